@@ -58,7 +58,7 @@ export async function measureArrivals(setup: Setup, round: number): Promise<Arri
   };
 }
 
-async function arriveAtGateway(setup: Setup, prefix: string): Promise<Slice> {
+export async function arriveAtGateway(setup: Setup, prefix: string): Promise<Slice> {
   const slice = await arrive(setup, prefix, setup.gateway.target.port);
   await untilNoneOpen(setup);
   await takeAcknowledged(setup, prefix);

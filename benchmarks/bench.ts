@@ -12,6 +12,7 @@ import { areClean, auditBooks, readLedger, readOrders } from "./books.ts";
 import { judgeBudget, printBudget } from "./budget.ts";
 import { measureGrown, printGrown } from "./grown.ts";
 import type { Turns } from "./measure.ts";
+import { measurePages, printPages } from "./pages.ts";
 import { Ended, type Plan, readPlan } from "./plan.ts";
 import { launchHere } from "./processes.ts";
 import * as report from "./report.ts";
@@ -54,6 +55,7 @@ async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Pro
   say(`At rest, other processes use ${(busyShare * 100).toFixed(0)} % of the cores.`);
   const atRestBytes = setup.gateway.readMemoryBytes();
   if (plan.grown > 0) return compareGrown(setup, busyShare);
+  if (plan.pages) return comparePages(setup, busyShare);
   if (plan.kind === "short" || plan.kind === "budget") return measureShort(setup, busyShare);
 
   const rounds = await takeRounds(setup, measureRound);
@@ -122,6 +124,14 @@ async function compareGrown(setup: Setup, busyShare: number): Promise<boolean> {
   const books = await compareBooks(setup);
   say(`\n${printGrown(grown)}\n\n${report.printBooks(books)}`);
   writeResults(busyShare, { plan: setup.plan, grown, books });
+  return areClean(books);
+}
+
+async function comparePages(setup: Setup, busyShare: number): Promise<boolean> {
+  const pages = await measurePages(setup, say);
+  const books = await compareBooks(setup);
+  say(`\n${printPages(pages)}\n\n${report.printBooks(books)}`);
+  writeResults(busyShare, { plan: setup.plan, pages, books });
   return areClean(books);
 }
 

@@ -11,6 +11,7 @@ import {
   runClosedLoop,
   type Span,
 } from "./http-load.ts";
+import { type PageJob, type PaidPages, payPages } from "./page-load.ts";
 import { offer } from "./processes.ts";
 import { type Batch, makeRequests, type Target } from "./requests.ts";
 
@@ -20,6 +21,7 @@ export type LoadJobs = {
   /** Each request once, or for this long and then over again when they run out. */
   readonly run: readonly [Job & { readonly seconds: number | undefined }, Load];
   readonly arrive: readonly [Job & { readonly perSecond: number }, Load & ArrivalTimes];
+  readonly payPages: readonly [PageJob, PaidPages];
   /** What the replies of the last job told, by the index of their request: an id, or nothing. */
   readonly found: readonly [undefined, readonly string[]];
 };
@@ -52,6 +54,8 @@ offer<LoadJobs>({
     const times = await runArrivals({ port, connections, requests, perSecond, onReply });
     return { ...times, sent: requests.count, ...refusals() };
   },
+
+  payPages,
 
   async found() {
     return found;

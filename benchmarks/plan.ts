@@ -3,7 +3,8 @@
  * `--short` for the processor time of a sale alone, `--budget` for what `npm test` runs,
  * `--against <commit>` for a comparison (short, unless `--quick` or `--full` is given),
  * `--profile <folder>` for a CPU profile of the gateway, `--connections <n>`, `--rounds <n>`,
- * `--grown <n>` for sales with so many stored orders, `--screened` for ten screening rules on.
+ * `--grown <n>` for sales with so many stored orders, `--screened` for ten screening rules on,
+ * `--pages` for sales beside payment pages.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -24,6 +25,8 @@ export type Plan = Readonly<typeof full> & {
   readonly grown: number;
   /** With ten screening rules on. */
   readonly screened: boolean;
+  /** Sales beside payment pages, and nothing else. */
+  readonly pages: boolean;
 };
 
 const full = {
@@ -102,12 +105,16 @@ const options = {
   rounds: { type: "string" },
   grown: { type: "string" },
   screened: { type: "boolean" },
+  pages: { type: "boolean" },
 } as const;
 
 export function readPlan(parameters: readonly string[]): Plan {
   const values = readOptions(parameters);
   const { against, profile } = values;
-  if (against !== undefined && (profile ?? values.grown ?? values.budget) !== undefined) {
+  if (
+    against !== undefined &&
+    (profile ?? values.grown ?? values.budget ?? values.pages) !== undefined
+  ) {
     throw new Ended("--against is for --short, --quick or --full, and for nothing else");
   }
   const usual = against === undefined ? "full" : "compared";
@@ -122,6 +129,7 @@ export function readPlan(parameters: readonly string[]): Plan {
     connections: readCount(values.connections, chosen.connections),
     grown: readCount(values.grown, 0),
     screened: values.screened === true,
+    pages: values.pages === true,
     profileFolder: profile === undefined ? undefined : resolve(profile),
   };
 }

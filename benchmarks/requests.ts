@@ -236,6 +236,22 @@ function payerPairs(
   ];
 }
 
+/** The request for a payment page: a sale without its card. */
+export function formPairs(target: Target, prefix: string, index: number): readonly FormPair[] {
+  return payerPairs(target, { prefix, index, minor: minorOf(index) });
+}
+
+/** As the payment page names its fields. */
+export function payingCard(prefix: string, index: number): readonly FormPair[] {
+  return [
+    ["cc-number", cardNumberOf(payerOf(prefix, index))],
+    ["cc-exp-month", "12"],
+    ["cc-exp-year", "39"],
+    ["cc-csc", "123"],
+    ["cc-name", "JANE DOE"],
+  ];
+}
+
 function cardPairs(index: number): readonly FormPair[] {
   return [
     ["credit_card_number", cardNumberOf(index)],

@@ -79,8 +79,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
   }
 
   async function stateOf(link: PaymentLink, endpoint: Endpoint): Promise<PaymentLinkState> {
-    const isOff = !endpoint.enabled || !endpoint.merchant.enabled;
-    const end = isOff ? "closed" : findEnd(link, clock.now());
+    const end = isOn(endpoint) ? findEnd(link, clock.now()) : "closed";
     if (!isFull(link)) return end ? { kind: end } : { kind: "open", page: pages.issue(link) };
     const used = await usesOf(link);
     if (used.every(({ isPaid }) => isPaid)) return { kind: "paid" };
@@ -101,7 +100,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
     const clientOrderId = clientOrderIdOf(link, page);
     const [known] = await findExisting(link.merchantId, clientOrderId);
     if (known !== undefined) return known.order;
-    if (!(await reserve(link, page))) return notNow;
+    if (!isOn(endpoint) || !(await reserve(link, page))) return notNow;
     const text = new Secret(`link/${clientOrderId}`);
     const accepted = await accept({
       ...{ kind: "sale", serialNumber: asSerialNumber(randomUUIDv7()), clientOrderId },
@@ -189,6 +188,10 @@ function purchaseOf({ amount, description, returnUrl, callbackUrl }: PaymentLink
     },
     ...{ merchantData: undefined, purpose: undefined, comment: undefined, siteUrl: undefined },
   };
+}
+
+function isOn({ enabled, merchant }: Endpoint): boolean {
+  return enabled && merchant.enabled;
 }
 
 function isFull({ usesMax, uses }: PaymentLink): boolean {

@@ -49,13 +49,17 @@ export type TryPlace = {
 /** What the page must solve first, or for how many seconds there is no try; neither: go on. */
 export type Demand = { readonly challenge?: string; readonly waitS?: number };
 
+type Checked = Demand & { readonly isProved?: boolean };
+/** `proof`: empty without one. `isProved`: it was used up already. */
+type Shown = { readonly proof: string; readonly isProved?: boolean };
+
 export type PageTries = ReturnType<typeof makePageTries>;
 
 const nothing: Demand = {};
 const everyMerchant = asMerchantId("0");
 
 export function makePageTries({ limits, store, proofs, digestSubject, clock }: Dependencies) {
-  return { look, admit };
+  return { look, check, admit };
 
   /** What a try would need now; counts nothing. */
   async function look(place: TryPlace): Promise<Demand> {
@@ -66,19 +70,27 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     return demandOf(place, counted, tallies, clock.now());
   }
 
-  /** Counts a try of the order, unless it is over a limit already. `proof`: empty without one. */
-  async function admit(order: Order, place: TryPlace, proof: string): Promise<Demand> {
+  /** The same; a proof that is needed and good is used up. */
+  async function check(place: TryPlace, proof: string): Promise<Checked> {
+    const demand = await look(place);
+    if (demand.challenge === undefined || proof === "") return demand;
+    return (await proofs.use(place, proof)) ? { isProved: true } : demand;
+  }
+
+  /** Counts a try of the order, unless it lacks its proof or is over a limit already. */
+  async function admit(order: Order, place: TryPlace, shown: Shown): Promise<Demand> {
     const counted = rowsOf(place);
     if (counted.length === 0) return nothing;
-    const before = await look(place);
+    const checked: Checked = shown.isProved ? shown : await check(place, shown.proof);
     // Not counted: otherwise a flood of refused tries would keep others out for ever.
-    if (before.waitS !== undefined) return before;
-    if (before.challenge !== undefined && proof === "") return before;
+    if (checked.waitS !== undefined || checked.challenge !== undefined) return checked;
     const at = clock.now();
     const tallies = await store.add(countedTry(order, place, counted, at));
     const demand = await demandOf(place, counted, tallies, at);
     if (demand.challenge === undefined) return demand;
-    return (await proofs.use(place, proof)) ? nothing : demand;
+    // Other tries came in between.
+    const isProved = checked.isProved || (await proofs.use(place, shown.proof));
+    return isProved ? nothing : demand;
   }
 
   async function demandOf(

@@ -57,7 +57,7 @@ test("of a thousand cards on one link at two nodes, as many pass as the limit sa
       card: cardOf(at),
       ipAddress: `198.51.${at >> 8}.${at & 255}`,
     });
-    return (nodes[at % 2] ?? nodes[0]).admit(newOrder(), place, "solved for p");
+    return (nodes[at % 2] ?? nodes[0]).admit(newOrder(), place, { proof: "solved for p" });
   });
 
   const demands = await Promise.all(tries);
@@ -73,14 +73,15 @@ test("beyond half of a limit a proof for the page is needed, and beyond it none 
   const { world, nodes } = makeWorld({ perAddress: 4 });
   const [here, there] = nodes;
   const place = placeOf({ page: "order 1" });
-  const admit = (proof: string) => here.admit(newOrder(), place, proof);
+  const admit = (proof: string) => here.admit(newOrder(), place, { proof });
 
   assert.deepEqual(await admit(""), {});
   assert.deepEqual(await admit(""), {});
   assert.deepEqual(await there.look(place), { challenge: "for order 1" });
   assert.deepEqual(await admit(""), { challenge: "for order 1" });
   assert.deepEqual(await admit("solved for order 2"), { challenge: "for order 1" });
-  assert.deepEqual(await admit("solved for order 1"), {});
+  // A wrong proof is no try.
+  for (const _ of [3, 4]) assert.deepEqual(await admit("solved for order 1"), {});
   world.now = asInstant(start + 60_000);
   assert.deepEqual(await admit("solved for order 1"), { waitS: 3_540 });
   // Refused tries do not prolong it.
@@ -92,7 +93,7 @@ test("an IPv6 address counts by its first 64 bits, at all merchants of the cell"
   const { nodes } = makeWorld({ perAddress: 2 });
   for (const last of ["1", "2"]) {
     const place = placeOf({ ipAddress: `2001:db8:1:2::${last}` });
-    assert.deepEqual(await nodes[0].admit(newOrder(), place, "solved for p"), {});
+    assert.deepEqual(await nodes[0].admit(newOrder(), place, { proof: "solved for p" }), {});
   }
 
   const other = { merchantId: "8" as TryPlace["merchantId"] };
@@ -105,10 +106,10 @@ test("a card counts wherever it is tried", async () => {
   const { nodes } = makeWorld({ perCard: 1 });
   const card = cardOf(7);
   const first = placeOf({ card, ipAddress: "192.0.2.8", linkId: "1" });
-  assert.deepEqual(await nodes[0].admit(newOrder(), first, "solved for p"), {});
+  assert.deepEqual(await nodes[0].admit(newOrder(), first, { proof: "solved for p" }), {});
 
   const second = placeOf({ card, ipAddress: "192.0.2.9", linkId: "2", page: "q" });
-  assert.ok((await nodes[1].admit(newOrder(), second, "solved for q")).waitS);
+  assert.ok((await nodes[1].admit(newOrder(), second, { proof: "solved for q" })).waitS);
 });
 
 test("tries of approved orders do not count: a link that sells well stays open", async () => {
@@ -116,7 +117,7 @@ test("tries of approved orders do not count: a link that sells well stays open",
   const place = placeOf({ linkId: "9" });
   for (let at = 0; at < 10; at += 1) {
     const order = newOrder();
-    assert.deepEqual(await nodes[at % 2 === 0 ? 0 : 1].admit(order, place, ""), {});
+    assert.deepEqual(await nodes[at % 2 === 0 ? 0 : 1].admit(order, place, { proof: "" }), {});
     await query(
       `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
          kind, stage, amount, currency, accepted_at, facts, progress)
@@ -129,6 +130,6 @@ test("tries of approved orders do not count: a link that sells well stays open",
 test("without limits nothing is counted", async () => {
   const { nodes } = makeWorld();
   const before = await query("select from screening_tallies");
-  assert.deepEqual(await nodes[0].admit(newOrder(), placeOf({ linkId: "9" }), ""), {});
+  assert.deepEqual(await nodes[0].admit(newOrder(), placeOf({ linkId: "9" }), { proof: "" }), {});
   assert.equal((await query("select from screening_tallies")).length, before.length);
 });

@@ -90,9 +90,10 @@ function makeLinkServices(
     },
     pageTries: {
       look: querying(tries.look),
-      admit: querying((order, place, { paid }, proof) => {
+      check: querying(tries.check),
+      admit: querying((order, place, { paid }, shown) => {
         const card = paid.kind === "card" ? vault.cardDigest(paid.number) : undefined;
-        return tries.admit(order, { ...place, card }, proof);
+        return tries.admit(order, { ...place, card }, shown);
       }),
     },
   };

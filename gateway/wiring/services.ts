@@ -47,7 +47,13 @@ export type LinkServices = {
   /** The bounds on card testing. */
   readonly pageTries: Guarded<{
     look: PageTries["look"];
-    admit(order: Order, place: TryPlace, entered: Submission, proof: string): Promise<Demand>;
+    check: PageTries["check"];
+    admit(
+      order: Order,
+      place: TryPlace,
+      entered: Submission,
+      shown: Parameters<PageTries["admit"]>[2],
+    ): Promise<Demand>;
   }>;
 };
 

@@ -21,7 +21,6 @@ type FoundLink = Exclude<
   Awaited<ReturnType<LinkServices["paymentLinks"]["find"]>>,
   Failure | undefined
 >;
-type OpenLink = FoundLink & { readonly state: { readonly kind: "open" } };
 
 export function makeFindLink(dependencies: Dependencies): FindPayable {
   const { paymentLinks, paymentPages, pageTries, findOrder, addressOf } = dependencies;
@@ -29,28 +28,23 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
     const found = await paymentLinks.find(token);
     if (found === undefined || found instanceof Failure) return found;
     const { state } = found;
-    switch (state.kind) {
-      case "open":
-        return payableOf({ ...found, state }, request);
-      case "waiting":
-        return { goTo: paymentPages.tokenOf(state.order) };
-      default:
-        return overPage(state.kind, shopOf(found.endpoint));
-    }
+    // A page that is posted twice leads to the order that it has begun, also when that was paid.
+    if (request.method === "POST" || state.kind === "open") return payableOf(found, request);
+    if (state.kind === "waiting") return { goTo: paymentPages.tokenOf(state.order) };
+    return overPage(state.kind, shopOf(found.endpoint));
   };
 
-  async function payableOf(found: OpenLink, request: HttpRequest): Promise<Payable | Failure> {
+  async function payableOf(found: FoundLink, request: HttpRequest): Promise<Payable | Failure> {
     const { link, endpoint, asked, state } = found;
+    const page = state.kind === "open" ? state.page : "";
     const demand =
-      request.method === "GET"
-        ? await pageTries.look(placeOf(found, state.page, request))
-        : undefined;
+      request.method === "GET" ? await pageTries.look(placeOf(found, page, request)) : undefined;
     if (demand instanceof Failure) return demand;
     return {
       view: {
         ...{ ...shopOf(endpoint), description: link.description, kind: "sale" },
         ...{ amount: link.amount, wanted: asked.wanted, needsCvv: asked.needsCvv },
-        ...{ linkPage: state.page, challenge: demand?.challenge },
+        ...{ linkPage: page, challenge: demand?.challenge },
       },
       findFaults: (entered) => paymentPages.findFaults(asked, entered),
       pay: (entered, shown) => pay(found, request, entered, shown),
@@ -59,31 +53,30 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
 
   /** The page that was shown, not the one that this request would show. */
   async function pay(
-    found: OpenLink,
+    found: FoundLink,
     request: HttpRequest,
     entered: Entered,
     shown: ShownPage,
   ): ReturnType<Payable["pay"]> {
     const place = placeOf(found, shown.linkPage, request);
     // Before an order begins: a flood of tries makes no orders.
-    const demand = await pageTries.look(place);
-    if (demand instanceof Failure) return demand;
-    if (demand.waitS !== undefined) return new Failure("too_many_requests");
-    if (demand.challenge !== undefined && shown.proof === "") {
-      return { challenge: demand.challenge };
-    }
+    const checked = await pageTries.check(place, shown.proof);
+    if (checked instanceof Failure) return checked;
+    const { waitS, challenge, isProved = false } = checked;
+    if (waitS !== undefined) return new Failure("too_many_requests");
+    if (challenge !== undefined) return { challenge };
     const order = await paymentLinks.begin(found, shown.linkPage);
     if (order instanceof Failure) return order;
     const token = paymentPages.tokenOf(order);
     const isNew = order.version <= 1 && order.transaction.stage === "awaiting_card";
     const page = isNew ? await findOrder(token, request) : undefined;
     if (page === undefined || page instanceof Failure || !("pay" in page)) return { goTo: token };
-    const paid = await page.pay(entered, { ...shown, provenFor: place.page });
+    const paid = await page.pay(entered, { ...shown, proof: "", isProved });
     // The order's page asks for a proof of its own, or says what the matter is.
     return paid instanceof Failure || "challenge" in paid ? { goTo: token } : paid;
   }
 
-  function placeOf({ link }: OpenLink, linkPage: string, request: HttpRequest) {
+  function placeOf({ link }: FoundLink, linkPage: string, request: HttpRequest) {
     const { merchantId, id: linkId } = link;
     return { merchantId, linkId, page: `link ${linkPage}`, ipAddress: addressOf(request) };
   }

@@ -42,9 +42,8 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
       return {
         view: { ...viewOf(page), challenge: demand?.challenge },
         findFaults: (entered) => pages.findFaults(page, entered),
-        async pay(entered, { proof, provenFor = place.page }) {
-          const tried = { ...place, page: provenFor };
-          const needed = await pageTries.admit(order, tried, entered, proof);
+        async pay(entered, shown) {
+          const needed = await pageTries.admit(order, place, entered, shown);
           if (needed instanceof Failure) return needed;
           const { challenge, waitS } = needed;
           if (waitS !== undefined) return new Failure("too_many_requests");

@@ -41,8 +41,8 @@ export type ShownPage = {
   readonly proof: string;
   /** The page of a payment link; empty for an order. */
   readonly linkPage: string;
-  /** The page that the proof is for, where it is not this one. */
-  readonly provenFor?: string;
+  /** The proof was used up already. */
+  readonly isProved?: boolean;
 };
 
 type GoTo = { readonly goTo: string };

@@ -1,0 +1,76 @@
+/**
+ * Cardholders without browsers: each has the shop ask for a payment page, opens it with its files,
+ * posts a card, and follows the journey to the result. They come on a schedule, as arrivals do.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { writeForm } from "@tollgate/protocols/form";
+import { clientOrderIdOf, formPairs, type OrderName, payingCard, type Target } from "./requests.ts";
+
+export type PageJob = {
+  readonly target: Target;
+  readonly prefix: string;
+  readonly count: number;
+  readonly perMinute: number;
+};
+
+/** `paidMs`: from the moment the cardholder was due to the page with the result. */
+export type PaidPages = {
+  readonly orders: readonly OrderName[];
+  readonly paidMs: readonly number[];
+};
+
+const looksMax = 50;
+const lookEveryMs = 200;
+
+export async function payPages({ target, prefix, count, perMinute }: PageJob): Promise<PaidPages> {
+  const startedAt = performance.now();
+  const paid = Array.from({ length: count }, async (_, index) => {
+    const dueAt = startedAt + (index * 60_000) / perMinute;
+    await pause(Math.max(0, dueAt - performance.now()));
+    const order = await payOne(target, prefix, index);
+    return { order, tookMs: performance.now() - dueAt };
+  });
+  const all = await Promise.all(paid);
+  return { orders: all.map(({ order }) => order), paidMs: all.map(({ tookMs }) => tookMs) };
+}
+
+async function payOne(target: Target, prefix: string, index: number): Promise<OrderName> {
+  const base = `http://127.0.0.1:${target.port}`;
+  const asked = await read(
+    `${base}/gw/api/v2/sale-form/${target.endpoint}`,
+    formPairs(target, prefix, index),
+  );
+  const reply = new URLSearchParams(asked.text);
+  const address = new URL(reply.get("redirect-url") ?? "", base);
+  const url = `${base}${address.pathname}`;
+  const page = await read(url);
+  // The files that a browser loads the first time.
+  for (const [, file] of page.text.matchAll(/(?:src|href)="([^":]+\.(?:js|css))"/g)) {
+    await read(new URL(file ?? "", url).href);
+  }
+  const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+  const fields = hidden.map(([, name = "", value = ""]) => [name, value] as const);
+  const posted = await read(url, [...fields, ...payingCard(prefix, index)]);
+  for (let looks = 0; looks < looksMax; looks += 1) {
+    const journey = await read(posted.location);
+    if (/name="status" value="approved"/.test(journey.text)) {
+      return {
+        clientOrderId: clientOrderIdOf(prefix, index),
+        orderId: reply.get("gw-order-id") ?? "",
+      };
+    }
+    await pause(lookEveryMs);
+  }
+  throw new Error(`page ${index} was not paid: ${posted.status} ${posted.text.slice(0, 500)}`);
+}
+
+async function read(url: string, pairs?: readonly (readonly [string, string])[]) {
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const sent = pairs && { method: "POST", headers, body: writeForm([...pairs]) };
+  const answer = await fetch(url, { redirect: "manual", ...sent });
+  const location = answer.headers.get("location");
+  return {
+    ...{ status: answer.status, text: await answer.text() },
+    location: location === null ? url : new URL(location, url).href,
+  };
+}
