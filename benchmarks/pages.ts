@@ -92,7 +92,8 @@ function p99Of(slice: Parameters<typeof delaysOf>[0][number]): number {
 export function printPages({ withoutMs, besideMs, ratio, isMet }: PageFigures): string {
   return [
     `Sales at 500 a second, p99 until acknowledged, median of ${rounds} rounds:`,
-    `alone ${withoutMs.toFixed(1)} ms, beside ${pagesPerMinute} payment pages a minute ${besideMs.toFixed(1)} ms`,
+    `alone ${withoutMs.toFixed(1)} ms`,
+    `beside ${pagesPerMinute} payment pages a minute ${besideMs.toFixed(1)} ms`,
     `ratio ${ratio.toFixed(2)}, target ${ratioMax}: ${isMet ? "met" : "missed"}`,
   ].join("\n");
 }

@@ -92,12 +92,13 @@ function triesOf(order: Order): number {
   return isPrior ? (findOwingAttempt(order)?.owes.tries ?? 0) : order.transaction.tries;
 }
 
-function named({ id, merchantId, endpointId, version, transaction }: Order) {
+function named({ id, merchantId, endpointId, version, page, transaction }: Order) {
   const { serialNumber, stage, reason, identifiers } = transaction;
   return {
     ...{ serial: serialNumber, order: id, merchant: merchantId, endpoint: endpointId },
     ...{ stage, version },
     reference: identifiers?.reference,
     reason: reason?.code,
+    ...(page?.linkId !== undefined && { link: page.linkId }),
   };
 }

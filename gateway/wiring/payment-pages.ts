@@ -3,7 +3,7 @@
 import { makePaymentLinks } from "../engine/payment-links.ts";
 import type { PaymentPages } from "../engine/payment-page.ts";
 import { networkOf } from "../http/client-network.ts";
-import { makeRateLimit } from "../http/rate-limit.ts";
+import { makeRateLimit, makeSummary } from "../http/rate-limit.ts";
 import type { HttpRequest, HttpRoute } from "../http/router.ts";
 import type { makeStorageGuard } from "../http/server.ts";
 import type { Theme } from "../pages/design.ts";
@@ -11,7 +11,7 @@ import { makeAssets } from "../pages/payment/assets.ts";
 import { makeFindLink } from "../pages/payment/link-payable.ts";
 import { makeFindPayable } from "../pages/payment/order-payable.ts";
 import { paymentRoutes } from "../pages/payment/routes.ts";
-import { makePageTries } from "../screening/page-tries.ts";
+import { type Demand, makePageTries, type TryPlace } from "../screening/page-tries.ts";
 import { makeProofs } from "../screening/proof-of-work.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import type { LiveHold } from "../storage/installation-hold.ts";
@@ -60,11 +60,14 @@ export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): reado
   });
 }
 
+/** Anyone can be refused as often as they like: the log must not grow with that. */
+const refusalsEveryMs = 60_000;
+
 function makeLinkServices(
   dependencies: Dependencies,
   { querying, paymentPages }: Pick<Edge, "querying" | "paymentPages">,
 ): LinkServices {
-  const { config, clock, cells, vault, configuration, engine } = dependencies;
+  const { config, clock, cells, vault, configuration, engine, log } = dependencies;
   const { refusing } = dependencies.hold;
   const lasting = { retryMs: config.acceptRetryMs };
   const links = makePaymentLinks({
@@ -83,6 +86,13 @@ function makeLinkServices(
     ...{ store: routeTallies(cells, lasting), digestSubject: vault.digestSubject, clock },
     proofs: makeProofs({ tokenOf: vault.tokenOf, isToken: vault.isToken, takeNonce, clock }),
   });
+  const refusals = makeSummary(clock, refusalsEveryMs, (of, count) =>
+    log("page.tries_refused", { of, count }),
+  );
+  const noting = (place: TryPlace, demand: Demand): void => {
+    if (demand.waitS === undefined) return;
+    refusals.add(place.linkId === undefined ? "an IP address or a card" : `link ${place.linkId}`);
+  };
   return {
     paymentLinks: {
       find: querying(links.find),
@@ -90,10 +100,16 @@ function makeLinkServices(
     },
     pageTries: {
       look: querying(tries.look),
-      check: querying(tries.check),
-      admit: querying((order, place, { paid }, shown) => {
+      check: querying(async (place, proof) => {
+        const checked = await tries.check(place, proof);
+        noting(place, checked);
+        return checked;
+      }),
+      admit: querying(async (order, place, { paid }, shown) => {
         const card = paid.kind === "card" ? vault.cardDigest(paid.number) : undefined;
-        return tries.admit(order, { ...place, card }, shown);
+        const demand = await tries.admit(order, { ...place, card }, shown);
+        noting(place, demand);
+        return demand;
       }),
     },
   };
