@@ -84,7 +84,8 @@ export function shareProcesses(files: readonly string[]): readonly (readonly str
 
 /** Hooks around every test of the process, its settings, its processor time or memory. */
 function needsOwnProcess(file: string): boolean {
-  const uses = /^ *(before|after)Each\(|process\.(env\[[^\]]+\] =|once|(cpu|memory)Usage)/m;
+  const uses =
+    /^ *(before|after)Each\(|once\(process|process\.(env\[[^\]]+\] =|once|(cpu|memory)Usage)/m;
   const source = readFileSync(file, "utf8");
   const helpers = [...source.matchAll(/from "(\.[^"]*\/(?:testing|support)\/[^"]+)"/g)];
   const sources = helpers.map(([, path = ""]) => readFileSync(join(dirname(file), path), "utf8"));

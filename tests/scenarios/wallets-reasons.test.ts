@@ -57,7 +57,7 @@ test("causes with one code are told apart, to merchants and in the log", async (
 });
 
 test("a root key of ours that has expired is not taken for an old token", async (t) => {
-  const world = await joinWalletWorld(t);
+  const world = await startWalletWorld(t);
   const file = join(world.bank.walletFolder, "walletb-root-keys.json");
   const list = await readFile(file, "utf8");
   await writeFile(file, list.replaceAll(/("keyExpiration":")\d+/g, "$11000"));
