@@ -1,6 +1,6 @@
 /**
- * A card that comes with a payment: what may be known of it outside the vault, how it is sealed, and
- * its 3-D Secure enrolment. Merchants' requests and the payment page bring cards alike.
+ * A card that comes with a payment: what may be known of it outside the vault, how it is sealed,
+ * and its 3-D Secure enrolment. Merchants' requests and the payment page bring cards alike.
  */
 import type { CardData } from "../orders/events.ts";
 import type { CardFacts, Enrolment, Finding, Issuer, Order } from "../orders/order.ts";

@@ -34,7 +34,7 @@ async function openOrder(): Promise<Order> {
   const opened = { ...draft, ...own, ...openPage(draft, { lifeMs: 1_800_000, triesMax: 3 }) };
   const begun = step({ ...opened, card: noCard }, events.received);
   const digest = { digest: Buffer.alloc(32), keyId: undefined, cvv: undefined };
-  await makeBegin(tables.database.add, node, options)({ step: begun, digest, card: undefined });
+  await makeBegin(tables.database.add, node, options)({ step: begun, digest, sealCard: undefined });
   return begun.order;
 }
 
@@ -42,7 +42,8 @@ function entryOf(order: Order, cardId: string, ipAddress = "198.51.100.7") {
   const card = { ...draft.card, cardId: asCardId(cardId), hashId: `hash-${cardId}` };
   const payer = { ...events.card_entered.payer, ipAddress };
   const entered = step(order, { ...events.card_entered, card, payer });
-  return { step: entered, card: { merchantId, cardId: card.cardId, ...kept } };
+  const sealCard = () => ({ merchantId, cardId: card.cardId, ...kept });
+  return { step: entered, sealCard };
 }
 
 const enter = () => makeEnter(tables.database.hot, node, options);
@@ -97,7 +98,7 @@ test("nothing is written under a key that was destroyed", async () => {
   await listCardKeys(database.query, [77]);
   await database.query("update card_keys set destroyed_at = now() where id = 77");
   const entry = entryOf(order, "931");
-  const under = { ...entry, card: { ...entry.card, keyId: 77 } };
+  const under = { ...entry, sealCard: () => ({ ...entry.sealCard(), keyId: 77 }) };
 
   await assert.rejects(enter()(under), /the key 77 is destroyed/);
   assert.equal((await read(order))?.transaction.stage, "awaiting_card");
