@@ -8,7 +8,8 @@ import { test } from "node:test";
 import { endOfFile } from "../support/clean-up.ts";
 import { dialects } from "../support/dialects.ts";
 import { bookedFor, received } from "../support/expect.ts";
-import { look, openPage, pay } from "../support/posted-page.ts";
+import { formFields, look, openPage, pay } from "../support/posted-page.ts";
+import { readGw } from "../support/programs.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -57,6 +58,25 @@ test("a card from the page pays like one that the merchant sends, with all that 
   assert.ok(registered["card-ref-id"] !== undefined);
   assert.equal(await stageOf(page), "reversal_approved");
   assert.deepEqual(bookedFor(world, paid), ["sale 1015", "reversal 1015"]);
+});
+
+test("a preauthorisation from the page is captured, and a verification registers its card", async () => {
+  const plain = merchant.endpoint("plain");
+  const { amount: _, currency: __, order_desc: ___, ...unpaid } = formFields();
+  const hold = await plain.preauthForm(formFields());
+  const check = await plain.accountVerificationForm(unpaid);
+  for (const { "redirect-url": url = "" } of [hold, check]) await pay({ "redirect-url": url });
+  await world.settle();
+  await merchant.capture(hold, { amount: "4.00" });
+  await world.settle();
+  const [captured, verified] = [await merchant.status(hold), await merchant.status(check)];
+
+  assert.deepEqual(
+    [captured["order-stage"], captured["charged-amount"]],
+    ["capture_approved", "4.00"],
+  );
+  assert.equal(verified["order-stage"], "av_approved");
+  assert.ok(verified["card-ref-id"] !== undefined);
 });
 
 test("an identical request gets the same page, and another one the order's refusal", async () => {
@@ -218,4 +238,73 @@ test("a try that is refused after the page's time ends the order with its own re
   const ended = await merchant.status(page);
 
   assert.deepEqual([ended["order-stage"], ended["error-code"]], ["sale_error", "5003"]);
+});
+
+test("`gw order show` lists each try with its card, gate and result, and no card number", async () => {
+  const page = await openPage(merchant);
+  await pay(page, noFunds);
+  await world.settle();
+  await pay(page, { "cc-number": "4000000000000002" });
+  await world.settle();
+  const shown = Object(await readGw(world, "order", "show", page["gw-order-id"]));
+
+  assert.deepEqual(
+    shown.tries.map((each: { card: string; result: string }) => [each.card, each.result]),
+    [
+      ["411111****1111", "INSUFFICIENT_FUNDS: [51]"],
+      ["400000****0002", "approved"],
+    ],
+  );
+  assert.doesNotMatch(JSON.stringify(shown), /4111111111111111|4000000000000002/);
+  const refused = world.logged.filter((line) => line.includes("order.try_refused"));
+  assert.ok(refused.some((line) => line.includes(page["gw-order-id"])));
+});
+
+test("another node takes the next try, and a try of a node that ends is settled there", async () => {
+  const other = await world.otherNode("beside");
+  const page = await openPage(merchant);
+  const { pathname } = new URL(page["redirect-url"]);
+  const beside = { "redirect-url": new URL(pathname, other.url).href };
+  await pay(page, noFunds);
+  await world.settle();
+
+  await pay(beside);
+  await other.settle();
+  const paid = await merchant.status(page);
+
+  assert.equal(paid["order-stage"], "sale_approved");
+  assert.deepEqual(bookedFor(world, paid), ["sale 1015"]);
+});
+
+test("a disabled endpoint takes no further try", async () => {
+  const page = await openPage(merchant);
+  await readGw(world, "endpoint", "set", world.set.endpoints["plain"] ?? "", "--disable");
+  await world.restart();
+  const charges = received(world, "0200");
+  await pay({
+    "redirect-url": new URL(new URL(page["redirect-url"]).pathname, world.gateway.url).href,
+  });
+  await world.settle();
+  await readGw(world, "endpoint", "set", world.set.endpoints["plain"] ?? "", "--enable");
+  await world.restart();
+
+  assert.equal(received(world, "0200"), charges);
+  assert.equal(await stageOf(page), "sale_processing");
+});
+
+test("each try is screened: the same card may be tried again, and too many are kept out", async () => {
+  await world.screenBy(
+    { kind: "duplicate", parameters: { window: "1h" } },
+    { kind: "velocity", parameters: { per: "email", count: "2", window: "1h" } },
+  );
+  const page = await openPage(merchant, { email: "tries@example.com" });
+  const charges = received(world, "0200");
+  for (let each = 0; each < 3; each += 1) {
+    await pay(page, noFunds);
+    await world.settle();
+  }
+  const ended = await merchant.status(page);
+
+  assert.equal(received(world, "0200"), charges + 2);
+  assert.deepEqual([ended["order-stage"], ended["error-code"]], ["sale_filtered", "1010"]);
 });
