@@ -3,40 +3,41 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
+import { endOfFile } from "../support/clean-up.ts";
 import { saleFields } from "../support/merchant.ts";
 import { series } from "../support/series.ts";
 import { formOf, post, signedSale } from "../support/wire.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { startWorld } from "../support/world.ts";
 
 const runs = series(120, 6_000);
+/** No request of any test leaves an order. */
+const world = await startWorld(endOfFile);
+const plain = world.set.endpoints["plain"] ?? "";
 
-test("random bytes as a body are refused", async (t) => {
-  const world = await startWorld(t);
+test("random bytes as a body are refused", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 2000 }), operation, async (body, name) => {
-      await assertRefused(world, `/gw/api/v2/${name}/${plain(world)}`, body);
+      await assertRefused(`/gw/api/v2/${name}/${plain}`, body);
     }),
     { numRuns: runs },
   );
-  await assertNoOrder(world);
+  await assertNoOrder();
 });
 
-test("random values in known fields are refused unless signed by the merchant", async (t) => {
-  const world = await startWorld(t);
+test("random values in known fields are refused unless signed by the merchant", async () => {
   const known = [...Object.keys(saleFields()), "orderid", "comment", "control", "login"];
   const fields = fc.dictionary(fc.constantFrom(...known), text());
   await fc.assert(
     fc.asyncProperty(fields, operation, async (given, name) => {
       const body = formOf({ ...saleFields(), ...given });
-      await assertRefused(world, `/gw/api/v2/${name}/${plain(world)}`, body);
+      await assertRefused(`/gw/api/v2/${name}/${plain}`, body);
     }),
     { numRuns: runs },
   );
-  await assertNoOrder(world);
+  await assertNoOrder();
 });
 
-test("signed requests with one broken field are refused and stored nowhere", async (t) => {
-  const world = await startWorld(t);
+test("signed requests with one broken field are refused and stored nowhere", async () => {
   // Fields in which no random text of this kind can be right by chance.
   const strict = ["ipaddress", "country", "credit_card_number", "expire_month", "redirect_url"];
   const broken = text().filter((value) => value.trim() !== "" && !/^[\d.:a-fA-F]+$/.test(value));
@@ -44,16 +45,15 @@ test("signed requests with one broken field are refused and stored nowhere", asy
     fc.asyncProperty(fc.constantFrom(...strict), broken, async (name, value) => {
       fc.pre(name !== "redirect_url" || !/^https?:/i.test(value.trim()));
       fc.pre(name !== "country" || value.trim().length !== 2);
-      const body = signedSale(world, plain(world), saleFields({ [name]: value }));
-      await assertRefused(world, `/gw/api/v2/sale/${plain(world)}`, body);
+      const body = signedSale(world, plain, saleFields({ [name]: value }));
+      await assertRefused(`/gw/api/v2/sale/${plain}`, body);
     }),
     { numRuns: runs },
   );
-  await assertNoOrder(world);
+  await assertNoOrder();
 });
 
-test("random paths, methods and headers never break the gateway", async (t) => {
-  const world = await startWorld(t);
+test("random paths, methods and headers never break the gateway", async () => {
   const line = fc.string({ maxLength: 60 }).map((each) => each.replace(/[\r\n]/g, ""));
   await fc.assert(
     fc.asyncProperty(line, line, line, async (path, name, value) => {
@@ -65,7 +65,7 @@ test("random paths, methods and headers never break the gateway", async (t) => {
     }),
     { numRuns: 150 },
   );
-  await assertNoOrder(world);
+  await assertNoOrder();
 });
 
 const names = ["sale", "preauth", "account-verification", "capture", "return"];
@@ -91,18 +91,14 @@ function text() {
   );
 }
 
-function plain(world: World): string {
-  return world.set.endpoints["plain"] ?? "";
-}
-
-async function assertRefused(world: World, path: string, body: string | Uint8Array) {
+async function assertRefused(path: string, body: string | Uint8Array) {
   const reply = await post(world, path, body);
   assert.ok(reply.status < 500, `${reply.status}`);
   assert.match(reply.text, /^type=validation-error&serial-number=[-0-9a-f]{36}&error-message=/);
   assert.doesNotMatch(decodeURIComponent(reply.text), /\.ts:\d+|at \w+ \(/);
 }
 
-async function assertNoOrder(world: World): Promise<void> {
+async function assertNoOrder(): Promise<void> {
   for (const table of ["orders", "order_history", "cards"]) {
     const rows = await world.installation.database.query(`select 1 from ${table} limit 1`);
     assert.equal(rows.length, 0, table);

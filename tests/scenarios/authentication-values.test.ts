@@ -6,8 +6,9 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { answerPareq, passChallenge } from "../support/cardholder.ts";
-import { testOnEachDialect } from "../support/dialects.ts";
+import { dialects, testOnEachDialect } from "../support/dialects.ts";
 import { bookedFor } from "../support/expect.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import {
   beginChallenge,
   beginPares,
@@ -32,6 +33,10 @@ const mastercard = "5200000000000015";
 const aav = "kJMZRiDunhPsBwAU0hu9rrx0eWN6";
 const cryptogram = "AMwBRjPWDnAgAA7Rls7mAoABFA==";
 const decrypted = ["walleta_decrypted", "walletb_decrypted"] as const;
+
+const secureThrough = new Map(
+  dialects.map(({ gate }) => [gate, (world: World) => world.placeGates("secure", [[gate, 1, 1]])]),
+);
 
 testOnEachDialect(
   "published Mastercard values reach the host as issued",
@@ -79,8 +84,7 @@ testOnEachDialect(
 );
 
 testOnEachDialect("a challenged Mastercard is charged with its 21 bytes", async (t, { gate }) => {
-  const world = await startWorld(t);
-  await world.placeGates("secure", [[gate, 1, 1]]);
+  const world = await joinWorld(t, {}, secureThrough.get(gate));
   const pending = await beginChallenge(world, "5200002000000029");
   const { cres } = await passChallenge(pending.status);
   await pending.merchant.uploadCres(pending.order, cres);
@@ -98,8 +102,7 @@ testOnEachDialect("a challenged Mastercard is charged with its 21 bytes", async 
 });
 
 testOnEachDialect("a Mastercard of 1.0.2 is charged with its PARes' value", async (t, { gate }) => {
-  const world = await startWorld(t);
-  await world.placeGates("secure", [[gate, 1, 1]]);
+  const world = await joinWorld(t, {}, secureThrough.get(gate));
   for (const [forced, bytes] of [
     [null, 20],
     ["mastercard", 21],
@@ -119,8 +122,7 @@ testOnEachDialect("a Mastercard of 1.0.2 is charged with its PARes' value", asyn
 });
 
 testOnEachDialect("a Mastercard is verified with the ECI N2", async (t, { gate, inquires }) => {
-  const world = await startWorld(t);
-  await world.placeGates("secure", [[gate, 1, 1]]);
+  const world = await joinWorld(t, {}, secureThrough.get(gate));
   const pending = await beginWith(world, mastercard, { kind: "verify" });
   const status = await uploadMethod(pending);
   const charge = await chargeAtHost(world, status);
