@@ -239,7 +239,7 @@ export const definitions = `
                 sees every one of them committed and final; only approved ones are counted
   captured      preauthorised until all are final, then captured until all are final again
   frictionless  the sale, one status, the upload of the method's result, until all are final
-  polls         of 4,000 orders that ended lately, which the gateway keeps in memory, and of any
+  polls         of 2,000 orders that ended lately, which the gateway keeps in memory, and of any
                 order of the run, of which it keeps few; by turns with the bare route
   callback      a sale with a callback less a sale without, measured by turns
   wallet sales  encrypted tokens of both wallets with cryptograms, until all are final
