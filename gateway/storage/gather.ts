@@ -12,7 +12,7 @@ import { isClosed, isOfStatement, judge } from "./faults.ts";
 
 export type GatherOptions = {
   readonly batchMax?: number;
-  /** Between two batches, so that items of several turns of the event loop share a statement. */
+  /** At most one batch in this time, so that items of several turns of the event loop share one. */
   readonly gapMs?: number;
   readonly onBatch?: (size: number, durationMs: number) => void;
   /** Run each item alone after a failure that is a bug's: one of them may have caused it. */
@@ -81,11 +81,14 @@ export function makeGather<Item, Result>(
     const tested = nextProbe;
     nextProbe = undefined;
     const left = await tryAll(batch, tested);
-    if (batch.length > 0) onBatch?.(batch.length, performance.now() - startedAt);
+    const tookMs = performance.now() - startedAt;
+    if (batch.length > 0) onBatch?.(batch.length, tookMs);
     failures = left.length === 0 ? 0 : failures + 1;
-    const gapMs =
-      failures > 0 ? Math.min(firstGapMs * 2 ** (failures - 1), gapMaxMs) : (options.gapMs ?? 0);
-    if (gapMs > 0) await setTimeout(gapMs);
+    const restMs =
+      failures > 0
+        ? Math.min(firstGapMs * 2 ** (failures - 1), gapMaxMs)
+        : (options.gapMs ?? 0) - tookMs;
+    if (restMs > 0) await setTimeout(restMs);
     waiting = [...left, ...waiting];
     isBusy = false;
     if (waiting.length > 0 || nextProbe !== undefined) start();
