@@ -1,4 +1,4 @@
-/** A try from the page to its commit: two tabs, a wallet, and what is undone when nothing begins. */
+/** A try from the page to its commit: two tabs, a wallet, what is undone when nothing begins. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endpointWith } from "../merchant-api/testing.ts";
