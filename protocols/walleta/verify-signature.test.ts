@@ -150,7 +150,7 @@ test("whatever is mutated, ours accepts nothing that pkijs refuses, and both ver
     }
   });
 
-  await fc.assert(property, { seed: 20_261_115, numRuns: 600, interruptAfterTimeLimit: 5_000 });
+  await fc.assert(property, { seed: 20_261_115, numRuns: 250, interruptAfterTimeLimit: 5_000 });
 
   assert.ok(accepted > 0 && refused > 0);
 });
