@@ -34,7 +34,7 @@ export async function measurePages(
   say: (text: string) => void,
 ): Promise<PageFigures> {
   // Long slices: a p99 needs thousands of sales.
-  const setup = { ...given, plan: { ...given.plan, arrivalSlices: 1 } };
+  const setup = { ...given, plan: { ...given.plan, arrivalSlices: 1, arrivalSeconds: 8 } };
   const { plan } = setup;
   say(`Warming up with ${plan.warmUpOrders} sales and ${warmUpPages} payment pages …`);
   await measureSales(setup, "warm", plan.warmUpOrders);
