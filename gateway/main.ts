@@ -17,6 +17,7 @@ import { makeEngine } from "./wiring/engine.ts";
 import { openMerchantTls, watchFigures } from "./wiring/figures.ts";
 import { guarded, makeHttpServers, type ShareMetrics, type StagingParts } from "./wiring/http.ts";
 import { joinNodes, makeUpdateGates, openNodeHold } from "./wiring/node.ts";
+import { makeOrderIndexJob } from "./wiring/order-index.ts";
 import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { openScreening } from "./wiring/screening.ts";
 import { makeThreeDs } from "./wiring/threeds.ts";
@@ -78,16 +79,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const acting = { node, audit, hold };
   const shared = { ...resources, ...acting, configuration, threeds, gates, screening };
   const callbacks = makeCallbacks(shared);
-  const engine = makeEngine({ ...shared, findIssuer: issuers.find, sendCallback: callbacks.start });
+  const orderIndex = makeOrderIndexJob(resources);
+  const onStep = [callbacks.start, orderIndex.onStep];
+  const engine = makeEngine({ ...shared, onStep, findIssuer: issuers.find });
   gates.open(makeStartAcquirer(shared, engine.lateApprovals, configuration));
   updateGates(configuration.current());
-  const edges = { ...shared, staging, baseUrl, engine, wallets, callbacks, tls };
+  const edges = { ...shared, orderIndex, staging, baseUrl, engine, wallets, callbacks, tls };
   const servers = makeHttpServers({ ...edges, shareMetrics: options.shareMetrics });
   const { directories } = directoryServers;
   watchFigures({ ...shared, engine, directories, servers, tls });
   await listen();
   if (hold.current() === undefined) await engine.claims.claimOwn();
-  const jobs = startBackgroundJobs({ ...shared, engine, callbacks, tls, reload });
+  const jobs = startBackgroundJobs({ ...shared, engine, callbacks, orderIndex, tls, reload });
   node.follow(() => void reload());
 
   const { claimDue } = engine.claims;
@@ -101,6 +104,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await callbacks.idle();
     } while ((await engine.claims.claimDue()) + (await callbacks.claimDue()) > 0);
     await deleteSome(callbacks);
+    await orderIndex.flush();
   }
 
   /** First no new work, then the orders in flight, then the links that they need. */

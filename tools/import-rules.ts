@@ -39,6 +39,7 @@ const configured = [
   "engine/decide",
   "issuers",
   "merchant-api/control",
+  "portal-api/order-index",
   "reconciliation",
   "screening",
   "threeds",
@@ -82,7 +83,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/config",        [values]],
   ["gateway/main",          [...product, "gateway/wiring"]],
   ["gateway/wiring",        product],
-  ["gateway/cli",           [...stored, ...configured, "gateway/main", "gateway/wiring/engine"]],
+  ["gateway/cli",           [...stored, ...configured, "gateway/main", "gateway/wiring/engine", "gateway/wiring/operator-events"]],
   // The only way to staging: it asks for the environment first.
   ["gateway/cli/environment",  [...stored, ...configured, "gateway/cli", "gateway/main", "gateway/staging/staging"]],
   ["gateway/staging",       [...stored, "gateway/issuers", "gateway/pages", "gateway/http", "gateway/cli", "type gateway/wiring/http", "protocols/form"]],
@@ -95,7 +96,7 @@ export const importRules: readonly Rule[] = [
   // The published vectors stand beside their codecs, and their keys must get into the vault.
   ["tests/outside",         ["tests", "client", "gateway/main", "gateway/cli/wallet", values, "sandbox-bank", "protocols"]],
   ["tests/support",         ["tests", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/sandbox-ranges", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/rights", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "sandbox-bank", "type gateway"]],
-  ["benchmarks",            ["client", "gateway/main", "gateway/embedded", "gateway/storage/embedded", "gateway/storage/testing", "sandbox-bank", "protocols"]],
+  ["benchmarks",            ["client", "gateway/main", "gateway/embedded", "gateway/storage/embedded", "gateway/storage/generated-orders", "gateway/storage/testing", "sandbox-bank", "protocols"]],
   ["tools",                 ["client", "gateway", "sandbox-bank", "protocols"]],
 ];
 

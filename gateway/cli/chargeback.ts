@@ -26,7 +26,7 @@ import { asInstant, parseDate } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { type FormatOptions, findFileProblem, formatOptions, readFormat } from "./input-file.ts";
 import { readConfiguration } from "./installation.ts";
-import { makeReport, type OperatorReport, reportAtLast } from "./operator-events.ts";
+import { makeReport, type OperatorReport, reportAtLast } from "../wiring/operator-events.ts";
 import { findByReference } from "./order.ts";
 
 const listedMax = 1_000;

@@ -155,7 +155,14 @@ function entryOf(command: Command, given: readonly unknown[]): AuditEntry {
 
 /** They may take minutes: with `--progress`, or at a terminal, they tell how far they are. */
 const longCommands = new Set([
-  ...["audit verify", "bin load", "chargeback import", "order export", "privacy erase"],
+  ...[
+    "audit verify",
+    "bin load",
+    "chargeback import",
+    "order export",
+    "privacy erase",
+    "generate orders",
+  ],
   ...["filter try", "list import", "reconcile", "backup", "restore", "restore verify"],
 ]);
 

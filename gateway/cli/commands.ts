@@ -34,6 +34,7 @@ const commands: readonly Row[] = [
   ["link",      "payment links: create, list, show, close",                                     async () => (await import("./link.ts")).addLinkCommands],
   ["pay",       "send a test sale, and wait for its result",                                    async () => (await import("./pay.ts")).addPay],
   ["tail",      "print orders as they go, until Ctrl-C",                                        async () => (await import("./order-list.ts")).addTail],
+  ["generate",  "many orders for a staging installation",                                       async () => (await import("./generate.ts")).addGenerateCommands],
   ["completion", "print the completion script of a shell: bash or zsh",                          async () => (await import("./completion.ts")).addCompletion],
   ["doubt",     "orders in doubt: it is not known whether the bank processed the transaction",  async () => (await import("./doubt.ts")).addDoubtCommands],
   ["reconcile", "compare a day of a gate with the acquirer's settlement file or its host",      async () => (await import("./reconcile.ts")).addReconcile],

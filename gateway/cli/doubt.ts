@@ -4,19 +4,17 @@
  * operator's name and reason.
  */
 import { type Command, Option } from "commander";
-import { bankIsAsked, type OperatorEvent } from "../orders/events.ts";
+import type { OperatorEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { findOwingAttempt } from "../orders/prior-attempts.ts";
-import { stagesInDoubt } from "../orders/stages.ts";
 import { findInDoubt } from "../storage/find-orders.ts";
-import { Failure } from "../values/failure.ts";
 import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { type Instant, makePrintDate } from "../values/time.ts";
 import { wireStageOf } from "../views/status.ts";
+import { decideDoubt, makeReport } from "../wiring/operator-events.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { openVault } from "./installation.ts";
-import { makeReport, stale } from "./operator-events.ts";
 import { findOrder } from "./order.ts";
 
 const listedMax = 1_000;
@@ -104,27 +102,8 @@ async function decide(
 ): Promise<Output> {
   const order = await findOrder(session, id);
   if (order instanceof Problem) return order;
-  const event = eventFor(order);
-  if (event.why.trim() === "" || event.by.trim() === "") {
-    return new Problem("Neither --reason nor --by can be empty.");
-  }
-  const { owed, transaction } = order;
-  const isReversing = owed?.effect === "reverse" || owed?.effect === "reverse_prior";
-  if (!isReversing && !stagesInDoubt.includes(transaction.stage)) {
-    return new Problem(`Order ${id} is not in doubt.`);
-  }
-  const decided = await makeReport(session)(order, event);
-  if (decided === stale) return new Problem(`Order ${id} has just moved on: look at it again.`);
-  if (decided === bankIsAsked) {
-    return new Problem(
-      `The bank is being asked about order ${id} at this moment. Settle it while it rests ` +
-        "between two tries: `gw doubt list` shows when the next one is.",
-    );
-  }
-  if (decided instanceof Failure || decided instanceof Error) {
-    const stage = wireStageOf(transaction.kind, transaction.stage);
-    return new Problem(`Order ${id} cannot be settled so in ${stage}.`);
-  }
+  const decided = await decideDoubt(makeReport(session), order, eventFor(order));
+  if (decided instanceof Problem) return decided;
   const { kind, stage } = decided.transaction;
   return { order: decided.id, stage: wireStageOf(kind, stage) };
 }

@@ -31,7 +31,7 @@ import { type Output, print, type Session, setAction } from "./command.ts";
 import { findGate } from "./gate.ts";
 import { type FormatOptions, findFileProblem, formatOptions, readFormat } from "./input-file.ts";
 import { readConfiguration } from "./installation.ts";
-import { makeReport, reportAtLast } from "./operator-events.ts";
+import { makeReport, reportAtLast } from "../wiring/operator-events.ts";
 import { findByReference } from "./order.ts";
 import { type DayOptions, expectOrders, readPeriod } from "./reconcile-day.ts";
 import { reconcileTotals } from "./reconcile-totals.ts";

@@ -91,6 +91,7 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "link list":                  ["see_orders",        "look"],
   "link show":                  ["see_orders",        "keys"],
   "link close":                 ["move_money",        "change"],
+  "generate orders":            ["operate",           "record"],
   "pay":                        ["move_money",        "record"],
   "tail":                       ["see_orders",        "look"],
   "order show":                 ["see_orders",        "look"],

@@ -129,6 +129,7 @@ export const settings = {
   user:                 setting("GW_USER",                      text,        "a login",               "",               "who runs a command of `gw`, for the audit and for the rights of a user of that login; when empty, the user of the machine"),
   usersOnly:            setting("GW_USERS_ONLY",                onOff,       "on or off",             false,            "whether commands of `gw` are for users alone (`gw user add`); otherwise a login of the machine that is no user has all rights"),
   portalIdleMs:         setting("GW_PORTAL_IDLE_S",             seconds,     "seconds",               900_000,          "after so long without a request a session of the portal ends"),
+  portalIndexEveryMs:   setting("GW_PORTAL_INDEX_EVERY_S",      seconds,     "seconds",               1_000,            "how often a node writes what the portal lists and counts"),
   portalSessionMs:      setting("GW_PORTAL_SESSION_S",          seconds,     "seconds",               43_200_000,       "how long a session of the portal may last at all"),
   auditHeadFile:        setting("GW_AUDIT_HEAD_FILE",           text,        "a file",                "",               "a file to which every signed head of the audit is appended, one line of JSON each; on another machine's disk it proves that no entry was removed"),
   auditHeadUrl:         setting("GW_AUDIT_HEAD_URL",            text,        "a URL",                 "",               "an address to which every signed head of the audit is posted as JSON"),

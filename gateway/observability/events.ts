@@ -102,6 +102,7 @@ export const events = {
   "portal.signed_in":                    ["info",  "a user's password was right in the portal; `network` tells from where"],
   "portal.sign_in_refused":              ["info",  "a password was wrong in the portal, or too many were tried; `login` is `unknown` where there is no such user"],
   "portal.request_failed":               ["error", "a request of the portal ended with an exception; `route` tells which"],
+  "portal.index_failed":                 ["warn",  "what the portal lists and counts could not be written; the node tries again, payments are not affected"],
   "portal.delete_failed":                ["warn",  "expired sessions of the portal could not be deleted; the node tries again"],
   "page.tries_refused":                  ["warn",  "tries of cards on payment pages were refused, because a limit of `of` was reached; `count` in the last minute"],
   "page.logo_unusable":                  ["warn",  "the file of `GW_PAGE_LOGO_FILE` cannot be shown on cardholders' pages; `cause` tells why"],

@@ -3,9 +3,33 @@
  * and what comes back. The front end has the types of this table; the OpenAPI document and the test
  * of roles are made from it.
  */
+import { roles } from "../values/roles.ts";
 import type { Access, ApiOf, HandlersOf, Scope } from "./route.ts";
-import { anything, flag, instant, list, optional, record, type Schema, text } from "./schema.ts";
-import { done, nothing, sessionShape } from "./shapes.ts";
+import {
+  anything,
+  flag,
+  instant,
+  list,
+  oneOf,
+  optional,
+  record,
+  type Schema,
+  text,
+  whole,
+} from "./schema.ts";
+import {
+  attemptShape,
+  callbackShape,
+  cursorInput,
+  done,
+  homeShape,
+  moneyShape,
+  nothing,
+  orderDetailShape,
+  orderLineShape,
+  ranges,
+  sessionShape,
+} from "./shapes.ts";
 
 function row<const Who extends Access, Input, Output>(
   access: Who,
@@ -25,6 +49,37 @@ const recoveryCodes = record({ recoveryCodes: list(text("for one use each; shown
 const sessionRow = record({ id: text(), isThis: flag(), beganAt: instant(), seenAt: instant(), network: text("the client's address"), agent: text("its browser") });
 // biome-ignore format: a table
 const passkeyRow = record({ id: text(), name: text(), createdAt: instant(), lastUsedAt: optional(instant()) });
+
+const orderId = text("the order id", { max: 19, pattern: /^[1-9]\d*$/ });
+const login = text("", { max: 64, pattern: /^[A-Za-z0-9._@-]{1,64}$/ });
+const role = oneOf(roles);
+const userRow = record({ login: text(), role, merchant: optional(text()), enabled: flag() });
+const temporaryPassword = record({ login: text(), password: text("temporary; shown once") });
+// biome-ignore format: a table
+const auditRow = record({ seq: whole(), at: instant(), actor: text(), origin: text(), action: text(), subject: text(), reason: optional(text()), before: optional(text("JSON", { max: 1_000_000 })), after: optional(text("JSON", { max: 1_000_000 })) });
+const amount = optional(text("a decimal; left out: all", { max: 20 }));
+const reason = text("why; stored in the audit", { min: 3, max: 200 });
+const version = whole("of the order as it was shown");
+const words = () => optional(list(text("", { min: 1, max: 128 }), 20));
+const orderFilters = record({
+  search: optional(
+    text("an order id, client order id, email, last four digits, amount or RRN", { max: 128 }),
+  ),
+  merchant: optional(text("a login; for operators", { max: 64 })),
+  ...{ status: words(), stage: words(), type: words(), endpoint: words(), gate: words() },
+  ...{ currency: words(), network: words() },
+  ...{
+    from: optional(instant("accepted from then on")),
+    until: optional(instant("accepted before")),
+  },
+  ...cursorInput,
+});
+const filtersShape = record({
+  merchants: list(record({ login: text(), name: text() }), 100_000),
+  endpoints: list(record({ id: text(), name: text(), currency: text() }), 100_000),
+  gates: list(record({ id: text(), name: text() }), 10_000),
+  currencies: list(text()),
+});
 
 // biome-ignore format: a table
 export const api = {
@@ -48,6 +103,31 @@ export const api = {
   "POST /passkeys/begin":            row("enrolling", "self", nothing, record({ options: anything("for `startRegistration`") }), "begin to add a passkey"),
   "POST /passkeys/confirm":          row("enrolling", "self", record({ name: text("", { min: 1, max: 60 }), response: anything("of `startRegistration`") }), sessionShape, "add a passkey"),
   "POST /passkeys/remove/:passkey":  row("user",      "self", record({ passkey: secret(200), ...byPassword }), done, "remove a passkey"),
+
+  // Orders
+  "GET /orders":                     row("see_orders", "merchant", orderFilters, record({ orders: list(orderLineShape), next: optional(text("for `after`; absent on the last page")) }), "list and search orders, the latest first"),
+  "GET /orders/:order":              row("see_orders", "merchant", record({ order: orderId }), orderDetailShape, "one order with all that happened to it"),
+  "GET /filters":                    row("see_orders", "merchant", nothing, filtersShape, "what lists can be filtered by"),
+  "GET /home":                       row("see_orders", "merchant", record({ range: optional(oneOf(ranges)), merchant: optional(text("a login; for operators", { max: 64 })) }), homeShape, "how payments go"),
+
+  // What changes orders and callbacks; each needs a reason and is in the audit
+  "POST /orders/preview/:order":     row("see_orders",       "merchant", record({ order: orderId, action: oneOf(["capture", "return"]), amount }), record({ isAllowed: flag(), why: optional(text()), as: optional(text("capture, refund or cancel")), amount: optional(moneyShape) }), "what a capture or a return would do now"),
+  "POST /orders/capture/:order":     row("move_money",       "merchant", record({ order: orderId, amount, reason }), record({ stage: text() }), "capture what is held, all or a part"),
+  "POST /orders/return/:order":      row("move_money",       "merchant", record({ order: orderId, amount, reason }), record({ stage: text() }), "refund, all or a part, or cancel what is held"),
+  "POST /orders/ask/:order":         row("move_money",       "operator", record({ order: orderId, version, reason }), record({ stage: text() }), "have the acquirer asked again about an order in doubt"),
+  "POST /orders/settle/:order":      row("move_money",       "operator", record({ order: orderId, version, reason, outcome: oneOf(["done", "not-done"], "what the acquirer has told you") }), record({ stage: text() }), "settle an order in doubt"),
+  "GET /callbacks":                  row("see_orders",       "merchant", record({ state: optional(oneOf(["due", "delivered", "stopped", "given_up"])), merchant: optional(text("a login; for operators", { max: 64 })), ...cursorInput }), record({ callbacks: list(callbackShape), next: optional(text()) }), "list callbacks, the latest first"),
+  "GET /callbacks/:order/:sequence": row("see_orders",       "merchant", record({ order: orderId, sequence: whole("", 1, 999_999) }), record({ attempts: list(attemptShape) }), "every attempt of a callback, with body and answer"),
+  "POST /callbacks/resend":          row("resend_callbacks", "merchant", record({ order: optional(orderId), sequence: optional(whole("", 1, 999_999)), state: optional(oneOf(["due", "delivered", "stopped", "given_up"])), since: optional(instant()), until: optional(instant()), reason }), record({ count: whole("to be sent again") }), "send callbacks again: one, those of an order, or those of a time"),
+
+  // Team and audit
+  "GET /users":                      row("manage_users", "merchant", nothing, record({ users: list(userRow, 100_000) }), "list users; a merchant's administrator sees that merchant's"),
+  "POST /users/add":                 row("manage_users", "merchant", record({ login, role, merchant: optional(text("a login; for roles of a merchant", { max: 64 })) }), temporaryPassword, "add a user"),
+  "POST /users/role/:login":         row("manage_users", "merchant", record({ login, role, merchant: optional(text("a login; for roles of a merchant", { max: 64 })) }), done, "give a user another role"),
+  "POST /users/enable/:login":       row("manage_users", "merchant", record({ login, enabled: flag() }), done, "enable or disable a user"),
+  "POST /users/password/:login":     row("manage_users", "merchant", record({ login }), temporaryPassword, "make a temporary password"),
+  "POST /users/reset-factors/:login": row("manage_users", "merchant", record({ login }), done, "remove the second factors of a user who has lost them"),
+  "GET /audit":                      row("see_audit",    "operator", record({ by: optional(text("", { max: 64 })), action: optional(text("or its beginning", { max: 64 })), subject: optional(text("", { max: 128 })), ...cursorInput }), record({ entries: list(auditRow), next: optional(text()) }), "list the audit, the latest first"),
 } as const;
 
 /** Input and output of each route, by its name: `Api["GET /session"]["output"]`. */

@@ -1,6 +1,18 @@
 /** Shapes that several routes of the portal API share. */
 import { formatAmount, type Money } from "../values/money.ts";
-import { flag, list, oneOf, optional, record, text, type ValueOf, whole } from "./schema.ts";
+import {
+  decimal,
+  dictionary,
+  flag,
+  instant,
+  list,
+  oneOf,
+  optional,
+  record,
+  text,
+  type ValueOf,
+  whole,
+} from "./schema.ts";
 
 export const nothing = record({});
 export const done = record({ done: flag() });
@@ -41,3 +53,112 @@ export const cursorInput = {
   after: optional(text("`next` of the page before", { max: 60 })),
   limit: optional(whole("50 when left out", 1, 200)),
 };
+
+export const orderLineShape = record({
+  order: text("the order id"),
+  clientOrder: text("the merchant's own id"),
+  at: instant("when it was accepted"),
+  merchant: text("the merchant's login"),
+  endpoint: text("the endpoint's id"),
+  type: text("sale, preauth or account-verification"),
+  stage: text("as the merchant's status shows it"),
+  status: text("processing, approved, declined, error or filtered"),
+  reason: text("why it was not approved; a code of the catalogue of failures"),
+  threeds: text("the result of 3-D Secure; empty without one"),
+  amount: moneyShape,
+  network: text(),
+  lastFour: text(),
+  email: text(),
+  gate: text("the gate's name; empty for a merchant's user"),
+  reference: text("RRN"),
+});
+export type OrderLineView = ValueOf<typeof orderLineShape>;
+
+const named = record({ name: text(), value: text() });
+
+const transactionShape = record({
+  kind: text(),
+  stage: text(),
+  status: text(),
+  amount: moneyShape,
+  serialNumber: text(),
+  reference: optional(text("RRN")),
+  trace: optional(text("STAN")),
+  terminal: optional(text()),
+  gate: optional(text()),
+  choice: optional(text("why this gate")),
+  responseCode: optional(text("of the acquirer")),
+  approvalCode: optional(text()),
+  reason: optional(text()),
+  finishedAt: optional(instant()),
+});
+
+export const callbackShape = record({
+  order: text(),
+  merchant: text(),
+  sequence: whole("of the transaction in its order"),
+  url: text(),
+  state: oneOf(["due", "delivered", "stopped", "given_up"]),
+  tries: whole(),
+  madeAt: instant(),
+  nextAt: optional(instant("the next try")),
+  endedAt: optional(instant()),
+});
+
+export const attemptShape = record({
+  sequence: whole(),
+  at: instant(),
+  method: text(),
+  url: text(),
+  body: text(),
+  status: optional(whole("of the receiver's answer")),
+  failure: optional(text("why there was no answer")),
+  ms: whole(),
+  answer: text("the beginning of it"),
+});
+
+export const orderDetailShape = record({
+  line: orderLineShape,
+  version: whole("changes with every step; decisions name the one that was shown"),
+  request: list(named),
+  seen: list(named),
+  transactions: list(transactionShape),
+  timeline: list(
+    record({
+      at: instant(),
+      version: whole(),
+      event: text("what happened"),
+      node: optional(text()),
+      facts: dictionary(text(), "by name"),
+    }),
+  ),
+  callbacks: list(record({ callback: callbackShape, attempts: list(attemptShape) })),
+  totals: record({ held: moneyShape, charged: moneyShape, returned: moneyShape, left: moneyShape }),
+  may: record({ capture: flag(), return: flag(), settle: flag(), resend: flag() }),
+  receipt: optional(text("the path of the receipt")),
+});
+export type OrderDetailView = ValueOf<typeof orderDetailShape>;
+
+export const ranges = ["hour", "day", "week", "month", "year"] as const;
+
+export const homeShape = record({
+  range: oneOf(ranges),
+  stepMs: whole("the length of a point of the series"),
+  series: list(
+    record({ at: instant(), approved: whole(), refused: whole(), processing: whole() }),
+    2_000,
+  ),
+  approvalRate: optional(decimal("of the orders that have ended; absent without any")),
+  outcomes: dictionary(whole(), "orders by status"),
+  reasons: list(record({ reason: text(), count: whole() })),
+  threeds: dictionary(whole(), "orders by the result of 3-D Secure"),
+  approved: list(moneyShape),
+  overhead: optional(
+    record({ p50: whole("at most, in milliseconds"), p95: whole(), p99: whole(), count: whole() }),
+  ),
+  inDoubt: whole("orders in doubt now"),
+  failingCallbacks: whole("callbacks now that were refused or unanswered"),
+  links: list(record({ gate: text(), up: whole(), wanted: whole() })),
+  missing: list(text("what keeps this node from being ready")),
+});
+export type HomeView = ValueOf<typeof homeShape>;

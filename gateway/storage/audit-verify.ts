@@ -167,6 +167,8 @@ type EntryFilter = {
   readonly subject?: string | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
+  /** Only those before this one. */
+  readonly before?: number | undefined;
   readonly limit: number;
 };
 
@@ -179,9 +181,13 @@ export async function findEntries(query: Query, filter: EntryFilter) {
          and ($2::text is null or starts_with(action, $2)) and ($3::text is null or subject = $3)
          and ($4::float8 is null or at >= to_timestamp($4::float8 / 1000))
          and ($5::float8 is null or at <= to_timestamp($5::float8 / 1000))
+         and ($7::bigint is null or seq < $7)
        order by seq desc limit $6
      ) as latest order by seq`,
-    [filter.by, filter.action, filter.subject, filter.since, filter.until, filter.limit],
+    [
+      ...[filter.by, filter.action, filter.subject, filter.since, filter.until, filter.limit],
+      filter.before,
+    ],
   );
   return rows.map(({ hash: _, seq, at, ...row }) => ({ seq: Number(seq), at: Number(at), ...row }));
 }

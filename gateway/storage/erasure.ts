@@ -150,7 +150,7 @@ export function eraseOrder(
     );
     await eraseHistory(query, key);
     await query(addNote, [...key, row.version + 1, at, by, JSON.stringify([noteOf("erased")])]);
-    for (const statement of eraseCallbacks) await query(statement, key);
+    for (const statement of [...eraseCallbacks, eraseIndex]) await query(statement, key);
     for (const cardId of cards) await eraseReferences(query, [merchantId, cardId, at]);
     return { cards: cards.map((cardId) => ({ merchantId: asMerchantId(merchantId), cardId })) };
   });
@@ -191,6 +191,13 @@ const eraseCallbacks = [
   `update callback_attempts set url = '', body = '', answer = ''
    where merchant_id = $1 and order_id = $2`,
 ];
+
+/** A node writes the rest of the row again, because the order's version is newer. */
+const eraseIndex = `
+update order_index set email = '', last_four = '',
+  words = array(select word from unnest(words) as word where word !~ '^[el]:')
+where merchant_id = $1 and order_id = $2
+  and at = (select accepted_at from orders where merchant_id = $1 and id = $2)`;
 
 async function eraseReferences(query: Query, [merchantId, cardId, at]: readonly unknown[]) {
   const rows = await query<{ id: string; facts: unknown }>(

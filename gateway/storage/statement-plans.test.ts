@@ -14,7 +14,7 @@ import { besideOthers, hotPlanner, type Query } from "./database.ts";
 import { enterStatement } from "./enter-card.ts";
 import * as find from "./find-orders.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
-import { addOrders } from "./testing/many-orders.ts";
+import { addOrders } from "./generated-orders.ts";
 import { startPostgres15 } from "./testing/postgres-15.ts";
 import { makeSell } from "./testing/sales.ts";
 

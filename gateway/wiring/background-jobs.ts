@@ -16,6 +16,7 @@ import type { MerchantId } from "../values/ids.ts";
 import { hours, type Instant, later, monthStart } from "../values/time.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
+import type { OrderIndexJob } from "./order-index.ts";
 import { makeDeleteExpired } from "./portal.ts";
 import type { Resources } from "./resources.ts";
 
@@ -30,6 +31,7 @@ const deletionsMax = 20;
 type Workers = Resources & {
   readonly engine: Engine;
   readonly callbacks: Callbacks;
+  readonly orderIndex: OrderIndexJob;
   readonly configuration: LiveConfiguration;
   readonly node: NodeName;
   /** Reads again what the operator may have changed: a notice of it may have been lost. */
@@ -67,6 +69,7 @@ export function startBackgroundJobs(workers: Workers) {
     startWork(deleteEveryMs, destroyCards, "vault.removed_cards_destroy_failed"),
     startWork(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
     startWork(deleteEveryMs, deleteOldTallies, "screening.delete_failed"),
+    startWork(config.portalIndexEveryMs, workers.orderIndex.run, "portal.index_failed"),
     startWork(deleteEveryMs, makeDeleteExpired(workers), "portal.delete_failed"),
     startWork(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
     startWork(askEveryMs, () => askForDueKeys(workers), "acquirer.mac_key_unasked"),
@@ -82,6 +85,7 @@ export function startBackgroundJobs(workers: Workers) {
       await destroyCards();
       await destroyCards();
       await deleteOldTallies();
+      await workers.orderIndex.run();
     },
   };
 }
@@ -111,7 +115,7 @@ async function signAudit({ database, signer, publishHead }: Workers): Promise<vo
 
 /** Destroys card numbers that are no longer needed, with a line in the log and in the audit. */
 function makeCardRetention(
-  workers: Omit<Workers, "engine" | "callbacks" | "reload" | "tls" | "hold">,
+  workers: Omit<Workers, "engine" | "callbacks" | "orderIndex" | "reload" | "tls" | "hold">,
 ): () => Promise<unknown> {
   const { config, clock, log, metrics, cells, configuration } = workers;
   const keepDaysOf = (id: MerchantId) => {

@@ -36,8 +36,8 @@ type Dependencies = Resources & {
   readonly threeds: ThreeDs;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   readonly screening: Screening;
-  /** Called with every committed step. */
-  readonly sendCallback: (step: Step) => void;
+  /** Called with every committed step: they send its callback and index the order. */
+  readonly onStep: readonly ((step: Step) => void)[];
 };
 
 const batchMax = 256;
@@ -46,7 +46,7 @@ export type Engine = ReturnType<typeof makeEngine>;
 
 export function makeEngine(dependencies: Dependencies) {
   const { config, log, metrics, database, node, clock } = dependencies;
-  const { threeds, vault, sendCallback } = dependencies;
+  const { threeds, vault, onStep } = dependencies;
   const { onTrouble, ...observe } = makeObserveOrders(log, metrics);
   const leaseMs = callbackLeaseMs(config.callbackTimeoutMs);
   const queues = routeOrders(dependencies.cells, {
@@ -56,7 +56,7 @@ export function makeEngine(dependencies: Dependencies) {
   const { byId, findExisting, findBySerial, byNumber, load, lasting } = queues;
   const ended = makeEndedOrders({ find: byId, isCurrent: queues.isCurrent });
   const waits = makeWaits(dependencies, load);
-  const listeners = [threeds.onStep, sendCallback, observe.onStep, waits.notify, ended.onStep];
+  const listeners = [threeds.onStep, ...onStep, observe.onStep, waits.notify, ended.onStep];
   const conditionsOf = makeConditionsOf(dependencies);
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
   const announced = (commit: Commit) => announcing(commit, (step) => step, listeners, onTrouble);

@@ -38,6 +38,7 @@ import { newCardRefId } from "../vault/seal.ts";
 import { browserReturnOf } from "../views/result.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
+import type { OrderIndexJob } from "./order-index.ts";
 import { paymentPageRoutes } from "./payment-pages.ts";
 import { portalRoutes } from "./portal.ts";
 import { makeCheckReadiness } from "./readiness.ts";
@@ -57,6 +58,7 @@ type Dependencies = Resources & {
   readonly baseUrl: () => string;
   readonly callbacks: Callbacks;
   readonly hold: LiveHold;
+  readonly orderIndex: OrderIndexJob;
   readonly staging?: StagingParts | undefined;
   /** Where the gateway speaks TLS itself. */
   readonly tls: ServerTls | undefined;
@@ -134,7 +136,9 @@ export function makeHttpServers(dependencies: Dependencies) {
         storeRequest: routeStoreRequest(dependencies.cells, { retryMs: config.acceptRetryMs }),
       }),
       ...pageRoutes(services, dependencies, querying),
-      ...portalRoutes({ ...dependencies, port: () => listeningPort }),
+      ...portalRoutes({
+        ...{ ...dependencies, ...services, checkReadiness, port: () => listeningPort },
+      }),
       ...(hasAdminPort ? [] : health),
       ...(staging?.routes?.({ findState, clock }) ?? []),
     ],

@@ -1,20 +1,37 @@
 /** Builds the portal: its API over the system of record, and the pages of its front end. */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUIDv7 } from "node:crypto";
 import { join } from "node:path";
+import type { Gates } from "../acquirers/gates.ts";
 import { baseUrlOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { makeIsTrusted } from "../http/client-network.ts";
 import type { HttpRoute } from "../http/router.ts";
+import type { OperatorEvent } from "../orders/events.ts";
+import type { FollowUpTerms, Order } from "../orders/order.ts";
+import { initialOf } from "../orders/transactions.ts";
 import { accountHandlers } from "../portal-api/account.ts";
+import { type AuditedWork, actionHandlers, type ResendFilter } from "../portal-api/actions.ts";
 import { codeHandlers, passkeyHandlers } from "../portal-api/factors.ts";
+import { homeHandlers } from "../portal-api/home.ts";
 import { openApiRoute } from "../portal-api/openapi.ts";
+import { orderHandlers } from "../portal-api/orders.ts";
 import { portalPageRoutes } from "../portal-api/pages.ts";
 import { portalApiRoutes } from "../portal-api/pipeline.ts";
 import { makeGuard } from "../portal-api/sign-in.ts";
+import { type TeamStore, teamHandlers } from "../portal-api/team.ts";
 import { makeAccountStore, makeSessionStore, makeSignInTries } from "../storage/accounts.ts";
+import { findEntries } from "../storage/audit-verify.ts";
+import { resendCallbacks } from "../storage/callback-journal.ts";
+import type { LiveConfiguration } from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
 import { makeFactorStore } from "../storage/second-factors.ts";
-import { findPasswordFault, hashPassword, isPassword } from "../vault/password.ts";
+import { listUsers, makeUserAdministration } from "../storage/users.ts";
+import { Failure } from "../values/failure.ts";
+import { asSerialNumber } from "../values/ids.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { Secret } from "../values/secret.ts";
+import { asInstant } from "../values/time.ts";
+import { findPasswordFault, hashPassword, isPassword, newPassword } from "../vault/password.ts";
 import {
   digestRecoveryCode,
   findTotpStep,
@@ -22,11 +39,24 @@ import {
   newTotpSecret,
   showTotp,
 } from "../vault/totp.ts";
+import type { Engine } from "./engine.ts";
+import { decideDoubt, makeReport } from "./operator-events.ts";
+import type { OrderIndexJob } from "./order-index.ts";
+import { makePortalNames, makePortalReads } from "./portal-reads.ts";
+import type { Readiness } from "./readiness.ts";
 import type { Resources } from "./resources.ts";
+import type { Services } from "./services.ts";
 
 const builtPortal = join(import.meta.dirname, "../../portal/dist");
 
 type Dependencies = Resources & {
+  readonly configuration: LiveConfiguration;
+  readonly engine: Engine;
+  readonly gates: Gates;
+  readonly orderIndex: OrderIndexJob;
+  readonly orders: Pick<Services["orders"], "followUp">;
+  readonly checkReadiness: () => Promise<Readiness>;
+  readonly printDate: Services["printDate"];
   /** The port is known when the gateway listens. */
   readonly port: () => number;
 };
@@ -35,9 +65,11 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const { config, clock, log } = dependencies;
   const origin = () => new URL(baseUrlOf(config, dependencies.port())).origin;
   const access = openAccess(dependencies);
-  const options = { ...access, origin };
+  const options = { ...access, ...openTeam(dependencies), ...openOrders(dependencies), origin };
   const handlers = {
     ...{ ...accountHandlers(options), ...codeHandlers(options), ...passkeyHandlers(options) },
+    ...{ ...orderHandlers(options), ...homeHandlers(options), ...actionHandlers(options) },
+    ...teamHandlers(options),
   };
   const sessions = makeSessionStore(access.stored);
   return [
@@ -53,6 +85,108 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
     openApiRoute(),
     ...portalPageRoutes(builtPortal),
   ];
+}
+
+/** What the portal reads of orders and does to them. */
+function openOrders(dependencies: Dependencies) {
+  const { config, cells, configuration, engine, gates, vault, orders } = dependencies;
+  const report = makeReport(dependencies);
+  const queries = cells.stores(({ node }) => node.query);
+  return {
+    reads: makePortalReads(cells, engine.countInDoubt),
+    names: makePortalNames(configuration),
+    printDate: dependencies.printDate,
+    receiptPathOf(order: Order) {
+      const { receiptId } = initialOf(order);
+      if (receiptId === undefined) return undefined;
+      return `/${config.pathWord}/view-receipt/${order.endpointId}/${receiptId}/`;
+    },
+    async findHealth() {
+      const { missing } = await dependencies.checkReadiness();
+      const links = [...gates.connections()];
+      return {
+        links: links.map(([gate, { up, wanted }]) => ({ gate, up, wanted })),
+        missing: Object.entries(missing).map(([what, why]) => `${what}: ${why}`),
+      };
+    },
+    async followUp(order: Order, request: FollowUpTerms) {
+      const entryPoint = configuration.current().endpointById.get(order.endpointId);
+      if (entryPoint === undefined) return new Failure("unknown_endpoint");
+      const wanted = { clientOrderId: order.clientOrderId, orderId: order.id };
+      const serialNumber = asSerialNumber(randomUUIDv7());
+      const accepted = await orders.followUp(entryPoint, { wanted, serialNumber, request });
+      return accepted instanceof Failure ? accepted : accepted.order;
+    },
+    async decideDoubt(order: Order, event: OperatorEvent) {
+      const decided = await decideDoubt(report, order, event);
+      if (!(decided instanceof Problem)) dependencies.orderIndex.onStep({ order: decided });
+      return decided;
+    },
+    receiptIdOf: ({ merchantId, id }: Order) => vault.receiptIdOf({ merchantId, orderId: id }),
+    async resend({ merchantId, since, until, ...filter }: ResendFilter) {
+      const [from, to] = [since, until].map((each) =>
+        each === undefined ? undefined : asInstant(each),
+      );
+      const chosen = { ...filter, merchantId, since: from, until: to };
+      const now = dependencies.clock.now();
+      const sent = await (merchantId === undefined
+        ? queries.each((query) => resendCallbacks(query, chosen, now)).then((all) => all.flat())
+        : queries.call(merchantId, (query) => resendCallbacks(query, chosen, now)));
+      return sent.length;
+    },
+    recorded: makeRecorded(dependencies),
+  };
+}
+
+/** Users as `gw user` manages them. */
+function openTeam({ database: { query }, auditAs }: Resources) {
+  const temporary = async () => {
+    const password = newPassword();
+    return { password, stored: await hashPassword(new Secret(password)), isTemporary: true };
+  };
+  const team: TeamStore = {
+    list: () => listUsers(query),
+    async add(actor, { login, role, merchantId }) {
+      const { password, ...hashed } = await temporary();
+      await auditAs(actor).together(async (audit) => {
+        const users = makeUserAdministration(audit);
+        await users.add(login, role, merchantId);
+        await users.setPassword(login, hashed);
+      });
+      return password;
+    },
+    async renewPassword(actor, login) {
+      const { password, ...hashed } = await temporary();
+      await makeUserAdministration(auditAs(actor)).setPassword(login, hashed);
+      return password;
+    },
+    setRole: (actor, ...given) => makeUserAdministration(auditAs(actor)).setRole(...given),
+    enable: (actor, ...given) => makeUserAdministration(auditAs(actor)).enable(...given),
+    removeFactors: (actor, login) => makeUserAdministration(auditAs(actor)).removeFactors(login),
+  };
+  type Filter = Parameters<typeof findEntries>[1];
+  return { team, findEntries: (filter: Filter) => findEntries(query, filter) };
+}
+
+/** As commands of more than one transaction are: an entry before the work, and its outcome. */
+function makeRecorded({ auditAs }: Resources) {
+  return async <Result>(work: AuditedWork, run: () => Promise<Result>): Promise<Result> => {
+    const { actor, action, subject, reason, after } = work;
+    const audit = auditAs({ ...actor, why: reason });
+    await audit.write({ action, subject, after });
+    const end = (outcome: object) =>
+      audit.write({ action: `${action} ended`, subject, after: outcome });
+    try {
+      const result = await run();
+      if (result instanceof Problem) await end({ outcome: "refused", why: result.sentence });
+      else if (result instanceof Failure) await end({ outcome: "refused", why: result.code });
+      else await end({ outcome: "done" });
+      return result;
+    } catch (error) {
+      await end({ outcome: "failed", why: messageOf(error) });
+      throw error;
+    }
+  };
 }
 
 /** Sessions and counts of tries that are over. */

@@ -36,6 +36,7 @@ export const changing: readonly Example[] = [
   { path: "apply",                      words: "-f <folder>/gateway.yaml" },
   { path: "user add",                   words: "zoe --role support" },
   { path: "user role",                  words: "zoe --role finance" },
+  { path: "generate orders",            words: "--count 0", isRefused: true },
   { path: "user password",              words: "zoe" },
   { path: "user reset-factors",         words: "zoe" },
   { path: "user disable",               words: "zoe" },

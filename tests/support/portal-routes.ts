@@ -4,6 +4,7 @@
  */
 import { type Api, api } from "@tollgate/gateway/portal-api";
 import { hasRight, isMerchantRole, type Role, rights } from "@tollgate/gateway/roles";
+import { addUser } from "./portal.ts";
 import type { World } from "./world.ts";
 
 export { type Role, roles } from "@tollgate/gateway/roles";
@@ -22,6 +23,10 @@ type Values = {
 };
 
 type Inputs = { readonly [Name in keyof Api]: (values: Values) => object };
+
+/** A user of the demonstration merchant. */
+const victim = "victim-of-the-matrix";
+let users = 0;
 
 const wrong = { password: "not the password at all" };
 
@@ -44,6 +49,25 @@ const inputs: Inputs = {
   "POST /passkeys/begin":             () => ({}),
   "POST /passkeys/confirm":           () => ({ name: "key", response: {} }),
   "POST /passkeys/remove/:passkey":   () => ({ passkey: "none", ...wrong }),
+  "GET /orders":                      ({ order }) => ({ search: order }),
+  "GET /orders/:order":               ({ order }) => ({ order }),
+  "GET /filters":                     () => ({}),
+  "GET /home":                        () => ({ range: "hour" }),
+  "POST /orders/preview/:order":      ({ order }) => ({ order, action: "return" }),
+  "POST /orders/capture/:order":      ({ order }) => ({ order, reason: "the matrix" }),
+  "POST /orders/return/:order":       ({ order }) => ({ order, amount: "0.01", reason: "the matrix" }),
+  "POST /orders/ask/:order":          ({ order }) => ({ order, version: 1, reason: "the matrix" }),
+  "POST /orders/settle/:order":       ({ order }) => ({ order, version: 1, reason: "the matrix", outcome: "done" }),
+  "GET /callbacks":                   () => ({}),
+  "GET /callbacks/:order/:sequence":  ({ order }) => ({ order, sequence: 1 }),
+  "POST /callbacks/resend":           ({ order }) => ({ order, reason: "the matrix" }),
+  "GET /users":                       () => ({}),
+  "POST /users/add":                  () => ({ login: `new-${++users}`, role: "merchant-viewer", merchant: "demo" }),
+  "POST /users/role/:login":          () => ({ login: victim, role: "merchant-viewer", merchant: "demo" }),
+  "POST /users/enable/:login":        () => ({ login: victim, enabled: true }),
+  "POST /users/password/:login":      () => ({ login: victim }),
+  "POST /users/reset-factors/:login": () => ({ login: victim }),
+  "GET /audit":                       () => ({}),
 };
 
 export const examples = {
@@ -57,15 +81,21 @@ export const examples = {
     const sale = await world.merchant().sale({ email: "only-demo@example.com" });
     await world.settle();
     const order = sale["gw-order-id"] ?? "";
-    return { order, secrets: [order, sale["merchant-order-id"], "only-demo@example.com"] };
+    await addUser(world, { login: victim, role: "merchant-viewer", merchant: "demo" });
+    return {
+      order,
+      secrets: [order, `"${victim}"`, sale["merchant-order-id"], "only-demo@example.com"],
+    };
   },
 
   /** Changes with anything that a route could change of an order. */
   async digest({ installation }: World): Promise<string> {
     const [row] = await installation.database.query<{ text: string }>(
       `select md5(string_agg(id::text || version, ',' order by id)) ||
+         (select md5(users::text) from users where login = $1) ||
          (select coalesce(sum(tries), 0) || max(begun_at)::text from callbacks) as text
        from orders`,
+      [victim],
     );
     return row?.text ?? "";
   },

@@ -1,18 +1,23 @@
 /**
- * Events that a command reports to an order. The command runs no effects: a node finds the order
- * due, and sends the callback. An event is decided about the order as the command has read it.
+ * Events that an operator reports to an order, by a command or in the portal. Neither runs effects:
+ * a node finds the order due, and sends the callback. An event is decided about the order as the
+ * operator has seen it.
  */
-import { userName } from "../config/config.ts";
+import { type Config, userName } from "../config/config.ts";
 import { makeAdvance } from "../orders/advance.ts";
 import { type ApplyDependencies, makeApply } from "../orders/apply.ts";
-import type { OrderEvent } from "../orders/events.ts";
+import { bankIsAsked, type OperatorEvent, type OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
+import { stagesInDoubt } from "../orders/stages.ts";
+import type { Cells } from "../storage/cells.ts";
 import { makeCommit } from "../storage/commit.ts";
+import type { Database } from "../storage/database.ts";
 import { readDatabaseTime } from "../storage/database-clock.ts";
 import { makeFixedName } from "../storage/presence.ts";
-import type { Failure } from "../values/failure.ts";
-import { deadlinesOf } from "../wiring/engine.ts";
-import type { Session } from "./command.ts";
+import { Failure } from "../values/failure.ts";
+import { Problem } from "../values/problem.ts";
+import { wireStageOf } from "../views/status.ts";
+import { deadlinesOf } from "./engine.ts";
 
 /** Reported instead of an order that another event has changed since it was read. */
 export const stale = new Error("the order has moved on");
@@ -22,11 +27,9 @@ export type OperatorReport = (
   event: OrderEvent,
 ) => Promise<Order | Failure | typeof stale>;
 
-export function makeReport({
-  config,
-  cells,
-  database,
-}: Pick<Session, "config" | "cells" | "database">): OperatorReport {
+type Place = { readonly config: Config; readonly cells: Cells; readonly database: Database };
+
+export function makeReport({ config, cells, database }: Place): OperatorReport {
   const options = { retryMs: config.acceptRetryMs, callbackLeaseMs: 0 };
   const name = makeFixedName(`gw-${userName()}`);
   const stores = cells.stores(({ node }) => makeCommit(node.query, name, options));
@@ -48,6 +51,37 @@ export function makeReport({
 
 function unexpected(): never {
   throw new Error("an operator's event leads to no immediate effect");
+}
+
+/** Settles doubt with what the bank has said, or has the bank asked again at once. */
+export async function decideDoubt(
+  report: OperatorReport,
+  order: Order,
+  event: OperatorEvent,
+): Promise<Order | Problem> {
+  const { id, transaction } = order;
+  if (event.why.trim() === "" || event.by.trim() === "") {
+    return new Problem("Neither the reason nor the name can be empty.");
+  }
+  if (!isInDoubt(order)) return new Problem(`Order ${id} is not in doubt.`);
+  const decided = await report(order, event);
+  if (decided === stale) return new Problem(`Order ${id} has just moved on: look at it again.`);
+  if (decided === bankIsAsked) {
+    return new Problem(
+      `The bank is being asked about order ${id} at this moment. Settle it while it rests ` +
+        "between two tries: `gw doubt list` shows when the next one is.",
+    );
+  }
+  if (decided instanceof Failure || decided instanceof Error) {
+    const stage = wireStageOf(transaction.kind, transaction.stage);
+    return new Problem(`Order ${id} cannot be settled so in ${stage}.`);
+  }
+  return decided;
+}
+
+function isInDoubt({ owed, transaction }: Order): boolean {
+  const isReversing = owed?.effect === "reverse" || owed?.effect === "reverse_prior";
+  return isReversing || stagesInDoubt.includes(transaction.stage);
 }
 
 const triesMax = 20;

@@ -1,0 +1,64 @@
+/**
+ * `gw generate orders`: many orders for a staging installation, to see how screens and statements
+ * do with them. They are copies of the latest approved and the latest declined sale.
+ */
+import { type Command, Option } from "commander";
+import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
+import { addOrders, findTemplates, indexAgain } from "../storage/generated-orders.ts";
+import { makeOrderIndex } from "../storage/order-index.ts";
+import { Problem } from "../values/problem.ts";
+import { systemClock } from "../values/time.ts";
+import { addCommands, type Output, type Session } from "./command.ts";
+import { makeProgress } from "./terminal.ts";
+
+const portionOrders = 10_000;
+/** One portion of so many is of declined sales. */
+const declinedEvery = 8;
+
+export function addGenerateCommands(generate: Command): void {
+  const count = new Option("--count <n>", "how many").default("100000");
+  const days = new Option("--days <n>", "over how many days until now").default("365");
+  // biome-ignore format: a table
+  addCommands(generate, [
+    ["orders", "make many orders from the latest sales; in staging", generateOrders, [count, days]],
+  ]);
+}
+
+type Given = { readonly count: string; readonly days: string };
+
+async function generateOrders({ config, database }: Session, given: Given): Promise<Output> {
+  if (config.environment === "production") {
+    return new Problem("Orders are generated in staging only.");
+  }
+  if (!/^[1-9]\d{0,7}$/.test(given.count) || !/^[1-9]\d{0,3}$/.test(given.days)) {
+    return new Problem("--count and --days are numbers from 1.");
+  }
+  const [count, days] = [Number(given.count), Number(given.days)];
+  const { templates, next } = await findTemplates(database.query);
+  const approved = templates.find(({ stage }) => stage === "approved");
+  if (approved === undefined) {
+    return new Problem("There is no approved sale to copy: pay once, with `gw pay`.");
+  }
+  const declined = templates.find(({ stage }) => stage === "declined") ?? approved;
+  const report = makeProgress("orders");
+  for (let made = 0; made < count; made += portionOrders) {
+    const isDeclined = (made / portionOrders) % declinedEvery === declinedEvery - 1;
+    const { template, merchant } = isDeclined ? declined : approved;
+    await addOrders(database.query, {
+      ...{ template, merchant, from: next + made, days, total: next + count },
+      count: Math.min(portionOrders, count - made),
+    });
+    report(made + portionOrders);
+  }
+  await database.query("analyze orders");
+  await indexAgain(database.query);
+  const { now } = systemClock;
+  const { walk } = makeOrderIndex(database, { describe: describeOrder, figuresOf, now });
+  const indexed = makeProgress("indexed orders");
+  let walked = 0;
+  for (let page = await walk(); page > 0; page = await walk()) {
+    walked += page;
+    indexed(walked);
+  }
+  return { orders: count, indexed: walked };
+}

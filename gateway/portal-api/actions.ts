@@ -1,0 +1,184 @@
+/**
+ * What a user does to orders and callbacks: capture, return, settle doubt, send callbacks again.
+ * Each is previewed by the same function that decides it, needs a reason, and is in the audit with
+ * it. A click that is repeated begins nothing new: the same request is answered with the same
+ * transaction.
+ */
+import type { OperatorEvent } from "../orders/events.ts";
+import type { FollowUpTerms, Order } from "../orders/order.ts";
+import { Failure } from "../values/failure.ts";
+import type { MerchantId } from "../values/ids.ts";
+import { type Money, parseAmount } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
+import type { Handlers } from "./api.ts";
+import { merchantOf, type OrderOptions, previewOf, viewAttempt, viewCallback } from "./orders.ts";
+import { type Caller, notFound, PortalRefusal } from "./route.ts";
+import { viewMoney } from "./shapes.ts";
+
+export type ResendFilter = {
+  readonly merchantId: MerchantId | undefined;
+  readonly orderId?: string | undefined;
+  readonly sequence?: number | undefined;
+  readonly state?: "due" | "delivered" | "stopped" | "given_up" | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+};
+
+export type ActionOptions = OrderOptions & {
+  /** Through the engine, as the merchant's own request would go. */
+  readonly followUp: (order: Order, terms: FollowUpTerms) => Promise<Order | Failure>;
+  readonly decideDoubt: (order: Order, event: OperatorEvent) => Promise<Order | Problem>;
+  readonly receiptIdOf: (
+    order: Order,
+  ) => Extract<OperatorEvent, { kind: "settled_as_done" }>["receiptId"];
+  readonly resend: (filter: ResendFilter) => Promise<number>;
+  /** An entry before the work, and one with its outcome. */
+  readonly recorded: <Result>(entry: AuditedWork, work: () => Promise<Result>) => Promise<Result>;
+};
+
+export type AuditedWork = {
+  readonly actor: Caller["actor"];
+  readonly action: string;
+  readonly subject: string;
+  readonly reason: string;
+  readonly after: object;
+};
+
+export function actionHandlers(options: ActionOptions) {
+  const { reads, names } = options;
+  const move = (operation: "capture" | "return") => {
+    return async ({ order: id, amount, reason }: MoveInput, caller: Caller) => {
+      const order = await reads.findOrder(id, caller.merchantId);
+      if (order === undefined) return notFound;
+      const money = readAmount(order, amount);
+      if (money === null) return badAmount;
+      const terms = { operation, amount: money, comment: reason };
+      const entry = entryFor(caller, `portal ${operation}`, order, {
+        reason,
+        amount: amount ?? "all",
+      });
+      const moved = await options.recorded(entry, () => options.followUp(order, terms));
+      return moved instanceof Failure ? refusalOf(moved) : { stage: moved.transaction.stage };
+    };
+  };
+  const decide = (eventFor: (order: Order, input: DecideInput, who: string) => OperatorEvent) => {
+    return async (input: DecideInput, caller: Caller) => {
+      const order = await reads.findOrder(input.order, caller.merchantId);
+      if (order === undefined) return notFound;
+      if (order.version !== input.version) return movedOn;
+      const event = eventFor(order, input, caller.account.login);
+      const entry = entryFor(caller, `portal ${event.kind}`, order, { reason: input.reason });
+      const decided = await options.recorded(entry, () => options.decideDoubt(order, event));
+      if (decided instanceof Problem) return new PortalRefusal(409, "not_now", decided.sentence);
+      return { stage: decided.transaction.stage };
+    };
+  };
+
+  return {
+    async "POST /orders/preview/:order"({ order: id, action, amount }, caller) {
+      const order = await reads.findOrder(id, caller.merchantId);
+      if (order === undefined) return notFound;
+      const money = readAmount(order, amount);
+      if (money === null) return badAmount;
+      const begun = previewOf(order, action, money, caller.now);
+      if (begun instanceof Failure) return { isAllowed: false, why: describeFailure(begun) };
+      return { isAllowed: true, as: begun.kind, amount: viewMoney(begun.amount) };
+    },
+    "POST /orders/capture/:order": move("capture"),
+    "POST /orders/return/:order": move("return"),
+    "POST /orders/ask/:order": decide((_, { reason: why }, by) => ({
+      kind: "asked_again",
+      by,
+      why,
+    })),
+    "POST /orders/settle/:order": decide((order, { reason: why, outcome }, by) =>
+      outcome === "done"
+        ? { kind: "settled_as_done", by, why, receiptId: options.receiptIdOf(order) }
+        : { kind: "settled_as_not_done", by, why },
+    ),
+
+    async "GET /callbacks"({ state, merchant, after, limit = 50 }, caller) {
+      const merchantId = caller.merchantId ?? merchantOf(names(), merchant);
+      if (merchantId === null) return { callbacks: [] };
+      const cursor = after === undefined ? undefined : readCallbackCursor(after);
+      const found = await reads.listCallbacks({ merchantId, state, after: cursor, limit });
+      const last = found.length === limit ? found.at(-1) : undefined;
+      const next = last && { next: `${last.madeAt}-${last.orderId}-${last.sequence}` };
+      return { callbacks: found.map((each) => viewCallback(each, names())), ...next };
+    },
+    async "GET /callbacks/:order/:sequence"({ order: id, sequence }, caller) {
+      const order = await reads.findOrder(id, caller.merchantId);
+      if (order === undefined) return notFound;
+      const attempts = await reads.findAttempts(order, sequence);
+      return { attempts: attempts.map(viewAttempt) };
+    },
+    async "POST /callbacks/resend"({ order: id, sequence, reason, ...range }, caller) {
+      const order = id === undefined ? undefined : await reads.findOrder(id, caller.merchantId);
+      if (id !== undefined && order === undefined) return notFound;
+      if (id === undefined && range.since === undefined) return nothingNamed;
+      const filter: ResendFilter = {
+        ...{ ...range, merchantId: order?.merchantId ?? caller.merchantId, sequence },
+        orderId: order?.id,
+      };
+      const entry = {
+        ...{ actor: caller.actor, action: "portal callback resend", reason, after: { ...range } },
+        subject: order === undefined ? "callbacks" : `order ${order.id}`,
+      };
+      return { count: await options.recorded(entry, () => options.resend(filter)) };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+type MoveInput = {
+  readonly order: string;
+  readonly amount?: string | undefined;
+  readonly reason: string;
+};
+type DecideInput = {
+  readonly order: string;
+  readonly version: number;
+  readonly reason: string;
+  readonly outcome?: "done" | "not-done" | undefined;
+};
+
+const badAmount = new PortalRefusal(
+  400,
+  "invalid_amount",
+  "This is no amount in the order's currency.",
+);
+const movedOn = new PortalRefusal(409, "moved_on", "The order has moved on. Look at it again.");
+const nothingNamed = new PortalRefusal(400, "invalid_input", "Name an order or a time.");
+
+function entryFor(
+  { actor }: Caller,
+  action: string,
+  order: Order,
+  { reason, ...after }: { readonly reason: string; readonly amount?: string },
+): AuditedWork {
+  return { actor, action, subject: `order ${order.id}`, reason, after };
+}
+
+/** Null for text that is none. */
+function readAmount(order: Order, amount: string | undefined): Money | undefined | null {
+  if (amount === undefined) return undefined;
+  return parseAmount(amount, order.purchase.amount.currency) ?? null;
+}
+
+function refusalOf(failure: Failure): PortalRefusal {
+  if (failure.code === "storage_unavailable") {
+    return new PortalRefusal(503, "unavailable", "The gateway cannot do this now. Try again.");
+  }
+  return new PortalRefusal(409, failure.code, describeFailure(failure));
+}
+
+function describeFailure({ message, detail }: Failure): string {
+  return detail === "" ? message : `${message}: ${detail}`;
+}
+
+function readCallbackCursor(text: string) {
+  const [at = "", orderId = "", sequence = ""] = text.split("-");
+  const isCursor =
+    /^\d{1,15}(\.\d+)?$/.test(at) && /^\d{1,19}$/.test(orderId) && /^\d{1,6}$/.test(sequence);
+  if (!isCursor) return { at: 0, orderId: "0", sequence: 0 };
+  return { at: Number(at), orderId, sequence: Number(sequence) };
+}

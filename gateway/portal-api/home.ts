@@ -1,0 +1,110 @@
+/** The first screen: how payments go, from the figures that a background job keeps. */
+import { getCurrency } from "../values/iso-codes.ts";
+import { Money } from "../values/money.ts";
+import { hours, type Instant, later, minutes } from "../values/time.ts";
+import type { Handlers } from "./api.ts";
+import { type Figure, overheadClasses } from "./order-index.ts";
+import { isOperator, merchantOf, type OrderOptions } from "./orders.ts";
+import type { PortalHealth } from "./reads.ts";
+import { notFound } from "./route.ts";
+import { viewMoney } from "./shapes.ts";
+
+export type HomeOptions = Pick<OrderOptions, "reads" | "names"> & {
+  readonly findHealth: () => Promise<PortalHealth>;
+};
+
+// biome-ignore format: a table
+const plans = {
+  hour:  { lengthMs: hours(1),        grain: "minute", stepMs: minutes(1) },
+  day:   { lengthMs: hours(24),       grain: "minute", stepMs: minutes(10) },
+  week:  { lengthMs: hours(24 * 7),   grain: "hour",   stepMs: hours(1) },
+  month: { lengthMs: hours(24 * 31),  grain: "hour",   stepMs: hours(6) },
+  year:  { lengthMs: hours(24 * 366), grain: "day",    stepMs: hours(24) },
+} as const;
+
+const reasonsShown = 12;
+
+export function homeHandlers({ reads, names, findHealth }: HomeOptions) {
+  return {
+    async "GET /home"({ range = "day", merchant }, caller) {
+      const merchantId = caller.merchantId ?? merchantOf(names(), merchant);
+      if (merchantId === null) return notFound;
+      const { grain, stepMs, lengthMs } = plans[range];
+      const since = startOf(caller.now, lengthMs, stepMs);
+      const asked = { merchantId, grain, since };
+      const [points, sums, inDoubt, failingCallbacks, health] = await Promise.all([
+        ...([reads.listFigures(asked), reads.sumFigures(asked)] as const),
+        ...([reads.countInDoubt(merchantId), reads.countFailingCallbacks(merchantId)] as const),
+        isOperator(caller) ? findHealth() : { links: [], missing: [] },
+      ]);
+      const outcomes = countsOf(sums, "outcome");
+      const overhead = percentilesOf(countsOf(sums, "overhead"));
+      const rate = approvalRateOf(outcomes);
+      return {
+        ...{ range, stepMs, outcomes, inDoubt, failingCallbacks, ...health },
+        series: seriesOf(points, { since, until: caller.now, stepMs }),
+        ...(rate === undefined ? {} : { approvalRate: rate }),
+        reasons: Object.entries(countsOf(sums, "reason"))
+          .map(([reason, count]) => ({ reason, count }))
+          .sort((one, other) => other.count - one.count)
+          .slice(0, reasonsShown),
+        threeds: countsOf(sums, "threeds"),
+        approved: Object.entries(countsOf(sums, "amount")).map(([currency, minor]) =>
+          viewMoney(new Money(BigInt(minor), getCurrency(currency))),
+        ),
+        ...(overhead === undefined ? {} : { overhead }),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function startOf(now: Instant, lengthMs: number, stepMs: number): Instant {
+  const start = later(now, -lengthMs);
+  return later(start, stepMs - (start % stepMs));
+}
+
+function countsOf(sums: readonly Figure[], name: string): Readonly<Record<string, number>> {
+  const own = sums.filter((figure) => figure.name === name);
+  return Object.fromEntries(own.map(({ key, count }) => [key, count]));
+}
+
+/** Orders that are on their way say nothing yet. */
+function approvalRateOf({ processing = 0, ...ended }: Readonly<Record<string, number>>) {
+  const total = Object.values(ended).reduce((sum, count) => sum + (count ?? 0), 0);
+  return total === 0 ? undefined : (ended["approved"] ?? 0) / total;
+}
+
+type Span = { readonly since: Instant; readonly until: Instant; readonly stepMs: number };
+
+/** Every step of the range, also those without orders. */
+function seriesOf(
+  points: readonly (Figure & { readonly at: number })[],
+  { since, until, stepMs }: Span,
+) {
+  const steps = Array.from({ length: Math.ceil((until - since) / stepMs) }, (_, index) => ({
+    ...{ at: since + index * stepMs, approved: 0, refused: 0, processing: 0 },
+  }));
+  for (const { at, name, key, count } of points) {
+    const step = steps[Math.floor((at - since) / stepMs)];
+    if (step === undefined || name !== "outcome") continue;
+    const kind = key === "approved" || key === "processing" ? key : "refused";
+    step[kind] += count;
+  }
+  return steps;
+}
+
+/** The upper bound of the class in which each percentile is. */
+export function percentilesOf(classes: Readonly<Record<string, number>>) {
+  const counts = overheadClasses.map((bound) => [bound, classes[bound] ?? 0] as const);
+  const total = counts.reduce((sum, [, count]) => sum + count, classes["more"] ?? 0);
+  if (total === 0) return undefined;
+  const at = (share: number) => {
+    let below = 0;
+    const found = counts.find(([, count]) => {
+      below += count;
+      return below >= share * total;
+    });
+    return found?.[0] ?? 60_000;
+  };
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), count: total };
+}

@@ -1,0 +1,145 @@
+/**
+ * An order as the portal lists, searches and counts it. The row is derived from the order alone;
+ * words carry a letter for their kind, so that an amount is never taken for four digits of a card.
+ */
+import type { Order } from "../orders/order.ts";
+import { initialOf } from "../orders/transactions.ts";
+import { formatAmount } from "../values/money.ts";
+import type { Instant } from "../values/time.ts";
+import { makeStatusReader, statusOf, wireStageOf, wireTypeOf } from "../views/status.ts";
+
+export type IndexRow = {
+  readonly merchantId: string;
+  readonly at: Instant;
+  readonly orderId: string;
+  readonly version: number;
+  readonly endpointId: string;
+  readonly clientOrderId: string;
+  readonly kind: string;
+  readonly stage: string;
+  readonly status: string;
+  readonly outcome: string;
+  readonly reason: string;
+  readonly threeds: string;
+  readonly overheadMs: number | null;
+  readonly amount: number;
+  readonly currency: string;
+  readonly network: string;
+  readonly lastFour: string;
+  readonly email: string;
+  readonly gate: string;
+  readonly reference: string;
+  readonly words: readonly string[];
+};
+
+/** The letter of each filter and of each thing that is searched. */
+// biome-ignore format: a table
+export const letters = {
+  order: "o", clientOrder: "c", email: "e", lastFour: "l", amount: "a", reference: "r",
+  status: "s", stage: "t", type: "k", endpoint: "p", gate: "g", currency: "y", network: "n", merchant: "m",
+} as const;
+export type WordKind = keyof typeof letters;
+
+export function wordOf(kind: WordKind, value: string): string {
+  return `${letters[kind]}:${value.toLowerCase().replaceAll("\n", " ")}`;
+}
+
+export function describeOrder(order: Order): IndexRow {
+  const initial = initialOf(order);
+  const { purchase, card, transaction } = order;
+  const read = makeStatusReader({ order, transaction });
+  const text = formatAmount(purchase.amount);
+  const row = {
+    ...{ merchantId: order.merchantId, at: order.acceptedAt, orderId: order.id },
+    ...{ version: order.version, endpointId: order.endpointId, clientOrderId: order.clientOrderId },
+    kind: wireTypeOf(initial.kind),
+    stage: wireStageOf(transaction.kind, transaction.stage),
+    status: statusOf(transaction.stage),
+    outcome: statusOf(initial.stage),
+    reason: initial.reason?.code ?? "",
+    threeds: initial.authentication?.status ?? "",
+    overheadMs: overheadOf(initial, order.acceptedAt),
+    ...{ amount: Number(purchase.amount.minor), currency: purchase.amount.currency.code },
+    network: card.network ?? "",
+    lastFour: read("last-four-digits") ?? "",
+    email: purchase.customer.email ?? "",
+    gate: initial.identifiers?.gate.id ?? "",
+    reference: read("processor-rrn") ?? "",
+  };
+  const searched: readonly (readonly [WordKind, string])[] = [
+    ...([
+      ["order", row.orderId],
+      ["clientOrder", row.clientOrderId],
+      ["email", row.email],
+    ] as const),
+    ...([
+      ["lastFour", row.lastFour],
+      ["amount", text],
+      ["reference", row.reference],
+    ] as const),
+    // Ten is also written without its cents.
+    ...(/\.0+$/.test(text) ? ([["amount", text.replace(/\.0+$/, "")]] as const) : []),
+    ...([
+      ["status", row.status],
+      ["stage", row.stage],
+      ["type", row.kind],
+    ] as const),
+    ...([
+      ["endpoint", row.endpointId],
+      ["gate", row.gate],
+      ["currency", row.currency],
+    ] as const),
+    ...([
+      ["network", row.network],
+      ["merchant", row.merchantId],
+    ] as const),
+  ];
+  const words = searched.flatMap(([kind, value]) => (value === "" ? [] : wordOf(kind, value)));
+  return { ...row, words };
+}
+
+/** Before the charge was sent and after its answer; nothing where a cardholder was waited for. */
+function overheadOf(
+  { threeds, identifiers, answer, finishedAt }: Order["transaction"],
+  at: Instant,
+) {
+  if (threeds !== undefined || identifiers === undefined || answer === undefined) return null;
+  if (finishedAt === undefined) return null;
+  return Math.max(0, identifiers.transmittedAt - at + finishedAt - answer.processedAt);
+}
+
+/** What a search may mean: any of these. */
+export function wordsOfSearch(search: string): readonly string[] {
+  const text = search.trim();
+  if (text.includes("@")) return [wordOf("email", text)];
+  const amount = text.replace(",", ".").replace(/^0+(?=\d)/, "");
+  return [
+    ...[wordOf("order", text), wordOf("clientOrder", text), wordOf("reference", text)],
+    ...(/^\d{4}$/.test(text) ? [wordOf("lastFour", text)] : []),
+    ...(/^\d+(\.\d+)?$/.test(amount) ? [wordOf("amount", amount)] : []),
+  ];
+}
+
+/** Upper bounds of the classes in which overhead is counted, in milliseconds. */
+export const overheadClasses = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 60_000] as const;
+
+export type Figure = { readonly name: string; readonly key: string; readonly count: number };
+
+/** What the order adds to the figures of its minute, hour and day. */
+export function figuresOf(row: Counted): readonly Figure[] {
+  const { outcome, reason, threeds, overheadMs, amount, currency } = row;
+  const isRefused = outcome === "declined" || outcome === "filtered" || outcome === "error";
+  const within = overheadClasses.find((bound) => (overheadMs ?? 0) <= bound);
+  return [
+    { name: "outcome", key: outcome, count: 1 },
+    ...(isRefused && reason !== "" ? [{ name: "reason", key: reason, count: 1 }] : []),
+    ...(threeds === "" ? [] : [{ name: "threeds", key: threeds, count: 1 }]),
+    ...(overheadMs === null ? [] : [{ name: "overhead", key: String(within ?? "more"), count: 1 }]),
+    ...(outcome === "approved" ? [{ name: "amount", key: currency, count: amount }] : []),
+  ];
+}
+
+export type Counted = Pick<
+  IndexRow,
+  "outcome" | "reason" | "threeds" | "overheadMs" | "amount" | "currency"
+>;

@@ -1,0 +1,292 @@
+/**
+ * Orders for the portal: pages by filters and search, and one order with all that happened to it.
+ * What leaves here has no card number, no CVV and no cryptogram: orders have none of the first two,
+ * and of an event only the facts that are named here are shown.
+ */
+import type { Order } from "../orders/order.ts";
+import { isFinal, stagesInDoubt } from "../orders/stages.ts";
+import { followUp, totalsOf, transactionsOf } from "../orders/transactions.ts";
+import { Failure } from "../values/failure.ts";
+import { asSerialNumber } from "../values/ids.ts";
+import { getCurrency } from "../values/iso-codes.ts";
+import { Money } from "../values/money.ts";
+import { hasRight } from "../values/roles.ts";
+import { type Instant, parseDate } from "../values/time.ts";
+import { printStatus, statusOf, wireStageOf } from "../views/status.ts";
+import type { Handlers } from "./api.ts";
+import { describeOrder, wordOf, wordsOfSearch } from "./order-index.ts";
+import type {
+  HistoryEntry,
+  OrderLineRow,
+  PortalNames,
+  PortalReads,
+  StoredAttempt,
+  StoredCallback,
+} from "./reads.ts";
+import { type Caller, notFound } from "./route.ts";
+import { type OrderDetailView, type OrderLineView, viewMoney } from "./shapes.ts";
+
+export type OrderOptions = {
+  readonly reads: PortalReads;
+  readonly names: () => PortalNames;
+  readonly printDate: (instant: Instant) => string;
+  readonly receiptPathOf: (order: Order) => string | undefined;
+};
+
+const usualLimit = 50;
+const filters = ["status", "stage", "type", "endpoint", "gate", "currency", "network"] as const;
+
+export function orderHandlers(options: OrderOptions) {
+  const { reads, names } = options;
+
+  return {
+    async "GET /orders"(input, caller) {
+      const { search = "", from, until, after, limit = usualLimit } = input;
+      const words = filters.map((name) => (input[name] ?? []).map((value) => wordOf(name, value)));
+      if (search.trim() !== "") words.push([...wordsOfSearch(search)]);
+      const merchantId = caller.merchantId ?? merchantOf(names(), input.merchant);
+      if (merchantId === null) return { orders: [] };
+      const cursor = after === undefined ? undefined : readCursor(after);
+      const query = { merchantId, words, from, until, after: cursor, limit };
+      const rows = await reads.listOrders(query);
+      const orders = rows.map(makeLine(names(), caller));
+      const last = rows.length === limit ? rows.at(-1) : undefined;
+      return { orders, ...(last && { next: `${last.at}-${last.orderId}` }) };
+    },
+
+    async "GET /filters"(_, caller) {
+      const { merchants, endpoints, gates } = names();
+      const isOwn = (id: string) => caller.merchantId === undefined || caller.merchantId === id;
+      const own = endpoints.filter(({ merchantId }) => isOwn(merchantId));
+      return {
+        merchants: merchants
+          .filter(({ id }) => isOwn(id))
+          .map(({ login, name }) => ({ login, name })),
+        endpoints: own.map(({ id, name, currency }) => ({ id, name, currency })),
+        gates: isOperator(caller) ? gates : [],
+        currencies: [...new Set(own.map(({ currency }) => currency))].sort(),
+      };
+    },
+
+    async "GET /orders/:order"({ order: id }, caller) {
+      const order = await reads.findOrder(id, caller.merchantId);
+      if (order === undefined) return notFound;
+      const [history, callbacks, attempts] = await Promise.all([
+        reads.findHistory(order),
+        reads.listCallbacks({
+          ...{ merchantId: order.merchantId, orderId: order.id, state: undefined },
+          ...{ after: undefined, limit: 100 },
+        }),
+        reads.findAttempts(order),
+      ]);
+      return describeDetail({ order, history, callbacks, attempts }, caller, options);
+    },
+  } satisfies Partial<Handlers>;
+}
+
+export function isOperator({ merchantId }: Caller): boolean {
+  return merchantId === undefined;
+}
+
+/** Null for a login that is none: an unknown merchant has no orders. */
+export function merchantOf({ merchants }: PortalNames, login: string | undefined) {
+  if (login === undefined) return undefined;
+  const found = merchants.find((each) => each.login === login)?.id;
+  // An id of the configuration.
+  return found === undefined ? null : (found as Order["merchantId"]);
+}
+
+function readCursor(text: string) {
+  const [at = "", orderId = ""] = text.split("-");
+  const isCursor = /^\d{1,15}(\.\d+)?$/.test(at) && /^\d{1,19}$/.test(orderId);
+  return isCursor ? { at: Number(at), orderId } : { at: 0, orderId: "0" };
+}
+
+export function makeLine({ merchants, gates }: PortalNames, caller: Caller) {
+  const logins = new Map(merchants.map(({ id, login }) => [id, login]));
+  const gateNames = new Map(gates.map(({ id, name }) => [id, name]));
+  return (row: OrderLineRow): OrderLineView => {
+    const {
+      merchantId,
+      orderId,
+      clientOrderId,
+      endpointId,
+      kind,
+      amount,
+      currency,
+      gate,
+      ...rest
+    } = row;
+    return {
+      ...{ ...rest, order: orderId, clientOrder: clientOrderId, endpoint: endpointId, type: kind },
+      merchant: logins.get(merchantId) ?? "",
+      amount: viewMoney(new Money(BigInt(amount), getCurrency(currency))),
+      gate: isOperator(caller) ? (gateNames.get(gate) ?? gate) : "",
+    };
+  };
+}
+
+type Found = {
+  readonly order: Order;
+  readonly history: readonly HistoryEntry[];
+  readonly callbacks: readonly StoredCallback[];
+  readonly attempts: readonly StoredAttempt[];
+};
+
+function describeDetail(
+  { order, history, callbacks, attempts }: Found,
+  caller: Caller,
+  options: OrderOptions,
+): OrderDetailView {
+  const names = options.names();
+  const { words: _, outcome: __, overheadMs: ___, version, ...row } = describeOrder(order);
+  const { held, charged, returned, left } = totalsOf(order);
+  const receipt = options.receiptPathOf(order);
+  const status = printStatus(
+    { order, transaction: order.transaction },
+    { bySerialNumber: undefined, printDate: options.printDate, tellsChargebacks: true },
+  );
+  return {
+    line: makeLine(names, caller)(row),
+    version,
+    request: requestOf(order),
+    seen: status.flatMap(([name, value]) => (value ? [{ name, value }] : [])),
+    transactions: transactionsOf(order).map((each) => viewTransaction(each, names, caller)),
+    timeline: history.map((entry) => viewEntry(entry, caller)),
+    callbacks: callbacks.map((callback) => ({
+      callback: viewCallback(callback, names),
+      attempts: attempts.filter(({ sequence }) => sequence === callback.sequence).map(viewAttempt),
+    })),
+    totals: {
+      ...{ held: viewMoney(held), charged: viewMoney(charged) },
+      ...{ returned: viewMoney(returned), left: viewMoney(left) },
+    },
+    may: mayOf(order, callbacks, caller),
+    ...(receipt === undefined ? {} : { receipt }),
+  };
+}
+
+function mayOf(order: Order, callbacks: readonly StoredCallback[], caller: Caller) {
+  const { role } = caller.account;
+  const can = (operation: "capture" | "return") =>
+    hasRight(role, "move_money") &&
+    !(previewOf(order, operation, undefined, caller.now) instanceof Failure);
+  return {
+    ...{ capture: can("capture"), return: can("return") },
+    settle: hasRight(role, "move_money") && isOperator(caller) && isInDoubt(order),
+    resend: hasRight(role, "resend_callbacks") && callbacks.length > 0,
+  };
+}
+
+export function isInDoubt({ owed, transaction }: Order): boolean {
+  const isReversing = owed?.effect === "reverse" || owed?.effect === "reverse_prior";
+  return isReversing || (!isFinal(transaction.stage) && stagesInDoubt.includes(transaction.stage));
+}
+
+/** The transaction that the request would begin now, or why it would not. */
+export function previewOf(
+  order: Order,
+  operation: "capture" | "return",
+  amount: Money | undefined,
+  now: Instant,
+) {
+  const request = { operation, amount, comment: undefined };
+  const serialNumber = asSerialNumber("00000000-0000-0000-0000-000000000000");
+  const kind = operation === "capture" ? "capture_asked" : "return_asked";
+  return followUp(order, { kind, serialNumber, request }, now);
+}
+
+/** What the merchant sent, with the card masked. */
+function requestOf({ purchase, card, clientOrderId }: Order) {
+  const { customer, urls, description, ipAddress, merchantData, purpose, comment } = purchase;
+  const cardMask = card.lastFour === "" ? "" : `${card.bin}****${card.lastFour}`;
+  const fields: Readonly<Record<string, string | undefined>> = {
+    ...{ "client_orderid": clientOrderId, "order_desc": description, "ipaddress": ipAddress },
+    ...{ "card": cardMask, "card_printed_name": card.holderName },
+    ...{ "expire": `${card.expiryMonth}/${card.expiryYear}`, ...customer, ...urls },
+    ...{ "merchant_data": merchantData, "purpose": purpose, "comment": comment },
+  };
+  return Object.entries(fields).flatMap(([name, value]) => (value ? [{ name, value }] : []));
+}
+
+function viewTransaction(transaction: Order["transaction"], names: PortalNames, caller: Caller) {
+  const { kind, stage, amount, serialNumber, identifiers, answer, reason, finishedAt } =
+    transaction;
+  const gate = names.gates.find(({ id }) => id === identifiers?.gate.id)?.name;
+  return {
+    ...{ kind, stage: wireStageOf(kind, stage), status: statusOf(stage), serialNumber },
+    amount: viewMoney(amount),
+    ...(identifiers && {
+      ...{ reference: identifiers.reference, trace: identifiers.traceNumber },
+      terminal: identifiers.gate.terminalId,
+      ...(isOperator(caller) && {
+        gate: gate ?? identifiers.gate.id,
+        choice: identifiers.gate.choice,
+      }),
+    }),
+    ...(answer && { responseCode: answer.responseCode }),
+    ...(answer?.approvalCode && { approvalCode: answer.approvalCode }),
+    ...(reason && { reason: reason.code }),
+    ...(finishedAt && { finishedAt }),
+  };
+}
+
+/** Where the facts of an event are, and whether a merchant's user sees them too. */
+// biome-ignore format: a table
+const shownFacts: readonly (readonly [path: string, forMerchants: boolean])[] = [
+  ["reason code", true],  ["reason detail", false], ["cause", false], ["code", true],
+  ["answer responseCode", true], ["answer approvalCode", true], ["answer networkId", true],
+  ["gate id", false], ["gate choice", false], ["gate terminalId", true],
+  ["threeds version", true], ["threeds directory", false],
+  ["authentication status", true], ["authentication eci", true],
+  ["request operation", true], ["request comment", true], ["serialNumber", true],
+  ["chargeback stage", true], ["chargeback reason", true], ["chargeback caseId", true],
+  ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
+];
+
+function viewEntry({ at, version, kind, node, detail }: HistoryEntry, caller: Caller) {
+  const shown = shownFacts.filter(([, forMerchants]) => forMerchants || isOperator(caller));
+  const facts = shown.flatMap(([path]) => {
+    const value = path.split(" ").reduce<unknown>(valueIn, detail);
+    const isShown = typeof value === "string" || typeof value === "number";
+    return isShown && value !== "" ? [[path, String(value)] as const] : [];
+  });
+  const findings = isOperator(caller) ? findingsOf(detail["findings"]) : [];
+  return {
+    ...{ at: parseDate(`${at.replace(" ", "T")}Z`) ?? 0, version, event: kind },
+    ...(isOperator(caller) && { node }),
+    facts: Object.fromEntries([...facts, ...findings]),
+  };
+}
+
+function valueIn(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** Rules that have fired, with what they did; none of their facts is personal data. */
+function findingsOf(findings: unknown): readonly (readonly [string, string])[] {
+  if (!Array.isArray(findings)) return [];
+  return findings.map((finding, index) => {
+    const { kind, scope, action, missing, facts } = Object(finding);
+    const about = facts === undefined ? "" : ` ${JSON.stringify(facts)}`;
+    return [
+      `rule ${index + 1}`,
+      `${kind} of the ${scope}: ${action ?? `unknown, ${missing}`}${about}`,
+    ];
+  });
+}
+
+export function viewCallback(callback: StoredCallback, { merchants }: PortalNames) {
+  const { merchantId, orderId, state, nextAt, endedAt, ...rest } = callback;
+  return {
+    ...{ ...rest, order: orderId },
+    state: state as "due" | "delivered" | "stopped" | "given_up",
+    merchant: merchants.find(({ id }) => id === merchantId)?.login ?? "",
+    ...(nextAt !== null && { nextAt }),
+    ...(endedAt !== null && { endedAt }),
+  };
+}
+
+export function viewAttempt({ status, failure, ...attempt }: StoredAttempt) {
+  return { ...attempt, ...(status !== null && { status }), ...(failure !== null && { failure }) };
+}

@@ -1,0 +1,125 @@
+/** What the portal reads of the system of record, as its storage provides it. */
+import type { Order } from "../orders/order.ts";
+import type { MerchantId } from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
+import type { Figure } from "./order-index.ts";
+
+export type OrderLineRow = {
+  readonly merchantId: string;
+  readonly orderId: string;
+  readonly at: number;
+  readonly endpointId: string;
+  readonly clientOrderId: string;
+  readonly kind: string;
+  readonly stage: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly threeds: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly network: string;
+  readonly lastFour: string;
+  readonly email: string;
+  readonly gate: string;
+  readonly reference: string;
+};
+
+export type OrderListQuery = {
+  /** Absent: of all merchants. */
+  readonly merchantId: MerchantId | undefined;
+  /** One of each group. */
+  readonly words: readonly (readonly string[])[];
+  readonly from: number | undefined;
+  readonly until: number | undefined;
+  readonly after: { readonly at: number; readonly orderId: string } | undefined;
+  readonly limit: number;
+};
+
+export type CallbackQuery = {
+  readonly merchantId: MerchantId | undefined;
+  readonly orderId?: string;
+  readonly state: string | undefined;
+  readonly after:
+    | { readonly at: number; readonly orderId: string; readonly sequence: number }
+    | undefined;
+  readonly limit: number;
+};
+
+export type Point = { readonly at: number };
+
+export type HistoryEntry = {
+  readonly version: number;
+  readonly at: string;
+  readonly node: string;
+  readonly kind: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+};
+
+export type StoredCallback = {
+  readonly merchantId: string;
+  readonly orderId: string;
+  readonly sequence: number;
+  readonly url: string;
+  readonly state: string;
+  readonly tries: number;
+  readonly madeAt: number;
+  readonly nextAt: number | null;
+  readonly endedAt: number | null;
+};
+
+export type StoredAttempt = {
+  readonly sequence: number;
+  readonly at: number;
+  readonly method: string;
+  readonly url: string;
+  readonly body: string;
+  readonly status: number | null;
+  readonly failure: string | null;
+  readonly ms: number;
+  readonly answer: string;
+};
+
+type FigureRange = {
+  readonly merchantId: MerchantId | undefined;
+  readonly grain: "minute" | "hour" | "day";
+  readonly since: Instant;
+};
+
+export type PortalReads = {
+  listOrders(query: OrderListQuery): Promise<readonly OrderLineRow[]>;
+  /** Nothing for an order of another merchant. */
+  findOrder(id: string, merchantId: MerchantId | undefined): Promise<Order | undefined>;
+  findHistory(order: Order): Promise<readonly HistoryEntry[]>;
+  listCallbacks(query: CallbackQuery): Promise<readonly StoredCallback[]>;
+  findAttempts(order: Order, sequence?: number): Promise<readonly StoredAttempt[]>;
+  listFigures(range: FigureRange): Promise<readonly (Point & Figure)[]>;
+  sumFigures(range: FigureRange): Promise<readonly Figure[]>;
+  countInDoubt(merchantId: MerchantId | undefined): Promise<number>;
+  countFailingCallbacks(merchantId: MerchantId | undefined): Promise<number>;
+};
+
+/** Names for the ids in lists, from the configuration in memory. */
+export type PortalNames = {
+  readonly merchants: readonly {
+    readonly id: string;
+    readonly login: string;
+    readonly name: string;
+  }[];
+  readonly endpoints: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly merchantId: string;
+    readonly currency: string;
+  }[];
+  readonly gates: readonly { readonly id: string; readonly name: string }[];
+};
+
+/** Of this node: links to acquirers, and what keeps it from being ready. */
+export type PortalHealth = {
+  readonly links: readonly {
+    readonly gate: string;
+    readonly up: number;
+    readonly wanted: number;
+  }[];
+  readonly missing: readonly string[];
+};

@@ -1,0 +1,133 @@
+/**
+ * Users and the audit. An administrator of a merchant manages that merchant's users alone, and can
+ * make no operator of any of them; no user changes its own role or disables itself.
+ */
+import type { MerchantId } from "../values/ids.ts";
+import { isMerchantRole, type Role } from "../values/roles.ts";
+import type { Handlers } from "./api.ts";
+import { merchantOf } from "./orders.ts";
+import type { PortalNames } from "./reads.ts";
+import { type Caller, notFound, PortalRefusal } from "./route.ts";
+
+export type TeamUser = {
+  readonly login: string;
+  readonly role: Role;
+  readonly merchant: string | null;
+  readonly enabled: boolean;
+};
+
+type Actor = Caller["actor"];
+
+/** Changes are written with their entry in the audit. */
+export type TeamStore = {
+  list(): Promise<readonly TeamUser[]>;
+  /** These answer a temporary password, which is shown once. */
+  add(actor: Actor, user: NewUser): Promise<string>;
+  renewPassword(actor: Actor, login: string): Promise<string>;
+  setRole(actor: Actor, login: string, role: Role, merchantId?: MerchantId): Promise<void>;
+  enable(actor: Actor, login: string, enabled: boolean): Promise<void>;
+  removeFactors(actor: Actor, login: string): Promise<void>;
+};
+
+type NewUser = { readonly login: string; readonly role: Role; readonly merchantId?: MerchantId };
+
+export type AuditLine = {
+  readonly seq: number;
+  readonly at: number;
+  readonly actor: string;
+  readonly origin: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly reason: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+};
+
+export type TeamOptions = {
+  readonly team: TeamStore;
+  readonly names: () => PortalNames;
+  readonly findEntries: (filter: {
+    readonly by?: string | undefined;
+    readonly action?: string | undefined;
+    readonly subject?: string | undefined;
+    readonly before?: number | undefined;
+    readonly limit: number;
+  }) => Promise<readonly AuditLine[]>;
+};
+
+const taken = new PortalRefusal(409, "taken", "There is a user of this login already.");
+const notOneself = new PortalRefusal(409, "own_account", "Ask another administrator for this.");
+const wrongMerchant = new PortalRefusal(
+  400,
+  "invalid_input",
+  "This role needs a merchant, or has none.",
+);
+
+export function teamHandlers({ team, names, findEntries }: TeamOptions) {
+  const listOwn = async ({ merchantId, account }: Caller) =>
+    (await team.list()).filter(
+      ({ merchant }) => merchantId === undefined || merchant === account.merchant,
+    );
+  /** Of another user whom the caller may manage. */
+  const managing = <Output>(work: (login: string, caller: Caller) => Promise<Output>) => {
+    return async ({ login }: { readonly login: string }, caller: Caller) => {
+      if (login === caller.account.login) return notOneself;
+      const own = await listOwn(caller);
+      return own.some((user) => user.login === login) ? work(login, caller) : notFound;
+    };
+  };
+  /** Whose user it becomes; nothing for an operator's. */
+  const ownerOf = (role: Role, merchant: string | undefined, caller: Caller) => {
+    const isMerchants = isMerchantRole(role);
+    if (caller.merchantId !== undefined) return isMerchants ? caller.merchantId : wrongMerchant;
+    const found = merchantOf(names(), merchant);
+    const isGiven = found !== undefined && found !== null;
+    return isMerchants === isGiven && found !== null ? found : wrongMerchant;
+  };
+
+  return {
+    async "GET /users"(_, caller) {
+      const users = (await listOwn(caller)).map(({ merchant, ...user }) => ({
+        ...{ ...user, ...(merchant === null ? {} : { merchant }) },
+      }));
+      return { users };
+    },
+    async "POST /users/add"({ login, role, merchant }, caller) {
+      const owner = ownerOf(role, merchant, caller);
+      if (owner instanceof PortalRefusal) return owner;
+      if ((await team.list()).some((user) => user.login === login)) return taken;
+      const user = { login, role, ...(owner && { merchantId: owner }) };
+      return { login, password: await team.add(caller.actor, user) };
+    },
+    async "POST /users/role/:login"({ login, role, merchant }, caller) {
+      const owner = ownerOf(role, merchant, caller);
+      if (owner instanceof PortalRefusal) return owner;
+      const set = managing(() => team.setRole(caller.actor, login, role, owner));
+      return (await set({ login }, caller)) ?? { done: true };
+    },
+    async "POST /users/enable/:login"({ login, enabled }, caller) {
+      const set = managing(() => team.enable(caller.actor, login, enabled));
+      return (await set({ login }, caller)) ?? { done: true };
+    },
+    "POST /users/password/:login": managing(async (login, { actor }) => ({
+      ...{ login, password: await team.renewPassword(actor, login) },
+    })),
+    async "POST /users/reset-factors/:login"({ login }, caller) {
+      const reset = managing(() => team.removeFactors(caller.actor, login));
+      return (await reset({ login }, caller)) ?? { done: true };
+    },
+
+    async "GET /audit"({ after, limit = 50, ...filter }) {
+      const before = after === undefined ? undefined : Number.parseInt(after, 10) || 0;
+      const entries = await findEntries({ ...filter, before, limit });
+      const lines = entries.toReversed().map(({ reason, before: was, after: is, ...entry }) => ({
+        ...entry,
+        ...(reason === null ? {} : { reason }),
+        ...(was === null ? {} : { before: was }),
+        ...(is === null ? {} : { after: is }),
+      }));
+      const last = lines.length === limit ? lines.at(-1) : undefined;
+      return { entries: lines, ...(last && { next: String(last.seq) }) };
+    },
+  } satisfies Partial<Handlers>;
+}

@@ -1,0 +1,223 @@
+/**
+ * The tables behind the portal's lists, search and home (decision 0058). An order is written again
+ * when its version is newer, and its figures change by the difference: the writer locks one row, so
+ * that no order is counted twice.
+ */
+import type { Order } from "../orders/order.ts";
+import type { Counted, Figure, IndexRow } from "../portal-api/order-index.ts";
+import type { OrderId } from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
+import { isHere } from "./cells.ts";
+import type { Database, Query } from "./database.ts";
+import { listOrdersAfter } from "./find-orders.ts";
+import { plainArray, textArray } from "./gather.ts";
+import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
+
+export type IndexOptions = {
+  readonly now: () => Instant;
+  readonly describe: (order: Order) => IndexRow;
+  readonly figuresOf: (row: Counted) => readonly Figure[];
+};
+
+/** Orders of a statement: a transaction must not hold its lock for long. */
+const pageSize = 1_000;
+/** A step is written at most so long after its time, unless the database was away. */
+const lateMs = 10_000;
+/** Of a sweep: after a long stop it goes on page by page. */
+const sweepMs = 3_600_000;
+
+const dayMs = 86_400_000;
+/** No range that is shown needs minutes or hours for longer. */
+const grains = {
+  minute: { lengthMs: 60_000, keepDays: 2 },
+  hour: { lengthMs: 3_600_000, keepDays: 100 },
+  day: { lengthMs: dayMs, keepDays: 36_500 },
+} as const;
+export type Grain = keyof typeof grains;
+const grainRows = Object.entries(grains) as readonly [Grain, (typeof grains)[Grain]][];
+
+export type OrderIndex = ReturnType<typeof makeOrderIndex>;
+
+export function makeOrderIndex(database: Database, options: IndexOptions) {
+  const { describe } = options;
+  return { write, sweep, walk };
+
+  /** Those of an older version than the stored one change nothing. */
+  async function write(orders: readonly Order[]): Promise<void> {
+    for (let from = 0; from < orders.length; from += pageSize) {
+      const rows = orders.slice(from, from + pageSize).map(describe);
+      await database.transaction((query) => writeRows(query, rows, options));
+    }
+  }
+
+  /** Steps that no node has indexed: of a command, or of a node that died. Answers how many. */
+  async function sweep(now: Instant): Promise<number> {
+    const [progress] = await database.query<{ swept: number }>(
+      `select (extract(epoch from swept_at) * 1000)::float8 as swept from order_index_progress`,
+    );
+    const since = progress?.swept ?? now;
+    const until = Math.min(since + sweepMs, now - lateMs);
+    if (until <= since) return 0;
+    const rows = await database.query<OrderRow>(missedStatement, [since - lateMs, until]);
+    await write(rows.map(unpackOrder));
+    const swept = "update order_index_progress set swept_at = to_timestamp($1::float8 / 1000)";
+    await database.query(swept, [until]);
+    return rows.length;
+  }
+
+  /** All orders of the cell, once: those from before there was an index. Answers how many. */
+  async function walk(): Promise<number> {
+    const [progress] = await database.query<{ id: OrderId }>(
+      `select walked_id as id from order_index_progress where not is_walked`,
+    );
+    if (progress === undefined) return 0;
+    const orders = await listOrdersAfter(database.query, progress.id, pageSize);
+    await write(orders);
+    const last = orders.at(-1)?.id ?? progress.id;
+    await database.query("update order_index_progress set walked_id = $1, is_walked = $2", [
+      ...[last, orders.length === 0],
+    ]);
+    return orders.length;
+  }
+}
+
+const missedStatement = `
+with changed as (
+  select distinct merchant_id, order_id from order_history
+  where at >= to_timestamp($1::float8 / 1000) and at < to_timestamp($2::float8 / 1000)
+)
+select ${orderColumns.replace(/\w+/g, "orders.$&")} from changed
+join orders on orders.merchant_id = changed.merchant_id and orders.id = changed.order_id
+left join order_index as known on known.merchant_id = orders.merchant_id
+  and known.at = orders.accepted_at and known.order_id = orders.id
+where (known.version is null or known.version < orders.version) and orders.${isHere}`;
+
+type KnownRow = Counted & { readonly orderId: string; readonly version: number };
+
+async function writeRows(query: Query, rows: readonly IndexRow[], options: IndexOptions) {
+  if (rows.length === 0) return;
+  const [locked] = await query<{ moved: readonly string[] }>(
+    `select array(select merchant_id::text from moved_merchants) as moved
+     from order_index_progress for update`,
+  );
+  const known = await query<KnownRow>(knownStatement, [
+    ...[column(rows, "merchantId"), column(rows, "at"), column(rows, "orderId")],
+  ]);
+  const before = new Map(known.map((row) => [row.orderId, row]));
+  const newer = rows.filter(({ orderId, version, merchantId }) => {
+    const stored = before.get(orderId);
+    const isNewer = stored === undefined || stored.version < version;
+    // The next cell counts the orders of a merchant that has moved there.
+    return isNewer && locked?.moved.includes(merchantId) === false;
+  });
+  if (newer.length === 0) return;
+  await query(writeStatement, [
+    ...numbers.map((name) => column(newer, name)),
+    ...texts.map((name) => textArray(newer.map((row) => row[name]))),
+    // No array of arrays has rows of different lengths.
+    textArray(newer.map(({ words }) => words.join("\n"))),
+  ]);
+  await writeFigures(query, differences(newer, before, options));
+}
+
+const numbers = [
+  "merchantId",
+  "at",
+  "orderId",
+  "version",
+  "endpointId",
+  "overheadMs",
+  "amount",
+] as const;
+// biome-ignore format: a list
+const texts = ["clientOrderId", "kind", "stage", "status", "outcome", "reason", "threeds", "currency", "network", "lastFour", "email", "gate", "reference"] as const;
+
+function column(rows: readonly IndexRow[], name: (typeof numbers)[number]): string {
+  return plainArray(rows.map((row) => row[name]));
+}
+
+const knownStatement = `
+select order_index.order_id as "orderId", version, outcome, reason, threeds,
+  overhead_ms as "overheadMs", amount::float8 as amount, currency
+from unnest($1::bigint[], $2::float8[], $3::bigint[]) as wanted(merchant_id, at, order_id)
+join order_index on order_index.merchant_id = wanted.merchant_id
+  and order_index.at = to_timestamp(wanted.at / 1000) and order_index.order_id = wanted.order_id`;
+
+const columns = `order_id, version, endpoint_id, overhead_ms, amount, client_orderid, kind, stage,
+  status, outcome, reason, threeds, currency, network, last_four, email, gate, reference, words`;
+
+const splitWords = "string_to_array(words, E'\\n')";
+
+const writeStatement = `
+insert into order_index (merchant_id, at, ${columns})
+select merchant_id, to_timestamp(at / 1000), ${columns.replace(/words$/, splitWords)}
+from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::int[], $5::bigint[], $6::int[],
+  $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
+  $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
+  $21::text[]) as source(merchant_id, at, ${columns})
+on conflict (merchant_id, at, order_id) do update set
+  ${columns.replace(/\w+/g, "$& = excluded.$&")}`;
+
+type Difference = Figure & {
+  readonly merchantId: string;
+  readonly grain: Grain;
+  readonly at: number;
+};
+
+/** Of all rows together; a figure that does not change is left out. */
+function differences(
+  rows: readonly IndexRow[],
+  before: ReadonlyMap<string, KnownRow>,
+  { figuresOf, now }: IndexOptions,
+): readonly Difference[] {
+  const present = now();
+  const sums = new Map<string, Difference>();
+  const add = (row: IndexRow, counted: Counted, sign: 1 | -1) => {
+    for (const { name, key, count } of figuresOf(counted)) {
+      for (const merchantId of [row.merchantId, "0"]) {
+        for (const [grain, { lengthMs, keepDays }] of grainRows) {
+          if (row.at < present - keepDays * dayMs) continue;
+          const at = row.at - (row.at % lengthMs);
+          const place = `${merchantId}/${grain}/${at}/${name}/${key}`;
+          const known = sums.get(place)?.count ?? 0;
+          sums.set(place, { merchantId, grain, at, name, key, count: known + sign * count });
+        }
+      }
+    }
+  };
+  for (const row of rows) {
+    const stored = before.get(row.orderId);
+    if (stored !== undefined) add(row, stored, -1);
+    add(row, row, 1);
+  }
+  return [...sums.values()].filter(({ count }) => count !== 0);
+}
+
+async function writeFigures(query: Query, changes: readonly Difference[]): Promise<void> {
+  if (changes.length === 0) return;
+  await query(
+    `insert into order_figures (merchant_id, grain, at, name, key, count)
+     select merchant_id, grain, to_timestamp(at / 1000), name, key, count
+     from unnest($1::bigint[], $2::text[], $3::float8[], $4::text[], $5::text[], $6::bigint[])
+       as source(merchant_id, grain, at, name, key, count)
+     on conflict (merchant_id, grain, at, name, key)
+     do update set count = order_figures.count + excluded.count`,
+    [
+      plainArray(changes.map(({ merchantId }) => merchantId)),
+      textArray(changes.map(({ grain }) => grain)),
+      plainArray(changes.map(({ at }) => at)),
+      textArray(changes.map(({ name }) => name)),
+      textArray(changes.map(({ key }) => key)),
+      plainArray(changes.map(({ count }) => count)),
+    ],
+  );
+}
+
+export async function deleteOldFigures(query: Query, now: Instant): Promise<void> {
+  for (const [grain, { keepDays }] of grainRows) {
+    await query(
+      "delete from order_figures where grain = $1 and at < to_timestamp($2::float8 / 1000)",
+      [grain, now - keepDays * dayMs],
+    );
+  }
+}

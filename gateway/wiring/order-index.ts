@@ -1,0 +1,57 @@
+/**
+ * Fills the portal's tables behind payments (decision 0058): committed orders are kept in memory,
+ * the latest version of each, and written together some moments later. What a node did not write,
+ * because it ended or because a command made the step, is found by a sweep through the history.
+ */
+import type { Step } from "../orders/advance.ts";
+import type { Order } from "../orders/order.ts";
+import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
+import { deleteOldFigures, makeOrderIndex } from "../storage/order-index.ts";
+import type { Resources } from "./resources.ts";
+
+/** More than these are left to the sweep: memory is bounded while the database is slow. */
+const pendingMax = 20_000;
+const sweepEveryMs = 60_000;
+/** Orders from before there was an index are written in the time that a pass has left. */
+const walkMs = 400;
+
+export type OrderIndexJob = ReturnType<typeof makeOrderIndexJob>;
+
+export function makeOrderIndexJob({ cells, clock }: Resources) {
+  const options = { describe: describeOrder, figuresOf, now: clock.now };
+  const stores = cells.stores(({ node }) => ({
+    ...makeOrderIndex(node, options),
+    deleteOld: () => deleteOldFigures(node.query, clock.now()),
+  }));
+  let pending = new Map<string, Order>();
+  let sweptAt = clock.now();
+  return { onStep, flush, run };
+
+  function onStep({ order }: Pick<Step, "order">): void {
+    if (pending.size < pendingMax || pending.has(order.id)) pending.set(order.id, order);
+  }
+
+  /** Resolves when all that was committed here before the call is in the tables. */
+  async function flush(): Promise<void> {
+    const orders = pending;
+    pending = new Map();
+    const byCell = Map.groupBy(orders.values(), ({ merchantId }) => cells.cellOf(merchantId));
+    const written = [...byCell].map(([cell, own]) => stores.of(cell).write(own));
+    await Promise.all(written);
+  }
+
+  /** Also the steps of other programs, and orders from before there was an index. */
+  async function run(): Promise<void> {
+    await flush();
+    const stopAt = performance.now() + walkMs;
+    await stores.each(async ({ walk }) => {
+      while (performance.now() < stopAt && (await walk()) > 0);
+    });
+    if (clock.now() - sweptAt < sweepEveryMs) return;
+    sweptAt = clock.now();
+    await stores.each(async ({ sweep, deleteOld }) => {
+      await sweep(sweptAt);
+      await deleteOld();
+    });
+  }
+}

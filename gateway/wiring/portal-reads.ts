@@ -1,0 +1,108 @@
+/** What the portal reads, of the right cell or of all of them together. */
+import type {
+  OrderLineRow,
+  PortalNames,
+  PortalReads,
+  StoredCallback,
+} from "../portal-api/reads.ts";
+import { findAttempts } from "../storage/callback-journal.ts";
+import type { Cells } from "../storage/cells.ts";
+import type { LiveConfiguration } from "../storage/configuration.ts";
+import { findByNumber, findHistory, findInDoubt } from "../storage/find-orders.ts";
+import {
+  countFailingCallbacks,
+  findCallbackPage,
+  findFigures,
+  findOrderLines,
+  sumFigures,
+} from "../storage/portal-orders.ts";
+import { asOrderId, isNumericId, type MerchantId, orderNumberOf } from "../values/ids.ts";
+
+/** Of orders in doubt so many are looked at to count a merchant's. */
+const doubtMax = 1_000;
+
+export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<number>): PortalReads {
+  const stores = cells.stores(({ node }) => node.query);
+  type Ask<Result> = Parameters<typeof stores.each<readonly Result[]>>[0];
+  const gather = async <Result>(merchantId: MerchantId | undefined, ask: Ask<Result>) =>
+    merchantId === undefined
+      ? (await stores.each(ask)).flat()
+      : stores.call(merchantId, (query) => ask(query, ""));
+  const count = async (merchantId: MerchantId | undefined, ask: Ask<number>) =>
+    (await gather(merchantId, ask)).reduce((sum, each) => sum + each, 0);
+
+  return {
+    async listOrders(query) {
+      const found = await gather<OrderLineRow>(query.merchantId, (at) => findOrderLines(at, query));
+      return found.toSorted(byAge).slice(0, query.limit);
+    },
+
+    async findOrder(id, merchantId) {
+      if (!isNumericId(id) || id.length <= 6) return undefined;
+      const number = orderNumberOf(asOrderId(id));
+      const order = await stores.search((query) => findByNumber(query, number));
+      const isOwn = merchantId === undefined || order?.merchantId === merchantId;
+      return order?.id === id && isOwn ? order : undefined;
+    },
+    findHistory: (order) => stores.call(order.merchantId, (query) => findHistory(query, order)),
+
+    async listCallbacks(query) {
+      const found = await gather<StoredCallback>(query.merchantId, (at) =>
+        findCallbackPage(at, query),
+      );
+      const latest = found.toSorted((one, other) => other.madeAt - one.madeAt);
+      return latest.slice(0, query.limit);
+    },
+    findAttempts: ({ merchantId, id: orderId }, sequence) =>
+      stores.call(merchantId, (query) => findAttempts(query, { merchantId, orderId, sequence })),
+
+    listFigures: ({ merchantId, ...range }) =>
+      gather(merchantId, (query) =>
+        findFigures(query, { ...range, merchantId: merchantId ?? allMerchants }),
+      ),
+    async sumFigures({ merchantId, ...range }) {
+      const found = await gather(merchantId, (query) =>
+        sumFigures(query, { ...range, merchantId: merchantId ?? allMerchants }),
+      );
+      const sums = Map.groupBy(found, ({ name, key }) => `${name}/${key}`);
+      return [...sums.values()].flatMap((same) => {
+        const total = same.reduce((sum, { count: each }) => sum + each, 0);
+        return same.slice(0, 1).map((first) => ({ ...first, count: total }));
+      });
+    },
+
+    async countInDoubt(merchantId) {
+      if (merchantId === undefined) return countAllInDoubt();
+      const found = await stores.call(merchantId, (query) => findInDoubt(query, doubtMax));
+      return found.filter((order) => order.merchantId === merchantId).length;
+    },
+    countFailingCallbacks: (merchantId) =>
+      count(merchantId, async (query) => [await countFailingCallbacks(query, merchantId)]),
+  };
+}
+
+const allMerchants = "0";
+
+function byAge(one: OrderLineRow, other: OrderLineRow): number {
+  return other.at - one.at || Number(BigInt(other.orderId) - BigInt(one.orderId));
+}
+
+/** Made again when the configuration is another. */
+export function makePortalNames({ current }: LiveConfiguration): () => PortalNames {
+  let [known, names] = [current(), namesOf(current())];
+  return () => {
+    if (current() !== known) [known, names] = [current(), namesOf(current())];
+    return names;
+  };
+}
+
+function namesOf(configuration: ReturnType<LiveConfiguration["current"]>): PortalNames {
+  const { merchants, endpoints, gates } = configuration;
+  return {
+    merchants: merchants.map(({ id, login, name }) => ({ id, login, name })),
+    endpoints: [...endpoints.values()].map(({ id, name, currency, merchant }) => ({
+      ...{ id, name, currency, merchantId: merchant.id },
+    })),
+    gates: [...gates.values()].map(({ id, name }) => ({ id, name })),
+  };
+}

@@ -1,0 +1,194 @@
+/** Orders in the portal: lists, search, one order, the home screen, and what users do to orders. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { endOfFile } from "../support/clean-up.ts";
+import { plainCard } from "../support/merchant.ts";
+import { addUser, openBrowser } from "../support/portal.ts";
+import { startWorld } from "../support/world.ts";
+
+// Doubt is settled here against what the bank has booked.
+const world = await startWorld(endOfFile, {}, { keepsBooks: false });
+await addUser(world, { login: "ann", role: "admin" });
+await addUser(world, { login: "bob", role: "merchant-admin", merchant: "demo" });
+const [ann, bob] = [openBrowser(world.gateway), openBrowser(world.gateway)];
+await ann.signIn("ann");
+await bob.signIn("bob");
+const merchant = world.merchant();
+
+const sale = async (fields: Parameters<typeof merchant.sale>[0] = {}) => {
+  const answer = await merchant.sale(fields);
+  await world.settle();
+  return answer["gw-order-id"];
+};
+const found = async (search: string) => {
+  const { body } = await ann.call("GET /orders", { search });
+  return body.orders.map(({ order }) => order);
+};
+
+test("an order is found by each of its ids, its email, card, amount and reference", async () => {
+  const before = await sale({ amount: "7.77", email: "first@example.com" });
+  const answer = await merchant.sale({ amount: "123.45", email: "Carla@Example.com" });
+  await world.settle();
+  const order = answer["gw-order-id"];
+  const { "processor-rrn": reference = "" } = await merchant.status(answer);
+
+  const searches = [order, answer["merchant-order-id"], "carla@example.com", "123.45", reference];
+  for (const search of searches) assert.deepEqual(await found(search), [order], search);
+  assert.deepEqual((await found(plainCard.slice(-4))).slice(0, 2), [order, before]);
+  assert.deepEqual(await found("nothing-like-it"), []);
+});
+
+test("filters are combined, and pages go on where the last one ended", async () => {
+  const orders = [];
+  for (let count = 0; count < 5; count += 1) orders.push(await sale({ amount: "55.01" }));
+  await sale({ amount: "55.01", credit_card_number: "4000004000000012" });
+
+  const status = ["approved"];
+  const first = (await ann.call("GET /orders", { search: "55.01", status, limit: 3 })).body;
+  const rest = { search: "55.01", status, limit: 3, after: first.next };
+  const second = (await ann.call("GET /orders", rest)).body;
+
+  const listed = [...first.orders, ...second.orders].map(({ order }) => order);
+  assert.deepEqual(listed, orders.toReversed());
+  assert.equal(second.next, undefined);
+  const other = { search: "55.01", status: ["approved", "declined"], currency: ["EUR"] };
+  assert.deepEqual((await ann.call("GET /orders", other)).body.orders, []);
+});
+
+test("an order shows what was sent, what happened and what the merchant saw, and no card number", async () => {
+  const order = await sale({ amount: "12.30" });
+
+  const { body } = await ann.call("GET /orders/:order", { order });
+
+  const text = JSON.stringify(body);
+  assert.ok(!text.includes(plainCard) && !text.includes("cvv"));
+  assert.deepEqual(
+    body.timeline.map(({ event }) => event),
+    ["received", "cleared", "authorized"],
+  );
+  assert.equal(body.transactions[0]?.status, "approved");
+  assert.match(body.transactions[0]?.choice ?? "", /\w/);
+  assert.ok(
+    body.seen.some(({ name, value }) => name === "order-stage" && value === "sale_approved"),
+  );
+  assert.ok(
+    body.request.some(({ name, value }) => name === "card" && /^\d{6}\*{4}\d{4}$/.test(value)),
+  );
+  assert.deepEqual(body.may, { capture: false, return: true, settle: false, resend: false });
+});
+
+test("a merchant's user sees neither gates nor nodes", async () => {
+  const order = await sale();
+
+  const { body } = await bob.call("GET /orders/:order", { order });
+
+  assert.equal(body.line.gate, "");
+  assert.ok(body.timeline.every(({ node, facts }) => node === undefined && !("gate id" in facts)));
+  assert.ok(
+    body.transactions.every(({ gate, choice }) => gate === undefined && choice === undefined),
+  );
+});
+
+test("a return is previewed, made with a reason, in the audit, and made once by two clicks", async () => {
+  const order = await sale({ amount: "20.00" });
+  const asked = { order, amount: "5.00", reason: "broken cup" };
+
+  const preview = (
+    await bob.call("POST /orders/preview/:order", { order, action: "return", amount: "5.00" })
+  ).body;
+  const [first, again] = [
+    await bob.call("POST /orders/return/:order", asked),
+    await bob.call("POST /orders/return/:order", asked),
+  ];
+  await world.settle();
+
+  assert.deepEqual([preview.isAllowed, preview.as, preview.amount?.text], [true, "refund", "5.00"]);
+  assert.deepEqual([first.status, again.status], [200, 200]);
+  const { body } = await ann.call("GET /orders/:order", { order });
+  assert.deepEqual([body.totals.returned.text, body.totals.left.text], ["5.00", "15.00"]);
+  const entries = await world.installation.database.query<{ action: string; reason: string }>(
+    "select action, reason from audit where actor = 'bob' and subject = $1 order by seq",
+    [`order ${order}`],
+  );
+  assert.deepEqual(entries[0], { action: "portal return", reason: "broken cup" });
+  assert.equal(entries.at(-1)?.action, "portal return ended");
+});
+
+test("more than is left is refused, and so is a capture of a sale", async () => {
+  const order = await sale({ amount: "10.00" });
+
+  const over = await ann.call("POST /orders/return/:order", {
+    order,
+    amount: "10.01",
+    reason: "over",
+  });
+  const capture = await ann.call("POST /orders/capture/:order", { order, reason: "none" });
+  const text = await ann.call("POST /orders/return/:order", {
+    order,
+    amount: "1e3",
+    reason: "bad",
+  });
+
+  assert.deepEqual([over.status, capture.status, text.status], [409, 409, 400]);
+});
+
+test("doubt is settled in the portal only as it was shown", async () => {
+  await world.bank.setSwitches({ chargeCode: "09", reversalCode: "05" });
+  const order = await sale();
+  const { body } = await ann.call("GET /orders/:order", { order });
+  assert.ok(body.may.settle);
+  const decision = { order, outcome: "not-done", reason: "the bank says no" } as const;
+
+  const stale = { ...decision, version: body.version - 1 };
+  const late = await ann.call("POST /orders/settle/:order", stale);
+  const settled = await ann.call("POST /orders/settle/:order", {
+    ...decision,
+    version: body.version,
+  });
+  await world.bank.setSwitches({ chargeCode: null, reversalCode: null });
+  await world.settle();
+
+  assert.equal(late.body.error?.code, "moved_on");
+  assert.equal(settled.status, 200, JSON.stringify(settled.body));
+  const { timeline } = (await ann.call("GET /orders/:order", { order })).body;
+  const decided = timeline.find(({ event }) => event === "settled_as_not_done");
+  assert.deepEqual(decided?.facts, { by: "ann", why: "the bank says no" });
+});
+
+test("home counts each order once, also when it moves on", async () => {
+  const before = (await bob.call("GET /home", { range: "hour" })).body;
+  const order = await sale({ amount: "3.00" });
+  await sale({ credit_card_number: "4000004000000012", amount: "3.00" });
+  await bob.call("POST /orders/return/:order", { order, reason: "a change of mind" });
+  await world.settle();
+
+  const after = (await bob.call("GET /home", { range: "hour" })).body;
+
+  const more = (name: string) => (after.outcomes[name] ?? 0) - (before.outcomes[name] ?? 0);
+  assert.deepEqual([more("approved"), more("declined"), more("processing")], [1, 1, 0]);
+  const counted = after.series.reduce((sum, { approved, refused }) => sum + approved + refused, 0);
+  assert.equal(
+    counted,
+    (after.outcomes["approved"] ?? 0) +
+      (after.outcomes["declined"] ?? 0) +
+      (after.outcomes["error"] ?? 0),
+  );
+  assert.ok(after.reasons.some(({ count }) => count > 0));
+  const { body } = await ann.call("GET /home", { range: "year" });
+  assert.deepEqual(
+    body.links.map(({ up, wanted }) => up === wanted),
+    body.links.map(() => true),
+  );
+});
+
+test("a step that no node has indexed is found by the sweep", async () => {
+  const order = await sale({ amount: "9.09" });
+  const { query } = world.installation.database;
+  await query("delete from order_index where order_id = $1", [order]);
+  assert.deepEqual(await found("9.09"), []);
+
+  world.clock.advance(2 * 60_000);
+  await world.gateway.cleanUp();
+
+  assert.deepEqual(await found("9.09"), [order]);
+});
