@@ -1,0 +1,107 @@
+/** What an order is found by, what it adds to figures, and how far a session's user has come. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Role } from "../values/roles.ts";
+import { asInstant } from "../values/time.ts";
+import { stateOf } from "./account.ts";
+import { percentilesOf } from "./home.ts";
+import { figuresOf, wordsOfSearch } from "./order-index.ts";
+import { list, optional, record, ShapeFault, text, whole } from "./schema.ts";
+
+// biome-ignore format: a table
+const searches: readonly (readonly [typed: string, words: readonly string[]])[] = [
+  [" Ann@Example.com ", ["e:ann@example.com"]],
+  ["10.15",             ["o:10.15", "c:10.15", "r:10.15", "a:10.15"]],
+  ["0018",              ["o:0018", "c:0018", "r:0018", "l:0018", "a:18"]],
+  ["Order-7",           ["o:order-7", "c:order-7", "r:order-7"]],
+];
+
+for (const [typed, words] of searches) {
+  test(`a search for ${typed} may mean ${words.join(" or ")}`, () => {
+    assert.deepEqual(wordsOfSearch(typed), words);
+  });
+}
+
+test("an order adds its outcome once, its reason only when refused, its amount only when approved", () => {
+  const approved = { outcome: "approved", reason: "", threeds: "AUTHENTICATED", overheadMs: 3 };
+  const declined = { outcome: "declined", reason: "lost_card", threeds: "", overheadMs: null };
+  const money = { amount: 1015, currency: "USD" };
+  const keysOf = (row: Parameters<typeof figuresOf>[0]) =>
+    figuresOf(row).map(({ name, key, count }) => `${name} ${key} ${count}`);
+
+  const wanted = [
+    "outcome approved 1",
+    "threeds AUTHENTICATED 1",
+    "overhead 5 1",
+    "amount USD 1015",
+  ];
+  assert.deepEqual(keysOf({ ...approved, ...money }), wanted);
+  assert.deepEqual(keysOf({ ...declined, ...money }), ["outcome declined 1", "reason lost_card 1"]);
+});
+
+test("a percentile is the bound of the class in which it lies", () => {
+  assert.deepEqual(percentilesOf({ 2: 90, 10: 8, 100: 2 }), {
+    p50: 2,
+    p95: 10,
+    p99: 100,
+    count: 100,
+  });
+  assert.equal(percentilesOf({}), undefined);
+});
+
+// biome-ignore format: a table
+const states: readonly (readonly [role: Role, hasTotp: boolean, secondFactor: boolean, temporary: boolean, staging: string, production: string])[] = [
+  ["admin",           false, false, false, "in",            "enrolment"],
+  ["admin",           true,  false, false, "second_factor", "second_factor"],
+  ["admin",           true,  true,  false, "in",            "in"],
+  ["admin",           false, false, true,  "new_password",  "new_password"],
+  ["admin",           true,  false, true,  "second_factor", "second_factor"],
+  ["merchant-viewer", false, false, false, "in",            "in"],
+  ["finance",         false, false, false, "in",            "enrolment"],
+];
+
+for (const [role, hasTotp, secondFactor, isPasswordTemporary, staging, production] of states) {
+  const name = `${role}${hasTotp ? " with an app" : ""}${isPasswordTemporary ? ", new" : ""}`;
+  test(`${name}${secondFactor ? ", code shown" : ""}: ${staging}, in production ${production}`, () => {
+    const account = {
+      ...{ id: "1", login: "ann", role, merchantId: undefined, merchant: undefined, hasTotp },
+      ...{ passkeys: 0, recoveryCodes: 0, isPasswordTemporary },
+    };
+    const session = {
+      ...{ digest: new Uint8Array(), account, beganAt: asInstant(0), seenAt: asInstant(0) },
+      ...{ secondFactor, challenge: undefined, pendingTotp: undefined },
+    };
+    assert.equal(stateOf(session, false), staging);
+    assert.equal(stateOf(session, true), production);
+  });
+}
+
+const shape = record({
+  name: text("", { min: 1, max: 3 }),
+  count: optional(whole("", 1, 5)),
+  tags: optional(list(text(), 2)),
+});
+
+// biome-ignore format: a table
+const inputs: readonly (readonly [given: unknown, fault: string | undefined])[] = [
+  [{ name: "ann" },                         undefined],
+  [{ name: "ann", count: "3", tags: "a,b" }, undefined],
+  [{},                                      "input.name"],
+  [{ name: "anna" },                        "input.name"],
+  [{ name: 7 },                             "input.name"],
+  [{ name: "ann", count: 1.5 },             "input.count"],
+  [{ name: "ann", count: "1e9" },           "input.count"],
+  [{ name: "ann", tags: ["a", "b", "c"] },  "input.tags"],
+  [{ name: "ann", tags: [{}] },             "input.tags[0]"],
+  [{ name: "ann", more: 1 },                "input.more"],
+  [JSON.parse('{"name":"ann","__proto__":1}'), "input.__proto__"],
+  [["ann"],                                 "input"],
+  [null,                                    "input"],
+];
+
+for (const [given, fault] of inputs) {
+  test(`the input ${JSON.stringify(given)} is ${fault === undefined ? "read" : `refused at ${fault}`}`, () => {
+    const read = shape.read(given, "input");
+    assert.equal(read instanceof ShapeFault ? read.at : undefined, fault);
+  });
+}
