@@ -15,6 +15,7 @@ import { Problem } from "../values/problem.ts";
 import {
   makeDemonstration,
   makeDemonstrationKey,
+  preparePortal,
   putSandboxGates,
   writeDemoFile,
 } from "./demonstration.ts";
@@ -120,3 +121,21 @@ async function open(t: TestContext): Promise<Installation> {
   });
   return installation;
 }
+
+test("an operator and a merchant's user can sign in to the portal, with the same passwords after a restart", async (t) => {
+  const installation = await open(t);
+  const set = await makeDemonstration(installation, await putSandboxGates(installation, older));
+  const facts = { baseUrl: older.url, set, bank: older, wallets: undefined };
+
+  const portal = await preparePortal(installation, "demo");
+  const demoFile = await writeDemoFile(installation, { ...facts, portal });
+  const written = JSON.parse(await readFile(demoFile, "utf8")).portal;
+
+  assert.equal(written.url, `${older.url}/portal/`);
+  assert.deepEqual([written.operator.login, written.merchant.login], ["operator", "merchant"]);
+  assert.ok(written.operator.password.length >= 12);
+  assert.deepEqual(await preparePortal(installation, "demo"), portal);
+  await rm(demoFile);
+  const renewed = await preparePortal(installation, "demo");
+  assert.notEqual(renewed?.operator.password, portal?.operator.password);
+});
