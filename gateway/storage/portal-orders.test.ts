@@ -14,7 +14,8 @@ await query(
   `insert into order_index (merchant_id, at, order_id, version, endpoint_id, client_orderid, kind,
      stage, status, outcome, reason, threeds, amount, currency, network, last_four, email, gate,
      reference, words)
-   select case when n between 100 and 110 then 9 else 1 + n % 3 end, to_timestamp(1700000000 + n), 10000000 + n, 1, 1, n::text, 'sale', '', '', '',
+   select case when n between 100 and 110 then 9 else 1 + n % 3 end,
+     to_timestamp(1700000000 + n), 10000000 + n, 1, 1, n::text, 'sale', '', '', '',
      '', '', 100, 'USD', '', '', '', '', '',
      array['s:' || case when n % 2 = 0 then 'approved' else 'declined' end, 'c:' || n,
        'y:' || case when n < 5 then 'eur' else 'usd' end]
