@@ -188,6 +188,7 @@ export const settings = {
   proofBits:            setting("GW_PROOF_OF_WORK_BITS",        proofBits,   "a number from 1 to 30", 17,               "the difficulty of a proof of work: each bit doubles the browser's work; 17 take a phone about a second"),
   walletaRootsFile:     setting("GW_WALLETA_ROOTS_FILE",        text,        "a file",                "",               "the root certificates of walleta, in PEM; in staging the sandbox bank's"),
   walletbRootKeys:      setting("GW_WALLETB_ROOT_KEYS",         text,        "a file or https URL",   "",               "the source of walletb's root keys; in staging the sandbox bank's"),
+  walletbMethod:        setting("GW_WALLETB_METHOD",            text,        "a URL",                 "",               "walletb's payment method identifier, for its button on payment pages; when empty, there is no button"),
   walletSigningWindowMs: setting("GW_WALLET_SIGNING_WINDOW_S",  signingWindow, "seconds, up to 86400", 300_000,          "the largest difference between the present time and the time at which walleta signed its payment data"),
   callbackTimeoutMs:    setting("GW_CALLBACK_TIMEOUT_S",        seconds,     "seconds",               15_000,           "the timeout for a receiver's answer to a callback"),
   callbackRetryGapsMs:  setting("GW_CALLBACK_RETRY_GAPS_S",     secondsList, "comma-separated seconds", callbackGaps,     "gaps between attempts to deliver a callback; when the attempt after the last gap fails, the gateway gives the callback up"),

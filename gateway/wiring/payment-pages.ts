@@ -43,7 +43,8 @@ export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): reado
   const { config, clock, vault } = dependencies;
   const { paymentPages, threeds, theme, addressOf } = edge;
   const services = makeLinkServices(dependencies, edge);
-  const shared = { ...services, addressOf };
+  const walletMethods = { walletb: config.walletbMethod };
+  const shared = { ...services, addressOf, walletMethods };
   const findOrder = makeFindPayable({ ...shared, pages: paymentPages, threeds, clock });
   const findLink = makeFindLink({ ...shared, paymentPages, findOrder });
   const isLink = (token: string) => vault.readLinkToken(token) !== undefined;

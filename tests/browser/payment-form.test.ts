@@ -230,11 +230,11 @@ test("the page can be used soon on a slow phone", async (t) => {
 
 test("a shop's name, logo and colour are shown, and can be read", async (t) => {
   const checkout = prepared();
-  const logo = `data:image/svg+xml,${encodeURIComponent(
+  const shopLogo = `data:image/svg+xml,${encodeURIComponent(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle cx="4.5" cy="4.5" r="4.5" fill="#b45309"/></svg>',
   )}`;
-  const page = { shopName: "Harbour Coffee Roasters", accent: "#ffd400", logo };
-  await checkout.world.changeEndpoint("secure", { page });
+  const shop = { shopName: "Harbour Coffee Roasters", shopColour: "#ffd400", shopLogo };
+  await checkout.world.changeEndpoint("secure", shop);
 
   for (const size of ["desk", "phone"] as const) {
     const { page: shown } = await openPage(t, checkout, size);

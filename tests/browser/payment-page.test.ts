@@ -256,7 +256,9 @@ describe("whatever is done with windows, one charge is made", () => {
     await page.reload();
     await press(bankIn(page, "desk"), { code: "1234" });
     await assertPaidOnce(checkout, payment);
-    await page.goto(payment.link);
+    await page.getByText("Back in the shop").waitFor();
+    // It goes on to the shop by itself.
+    await page.goto(payment.link, { waitUntil: "commit" });
     await page.getByText("Back in the shop").waitFor();
 
     assert.deepEqual(payment.charges(), charged);

@@ -148,23 +148,29 @@ let isSent = false;
 const { proof } = form.elements;
 const challenge = proof?.dataset.challenge;
 
-function onSubmit(event) {
-  const faulty = inputs.filter((input) => {
+/** Shows the faults of these fields and leads to the first. */
+function areRight(asked) {
+  const faulty = asked.filter((input) => {
     const fault = faultOf(input);
     show(input, fault);
     return fault !== "";
   });
-  if (isSent || faulty.length > 0) {
-    event.preventDefault();
-    if (!isSent) faulty[0].focus();
-    return;
-  }
+  faulty[0]?.focus();
+  return faulty.length === 0;
+}
+
+/** Whether the form is sent now; otherwise the proof sends it when it is found. */
+function prepareToSend() {
   isSent = true;
   reportBrowser();
   button.setAttribute("aria-disabled", "true");
   button.querySelector("span").textContent = button.dataset.busy;
-  // The proof sends the form when it is found.
-  if (challenge && !proof.value) event.preventDefault();
+  return !challenge || proof.value !== "";
+}
+
+function onSubmit(event) {
+  const isSentNow = !isSent && areRight(inputs) && prepareToSend();
+  if (!isSentNow) event.preventDefault();
 }
 
 /** In a shop's page, Escape leaves the page; only the origins that may show it hear of it. */
@@ -214,7 +220,7 @@ year.addEventListener("keydown", ({ key }) => {
 form.addEventListener("submit", onSubmit);
 // The browser keeps the fields of a page that is left, for the way back.
 addEventListener("pagehide", () => {
-  for (const input of [number, cvv]) if (input) input.value = "";
+  for (const input of [number, cvv, form.elements.payment_data]) if (input) input.value = "";
 });
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted) location.reload();
@@ -227,6 +233,16 @@ if (challenge) {
     if (isSent) form.submit();
   });
 }
+
+const isOfCard = ({ id }) => id.startsWith("cc-");
+startWallets(
+  form,
+  () => !isSent && areRight(inputs.filter((input) => !isOfCard(input))),
+  () => {
+    for (const input of inputs.filter(isOfCard)) input.value = "";
+    if (prepareToSend()) form.submit();
+  },
+);
 
 groupNumber();
 showNetwork();

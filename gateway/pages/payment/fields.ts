@@ -3,6 +3,7 @@
  * too, and what the gateway reads of them. Whether a value is right is decided by the engine. Card
  * number and CVV leave this file as secrets; texts are stored, so a card number in them is masked.
  */
+import type { WalletType } from "../../orders/order.ts";
 import { CardNumber } from "../../values/card-number.ts";
 import { maskCardNumbers } from "../../values/mask-card-numbers.ts";
 import { Secret } from "../../values/secret.ts";
@@ -48,6 +49,14 @@ export type Refilled = {
   readonly faults: ReadonlyMap<FieldName, FieldFault>;
   readonly values: ReadonlyMap<FieldName, string>;
 };
+
+/** A wallet's token in place of a card; only of a type that the page offers. */
+export function readPaid(posted: PostedFields, offered: readonly WalletType[]): Entered["paid"] {
+  const type = offered.find((each) => each === posted.get("payment_data_type"));
+  const text = posted.get("payment_data") ?? "";
+  if (type === undefined || text === "") return readCard(posted);
+  return { kind: "wallet", type, text: new Secret(text) };
+}
 
 export function readCard(posted: PostedFields): Entered["paid"] {
   const read = (field: keyof typeof cardWords) => toDigits(posted.get(words[field]) ?? "");

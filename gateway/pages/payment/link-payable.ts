@@ -9,12 +9,14 @@ import { messagePage } from "../cardholder/pages.ts";
 import type { Entered } from "./fields.ts";
 import { shopOf } from "./order-payable.ts";
 import type { Elsewhere, FindPayable, Payable, ShownPage } from "./routes.ts";
+import { offerWallets, type WalletMethods } from "./wallet-buttons.ts";
 
 type Dependencies = LinkServices & {
   readonly paymentPages: Pick<Services["paymentPages"], "tokenOf" | "findFaults">;
   /** The page of an order, by its token. */
   readonly findOrder: FindPayable;
   readonly addressOf: (request: HttpRequest) => string;
+  readonly walletMethods: WalletMethods;
 };
 
 type FoundLink = Exclude<
@@ -45,6 +47,7 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
         ...{ ...shopOf(endpoint), description: link.description, kind: "sale" },
         ...{ amount: link.amount, wanted: asked.wanted, needsCvv: asked.needsCvv },
         ...{ linkPage: page, challenge: demand?.challenge },
+        wallets: offerWallets(endpoint.merchant, dependencies.walletMethods),
       },
       findFaults: (entered) => paymentPages.findFaults(asked, entered),
       pay: (entered, shown) => pay(found, request, entered, shown),

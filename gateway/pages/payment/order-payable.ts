@@ -10,12 +10,14 @@ import type { LinkServices, Services } from "../../wiring/services.ts";
 import { waitingPage } from "../cardholder/pages.ts";
 import type { PaymentView } from "./payment-page.ts";
 import type { FindPayable } from "./routes.ts";
+import { offerWallets, type WalletMethods } from "./wallet-buttons.ts";
 
 type Dependencies = Pick<LinkServices, "pageTries"> & {
   readonly pages: Pick<Services["paymentPages"], "find" | "findFaults" | "pay">;
   readonly threeds: Pick<Services["threeds"], "pathOf">;
   readonly clock: Pick<Clock, "now">;
   readonly addressOf: (request: HttpRequest) => string;
+  readonly walletMethods: WalletMethods;
 };
 
 export type ShownOrder = Exclude<
@@ -24,7 +26,7 @@ export type ShownOrder = Exclude<
 >;
 
 export function makeFindPayable(dependencies: Dependencies): FindPayable {
-  const { pages, pageTries, threeds, clock, addressOf } = dependencies;
+  const { pages, pageTries, threeds, clock, addressOf, walletMethods } = dependencies;
   return async (token, request) => {
     const page = await pages.find(token);
     if (page === undefined || page instanceof Failure) return page;
@@ -70,6 +72,7 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
       ...{ ...shopOf(endpoint), description: purchase.description },
       ...{ kind: kindOf(transaction.kind), amount: purchase.amount, wanted, needsCvv },
       ...{ refusal, triesLeft, secondsLeft },
+      wallets: offerWallets(endpoint.merchant, walletMethods),
     };
   }
 }

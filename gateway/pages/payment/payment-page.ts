@@ -12,6 +12,7 @@ import type { Texts } from "../cardholder/english.ts";
 import type { Refilled, WantedFields } from "./fields.ts";
 import { type FieldReader, renderCardFields, renderCustomerFields } from "./form-fields.ts";
 import { renderMarks } from "./network-marks.ts";
+import { renderWallets, type WalletOffer } from "./wallet-buttons.ts";
 
 export type PaymentView = {
   readonly shop: ShownShop;
@@ -26,8 +27,7 @@ export type PaymentView = {
   readonly triesLeft?: number | undefined;
   /** Until the page expires; absent when it does not. */
   readonly secondsLeft?: number | undefined;
-  /** Buttons of wallets above the form. */
-  readonly wallets?: Html | undefined;
+  readonly wallets?: readonly WalletOffer[];
   /** The proof of work that the browser has to bring with a try. */
   readonly challenge?: string | undefined;
   /** Names the shown page of a payment link. */
@@ -67,7 +67,7 @@ export function renderPayment(view: PaymentView, reader: PageReader): Html {
       ? html`<strong>${title}</strong>`
       : html`<span>${title} </span><strong>${printed}</strong>`;
   const { framedBy = [] } = view;
-  const hidden = [...browserFields, ["link-page", view.linkPage ?? ""] as const];
+  const hidden = [...browserFields, ...walletInputs, ["link-page", view.linkPage ?? ""] as const];
   const origins = framedBy.join(" ");
   const embedding = origins === "" ? undefined : html` data-embed="${origins}"`;
   return html`<main class="pay">
@@ -77,7 +77,7 @@ ${renderShop(shop)}
 <h1>${heading}</h1>
 ${renderWords(view.description)}${renderWords(note)}</div>
 <section class="till">
-${renderNotice(view, texts)}${view.wallets}
+${renderNotice(view, texts)}${renderWallets(view.wallets ?? [], amount, texts)}
 <form id="pay" method="post" autocomplete="on"${embedding}>
 ${renderCardFields(view, reader)}${renderCustomerFields(view, reader)}
 ${renderChallenge(view, texts)}${renderFields(hidden)}${renderButton(button, texts)}
@@ -159,6 +159,7 @@ export const browserNames = [
   ...["color_depth", "java_enabled", "javascript_enabled", "screen_height", "screen_width"],
   "time_zone",
 ];
+const walletInputs = [["payment_data", ""] as const, ["payment_data_type", ""] as const];
 const browserFields = browserNames.map((name) => {
   return [`browser_${name}`, name === "javascript_enabled" ? "false" : ""] as const;
 });

@@ -108,6 +108,23 @@ test("a whole card is paid with once, and the browser goes on by a GET", async (
   });
 });
 
+test("a wallet's token is taken where the page offers the wallet, and only encrypted", async (t) => {
+  const offer = { wallet: "walletb", type: "walletb_encrypted", method: "m", data: {} } as const;
+  const { post, paid } = servePage(t, { ...plainView, wallets: [offer] });
+  const sent = { payment_data: '{"signature":"s"}', payment_data_type: "walletb_encrypted" };
+
+  assert.equal((await post(sent)).statusCode, 303);
+  for (const type of ["walletb_decrypted", "walleta_encrypted", "", "toString"]) {
+    assert.equal((await post({ ...sent, payment_data_type: type })).statusCode, 400, type);
+  }
+  assert.equal((await servePage(t).post(sent)).statusCode, 400, "it offers none");
+
+  const [entered] = paid;
+  assert.equal(paid.length, 1);
+  assert.ok(entered?.paid.kind === "wallet");
+  assert.equal(entered.paid.text.reveal(), '{"signature":"s"}');
+});
+
 test("a fault is told at its field; card number and CVV are never repeated", async (t) => {
   const { post, paid } = servePage(t);
 

@@ -21,8 +21,8 @@ import {
   type Entered,
   type EnteredFault,
   type PostedFields,
-  readCard,
   readCustomer,
+  readPaid,
   refill,
 } from "./fields.ts";
 import { browserNames, type PageReader, type PaymentView, renderPayment } from "./payment-page.ts";
@@ -93,7 +93,10 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     const posted = readForm(request.body);
     const { view } = found;
     const entered: Entered = {
-      paid: readCard(posted),
+      paid: readPaid(
+        posted,
+        (view.wallets ?? []).map(({ type }) => type),
+      ),
       customer: readCustomer(posted, view.wanted),
       ipAddress: addressOf(request),
       browser: seenBrowser(request, posted),

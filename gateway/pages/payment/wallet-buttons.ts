@@ -1,0 +1,69 @@
+/**
+ * Buttons of wallets on the payment page. The browser's own Payment Request API opens the wallet,
+ * so the page loads no script of the wallet; the token is posted with the page's form. Browsers
+ * that do not know the wallet show no button.
+ */
+import type { Merchant } from "../../orders/merchant.ts";
+import type { WalletType } from "../../orders/order.ts";
+import { type Html, html } from "../../values/html.ts";
+import { formatAmount, type Money } from "../../values/money.ts";
+import type { Texts } from "../cardholder/english.ts";
+
+/** The payment method identifiers of wallets; empty where the operator has set none. */
+export type WalletMethods = { readonly walletb: string };
+
+export type WalletOffer = {
+  readonly wallet: keyof WalletMethods;
+  readonly type: WalletType;
+  readonly method: string;
+  /** What the wallet is told of the merchant. */
+  readonly data: object;
+};
+
+const networks = ["AMEX", "DISCOVER", "JCB", "MASTERCARD", "VISA"];
+
+/** A merchant with a key of its own (`merchant:`) decrypts tokens itself: there is no button. */
+export function offerWallets(merchant: Merchant, methods: WalletMethods): readonly WalletOffer[] {
+  const { recipientId = "", gatewayMerchantId = merchant.login } =
+    merchant.settings.wallets?.walletb ?? {};
+  const [, gateway] = /^gateway:(.+)$/.exec(recipientId) ?? [];
+  if (methods.walletb === "" || gateway === undefined) return [];
+  const card = {
+    type: "CARD",
+    parameters: {
+      allowedAuthMethods: ["PAN_ONLY", "CRYPTOGRAM_3DS"],
+      allowedCardNetworks: networks,
+    },
+    tokenizationSpecification: {
+      ...{ type: "PAYMENT_GATEWAY", parameters: { gateway, gatewayMerchantId } },
+    },
+  };
+  const data = {
+    ...{ apiVersion: 2, apiVersionMinor: 0, merchantInfo: { merchantName: merchant.name } },
+    allowedPaymentMethods: [card],
+  };
+  return [{ wallet: "walletb", type: "walletb_encrypted", method: methods.walletb, data }];
+}
+
+/** Hidden until the script has asked the browser for the wallet. */
+export function renderWallets(
+  offers: readonly WalletOffer[],
+  amount: Money,
+  { pay }: Texts,
+): Html | undefined {
+  if (offers.length === 0) return undefined;
+  const total = { currency: amount.currency.code, value: formatAmount(amount) };
+  const buttons = offers.map(
+    ({ wallet, type, method, data }) => html`<button type="button" hidden data-type="${type}"
+ data-method="${method}" data-request="${JSON.stringify(data)}">${pay.wallet[wallet]}</button>
+`,
+  );
+  return html`<div id="wallets" hidden data-total="${JSON.stringify(total)}"
+ data-failed="${pay.walletFailed}">
+<h2 class="unseen-text">${pay.wallets}</h2>
+<div class="wallets">${buttons}</div>
+<p class="fault" id="wallets-fault" role="alert"></p>
+<p class="or">${pay.or}</p>
+</div>
+`;
+}
