@@ -13,6 +13,8 @@ const world = await startWorld(endOfFile);
 const other = await world.otherNode("other");
 const endpoint = world.set.endpoints["plain"] ?? assert.fail();
 
+const hours = (count: number) => count * 3_600_000;
+
 type Made = { readonly link: string; readonly url: string };
 
 async function makeLink(...words: readonly string[]): Promise<Made & { readonly path: string }> {
@@ -175,6 +177,27 @@ test("a link that was closed or has expired takes no card, also from a page that
 
   assert.equal(sales().length, before);
   for (const { path } of [closing, expiring]) sees(await openPage(at(path)), /has ended/);
+});
+
+test("a use that a node reserved before it died is free again when its page has expired", async () => {
+  const { link, path } = await makeLink();
+  const reserve = (agoMs: number) => {
+    const second = Math.floor((world.clock.now() - agoMs) / 1000).toString(36);
+    const use = `${second}-0123456789abcdef`;
+    return world.installation.database.query(
+      "update payment_links set uses = array[$2::text] where id = $1::bigint",
+      [link, use],
+    );
+  };
+  const before = sales().length;
+
+  await reserve(0);
+  sees(await openPage(at(path)), /in progress/);
+  await reserve(hours(2) + 600_001);
+  await pay(path);
+
+  assert.equal(sales().length, before + 1);
+  sees(await openPage(at(path)), /has been paid/);
 });
 
 test("a forged page, a page of another link, and invented tokens begin nothing", async () => {
