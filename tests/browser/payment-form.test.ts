@@ -15,8 +15,9 @@ import { atEnd } from "../support/clean-up.ts";
 import { readEverything } from "../support/expect.ts";
 import { beginPage, fillCard, openPage, payWith } from "../support/payment-page.ts";
 import { cards } from "../support/threeds.ts";
+import { mintB, withWallets } from "../support/wallets.ts";
 
-const prepared = prepareCheckout();
+const prepared = prepareCheckout({ GW_WALLETB_METHOD: "https://wallet.example/pay" });
 const still = { javaScriptEnabled: false };
 const absentNames = ["email", "phone", "address1", "zip_code", "city", "country", "state"];
 const absent = Object.fromEntries(absentNames.map((name) => [name, undefined]));
@@ -245,4 +246,41 @@ test("a shop's name, logo and colour are shown, and can be read", async (t) => {
     assert.equal(await shown.evaluate(`${style}.color`), "rgb(0, 0, 0)");
     assert.ok((await shown.locator(".shop img").boundingBox())?.width);
   }
+});
+
+/** The browser's API with a wallet in it, whose tokens the bank has made. */
+const wallet = (token: string) => `window.PaymentRequest = class {
+  constructor(methods, details) { this.asked = { methods, details }; }
+  canMakePayment() { return Promise.resolve(true); }
+  async show() {
+    await noteAsked(JSON.stringify(this.asked.details.total.amount));
+    const paymentMethodData = { tokenizationData: { token: ${JSON.stringify(token)} } };
+    return { details: { paymentMethodData }, complete: () => Promise.resolve() };
+  }
+}`;
+
+test("a wallet pays by one button, where the browser and the merchant have it", async (t) => {
+  const checkout = prepared();
+  const { world } = checkout;
+  await withWallets(world);
+  const token = await mintB(world);
+  const none = await openPage(t, checkout, "desk");
+  assert.equal(await none.page.getByRole("button", { name: /Wallet/ }).count(), 0);
+  const payment = await beginPage(checkout);
+  const { page, troubles } = await openWindow(t, "phone");
+  const asked: string[] = [];
+  await page.exposeFunction("noteAsked", (amount: string) => void asked.push(amount));
+  await page.addInitScript(wallet(token));
+
+  await page.goto(payment.link);
+  const button = page.getByRole("button", { name: "Pay with Wallet B" });
+  await button.waitFor();
+  await takePicture(page, "pay-wallet-phone");
+  await button.click();
+
+  const { fields } = await assertReturned(checkout, payment, "/return", "approved");
+  assert.deepEqual(asked, ['{"currency":"USD","value":"10.15"}']);
+  assert.equal(fields["card-type"], "VISA");
+  assert.deepEqual(payment.charges(), { received: 1, booked: 1 });
+  assert.deepEqual(troubles, []);
 });

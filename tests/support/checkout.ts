@@ -36,7 +36,7 @@ export const charged = { received: 1, booked: 1 };
 export const notCharged = { received: 0, booked: 0 };
 
 /** One for all tests of the group that it is called in; it is there when they run. */
-export function prepareCheckout(): () => Checkout {
+export function prepareCheckout(settings: Readonly<Record<string, string>> = {}): () => Checkout {
   let checkout: Checkout | undefined;
   let end: () => unknown = () => undefined;
   before(async () => {
@@ -45,7 +45,7 @@ export function prepareCheckout(): () => Checkout {
         end = clean;
       },
     };
-    checkout = await startCheckout(group);
+    checkout = await startCheckout(group, settings);
   });
   after(() => end());
   return () => {
@@ -54,8 +54,11 @@ export function prepareCheckout(): () => Checkout {
   };
 }
 
-async function startCheckout(t: Test): Promise<Checkout> {
-  const [world, shop] = await Promise.all([startPatientWorld(t), startShop(t)]);
+async function startCheckout(
+  t: Test,
+  settings: Readonly<Record<string, string>>,
+): Promise<Checkout> {
+  const [world, shop] = await Promise.all([startPatientWorld(t, settings), startShop(t)]);
   return {
     ...{ world, shop },
     async begin(card, fields = {}) {
