@@ -23,10 +23,10 @@ import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, isSameMoney, Money } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { asInstant, parseDate } from "../values/time.ts";
+import { makeReport, type OperatorReport, reportAtLast } from "../wiring/operator-events.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { type FormatOptions, findFileProblem, formatOptions, readFormat } from "./input-file.ts";
 import { readConfiguration } from "./installation.ts";
-import { makeReport, type OperatorReport, reportAtLast } from "../wiring/operator-events.ts";
 import { findByReference } from "./order.ts";
 
 const listedMax = 1_000;

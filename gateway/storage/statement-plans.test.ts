@@ -13,8 +13,8 @@ import { beginStatement, moveStatement, writtenStatement } from "./commit.ts";
 import { besideOthers, hotPlanner, type Query } from "./database.ts";
 import { enterStatement } from "./enter-card.ts";
 import * as find from "./find-orders.ts";
-import { startDatabase } from "./testing/database-for-tests.ts";
 import { addOrders } from "./generated-orders.ts";
+import { startDatabase } from "./testing/database-for-tests.ts";
 import { startPostgres15 } from "./testing/postgres-15.ts";
 import { makeSell } from "./testing/sales.ts";
 

@@ -19,8 +19,8 @@ export type SealedCard = {
   readonly fingerprint: Uint8Array;
 };
 /**
- * Called for all cards of a batch in a row, when it is written: one after the other they are sealed
- * in half the time that it takes between other work.
+ * Called for all cards of a batch in a row, when it is written: the cipher's code and tables then
+ * stay in the processor's caches.
  */
 export type SealCard = () => SealedCard;
 /** A condemned card is destroyed soon: nothing new begins with it. */
