@@ -31,6 +31,7 @@ const root = resolve(import.meta.dirname, "..");
 // biome-ignore format: a table
 const steps: readonly Step[] = [
   { name: "types",           program: "typescript/bin/tsc",     parameters: ["--noEmit", "-p", "."] },
+  { name: "portal's types",  program: "typescript/bin/tsc",     parameters: ["--noEmit", "-p", "portal"] },
   { name: "format and lint", program: "@biomejs/biome/bin/biome", parameters: ["check"] },
 ];
 

@@ -14,6 +14,8 @@ export const namesOfSeveral: readonly string[] = [];
 const shortOnes: Readonly<Record<string, string>> = {
   "gateway/cli":                              "gw",
   "gateway/values":                           "html picture problem secret",
+  // A list of style sheets.
+  "portal/design":                            "styles",
   "tools":                                    "exceptions load-files warm",
 };
 

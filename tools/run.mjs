@@ -59,7 +59,15 @@ async function main([file, ...parameters]) {
   }
   const path = join(root, file);
   if (!existsSync(path)) return refuse(`There is no file ${path} to run.`);
+  if (file === "gateway/cli/gw.ts" && parameters[0] === "start") buildPortal();
   return run(path, parameters);
+}
+
+/** When it is stale. The gateway runs without it, and `/portal/` says that it is not built. */
+function buildPortal() {
+  const build = join(root, "portal", "build.ts");
+  const { status } = spawnSync(pinnedNode, [build], { stdio: ["ignore", "inherit", "inherit"] });
+  if (status !== 0) process.stderr.write("The portal could not be built; all else works.\n");
 }
 
 function run(path, parameters) {

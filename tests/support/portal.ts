@@ -6,6 +6,9 @@ import type { Role } from "@tollgate/gateway/roles";
 import { Secret } from "@tollgate/gateway/secret";
 import { stepOf, totpAt } from "@tollgate/gateway/totp";
 import { makeUserAdministration } from "@tollgate/gateway/users";
+
+export { buildPortal } from "@tollgate/portal/build";
+
 import type { World } from "./world.ts";
 
 export const password = "a long test phrase";

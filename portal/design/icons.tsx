@@ -1,0 +1,43 @@
+/** The icons of the portal: lines on a grid of 16, in the colour of the text around them. */
+
+// biome-ignore format: a table
+const paths = {
+  orders:   "M2.5 4.5h11M2.5 8h11M2.5 11.5h7",
+  search:   "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.6-1.4L14 14",
+  download: "M8 2.5v7.5m0 0L5 7.2M8 10l3-2.8M2.5 13.5h11",
+  menu:     "M2.5 4h11M2.5 8h11M2.5 12h11",
+  user:     "M8 8.2a3 3 0 1 0 0-6 3 3 0 0 0 0 6Zm-5.5 5.6c.6-2.4 2.8-3.6 5.5-3.6s4.9 1.2 5.5 3.6",
+  close:    "M4 4l8 8M12 4l-8 8",
+  plus:     "M8 3v10M3 8h10",
+  down:     "M4 6.5 8 10.5l4-4",
+  right:    "M6 4l4 4-4 4",
+  left:     "M10 4 6 8l4 4",
+  sun:      "M8 10.8a2.8 2.8 0 1 0 0-5.6 2.8 2.8 0 0 0 0 5.6ZM8 1.5v1.3M8 13.2v1.3M1.5 8h1.3M13.2 8h1.3M3.4 3.4l.9.9M11.7 11.7l.9.9M3.4 12.6l.9-.9M11.7 4.3l.9-.9",
+  moon:     "M13.5 9.3A5.8 5.8 0 1 1 6.7 2.5a4.6 4.6 0 0 0 6.8 6.8Z",
+  screen:   "M2.5 3h11v8h-11zM6 13.5h4M8 11v2.5",
+  language: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM2 8h12M8 2c2 2 2.6 4 2.6 6S10 12 8 14c-2-2-2.6-4-2.6-6S6 4 8 2Z",
+  leave:    "M6.5 2.5h-4v11h4M10 11l3-3-3-3M13 8H6",
+} as const;
+
+export type IconName = keyof typeof paths;
+
+type IconProps = { readonly name: IconName; readonly size?: number };
+
+export function Icon({ name, size = 16 }: IconProps) {
+  return (
+    <svg
+      className="icon"
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.5"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+    >
+      <path d={paths[name]} />
+    </svg>
+  );
+}

@@ -1,0 +1,50 @@
+/** What a screen shows instead of its rows: while they load, without any, after a failure. */
+import { Button, Skeleton } from "@mantine/core";
+import type { ReactNode } from "react";
+import { useMessages } from "../language/language.tsx";
+import { CallError } from "../shell/call.ts";
+
+type NothingProps = {
+  readonly title: string;
+  readonly hint: string;
+  readonly children?: ReactNode;
+};
+
+export function Nothing({ title, hint, children }: NothingProps) {
+  return (
+    <div className="nothing">
+      <h2>{title}</h2>
+      <p>{hint}</p>
+      {children}
+    </div>
+  );
+}
+
+type FailedProps = { readonly error: Error; readonly retry: () => void };
+
+export function Failed({ error, retry }: FailedProps) {
+  const messages = useMessages();
+  const isUnreachable = error instanceof CallError && error.status === 0;
+  return (
+    <div className="nothing" role="alert">
+      <h2>{messages.failed}</h2>
+      <p>{isUnreachable ? messages.unreachable : error.message}</p>
+      <Button variant="default" onClick={retry}>
+        {messages.tryAgain}
+      </Button>
+    </div>
+  );
+}
+
+export function ScreenSkeleton() {
+  return (
+    <div className="screen" aria-busy="true">
+      <Skeleton height={24} width={160} mb={20} />
+      <Skeleton height={34} mb={16} />
+      {Array.from({ length: 8 }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows without content
+        <Skeleton key={row} height={20} mb={20} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+/**
+ * The portal's entry: the look, the cache of answers and the language around the one component that
+ * decides which screen is shown. Styles that Mantine makes at run time carry the page's nonce.
+ */
+import "./design/styles.ts";
+import { MantineProvider } from "@mantine/core";
+import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { theme } from "./design/theme.ts";
+import { LanguageProvider } from "./language/language.tsx";
+import { App } from "./shell/app.tsx";
+import { CallError } from "./shell/call.ts";
+
+const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
+
+const queries = new QueryClient({
+  queryCache: new QueryCache({
+    // The session has ended: the portal asks how far the user is signed in, and shows that step.
+    onError(error, { queryKey }) {
+      const isEnded = error instanceof CallError && error.status === 401;
+      if (isEnded && queryKey[0] !== "session") {
+        void queries.invalidateQueries({ queryKey: ["session"] });
+      }
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // A refusal stays one; a lost connection may come back.
+      retry: (count, error) => !(error instanceof CallError && error.status > 0) && count < 2,
+    },
+  },
+});
+
+const place = document.getElementById("root");
+if (place === null) throw new Error("the page has no place for the portal");
+createRoot(place).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <QueryClientProvider client={queries}>
+        <LanguageProvider>
+          <App />
+        </LanguageProvider>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,58 @@
+/** The filter by the day on which an order was accepted: usual ranges, or two days. */
+import { Button, TextInput } from "@mantine/core";
+import { useLanguage } from "../language/language.tsx";
+import { FilterButton } from "./filter-button.tsx";
+import { dayOf } from "./order-query.ts";
+
+type DateFilterProps = {
+  readonly query: URLSearchParams;
+  readonly change: (range: Readonly<Record<"from" | "until", string | undefined>>) => void;
+};
+
+const ranges = [
+  { name: "today", days: 0 },
+  { name: "sevenDays", days: 6 },
+  { name: "thirtyDays", days: 29 },
+] as const;
+
+export function DateFilter({ query, change }: DateFilterProps) {
+  const { messages, showDay } = useLanguage();
+  const [from, until] = [query.get("from") ?? "", query.get("until") ?? ""];
+  const show = (day: string) => (day === "" ? "…" : showDay(new Date(`${day}T12:00`).getTime()));
+  const isSet = from !== "" || until !== "";
+  const clear = () => change({ from: undefined, until: undefined });
+  const since = (days: number) => {
+    const now = new Date();
+    change({
+      from: dayOf(new Date(now.getFullYear(), now.getMonth(), now.getDate() - days)),
+      until: undefined,
+    });
+  };
+  return (
+    <FilterButton
+      label={messages.date}
+      chosen={isSet ? `${show(from)} – ${show(until)}` : ""}
+      clear={clear}
+    >
+      {ranges.map(({ name, days }) => (
+        <Button key={name} variant="default" onClick={() => since(days)}>
+          {messages[name]}
+        </Button>
+      ))}
+      <TextInput
+        type="date"
+        size="xs"
+        label={messages.from}
+        value={from}
+        onChange={({ currentTarget }) => change({ from: currentTarget.value, until })}
+      />
+      <TextInput
+        type="date"
+        size="xs"
+        label={messages.until}
+        value={until}
+        onChange={({ currentTarget }) => change({ from, until: currentTarget.value })}
+      />
+    </FilterButton>
+  );
+}

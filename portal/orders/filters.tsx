@@ -1,0 +1,111 @@
+/**
+ * The filters of the list, each a button with a small window of its choices. A filter that is set
+ * shows its values in the button, and every change is in the address at once.
+ */
+import { Button, Checkbox } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { knownStatuses, knownTypes } from "../design/status.tsx";
+import { useMessages } from "../language/language.tsx";
+import { call, type OutputOf, type User } from "../shell/call.ts";
+import { changeQuery } from "../shell/url.tsx";
+import { DateFilter } from "./date-filter.tsx";
+import { FilterButton } from "./filter-button.tsx";
+import { isFiltered, valuesOf, withoutFilters } from "./order-query.ts";
+
+type FiltersProps = { readonly query: URLSearchParams; readonly user: User };
+type Choice = { readonly value: string; readonly label: string };
+
+const networks = ["VISA", "MASTERCARD", "MAESTRO", "AMEX", "DISCOVER", "DINERS", "JCB", "UNIONPAY"];
+
+export function Filters({ query, user }: FiltersProps) {
+  const messages = useMessages();
+  const { data: known } = useQuery({
+    queryKey: ["filters"],
+    queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
+    staleTime: 60_000,
+  });
+  const isOperator = user.merchant === undefined;
+  const { statuses, types } = messages;
+  const choices = {
+    status: knownStatuses.map((value) => ({ value, label: statuses[value] })),
+    type: knownTypes.map((value) => ({
+      ...{ value, label: types[value] },
+    })),
+    network: networks.map(sameLabel),
+    currency: known?.currencies.map(sameLabel) ?? [],
+    ...configured(known),
+  };
+  const names = ["status", "type", "currency", "network", "endpoint"] as const;
+  const shown = [...names, ...(isOperator ? (["gate", "merchant"] as const) : [])];
+  return (
+    <div className="filters">
+      {shown.map((name) => (
+        <ChoiceFilter
+          key={name}
+          label={messages[name]}
+          choices={choices[name]}
+          chosen={valuesOf(query, name)}
+          // The list is of one merchant or of all.
+          isSingle={name === "merchant"}
+          choose={(values) => changeFilter({ [name]: values.join(",") })}
+        />
+      ))}
+      <DateFilter query={query} change={changeFilter} />
+      {isFiltered(query) && (
+        <Button variant="subtle" color="gray" onClick={() => changeQuery(withoutFilters)}>
+          {messages.clearFilters}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** The list begins anew: the page was one of the list before. */
+function changeFilter(change: Readonly<Record<string, string | undefined>>): void {
+  changeQuery({ ...change, after: undefined, row: undefined });
+}
+
+function configured(known: OutputOf<"GET /filters"> | undefined) {
+  const { endpoints = [], gates = [], merchants = [] } = known ?? {};
+  return {
+    endpoint: endpoints.map(({ id, name, currency }) => ({
+      ...{ value: id, label: name === "" ? `${id} ${currency}` : `${name} ${currency}` },
+    })),
+    gate: gates.map(({ id, name }) => ({ value: id, label: name || id })),
+    merchant: merchants.map(({ login, name }) => ({ value: login, label: name || login })),
+  };
+}
+
+function sameLabel(value: string): Choice {
+  return { value, label: value };
+}
+
+type ChoiceProps = {
+  readonly label: string;
+  readonly choices: readonly Choice[];
+  readonly chosen: readonly string[];
+  readonly isSingle?: boolean;
+  readonly choose: (values: readonly string[]) => void;
+};
+
+function ChoiceFilter({ label, choices, chosen, isSingle = false, choose }: ChoiceProps) {
+  const labelOf = (value: string) =>
+    choices.find((choice) => choice.value === value)?.label ?? value;
+  const toggle = (value: string) => {
+    const rest = isSingle ? [] : chosen.filter((each) => each !== value);
+    choose(chosen.includes(value) ? rest : [...rest, value]);
+  };
+  return (
+    <FilterButton label={label} chosen={chosen.map(labelOf).join(", ")} clear={() => choose([])}>
+      {choices.map(({ value, label: text }) => (
+        <Checkbox
+          key={value}
+          size="xs"
+          label={text}
+          checked={chosen.includes(value)}
+          onChange={() => toggle(value)}
+        />
+      ))}
+    </FilterButton>
+  );
+}

@@ -1,0 +1,93 @@
+/** The list of orders: a table at a desk, a stack of two-line rows on a phone. */
+import { Skeleton } from "@mantine/core";
+import { Card, Status, Type } from "../design/status.tsx";
+import { useLanguage } from "../language/language.tsx";
+import type { User } from "../shell/call.ts";
+import { changeQuery } from "../shell/url.tsx";
+import type { OrderLine } from "./order-query.ts";
+
+type TableProps = {
+  readonly orders: readonly OrderLine[];
+  readonly selected: string;
+  /** The rows of the search before, until those of this one are there. */
+  readonly isOld: boolean;
+  readonly user: User;
+};
+
+export function OrderTable({ orders, selected, isOld, user }: TableProps) {
+  const { messages } = useLanguage();
+  const isOperator = user.merchant === undefined;
+  return (
+    <table className="rows" aria-busy={isOld}>
+      <thead>
+        <tr>
+          <th className="number">{messages.amount}</th>
+          <th>{messages.status}</th>
+          <th>{messages.order}</th>
+          <th>{messages.customer}</th>
+          <th>{messages.card}</th>
+          {isOperator && <th>{messages.merchant}</th>}
+          <th>{messages.type}</th>
+          <th className="time">{messages.accepted}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {orders.map((order) => (
+          <Row
+            key={order.order}
+            order={order}
+            isSelected={order.order === selected}
+            isOperator={isOperator}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+type RowProps = {
+  readonly order: OrderLine;
+  readonly isSelected: boolean;
+  readonly isOperator: boolean;
+};
+
+function Row({ order, isSelected, isOperator }: RowProps) {
+  const { showTime } = useLanguage();
+  const select = () =>
+    changeQuery({ row: isSelected ? undefined : order.order }, { replaces: true });
+  return (
+    <tr data-order={order.order} data-selected={isSelected || undefined} onClick={select}>
+      <td className="number">
+        {order.amount.text} <small>{order.amount.currency}</small>
+      </td>
+      <td>
+        <Status status={order.status} detail={isSelected ? order.stage : ""} />
+      </td>
+      <td className="mono" title={order.clientOrder}>
+        {order.order}
+      </td>
+      <td className="wide">{order.email}</td>
+      <td className="card">
+        <Card network={order.network} lastFour={order.lastFour} />
+      </td>
+      {isOperator && <td className="merchant">{order.merchant}</td>}
+      <td className="type">
+        <Type type={order.type} />
+      </td>
+      <td className="time">
+        <time dateTime={new Date(order.at).toISOString()}>{showTime(order.at)}</time>
+      </td>
+    </tr>
+  );
+}
+
+export function TableSkeleton() {
+  return (
+    <div className="waiting" aria-busy="true">
+      {Array.from({ length: 12 }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows without content
+        <Skeleton key={row} height={14} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,128 @@
+/**
+ * The orders: search, filters, the list, its pages and the export. Everything that the user has
+ * chosen is in the address. The first page asks for new orders while the window is looked at.
+ */
+import { Button } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Failed, Nothing } from "../design/states.tsx";
+import { useMessages } from "../language/language.tsx";
+import { call, type User } from "../shell/call.ts";
+import { useKeys } from "../shell/keys.ts";
+import { changeQuery, usePlace } from "../shell/url.tsx";
+import { Export } from "./export.tsx";
+import { Filters } from "./filters.tsx";
+import { isFiltered, readOrdersQuery, withoutFilters } from "./order-query.ts";
+import { OrderTable, TableSkeleton } from "./order-table.tsx";
+import { Search, searchField } from "./search.tsx";
+import { Views } from "./views.tsx";
+
+const liveEveryMs = 3_000;
+
+export function Orders({ user }: { readonly user: User }) {
+  const messages = useMessages();
+  const { query } = usePlace();
+  const input = readOrdersQuery(query);
+  const isFirstPage = input.after === undefined;
+  const found = useQuery({
+    queryKey: ["orders", input],
+    // What is asked for a second time was asked by the page.
+    queryFn: ({ signal, client, queryKey }) => {
+      const isPoll = client.getQueryData(queryKey) !== undefined;
+      return call("GET /orders", input, { signal, isPoll });
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: isFirstPage ? liveEveryMs : false,
+  });
+  const orders = found.data?.orders ?? [];
+  useListKeys(orders.map(({ order }) => order));
+
+  return (
+    <div className="screen">
+      <div className="heading">
+        <h1>{messages.orders}</h1>
+        {isFirstPage && !found.isError && (
+          <span className="live" title={messages.liveHint}>
+            {messages.live}
+          </span>
+        )}
+        <div className="space" />
+        <Export input={input} />
+      </div>
+      <Views query={query} />
+      <Search query={query} />
+      <Filters query={query} user={user} />
+      {found.data === undefined ? (
+        <Waiting error={found.error} retry={() => void found.refetch()} />
+      ) : orders.length === 0 ? (
+        <Empty isFiltered={isFiltered(query)} />
+      ) : (
+        <OrderTable
+          orders={orders}
+          selected={query.get("row") ?? ""}
+          isOld={found.isPlaceholderData}
+          user={user}
+        />
+      )}
+      {found.data !== undefined && (
+        <Pages count={orders.length} next={found.data.next} isFirst={isFirstPage} />
+      )}
+    </div>
+  );
+}
+
+type WaitingProps = { readonly error: Error | null; readonly retry: () => void };
+
+function Waiting({ error, retry }: WaitingProps) {
+  return error === null ? <TableSkeleton /> : <Failed error={error} retry={retry} />;
+}
+
+function Empty({ isFiltered }: { readonly isFiltered: boolean }) {
+  const messages = useMessages();
+  if (!isFiltered) return <Nothing title={messages.noOrders} hint={messages.noOrdersHint} />;
+  return (
+    <Nothing title={messages.nothingFound} hint={messages.nothingFoundHint}>
+      <Button variant="default" onClick={() => changeQuery(withoutFilters)}>
+        {messages.clearFilters}
+      </Button>
+    </Nothing>
+  );
+}
+
+type PagesProps = {
+  readonly count: number;
+  readonly next: string | undefined;
+  readonly isFirst: boolean;
+};
+
+function Pages({ count, next, isFirst }: PagesProps) {
+  const messages = useMessages();
+  const turn = (after: string | undefined) => changeQuery({ after, row: undefined });
+  return (
+    <div className="pages">
+      <span>{messages.rows(count)}</span>
+      <div className="space" />
+      <Button variant="default" disabled={isFirst} onClick={() => turn(undefined)}>
+        {messages.newest}
+      </Button>
+      <Button variant="default" disabled={next === undefined} onClick={() => turn(next)}>
+        {messages.older}
+      </Button>
+    </div>
+  );
+}
+
+/** `/` searches, `j` and `k` go down and up, Escape selects none. */
+function useListKeys(orders: readonly string[]): void {
+  const move = (by: number) => {
+    const at = orders.indexOf(new URLSearchParams(location.search).get("row") ?? "");
+    const row = orders[Math.max(0, Math.min(orders.length - 1, at + by))];
+    changeQuery({ row }, { replaces: true });
+    document.querySelector(`[data-order="${row}"]`)?.scrollIntoView({ block: "nearest" });
+  };
+  useKeys([
+    ["/", () => document.getElementById(searchField)?.focus()],
+    ["j", () => move(1)],
+    ["k", () => move(-1)],
+    ["Escape", () => changeQuery({ row: undefined }, { replaces: true })],
+  ]);
+}

@@ -1,0 +1,64 @@
+/**
+ * Which screen is shown: the steps of signing in until the session is whole, then the one that the
+ * address names. Each screen is loaded when it is first visited.
+ */
+import { Button } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ComponentType, type LazyExoticComponent, lazy, Suspense, useEffect } from "react";
+import { Failed, Nothing, ScreenSkeleton } from "../design/states.tsx";
+import { useMessages } from "../language/language.tsx";
+import { SignIn } from "../sign-in/sign-in.tsx";
+import { call, type Session, type User } from "./call.ts";
+import { Layout } from "./layout.tsx";
+import { go, usePlace } from "./url.tsx";
+
+type Screen = LazyExoticComponent<ComponentType<{ readonly user: User }>>;
+
+const screens: Readonly<Record<string, Screen>> = {
+  orders: lazy(async () => ({ default: (await import("../orders/orders.tsx")).Orders })),
+};
+const firstScreen = "orders";
+
+export function App() {
+  const queries = useQueryClient();
+  const session = useQuery({
+    queryKey: ["session"],
+    queryFn: ({ signal }) => call("GET /session", {}, { signal, isPoll: true }),
+    // The session may have timed out meanwhile: nothing of it stays on the screen.
+    refetchInterval: 60_000,
+  });
+  const { screen } = usePlace();
+  const state = session.data?.state;
+  useEffect(() => {
+    if (state === "in" && screen === "") go(firstScreen, { replaces: true });
+    if (state === "out")
+      queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
+  }, [state, screen, queries]);
+
+  if (session.data === undefined) {
+    if (session.error === null) return <ScreenSkeleton />;
+    return <Failed error={session.error} retry={() => void session.refetch()} />;
+  }
+  const { user } = session.data;
+  const accept = (next: Session) => queries.setQueryData(["session"], next);
+  if (state !== "in" || user === undefined)
+    return <SignIn session={session.data} accept={accept} />;
+  return (
+    <Layout session={session.data} user={user} screen={screen || firstScreen}>
+      <Suspense fallback={<ScreenSkeleton />}>
+        <Chosen screen={screen || firstScreen} user={user} />
+      </Suspense>
+    </Layout>
+  );
+}
+
+function Chosen({ screen, user }: { readonly screen: string; readonly user: User }) {
+  const messages = useMessages();
+  const Found = Object.hasOwn(screens, screen) ? screens[screen] : undefined;
+  if (Found !== undefined) return <Found user={user} />;
+  return (
+    <Nothing title={messages.noSuchPage} hint={messages.noSuchPageHint}>
+      <Button onClick={() => go(firstScreen)}>{messages.toOrders}</Button>
+    </Nothing>
+  );
+}

@@ -1,0 +1,63 @@
+/**
+ * A call of the gateway's portal API, typed by its table of routes. A refusal is thrown as a
+ * `CallError`, whose message is the gateway's own sentence for the screen.
+ */
+import type { Api } from "@tollgate/gateway/portal-api";
+
+export type Route = keyof Api;
+export type InputOf<Name extends Route> = Api[Name]["input"];
+export type OutputOf<Name extends Route> = Api[Name]["output"];
+export type Session = OutputOf<"GET /session">;
+export type User = NonNullable<Session["user"]>;
+
+/** Status 0: no answer came. */
+export class CallError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+type Options = {
+  readonly signal?: AbortSignal;
+  /** Asked by the page and not by the user: it does not keep the session alive. */
+  readonly isPoll?: boolean;
+};
+
+export async function call<Name extends Route>(
+  name: Name,
+  input: InputOf<Name>,
+  { signal, isPoll = false }: Options = {},
+): Promise<OutputOf<Name>> {
+  const [method = "", template = ""] = name.split(" ");
+  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
+  const path = template.replace(/:(\w+)/g, (_, field: string) => {
+    const value = String(rest.get(field));
+    rest.delete(field);
+    return encodeURIComponent(value);
+  });
+  const query =
+    method === "GET" && rest.size > 0 ? `?${new URLSearchParams([...rest].map(asText))}` : "";
+  const answer = await fetch(`/portal/api${path}${query}`, {
+    method,
+    headers: { "x-portal": "1", ...(isPoll && { "x-portal-poll": "1" }) },
+    ...(method === "POST" && { body: JSON.stringify(Object.fromEntries(rest)) }),
+    ...(signal && { signal }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new CallError(0, "unreachable", "The gateway cannot be reached.");
+  });
+  const body = await answer.json().catch(() => undefined);
+  if (answer.ok) return body;
+  const { code = "internal", message = "The gateway gave no usable answer." } = body?.error ?? {};
+  throw new CallError(answer.status, code, message);
+}
+
+/** Lists of a query are separated by commas. */
+function asText([name, value]: [string, unknown]): [string, string] {
+  return [name, String(value)];
+}

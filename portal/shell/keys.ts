@@ -1,0 +1,41 @@
+/**
+ * Keys of a screen. They are not taken from a field that is being written in, nor from a menu or a
+ * window that is open over the screen, nor together with the browser's own Ctrl, Alt and Command.
+ */
+import { useEffect, useRef } from "react";
+
+/** By the name of `KeyboardEvent.key`. A screen may give new functions at each rendering. */
+type Keys = readonly (readonly [key: string, run: () => void])[];
+
+const takesText = "input, textarea, select, [contenteditable]";
+const isOver = "[role=dialog], [role=menu], [role=listbox]";
+
+export function useKeys(keys: Keys): void {
+  const current = useRef(keys);
+  useEffect(() => {
+    current.current = keys;
+  });
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const [, run] = current.current.find(([key]) => key === event.key) ?? [];
+      if (run === undefined || isElsewhere(event)) return;
+      event.preventDefault();
+      run();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+}
+
+function isElsewhere({ ctrlKey, altKey, metaKey, target, defaultPrevented }: KeyboardEvent) {
+  if (ctrlKey || altKey || metaKey || defaultPrevented) return true;
+  return target instanceof Element && target.closest(`${takesText}, ${isOver}`) !== null;
+}
+
+/**
+ * Leaves the field, so that the keys of the screen count again.
+ */
+export function leaveField(): void {
+  const { activeElement } = document;
+  if (activeElement instanceof HTMLElement) activeElement.blur();
+}

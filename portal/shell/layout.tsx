@@ -1,0 +1,121 @@
+/**
+ * The frame around every screen: where one can go, which environment this is, and the user's own
+ * menu. A phone has it as a bar at the top.
+ */
+import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Icon, type IconName } from "../design/icons.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
+import { call, type Session, type User } from "./call.ts";
+import { Link } from "./url.tsx";
+
+type LayoutProps = {
+  readonly session: Session;
+  readonly user: User;
+  readonly screen: string;
+  readonly children: ReactNode;
+};
+
+const entries = [{ screen: "orders", icon: "orders" }] as const satisfies readonly {
+  readonly screen: string;
+  readonly icon: IconName;
+}[];
+
+export function Layout({ session, user, screen, children }: LayoutProps) {
+  const messages = useMessages();
+  return (
+    <div className="frame">
+      <a className="skip" href="#content">
+        {messages.skipToContent}
+      </a>
+      <header className="side">
+        <div className="brand">
+          <Mark />
+          <span>Tollgate</span>
+          <span className="environment" data-environment={session.environment}>
+            {messages[session.environment]}
+          </span>
+        </div>
+        <nav aria-label={messages.menu}>
+          {entries.map((entry) => (
+            <Link
+              key={entry.screen}
+              to={entry.screen}
+              className="entry"
+              isCurrent={entry.screen === screen}
+            >
+              <Icon name={entry.icon} />
+              {messages[entry.screen]}
+            </Link>
+          ))}
+        </nav>
+        <UserMenu user={user} />
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+export function Mark() {
+  return (
+    <svg className="mark" width="22" height="22" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" fill="var(--accent)" />
+      <path d="M8 10h16M16 10v14M10 24h12" stroke="#fff" strokeWidth="3" strokeLinecap="round" />
+    </svg>
+  );
+}
+
+const appearances = [
+  { scheme: "light", icon: "sun", name: "light" },
+  { scheme: "dark", icon: "moon", name: "dark" },
+  { scheme: "auto", icon: "screen", name: "asSystem" },
+] as const;
+
+function UserMenu({ user }: { readonly user: User }) {
+  const { code, change, messages } = useLanguage();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const queries = useQueryClient();
+  const signOut = async () => {
+    await call("POST /sign-out", {}).catch(() => undefined);
+    await queries.invalidateQueries({ queryKey: ["session"] });
+  };
+  return (
+    <Menu position="top-start">
+      <Menu.Target>
+        <UnstyledButton className="user">
+          <Icon name="user" />
+          <span className="user-name">
+            {user.login}
+            <small>{user.merchant ?? messages.operator}</small>
+          </span>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{messages.appearance}</Menu.Label>
+        {appearances.map(({ scheme, icon, name }) => (
+          <Menu.Item
+            key={scheme}
+            leftSection={<Icon name={icon} />}
+            rightSection={colorScheme === scheme ? "✓" : undefined}
+            onClick={() => setColorScheme(scheme)}
+          >
+            {messages[name]}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<Icon name="language" />}
+          onClick={() => change(code === "en" ? "de" : "en")}
+        >
+          {messages.otherLanguage}
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="leave" />} onClick={() => void signOut()}>
+          {messages.signOut}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

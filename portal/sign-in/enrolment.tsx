@@ -1,0 +1,54 @@
+/**
+ * Setting up an authenticator app: the secret, a code that proves the app has it, and the recovery
+ * codes, which are shown once.
+ */
+import { Button } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useMessages } from "../language/language.tsx";
+import { call } from "../shell/call.ts";
+import { CodeInput, Step, type StepProps } from "./step.tsx";
+
+export function Enrolment(_: StepProps) {
+  const messages = useMessages();
+  const queries = useQueryClient();
+  const [code, setCode] = useState("");
+  const begin = useMutation({ mutationFn: () => call("POST /totp/begin", {}) });
+  const confirm = useMutation({ mutationFn: () => call("POST /totp/confirm", { code }) });
+  const goOn = () => void queries.invalidateQueries({ queryKey: ["session"] });
+
+  if (confirm.data !== undefined) {
+    return (
+      <Step
+        title={messages.recoveryCodes}
+        hint={messages.recoveryCodesHint}
+        error={null}
+        send={goOn}
+      >
+        <pre className="secret">{confirm.data.recoveryCodes.join("\n")}</pre>
+        <Button type="submit" size="sm">
+          {messages.codesKept}
+        </Button>
+      </Step>
+    );
+  }
+  const isBegun = begin.data !== undefined;
+  return (
+    <Step
+      title={messages.enrolment}
+      hint={messages.enrolmentHint}
+      error={begin.error ?? confirm.error}
+      send={() => (isBegun ? confirm.mutate() : begin.mutate())}
+    >
+      {isBegun && (
+        <>
+          <code className="secret">{begin.data.secret}</code>
+          <CodeInput value={code} onChange={setCode} />
+        </>
+      )}
+      <Button type="submit" size="sm" loading={begin.isPending || confirm.isPending}>
+        {isBegun ? messages.confirm : messages.beginEnrolment}
+      </Button>
+    </Step>
+  );
+}

@@ -1,0 +1,116 @@
+/**
+ * The steps until a session is whole: login and password, then what the gateway names as
+ * missing: the second factor, a password of the user's own, or the setting up of a second factor.
+ */
+import { Button, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { useMessages } from "../language/language.tsx";
+import { call } from "../shell/call.ts";
+import { Enrolment } from "./enrolment.tsx";
+import { CodeInput, SecretInput, Step, type StepProps } from "./step.tsx";
+
+export function SignIn(props: StepProps) {
+  const { state } = props.session;
+  if (state === "second_factor") return <SecondFactor {...props} />;
+  if (state === "new_password") return <NewPassword {...props} />;
+  if (state === "enrolment") return <Enrolment {...props} />;
+  return <Password {...props} />;
+}
+
+function Password({ session, accept }: StepProps) {
+  const messages = useMessages();
+  const [login, setLogin] = useState("");
+  const [password, setPassword] = useState("");
+  const send = useMutation({
+    mutationFn: () => call("POST /sign-in", { login, password }),
+    onSuccess: accept,
+    onError: () => setPassword(""),
+  });
+  return (
+    <Step
+      title={messages.signIn}
+      hint={messages.signInHint}
+      environment={session.environment}
+      error={send.error}
+      send={() => send.mutate()}
+    >
+      <TextInput
+        label={messages.login}
+        autoComplete="username"
+        autoCapitalize="none"
+        required
+        withAsterisk={false}
+        autoFocus
+        value={login}
+        onChange={({ currentTarget }) => setLogin(currentTarget.value)}
+      />
+      <SecretInput
+        label={messages.password}
+        autoComplete="current-password"
+        value={password}
+        onChange={setPassword}
+      />
+      <Button type="submit" size="sm" loading={send.isPending}>
+        {messages.signIn}
+      </Button>
+    </Step>
+  );
+}
+
+function SecondFactor({ accept }: StepProps) {
+  const messages = useMessages();
+  const [code, setCode] = useState("");
+  const send = useMutation({
+    mutationFn: () => call("POST /sign-in/code", { code: code.replaceAll(" ", "") }),
+    onSuccess: accept,
+    onError: () => setCode(""),
+  });
+  return (
+    <Step
+      title={messages.secondFactor}
+      hint={messages.secondFactorHint}
+      error={send.error}
+      send={() => send.mutate()}
+    >
+      <CodeInput value={code} onChange={setCode} />
+      <Button type="submit" size="sm" loading={send.isPending}>
+        {messages.confirm}
+      </Button>
+    </Step>
+  );
+}
+
+function NewPassword({ accept }: StepProps) {
+  const messages = useMessages();
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const send = useMutation({
+    mutationFn: () => call("POST /password", { current, next }),
+    onSuccess: accept,
+  });
+  return (
+    <Step
+      title={messages.newPassword}
+      hint={messages.newPasswordHint}
+      error={send.error}
+      send={() => send.mutate()}
+    >
+      <SecretInput
+        label={messages.currentPassword}
+        autoComplete="current-password"
+        value={current}
+        onChange={setCurrent}
+      />
+      <SecretInput
+        label={messages.nextPassword}
+        autoComplete="new-password"
+        value={next}
+        onChange={setNext}
+      />
+      <Button type="submit" size="sm" loading={send.isPending}>
+        {messages.savePassword}
+      </Button>
+    </Step>
+  );
+}

@@ -1,0 +1,80 @@
+/** The frame of one step of signing in, and its fields. */
+import { PasswordInput, TextInput } from "@mantine/core";
+import type { FormEvent, ReactNode } from "react";
+import { useMessages } from "../language/language.tsx";
+import type { Session } from "../shell/call.ts";
+import { Mark } from "../shell/layout.tsx";
+
+export type StepProps = {
+  readonly session: Session;
+  readonly accept: (session: Session) => void;
+};
+
+type FieldProps = { readonly value: string; readonly onChange: (value: string) => void };
+type SecretProps = FieldProps & { readonly label: string; readonly autoComplete: string };
+
+export function SecretInput({ onChange, ...props }: SecretProps) {
+  return (
+    <PasswordInput
+      {...props}
+      required
+      withAsterisk={false}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  );
+}
+
+export function CodeInput({ value, onChange }: FieldProps) {
+  return (
+    <TextInput
+      label={useMessages().code}
+      autoComplete="one-time-code"
+      autoFocus
+      required
+      withAsterisk={false}
+      maxLength={32}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  );
+}
+
+type StepFrameProps = {
+  readonly title: string;
+  readonly hint: string;
+  readonly environment?: Session["environment"];
+  readonly error: Error | null;
+  readonly send: () => void;
+  readonly children: ReactNode;
+};
+
+export function Step({ title, hint, environment, error, send, children }: StepFrameProps) {
+  const messages = useMessages();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send();
+  };
+  return (
+    <main className="sign-in">
+      <div className="brand">
+        <Mark />
+        <span>Tollgate</span>
+        {environment && (
+          <span className="environment" data-environment={environment}>
+            {messages[environment]}
+          </span>
+        )}
+      </div>
+      <form onSubmit={submit}>
+        <h1>{title}</h1>
+        <p>{hint}</p>
+        {error && (
+          <div className="refusal" role="alert">
+            {error.message}
+          </div>
+        )}
+        {children}
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,161 @@
+/** The portal in a real browser: signing in and the orders, at a desk and on a phone. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
+import { openWindow, type Size, takePicture } from "../support/browser.ts";
+import { endOfFile, type Test } from "../support/clean-up.ts";
+import { addUser, buildPortal, codeAt, openBrowser, password } from "../support/portal.ts";
+import { startWorld } from "../support/world.ts";
+
+await buildPortal();
+const world = await startWorld(endOfFile);
+const address = `http://127.0.0.1:${world.gateway.port}/portal/`;
+await addUser(world, { login: "ann", role: "admin" });
+await addUser(world, { login: "bob", role: "merchant-admin", merchant: "demo" });
+await addUser(world, { login: "eve", role: "merchant-viewer", merchant: "demo" });
+const merchant = world.merchant();
+const declining = "4000004000000020";
+const sales = [
+  { amount: "10.42", email: "carla@example.com" },
+  { amount: "249.00", email: "dora@example.com" },
+  { amount: "7.05", email: "emil@example.com", credit_card_number: declining },
+];
+const orders: string[] = [];
+
+test("without orders the list says what to do", async (t) => {
+  const { page, troubles } = await signIn(t, "desk", "eve");
+
+  await page.getByRole("heading", { name: "No orders yet" }).waitFor();
+
+  await assertNoViolations(page, "no orders");
+  await takePicture(page, "portal-no-orders");
+  assert.deepEqual(troubles, []);
+});
+
+test("orders appear by themselves, are searched, filtered and put into a file", async (t) => {
+  const { page, troubles } = await signIn(t, "desk", "ann");
+  await page.getByRole("heading", { name: "No orders yet" }).waitFor();
+
+  for (const sale of sales) orders.push((await merchant.sale(sale))["gw-order-id"]);
+  await world.settle();
+  await page.locator("tbody tr").nth(2).waitFor();
+  assert.match((await page.locator("tbody tr").first().textContent()) ?? "", /7\.05.*Declined/);
+
+  await page.keyboard.press("/");
+  await page.keyboard.type("carla@example.com");
+  await page.waitForURL(/search=carla%40example\.com/);
+  await page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
+  assert.match((await page.locator("tbody tr").textContent()) ?? "", /10\.42 USD.*Approved/);
+  await page.keyboard.press("Escape");
+  await page.locator("tbody tr").nth(2).waitFor();
+
+  await page.getByRole("button", { name: "Status" }).click();
+  await page.getByLabel("Declined").check();
+  await page.keyboard.press("Escape");
+  await page.waitForURL(/status=declined/);
+  await page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
+  await page.goBack();
+  await page.locator("tbody tr").nth(2).waitFor();
+
+  await page.locator("h1").click();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.waitForURL(new RegExp(`row=${orders[1]}`));
+
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export CSV" }).click();
+  const file = await readFile(await (await saved).path(), "utf8");
+  assert.deepEqual(
+    file.split("\r\n").map((line) => line.split(",")[0]),
+    ["order", ...orders.toReversed(), ""],
+  );
+  assert.deepEqual(troubles, []);
+});
+
+for (const size of ["desk", "phone"] as const) {
+  test(`signing in and the orders are readable, ${size}`, async (t) => {
+    const { page, troubles } = await open(t, size);
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await look(page, `portal-sign-in-${size}`);
+
+    await fillIn(page, "ann");
+    await page.locator("tbody tr").nth(2).waitFor();
+    await look(page, `portal-orders-${size}`);
+
+    assert.deepEqual(troubles, []);
+  });
+}
+
+test("a wrong password is refused in words, and the second factor is asked for", async (t) => {
+  const api = openBrowser(world.gateway);
+  await api.signIn("bob");
+  const { secret } = (await api.call("POST /totp/begin", {})).body;
+  await api.call("POST /totp/confirm", { code: codeAt(secret, world.clock.now()) });
+  world.clock.advance(30_000);
+  const { page } = await open(t, "desk");
+
+  await fillIn(page, "bob", "not the password");
+  await page.getByRole("alert").waitFor();
+  assert.equal(await page.getByLabel("Password", { exact: true }).inputValue(), "");
+  await fillIn(page, "bob");
+  await page.getByRole("heading", { name: "Second factor" }).waitFor();
+  await assertNoViolations(page, "second factor");
+  await page.getByLabel("Code").fill(codeAt(secret, world.clock.now()));
+  await page.keyboard.press("Enter");
+
+  await page.locator("tbody tr").nth(2).waitFor();
+  assert.equal(await page.getByRole("columnheader", { name: "Merchant" }).count(), 0);
+});
+
+test("a session that has ended shows nothing more of the orders", async (t) => {
+  const { page, context } = await signIn(t, "desk", "ann");
+  await page.locator("tbody tr").nth(2).waitFor();
+
+  await context.clearCookies();
+
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  assert.equal(await page.locator("tbody").count(), 0);
+});
+
+test("the portal speaks German where the browser does", async (t) => {
+  const { page } = await open(t, "desk", { locale: "de-AT" });
+
+  await page.getByRole("heading", { name: "Anmelden" }).waitFor();
+
+  assert.equal(await page.locator("html").getAttribute("lang"), "de");
+});
+
+test("a browser without scripts is told so", async (t) => {
+  const { page } = await open(t, "desk", { javaScriptEnabled: false });
+
+  assert.match((await page.textContent("noscript")) ?? "", /needs JavaScript/);
+});
+
+async function open(t: Test, size: Size, options: Parameters<typeof openWindow>[2] = {}) {
+  const window = await openWindow(t, size, options);
+  await window.page.goto(address);
+  return window;
+}
+
+async function signIn(t: Test, size: Size, login: string) {
+  const window = await open(t, size);
+  await fillIn(window.page, login);
+  await window.page.getByRole("heading", { name: "Orders", exact: true }).waitFor();
+  return window;
+}
+
+async function fillIn(page: Page, login: string, given = password): Promise<void> {
+  await page.getByLabel("Login").fill(login);
+  await page.getByLabel("Password", { exact: true }).fill(given);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+async function look(page: Page, name: string): Promise<void> {
+  await assertFitsWidth(page);
+  await page.emulateMedia({ colorScheme: "light" });
+  await takePicture(page, `${name}-light`);
+  await assertNoViolations(page, name);
+  await takePicture(page, `${name}-dark`);
+}
