@@ -19,8 +19,8 @@ export type IndexOptions = {
   readonly figuresOf: (row: Counted) => readonly Figure[];
 };
 
-/** Orders of a statement: a transaction must not hold its lock for long. */
-const pageSize = 1_000;
+/** Orders of a statement: neither the event loop nor the row's lock may be held for long. */
+const pageSize = 100;
 /** A step is written at most so long after its time, unless the database was away. */
 const lateMs = 10_000;
 /** Of a sweep: after a long stop it goes on page by page. */
