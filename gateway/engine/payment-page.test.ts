@@ -111,6 +111,22 @@ test("of two tabs that have seen the same page one begins a try; nothing of the 
   assert.deepEqual((await open()).state, { kind: "in_progress" });
 });
 
+test("a second click does not begin another try when the first is refused at once", async () => {
+  const filtering = makeAdvance(deadlines, {
+    screen: () => ({ kind: "filtered_out", reason: { code: "velocity_exceeded", detail: "" } }),
+    look_up_3ds: lookUp3ds,
+  });
+  const { pages, open, undone, stored } = makePages(opened, { advance: filtering });
+  const [one, other] = [whole(await open()), whole(await open())];
+
+  const first = await pages.pay(one, byCard);
+  const second = await pages.pay(other, byCard);
+
+  assert.ok(!(first instanceof Failure));
+  assert.ok(second instanceof Failure && second.code === "not_allowed_now");
+  assert.deepEqual([stored().page?.refused.length, undone.length], [1, 1]);
+});
+
 test("news of the order that leaves it on its page does not cost the try", async () => {
   const { pages, open, started } = makePages(meet(opened, events.noted));
   const page = whole({

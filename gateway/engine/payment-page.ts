@@ -256,7 +256,10 @@ function makeTryCard(dependencies: PageDependencies) {
     return order;
   };
 
-  /** Meets the order again when it has changed: another tab's try leaves no place for this one. */
+  /**
+   * Meets the order again when it has changed, unless another tab has begun a try: also one that is
+   * refused already was this page's try.
+   */
   async function commit(
     found: Order,
     event: EventOf<"card_entered">,
@@ -274,6 +277,7 @@ function makeTryCard(dependencies: PageDependencies) {
       if ((await enter({ step, sealCard })) === "done") return step.order;
       destroyPendingCard?.();
       order = await load(order);
+      if (order.page?.refused.length !== found.page?.refused.length) return notWaiting;
     }
   }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { draft, start } from "../orders/testing.ts";
-import { orderNumberOf } from "../values/ids.ts";
+import { asCardId, orderNumberOf } from "../values/ids.ts";
 import { later } from "../values/time.ts";
 import { makeFindByLink, makeLinks, stepOf } from "./browser-steps.ts";
 
@@ -32,6 +32,17 @@ test("the frame of the issuer's method is given a token that opens no page", () 
     `https://pay.example/gw/form/redirect/${draft.id}/${token}`,
   );
   assert.ok(!links.to("method-frame", draft.id).includes(token));
+});
+
+test("the MD of one try on the payment page is none of the next one", () => {
+  const page = { expiresAt: start, triesMax: 3, refused: [] };
+  const [first, second] = [asCardId("1"), asCardId("2")].map((cardId) => {
+    return { ...draft, page, card: { ...draft.card, cardId } };
+  });
+  assert.ok(first !== undefined && second !== undefined);
+
+  assert.ok(links.isMd(first, links.mdOf(first)));
+  assert.ok(!links.isMd(second, links.mdOf(first)));
 });
 
 test("an order that waits for no browser has no step", () => {

@@ -34,10 +34,15 @@ export function makeLinks({ baseUrl, pathWord, tokenOf, isToken }: LinkDependenc
     pathTo,
     to: (page: LinkedPage, order: OrderId) => `${baseUrl()}/${pathTo(page, order)}`,
     /** The MD that comes back unchanged with a PaRes. */
-    mdOf: (order: OrderId) => tokenOf(`md/${order}`),
-    isMd: (order: OrderId, md: string) => isToken(`md/${order}`, md),
+    mdOf: (order: Order) => tokenOf(mdTextOf(order)),
+    isMd: (order: Order, md: string) => isToken(mdTextOf(order), md),
     isToken: (order: OrderId, token: string) => isToken(`link/${order}`, token),
   };
+}
+
+/** Each try on the payment page has its own: an answer to the one before must not end it. */
+function mdTextOf({ id, page, card }: Order): string {
+  return page === undefined ? `md/${id}` : `md/${id}/${card.cardId}`;
 }
 
 type FindDependencies = {
@@ -83,7 +88,7 @@ export function stepOf(order: Order, links: BrowserLinks): PendingStep | undefin
     case "awaiting_pares": {
       const { acsUrl = "", pareq = "" } = threeds?.payerRequest ?? {};
       const termUrl = links.to("pares", order.id);
-      return { kind: "pares", ...redirect(), acsUrl, pareq, md: links.mdOf(order.id), termUrl };
+      return { kind: "pares", ...redirect(), acsUrl, pareq, md: links.mdOf(order), termUrl };
     }
     default:
       return undefined;

@@ -49,7 +49,7 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
       return "";
     }
     const order = await findOrder(directory, message);
-    const fault = order instanceof MessageFault ? order : await store(order, message);
+    const fault = order instanceof MessageFault ? order : await store(directory, order, message);
     if (fault instanceof Failure) return fault;
     if (fault !== undefined) return refuse(directory, fault, message);
     return writeMessage(answerTo(message), { allowHttp });
@@ -59,6 +59,12 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
     const transactionId = textOf(message, "threeDSServerTransID") ?? "";
     const number = orderNumberIn(transactionId);
     const order = number === undefined ? undefined : await dependencies.findByNumber(number);
+    return match(directory, order, message);
+  }
+
+  /** The order, when the result is of the challenge that it is in; it may have had others. */
+  function match(directory: string, order: Order | undefined, message: Emv3dsMessage) {
+    const transactionId = textOf(message, "threeDSServerTransID");
     const threeds = order && initialOf(order).threeds;
     const isKnown =
       threeds?.directory === directory &&
@@ -79,7 +85,11 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
   }
 
   /** Undefined when the result is stored, now or by an earlier message. */
-  async function store(order: Order, message: Emv3dsMessage): ReturnType<typeof noteLate> {
+  async function store(
+    directory: string,
+    order: Order,
+    message: Emv3dsMessage,
+  ): ReturnType<typeof noteLate> {
     const outcome = outcomeOf(order, resultIn(message), dependencies.policyOf(order));
     const { stage, authentication } = initialOf(order);
     if (stage !== "awaiting_challenge" && stage !== "awaiting_result") {
@@ -88,8 +98,9 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
     const reported = await report(order, eventOf(outcome));
     if (!(reported instanceof Failure)) return undefined;
     if (reported.code !== "not_allowed_now") return reported;
-    // Another result was faster: this one repeats or contradicts it.
-    return store(await dependencies.load(order), message);
+    // Another result was faster, which this one repeats or contradicts, or the order has gone on.
+    const met = match(directory, await dependencies.load(order), message);
+    return met instanceof MessageFault ? met : store(directory, met, message);
   }
 
   /** The order has ended without a result, or another one came first: nothing changes any more. */

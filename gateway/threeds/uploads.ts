@@ -60,7 +60,7 @@ export function makeUploads(dependencies: Dependencies) {
     async uploadPares(order: Order, { paRes, md }: PaResUpload): Promise<Order | Failure> {
       const { threeds } = initialOf(order);
       if (threeds?.payerRequest === undefined) return notNow("there is no PaReq");
-      if (!links.isMd(order.id, md)) return new Failure("invalid_parameter", "md");
+      if (!links.isMd(order, md)) return new Failure("invalid_parameter", "md");
       if (!isAwaited(order, paresStep)) return whenOver(order, paresStep);
       const outcome = readPaRes(order, paRes);
       if (outcome === undefined) return new Failure("invalid_parameter", "paRes");
