@@ -22,7 +22,7 @@ import { asInstant, type Clock, hours, type Instant, later, minutes } from "../v
 import { type Accept, endedUnpaid } from "./accept.ts";
 import type { FindExisting } from "./find.ts";
 import { type Asked, wantedFieldsOf } from "./page-submission.ts";
-import { needsCvvAt, type PageDependencies } from "./payment-page.ts";
+import { isOn, needsCvvAt, type PageDependencies } from "./payment-page.ts";
 
 export type LinkStore = {
   find(link: LinkKey): Promise<PaymentLink | undefined>;
@@ -188,10 +188,6 @@ function purchaseOf({ amount, description, returnUrl, callbackUrl }: PaymentLink
     },
     ...{ merchantData: undefined, purpose: undefined, comment: undefined, siteUrl: undefined },
   };
-}
-
-function isOn({ enabled, merchant }: Endpoint): boolean {
-  return enabled && merchant.enabled;
 }
 
 function isFull({ usesMax, uses }: PaymentLink): boolean {

@@ -127,6 +127,23 @@ test("a second click does not begin another try when the first is refused at onc
   assert.deepEqual([stored().page?.refused.length, undone.length], [1, 1]);
 });
 
+test("a disabled endpoint or merchant takes no card, also from a page that was shown before", async () => {
+  const on = endpointWith([]);
+  const { pages, open, started } = makePages(opened);
+  const before = whole(await open());
+
+  for (const endpoint of [
+    { ...on, enabled: false },
+    { ...on, merchant: { ...on.merchant, enabled: false } },
+  ]) {
+    const { open: look } = makePages(opened, { getEndpoint: () => endpoint });
+    assert.deepEqual((await look()).state, { kind: "disabled" });
+    const paid = await pages.pay({ ...before, endpoint }, byCard);
+    assert.ok(paid instanceof Failure && paid.code === "not_allowed_now");
+  }
+  assert.equal(started.length, 0);
+});
+
 test("news of the order that leaves it on its page does not cost the try", async () => {
   const { pages, open, started } = makePages(meet(opened, events.noted));
   const page = whole({

@@ -55,6 +55,8 @@ export type PageOrder = {
 export type PageState =
   /** `refused`: why the card before was refused. */
   | { readonly kind: "awaiting_card"; readonly refused: Reason | undefined }
+  /** The order waits for a card, but the endpoint or its merchant is disabled. */
+  | { readonly kind: "disabled" }
   | { readonly kind: "in_progress" }
   /** 3-D Secure wants something of the browser: the pages in `pages/cardholder` do it. */
   | { readonly kind: "step"; readonly step: PendingStep }
@@ -156,7 +158,7 @@ export function makePaymentPages(dependencies: PageDependencies) {
      */
     async pay(page: PageOrder, submission: Submission): Promise<Order | Failure> {
       const { order, endpoint } = page;
-      if (!endpoint.enabled || !endpoint.merchant.enabled) return new Failure("unknown_endpoint");
+      if (!isOn(endpoint)) return notWaiting;
       const faults = findSubmissionFaults(page, submission, clock.now());
       if (faults.length > 0) {
         const names = faults.map(({ field }) => field).join(", ");
@@ -170,19 +172,20 @@ export function makePaymentPages(dependencies: PageDependencies) {
     const endpoint = getEndpoint(order.endpointId);
     const { expiresAt } = order.page;
     return {
-      ...{ order, endpoint, expiresAt, state: stateOf(order) },
+      ...{ order, endpoint, expiresAt, state: stateOf(order, endpoint) },
       wanted: wantedFieldsOf(order, endpoint),
       needsCvv: needsCvvAt(endpoint),
       triesLeft: triesLeft(order.page),
     };
   }
 
-  function stateOf(order: PageOrder["order"]): PageState {
+  function stateOf(order: PageOrder["order"], endpoint: Endpoint): PageState {
     if (isOver(order)) return { kind: "over" };
     const { stage } = order.transaction;
     if (stage === "awaiting_card") {
       const isFree = findOwingAttempt(order) === undefined && clock.now() < order.page.expiresAt;
       if (!isFree) return { kind: "in_progress" };
+      if (!isOn(endpoint)) return { kind: "disabled" };
       return { kind: "awaiting_card", refused: order.page.refused.at(-1)?.reason };
     }
     const step = dependencies.stepOf(order);
@@ -202,6 +205,11 @@ export function makePaymentPages(dependencies: PageDependencies) {
 
 export function needsCvvAt({ gates }: Endpoint): boolean {
   return gates.some(({ worksWithoutCvv }) => !worksWithoutCvv);
+}
+
+/** Whether payments may begin at the endpoint. */
+export function isOn({ enabled, merchant }: Endpoint): boolean {
+  return enabled && merchant.enabled;
 }
 
 const idDigitsMin = 7;

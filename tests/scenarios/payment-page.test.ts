@@ -276,18 +276,24 @@ test("another node takes the next try, and a try of a node that ends is settled 
   assert.deepEqual(bookedFor(world, paid), ["sale 1015"]);
 });
 
-test("a disabled endpoint takes no further try", async () => {
-  const page = await openPage(merchant);
+test("a disabled endpoint takes no further try, and its page leads back to the shop", async () => {
+  const page = await openPage(merchant, { redirect_url: "https://shop.example/thanks?order=7" });
   await readGw(world, "endpoint", "set", world.set.endpoints["plain"] ?? "", "--disable");
   await world.restart();
   const charges = received(world, "0200");
-  await pay({
+  const here = {
     "redirect-url": new URL(new URL(page["redirect-url"]).pathname, world.gateway.url).href,
-  });
+  };
+  const answers = [await pay(here), await look(here)];
   await world.settle();
   await readGw(world, "endpoint", "set", world.set.endpoints["plain"] ?? "", "--enable");
   await world.restart();
 
+  for (const { status, body } of answers) {
+    assert.equal(status, 200);
+    assert.match(body, /Payment is not possible now.*href="https:\/\/shop\.example"/s);
+    assert.doesNotMatch(body, /cc-number|<script|http-equiv="refresh"/, "it stays as it is");
+  }
   assert.equal(received(world, "0200"), charges);
   assert.equal(await stageOf(page), "sale_processing");
 });

@@ -157,6 +157,7 @@ export const english = {
     proof:            "Many payments were tried here. Your browser has to solve a small puzzle first: enter your card again, and wait a moment.",
     proofScripts:     "Many payments were tried here. To pay now, allow scripts in your browser and load this page again, or try again in an hour.",
 
+    disabled:         { title: "Payment is not possible now", sentence: "The shop takes no payments here at the moment. Your card was not charged. Go back to the shop to pay in another way." },
     linkPaid:         { title: "This link has been paid",    sentence: "Nothing more can be paid with it. Ask the shop for another one if you want to pay again." },
     linkInUse:        { title: "A payment is in progress",   sentence: "A payment with this link is in progress. This page looks again by itself." },
     linkEnded:        { title: "This link has ended",        sentence: "Nothing can be paid with it any more. Ask the shop for another one." },

@@ -141,6 +141,7 @@ export const german: Texts = {
     proof:            "Hier wurden viele Zahlungen versucht. Ihr Browser muss erst eine kleine Rechenaufgabe lösen: Geben Sie Ihre Karte noch einmal ein, und warten Sie einen Moment.",
     proofScripts:     "Hier wurden viele Zahlungen versucht. Um jetzt zu bezahlen, erlauben Sie Skripte in Ihrem Browser und laden die Seite neu, oder versuchen Sie es in einer Stunde noch einmal.",
 
+    disabled:         { title: "Zahlung derzeit nicht möglich", sentence: "Der Shop nimmt hier derzeit keine Zahlungen an. Ihre Karte wurde nicht belastet. Gehen Sie zurück zum Shop, um anders zu bezahlen." },
     linkPaid:         { title: "Dieser Link ist bezahlt",    sentence: "Mit ihm kann nichts mehr bezahlt werden. Bitten Sie den Shop um einen neuen, wenn Sie noch einmal bezahlen möchten." },
     linkInUse:        { title: "Eine Zahlung läuft",         sentence: "Mit diesem Link wird gerade bezahlt. Diese Seite sieht von selbst wieder nach." },
     linkEnded:        { title: "Dieser Link gilt nicht mehr", sentence: "Mit ihm kann nichts mehr bezahlt werden. Bitten Sie den Shop um einen neuen." },

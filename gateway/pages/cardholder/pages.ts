@@ -117,6 +117,19 @@ export function waitingPage(
   };
 }
 
+/**
+ * The order has no result that the shop's return URL could take, so the button leads to the front
+ * page of the shop.
+ */
+export function disabledPage({ purchase: { urls } }: Order, texts: Texts): CardholderPage {
+  const shop = URL.parse(urls.redirectFail ?? urls.redirect ?? urls.redirectSuccess ?? "")?.origin;
+  const { title, sentence } = texts.pay.disabled;
+  return messagePage(title, sentence, {
+    role: "status",
+    ...(shop && { body: renderLink({ address: shop }, texts.returnButton) }),
+  });
+}
+
 /** The return to the shop, or the result where the merchant gave no URL. */
 export function lastPage(result: BrowserReturn, texts: Texts, links: JourneyLinks): CardholderPage {
   const { url, fields } = result;

@@ -7,7 +7,7 @@ import type { HttpRequest } from "../../http/router.ts";
 import { Failure } from "../../values/failure.ts";
 import type { Clock } from "../../values/time.ts";
 import type { LinkServices, Services } from "../../wiring/services.ts";
-import { waitingPage } from "../cardholder/pages.ts";
+import { disabledPage, waitingPage } from "../cardholder/pages.ts";
 import type { PaymentView } from "./payment-page.ts";
 import type { FindPayable } from "./routes.ts";
 import { offerWallets, type WalletMethods } from "./wallet-buttons.ts";
@@ -55,9 +55,12 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
         },
       };
     }
+    const { framedBy } = shopOf(endpoint);
+    if (state.kind === "disabled") {
+      return { show: (texts) => ({ ...disabledPage(order, texts), framedBy }) };
+    }
     // The try before is being reversed, or the time is over: soon there is something to show.
     const isHere = order.transaction.stage === "awaiting_card";
-    const { framedBy } = shopOf(endpoint);
     return isHere
       ? { show: (texts, here) => ({ ...waitingPage(order, texts, here), framedBy }) }
       : journey;
