@@ -23,6 +23,8 @@ const asked: readonly (readonly [settings: Partial<EndpointSettings>, sent: Part
   [{ optionalFields: allOptional },             { country: "US" },                 []],
   [{ pageFields: ["email"] },                   {},                                ["email"]],
   [{ pageFields: ["first_name", "country"] },   {},                                ["firstName", "country", "state"]],
+  [{ pageFields: ["country"], optionalFields: ["state"] }, {},                     ["country"]],
+  [{ optionalFields: ["state"] },               { country: "US" },                 usual.slice(0, 5)],
   [{ pageFields: ["email"], optionalFields: allOptional }, {},                     ["email"]],
 ];
 

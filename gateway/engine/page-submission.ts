@@ -50,7 +50,7 @@ const askable = [
 /**
  * What the page asks for: what the merchant has not sent, of the fields that the endpoint's
  * settings name, or else of those that it requires of a sale. A state is asked for beside a country
- * that has states.
+ * that has states, unless the endpoint waives it.
  */
 export function wantedFieldsOf(
   { purchase: { customer } }: Pick<Order, "purchase">,
@@ -64,9 +64,8 @@ export function wantedFieldsOf(
   const absent = named.map(({ field }) => field).filter((field) => customer[field] === undefined);
   const asksCountry = absent.includes("country");
   const hasStates = customer.country !== undefined && statesOf(customer.country) !== undefined;
-  const isWaived = pageFields === undefined && optionalFields.includes("state");
   const hasCountry = hasStates && named.some(({ field }) => field === "country");
-  const wantsState = (asksCountry || hasCountry) && !isWaived;
+  const wantsState = (asksCountry || hasCountry) && !optionalFields.includes("state");
   return wantsState && customer.state === undefined ? [...absent, "state"] : absent;
 }
 
