@@ -113,7 +113,7 @@ export const german: Texts = {
       country:        { missing: "Wählen Sie Ihr Land.",          wrong: "Wählen Sie Ihr Land aus der Liste." },
       state:          { missing: "Wählen Sie Ihren Bundesstaat.", wrong: "Wählen Sie einen Bundesstaat Ihres Landes." },
     },
-    faultsFound:      "Bitte prüfen Sie die markierten Felder. Geben Sie Kartennummer und Prüfziffer noch einmal ein: Sie werden auf dieser Seite nie gespeichert.",
+    faultsFound:      "Bitte prüfen Sie die markierten Felder. Geben Sie Kartennummer und Prüfziffer noch einmal ein: Beides speichert diese Seite nie.",
 
     button:           ({ amount }) => `${amount} bezahlen`,
     buttonReserve:    ({ amount }) => `${amount} vormerken`,

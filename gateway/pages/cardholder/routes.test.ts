@@ -243,6 +243,15 @@ test("what only our own window sends is answered in no frame, whatever comes of 
   }
 });
 
+test("in a shop's frame, the journey goes on when the gateway can again", async (t) => {
+  const headers = { "sec-fetch-dest": "iframe" };
+  const { server } = serve(t, { order: new Failure("storage_unavailable") });
+  const { body, headers: sent } = await server.inject({ url: linkOf("redirect"), headers });
+
+  assert.doesNotMatch(String(sent["content-security-policy"]), /frame-ancestors/);
+  assert.match(body, /<a id="on"[^>]* target="_self"/);
+});
+
 test("a reload of what was posted leads back to the order's own page", async (t) => {
   const { server } = serve(t, { order: waiting });
 

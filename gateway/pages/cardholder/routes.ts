@@ -43,7 +43,11 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
       const order = await findOrder(request);
       if (order === undefined) return show(unknownPage(texts));
       const here = linkTo("redirect", request);
-      if (order instanceof Failure) return show(pages.unavailablePage(texts, { address: here }));
+      if (order instanceof Failure) {
+        // It tells nothing, so any site may show it: the frame of a shop goes on afterwards.
+        const onward = { address: here, isEmbedded: isFramed(request) };
+        return show({ ...pages.unavailablePage(texts, onward), framedBy: "any" });
+      }
       if (order.transaction.stage === "awaiting_card") return goToPayPage(order, request);
       const page = presentPage(order, texts, {
         redirect: here,
@@ -115,7 +119,8 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
       if (order === undefined) return show(unknownPage(texts));
       const taken =
         order instanceof Failure ? order : await upload(order, readForm(request.body), request);
-      const isEmbedded = !(order instanceof Failure) && embedOriginsOf(order).length > 0;
+      const framedBy = order instanceof Failure ? [] : embedOriginsOf(order);
+      const isEmbedded = framedBy.length > 0;
       const onward = { address: linkTo("redirect", request), isEmbedded };
       // A late upload changes nothing; the redirect page shows the order's present state.
       if (!(taken instanceof Failure) || taken.code === "not_allowed_now") {
@@ -125,7 +130,7 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
       }
       const isOurs = taken.code === "storage_unavailable" || taken.code === "internal_failure";
       const error = (isOurs ? pages.unavailablePage : pages.refusedPage)(texts, onward);
-      return page === "method-result" ? show(error) : showFramed(error);
+      return page === "method-result" ? show({ ...error, framedBy }) : showFramed(error);
     };
     return { method: "POST", path: pathTo(page), answer };
   }

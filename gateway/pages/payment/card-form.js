@@ -173,9 +173,12 @@ function onSubmit(event) {
   if (!isSentNow) event.preventDefault();
 }
 
-/** In a shop's page, Escape leaves the page; only the origins that may show it hear of it. */
+/**
+ * In a shop's page, Escape leaves the page, unless the card is on its way; only the origins that
+ * may show the page hear of it.
+ */
 function onEscape({ key }) {
-  if (key !== "Escape" || parent === self) return;
+  if (key !== "Escape" || isSent || parent === self) return;
   const message = { from: "payment-page", event: "close" };
   for (const origin of form.dataset.embed.split(" ")) parent.postMessage(message, origin);
 }

@@ -125,6 +125,48 @@ test("a wallet's token is taken where the page offers the wallet, and only encry
   assert.equal(entered.paid.text.reveal(), '{"signature":"s"}');
 });
 
+test("the policy lets the browser ask the site of a wallet that the page offers, and no other", async (t) => {
+  const method = "https://wallet.example/pay";
+  const offer = { wallet: "walletb", type: "walletb_encrypted", method, data: {} } as const;
+  const policyOf = async (view: PaymentView) => {
+    const { headers } = await servePage(t, view).server.inject("/pay/t0ken");
+    return String(headers["content-security-policy"]);
+  };
+
+  assert.match(
+    await policyOf({ ...plainView, wallets: [offer] }),
+    /; connect-src https:\/\/wallet\.example https:\/\/\*\.wallet\.example;/,
+  );
+  assert.doesNotMatch(await policyOf(plainView), /connect-src/);
+  const unusable = { ...plainView, wallets: [{ ...offer, method: "not a URL; script-src *" }] };
+  assert.doesNotMatch(await policyOf(unusable), /connect-src|\*/);
+});
+
+test("a form of another site begins no try; the visitor sees the page itself", async (t) => {
+  const { post, paid } = servePage(t);
+
+  for (const site of ["cross-site", "same-site"]) {
+    const answer = await post(filled, "/pay/t0ken", { "sec-fetch-site": site });
+    assert.deepEqual([answer.statusCode, answer.headers.location], [303, "t0ken"], site);
+    assert.equal(paid.length, 0);
+  }
+  await post(filled, "/pay/t0ken", { "sec-fetch-site": "same-origin" });
+  assert.equal(paid.length, 1);
+});
+
+test("in a shop's frame, the page goes on when the gateway can again", async (t) => {
+  const headers = { "sec-fetch-dest": "iframe" };
+  const away = await servePage(t).server.inject({ url: "/pay/away", headers });
+  const failing = servePage(t, plainView, new Failure("storage_unavailable"));
+  const posted = await failing.post(filled, "/pay/t0ken", headers);
+
+  for (const { statusCode, body, headers: sent } of [away, posted]) {
+    assert.equal(statusCode, 503);
+    assert.doesNotMatch(String(sent["content-security-policy"]), /frame-ancestors/);
+    assert.match(body, /<a id="on"[^>]* target="_self"/);
+  }
+});
+
 test("a fault is told at its field; card number and CVV are never repeated", async (t) => {
   const { post, paid } = servePage(t);
 

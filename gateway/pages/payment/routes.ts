@@ -11,6 +11,7 @@ import type { Texts } from "../cardholder/english.ts";
 import {
   type CardholderPage,
   chooseLanguage,
+  isFramed,
   linkFrom,
   makePageReply,
 } from "../cardholder/page-reply.ts";
@@ -85,6 +86,7 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
 
   async function take(request: HttpRequest): Promise<HttpReply> {
     const [token = ""] = request.params;
+    if (isFromElsewhere(request)) return goTo(request, tokenIn(request));
     const found = await findOrAnswer(token, request);
     if ("status" in found) return found;
     if (options.isTooFast(request)) {
@@ -116,11 +118,9 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
 
   /** The page itself is asked again after a failure: it knows what there is to do. */
   function answerFailure(failure: Failure, payable: Payable, request: HttpRequest): HttpReply {
-    const { texts, show: send } = makePageReply(request, theme);
     if (failure.code === "not_allowed_now") return goTo(request, tokenIn(request));
-    if (failure.code !== "too_many_requests") {
-      return send(unavailablePage(texts, { address: hereIn(request) }));
-    }
+    const { texts, show: send } = makePageReply(request, theme);
+    if (failure.code !== "too_many_requests") return send(tryLater(texts, request));
     return reply({ ...payable.view, notice: texts.pay.tooMany }, request, 429);
   }
 
@@ -135,7 +135,7 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
       if ("goTo" in found) return goTo(request, found.goTo);
       return send(found.show(texts, { redirect: hereIn(request) }));
     }
-    return send(unavailablePage(texts, { address: hereIn(request) }));
+    return send(tryLater(texts, request));
   }
 
   async function showCode(request: HttpRequest): Promise<HttpReply> {
@@ -195,16 +195,30 @@ function renderDocument(view: PaymentView, reader: PageReader, links: Html, here
 }
 
 /** Files of this origin only, nothing inline, nothing from elsewhere; posts to this origin. */
-function headersFor({ framedBy = [] }: PaymentView) {
+function headersFor({ framedBy = [], wallets = [] }: PaymentView) {
   const policy = {
     "style-src": "'self'",
     "script-src": "'self'",
-    "connect-src": "'self'",
+    "connect-src": wallets.map(({ method }) => walletSources(method)).join(" "),
     "img-src": "data:",
     "frame-ancestors": framedBy.length === 0 ? "'none'" : framedBy.join(" "),
     "require-trusted-types-for": "'script'",
   };
   return pageHeaders({ policy });
+}
+
+/** Browsers ask the wallet's site what opens it, and only where the page's policy allows that. */
+function walletSources(method: string): string {
+  const { origin, protocol, host } = URL.parse(method) ?? {};
+  return origin === undefined ? "" : `${origin} ${protocol}//*.${host}`;
+}
+
+/**
+ * A form of another site makes its visitors' browsers try cards, each from an IP address of its
+ * own. Browsers that do not tell where a form is from are believed.
+ */
+function isFromElsewhere({ headers }: HttpRequest): boolean {
+  return /^(cross|same)-site$/.test(String(headers["sec-fetch-site"]));
 }
 
 function tokenIn({ params: [token = ""] }: HttpRequest): string {
@@ -213,6 +227,12 @@ function tokenIn({ params: [token = ""] }: HttpRequest): string {
 
 function hereIn(request: HttpRequest): string {
   return linkFrom(request, 0, tokenIn(request));
+}
+
+/** It tells nothing, so any site may show it: the frame of a shop goes on when the gateway does. */
+function tryLater(texts: Texts, request: HttpRequest): CardholderPage {
+  const onward = { address: hereIn(request), isEmbedded: isFramed(request) };
+  return { ...unavailablePage(texts, onward), framedBy: "any" };
 }
 
 function goTo(request: HttpRequest, to: string): HttpReply {

@@ -65,10 +65,17 @@ export function servePage(
       },
     }),
   });
-  const post = (fields: Readonly<Record<string, string>>, url = "/pay/t0ken") =>
+  const post = (
+    fields: Readonly<Record<string, string>>,
+    url = "/pay/t0ken",
+    headers: Readonly<Record<string, string>> = {},
+  ) =>
     server.inject({
       ...{ method: "POST", url, payload: new URLSearchParams(fields).toString() },
-      headers: { "content-type": "application/x-www-form-urlencoded", "user-agent": "Test/1" },
+      headers: {
+        ...{ "content-type": "application/x-www-form-urlencoded", "user-agent": "Test/1" },
+        ...headers,
+      },
     });
   return { server, post, paid };
 }

@@ -25,9 +25,11 @@ function startWallets(form, isReady, send) {
     if (!isReady()) return;
     try {
       const response = await requestFor(wallet).show();
-      form.elements.payment_data.value = tokenIn[wallet.dataset.type](response.details);
-      form.elements.payment_data_type.value = wallet.dataset.type;
+      const token = tokenIn[wallet.dataset.type](response.details);
       await response.complete("success");
+      // Not before: after a fault, the form is sent with a card.
+      form.elements.payment_data.value = token;
+      form.elements.payment_data_type.value = wallet.dataset.type;
       send();
     } catch (error) {
       // The cardholder has closed the wallet.
