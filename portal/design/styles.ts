@@ -22,3 +22,4 @@ import "@mantine/core/styles/Modal.css";
 import "@mantine/core/styles/VisuallyHidden.css";
 import "./portal.css";
 import "./lists.css";
+import "./details.css";

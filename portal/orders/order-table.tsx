@@ -3,7 +3,7 @@ import { Skeleton } from "@mantine/core";
 import { Card, Status, Type } from "../design/status.tsx";
 import { useLanguage } from "../language/language.tsx";
 import type { User } from "../shell/call.ts";
-import { changeQuery } from "../shell/url.tsx";
+import { go, Link } from "../shell/url.tsx";
 import type { OrderLine } from "./order-query.ts";
 
 type TableProps = {
@@ -53,10 +53,12 @@ type RowProps = {
 
 function Row({ order, isSelected, isOperator }: RowProps) {
   const { showTime } = useLanguage();
-  const select = () =>
-    changeQuery({ row: isSelected ? undefined : order.order }, { replaces: true });
   return (
-    <tr data-order={order.order} data-selected={isSelected || undefined} onClick={select}>
+    <tr
+      data-order={order.order}
+      data-selected={isSelected || undefined}
+      onClick={() => go(`orders/${order.order}`)}
+    >
       <td className="number">
         {order.amount.text} <small>{order.amount.currency}</small>
       </td>
@@ -64,7 +66,7 @@ function Row({ order, isSelected, isOperator }: RowProps) {
         <Status status={order.status} detail={isSelected ? order.stage : ""} />
       </td>
       <td className="mono" title={order.clientOrder}>
-        {order.order}
+        <Link to={`orders/${order.order}`}>{order.order}</Link>
       </td>
       <td className="wide">{order.email}</td>
       <td className="card">

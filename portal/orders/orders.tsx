@@ -8,7 +8,7 @@ import { Failed, Nothing } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, type User } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
-import { changeQuery, usePlace } from "../shell/url.tsx";
+import { changeQuery, go, usePlace } from "../shell/url.tsx";
 import { Export } from "./export.tsx";
 import { Filters } from "./filters.tsx";
 import { isFiltered, readOrdersQuery, withoutFilters } from "./order-query.ts";
@@ -111,7 +111,7 @@ function Pages({ count, next, isFirst }: PagesProps) {
   );
 }
 
-/** `/` searches, `j` and `k` go down and up, Escape selects none. */
+/** `/` searches, `j` and `k` go down and up, Enter opens the order, Escape selects none. */
 function useListKeys(orders: readonly string[]): void {
   const move = (by: number) => {
     const at = orders.indexOf(new URLSearchParams(location.search).get("row") ?? "");
@@ -119,10 +119,15 @@ function useListKeys(orders: readonly string[]): void {
     changeQuery({ row }, { replaces: true });
     document.querySelector(`[data-order="${row}"]`)?.scrollIntoView({ block: "nearest" });
   };
+  const open = () => {
+    const row = new URLSearchParams(location.search).get("row");
+    if (row !== null) go(`orders/${row}`);
+  };
   useKeys([
     ["/", () => document.getElementById(searchField)?.focus()],
     ["j", () => move(1)],
     ["k", () => move(-1)],
+    ["Enter", () => open()],
     ["Escape", () => changeQuery({ row: undefined }, { replaces: true })],
   ]);
 }

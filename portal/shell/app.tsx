@@ -17,6 +17,10 @@ type Screen = LazyExoticComponent<ComponentType<{ readonly user: User }>>;
 const screens: Readonly<Record<string, Screen>> = {
   orders: lazy(async () => ({ default: (await import("../orders/orders.tsx")).Orders })),
 };
+/** Of one item, whose id follows the screen in the address. */
+const items: typeof screens = {
+  orders: lazy(async () => ({ default: (await import("../order/order.tsx")).Order })),
+};
 const firstScreen = "orders";
 
 export function App() {
@@ -27,7 +31,7 @@ export function App() {
     // The session may have timed out meanwhile: nothing of it stays on the screen.
     refetchInterval: 60_000,
   });
-  const { screen } = usePlace();
+  const { screen, item } = usePlace();
   const state = session.data?.state;
   useEffect(() => {
     if (state === "in" && screen === "") go(firstScreen, { replaces: true });
@@ -46,15 +50,21 @@ export function App() {
   return (
     <Layout session={session.data} user={user} screen={screen || firstScreen}>
       <Suspense fallback={<ScreenSkeleton />}>
-        <Chosen screen={screen || firstScreen} user={user} />
+        <Chosen table={item === "" ? screens : items} screen={screen || firstScreen} user={user} />
       </Suspense>
     </Layout>
   );
 }
 
-function Chosen({ screen, user }: { readonly screen: string; readonly user: User }) {
+type ChosenProps = {
+  readonly table: typeof screens;
+  readonly screen: string;
+  readonly user: User;
+};
+
+function Chosen({ table, screen, user }: ChosenProps) {
   const messages = useMessages();
-  const Found = Object.hasOwn(screens, screen) ? screens[screen] : undefined;
+  const Found = Object.hasOwn(table, screen) ? table[screen] : undefined;
   if (Found !== undefined) return <Found user={user} />;
   return (
     <Nothing title={messages.noSuchPage} hint={messages.noSuchPageHint}>

@@ -7,7 +7,7 @@ import { useEffect, useRef } from "react";
 /** By the name of `KeyboardEvent.key`. A screen may give new functions at each rendering. */
 type Keys = readonly (readonly [key: string, run: () => void])[];
 
-const takesText = "input, textarea, select, [contenteditable]";
+const takesText = "input, textarea, select, a, button, summary, [contenteditable]";
 const isOver = "[role=dialog], [role=menu], [role=listbox]";
 
 export function useKeys(keys: Keys): void {

@@ -88,6 +88,32 @@ for (const size of ["desk", "phone"] as const) {
   });
 }
 
+test("an order shows what happened, and is refunded after a preview, with a reason", async (t) => {
+  const { page, troubles } = await signIn(t, "desk", "ann");
+  await page.getByRole("link", { name: orders[1] ?? "" }).click();
+  await page.getByRole("heading", { name: "249.00 USD" }).waitFor();
+  assert.match((await page.textContent(".timeline")) ?? "", /answered/i);
+  await look(page, "portal-order-desk");
+
+  await page.getByRole("button", { name: "Refund" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Amount").fill("9999");
+  await dialog.getByRole("alert").waitFor();
+  await dialog.getByLabel("Amount").fill("49.00");
+  await dialog.getByLabel("Reason").fill("broken cup");
+  await takePicture(page, "portal-order-refund");
+  await dialog.getByRole("button", { name: "Refund 49.00 USD" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await world.settle();
+
+  await page.reload();
+  await page.getByText("200.00 USD").first().waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await assertFitsWidth(page);
+  await takePicture(page, "portal-order-phone");
+  assert.deepEqual(troubles, []);
+});
+
 test("a wrong password is refused in words, and the second factor is asked for", async (t) => {
   const api = openBrowser(world.gateway);
   await api.signIn("bob");

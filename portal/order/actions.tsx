@@ -1,0 +1,129 @@
+/**
+ * What the user may do with an order. Each action shows first what it would do, asks for a reason,
+ * which goes into the audit, and names the amount on the button that does it.
+ */
+import { Button, Modal, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { useMessages } from "../language/language.tsx";
+import { call, type OutputOf } from "../shell/call.ts";
+
+type Detail = OutputOf<"GET /orders/:order">;
+type Action = "capture" | "return" | "resend";
+
+export function Actions({ detail }: { readonly detail: Detail }) {
+  const messages = useMessages();
+  const [action, setAction] = useState<Action>();
+  const offered = (["capture", "return", "resend"] as const).filter((name) => detail.may[name]);
+  return (
+    <>
+      {detail.receipt !== undefined && (
+        <Button component="a" variant="default" href={detail.receipt} target="_blank">
+          {messages.receipt}
+        </Button>
+      )}
+      {offered.map((name) => (
+        <Button key={name} variant="default" onClick={() => setAction(name)}>
+          {messages.actions[name]}
+        </Button>
+      ))}
+      <Modal
+        opened={action !== undefined}
+        onClose={() => setAction(undefined)}
+        title={action && messages.actions[action]}
+        closeButtonProps={{ "aria-label": messages.close }}
+      >
+        {action && (
+          <ActionForm action={action} detail={detail} close={() => setAction(undefined)} />
+        )}
+      </Modal>
+    </>
+  );
+}
+
+type FormProps = {
+  readonly action: Action;
+  readonly detail: Detail;
+  readonly close: () => void;
+};
+
+function ActionForm({ action, detail, close }: FormProps) {
+  const messages = useMessages();
+  const queries = useQueryClient();
+  const { order } = detail.line;
+  const [amount, setAmount] = useState("");
+  const [reason, setReason] = useState("");
+  const given = amount.trim() === "" ? {} : { amount: amount.trim() };
+  const preview = useQuery({
+    queryKey: ["preview", order, action, given, detail.version],
+    queryFn: async ({ signal }): Promise<Preview> =>
+      action === "resend"
+        ? { isAllowed: true }
+        : call("POST /orders/preview/:order", { order, action, ...given }, { signal }),
+  });
+  const run = useMutation({
+    mutationFn: () => send(action, order, reason, given),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ["order", order] });
+      close();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    run.mutate();
+  };
+  const refusal = run.error?.message ?? preview.error?.message ?? preview.data?.why;
+  return (
+    <form className="action" onSubmit={submit}>
+      {action !== "resend" && (
+        <TextInput
+          label={messages.amount}
+          description={messages.wholeAmount}
+          inputMode="decimal"
+          value={amount}
+          onChange={({ currentTarget }) => setAmount(currentTarget.value)}
+        />
+      )}
+      <TextInput
+        label={messages.reason}
+        description={messages.reasonHint}
+        required
+        minLength={3}
+        maxLength={200}
+        value={reason}
+        onChange={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+      {refusal !== undefined && (
+        <div className="refusal" role="alert">
+          {refusal}
+        </div>
+      )}
+      <Button
+        type="submit"
+        size="sm"
+        loading={run.isPending}
+        disabled={preview.data?.isAllowed !== true}
+      >
+        {messages.actions[action]} {describe(preview.data)}
+      </Button>
+    </form>
+  );
+}
+
+type Preview = OutputOf<"POST /orders/preview/:order">;
+
+function describe(preview: Preview | undefined): string {
+  return preview?.amount === undefined ? "" : `${preview.amount.text} ${preview.amount.currency}`;
+}
+
+async function send(
+  action: Action,
+  order: string,
+  reason: string,
+  given: { readonly amount?: string },
+): Promise<void> {
+  const input = { order, reason, ...given };
+  if (action === "resend") await call("POST /callbacks/resend", { order, reason });
+  if (action === "capture") await call("POST /orders/capture/:order", input);
+  if (action === "return") await call("POST /orders/return/:order", input);
+}

@@ -1,0 +1,53 @@
+/** The order's callbacks: where each went, and every attempt with its body and the answer. */
+import { useLanguage } from "../language/language.tsx";
+import type { OutputOf } from "../shell/call.ts";
+
+type Callback = OutputOf<"GET /orders/:order">["callbacks"][number];
+type Attempt = Callback["attempts"][number];
+
+export function Callbacks({ callbacks }: { readonly callbacks: readonly Callback[] }) {
+  const { messages } = useLanguage();
+  if (callbacks.length === 0) return <p className="quiet">{messages.noCallbacks}</p>;
+  return (
+    <ul className="callbacks">
+      {callbacks.map(({ callback, attempts }) => (
+        <li key={callback.sequence}>
+          <div className="event">
+            <span className="status" data-status={colours[callback.state]}>
+              <span className="dot" aria-hidden="true" />
+              {messages.callbackStates[callback.state]}
+            </span>
+            <code>{callback.url}</code>
+          </div>
+          {attempts.map((attempt) => (
+            <AttemptLine key={attempt.at} attempt={attempt} />
+          ))}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The colours of an order's status, for the state of a callback. */
+const colours = {
+  due: "processing",
+  delivered: "approved",
+  stopped: "filtered",
+  given_up: "declined",
+} as const satisfies Readonly<Record<Callback["callback"]["state"], string>>;
+
+function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
+  const { messages, showTime } = useLanguage();
+  const { at, method, status, failure, ms, body, answer } = attempt;
+  return (
+    <details>
+      <summary>
+        {showTime(at)} · {method} · {status ?? failure} · {ms} ms
+      </summary>
+      <h3>{messages.body}</h3>
+      <pre>{body}</pre>
+      <h3>{messages.answer}</h3>
+      <pre>{answer}</pre>
+    </details>
+  );
+}

@@ -1,0 +1,58 @@
+/**
+ * Everything that happened to the order, the first step on top: when, what, and the facts that came
+ * with it. The time since the step before shows where an order has waited.
+ */
+import { useLanguage } from "../language/language.tsx";
+import type { OutputOf } from "../shell/call.ts";
+
+type Entry = OutputOf<"GET /orders/:order">["timeline"][number];
+
+export function Timeline({ entries }: { readonly entries: readonly Entry[] }) {
+  const { showTime } = useLanguage();
+  return (
+    <ol className="timeline">
+      {entries.map((entry, at) => {
+        const before = entries[at - 1];
+        return (
+          <li key={`${entry.version} ${entry.event} ${entry.at}`}>
+            <div className="event">
+              <b>{wordsOf(entry.event)}</b>
+              <span className="space" />
+              {before && <small>{gapOf(entry.at - before.at)}</small>}
+              <time dateTime={new Date(entry.at).toISOString()}>{showTime(entry.at)}</time>
+            </div>
+            <Facts facts={entry.facts} />
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function Facts({ facts }: { readonly facts: Entry["facts"] }) {
+  const entries = Object.entries(facts);
+  if (entries.length === 0) return null;
+  return (
+    <dl className="event-facts">
+      {entries.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** `charge_answered` as people read it. */
+function wordsOf(event: string): string {
+  const words = event.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function gapOf(ms: number): string {
+  if (ms < 1_000) return `+${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 60_000) return `+${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `+${Math.round(ms / 60_000)} min`;
+  return `+${Math.round(ms / 3_600_000)} h`;
+}
