@@ -36,6 +36,7 @@ export async function buildPortal(): Promise<string | undefined> {
     const { build } = await import("vite");
     await build({ ...config, build: { ...config.build, outDir: fresh } });
     fs.writeFileSync(join(fresh, "sources.txt"), hash);
+    compress(fresh);
     replace(fresh);
   } finally {
     fs.rmSync(fresh, { recursive: true, force: true });
@@ -70,11 +71,19 @@ function hashSources(): string {
   return hash.digest("hex");
 }
 
+/** Once for all: it takes longer than the first screen may. */
+function compress(folder: string): void {
+  for (const name of fs.globSync("assets/*.{js,css}", { cwd: folder })) {
+    const file = join(folder, name);
+    fs.writeFileSync(`${file}.br`, brotliCompressSync(fs.readFileSync(file)));
+  }
+}
+
 /** What a browser loads before the first screen, and all of it. */
 function describeSize(): string {
   const page = fs.readFileSync(join(built, "index.html"), "utf8");
   const sizes = fs.globSync("assets/*.{js,css}", { cwd: built }).map((name) => {
-    const bytes = brotliCompressSync(fs.readFileSync(join(built, name))).length;
+    const bytes = fs.statSync(join(built, `${name}.br`)).size;
     return { bytes, isFirst: page.includes(name) };
   });
   const sum = (these: typeof sizes) => these.reduce((total, { bytes }) => total + bytes, 0) / 1000;

@@ -92,17 +92,20 @@ function makeFiles(folder: string) {
   };
 
   async function makeReply(name: string, encoding: string): Promise<HttpReply> {
-    const content = await readFile(join(folder, name)).catch(() => undefined);
+    const read = (ending = "") => readFile(join(folder, name + ending)).catch(() => undefined);
+    const content = await read();
     const contentType = contentTypes[extname(name)];
     if (content === undefined || contentType === undefined) return noSuchFile;
+    // The build has compressed what takes long.
     const compress = encoding === "br" ? promisify(brotliCompress) : promisify(gzip);
     const isText = /text|json|svg/.test(contentType) && encoding !== "";
+    const built = encoding === "br" ? await read(".br") : undefined;
     const headers = {
       "content-type": contentType,
       "cache-control": "public, max-age=31536000, immutable",
       "vary": "accept-encoding",
       ...(isText && { "content-encoding": encoding }),
     };
-    return { status: 200, headers, body: isText ? await compress(content) : content };
+    return { status: 200, headers, body: isText ? (built ?? (await compress(content))) : content };
   }
 }

@@ -2,6 +2,7 @@
 
 // biome-ignore format: a table
 const paths = {
+  home:     "M2.5 13.5v-4M6.2 13.5v-8M9.8 13.5V8M13.5 13.5v-11",
   orders:   "M2.5 4.5h11M2.5 8h11M2.5 11.5h7",
   search:   "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.6-1.4L14 14",
   download: "M8 2.5v7.5m0 0L5 7.2M8 10l3-2.8M2.5 13.5h11",

@@ -23,3 +23,4 @@ import "@mantine/core/styles/VisuallyHidden.css";
 import "./portal.css";
 import "./lists.css";
 import "./details.css";
+import "./home.css";

@@ -48,7 +48,7 @@ export function Order() {
 }
 
 function Shown({ detail }: { readonly detail: OrderDetail }) {
-  const { messages, showTime } = useLanguage();
+  const { messages } = useLanguage();
   const { line, request, seen, transactions, timeline, callbacks } = detail;
   return (
     <div className="screen">
@@ -64,23 +64,7 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
         <div className="space" />
         <Actions detail={detail} />
       </div>
-      <dl className="facts">
-        <Fact name={messages.order}>
-          <code>{line.order}</code>
-        </Fact>
-        <Fact name={messages.clientOrder}>{line.clientOrder}</Fact>
-        <Fact name={messages.type}>
-          <Type type={line.type} />
-        </Fact>
-        <Fact name={messages.card}>
-          <Card network={line.network} lastFour={line.lastFour} />
-        </Fact>
-        <Fact name={messages.customer}>{line.email}</Fact>
-        <Fact name={messages.merchant}>{line.merchant}</Fact>
-        <Fact name={messages.accepted}>{showTime(line.at)}</Fact>
-        <Fact name={messages.gate}>{line.gate}</Fact>
-        <Fact name={messages.reason}>{line.reason}</Fact>
-      </dl>
+      <Summary line={line} />
       <div className="columns">
         <div>
           <Section title={messages.timeline}>
@@ -88,6 +72,9 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
           </Section>
           <Section title={messages.callbacks}>
             <Callbacks callbacks={callbacks} />
+          </Section>
+          <Section title={messages.sent}>
+            <Fields fields={request} />
           </Section>
         </div>
         <div>
@@ -99,15 +86,35 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
               <Fields fields={fieldsOf(transaction)} />
             </Section>
           ))}
-          <Section title={messages.sent}>
-            <Fields fields={request} />
-          </Section>
           <Section title={messages.seen}>
             <Fields fields={seen} />
           </Section>
         </div>
       </div>
     </div>
+  );
+}
+
+function Summary({ line }: { readonly line: OrderDetail["line"] }) {
+  const { messages, showTime } = useLanguage();
+  return (
+    <dl className="facts">
+      <Fact name={messages.order}>
+        <code>{line.order}</code>
+      </Fact>
+      <Fact name={messages.clientOrder}>{line.clientOrder}</Fact>
+      <Fact name={messages.type}>
+        <Type type={line.type} />
+      </Fact>
+      <Fact name={messages.card}>
+        <Card network={line.network} lastFour={line.lastFour} />
+      </Fact>
+      <Fact name={messages.customer}>{line.email}</Fact>
+      <Fact name={messages.merchant}>{line.merchant}</Fact>
+      <Fact name={messages.accepted}>{showTime(line.at)}</Fact>
+      <Fact name={messages.gate}>{line.gate}</Fact>
+      <Fact name={messages.reason}>{line.reason}</Fact>
+    </dl>
   );
 }
 

@@ -15,6 +15,7 @@ import { go, usePlace } from "./url.tsx";
 type Screen = LazyExoticComponent<ComponentType<{ readonly user: User }>>;
 
 const screens: Readonly<Record<string, Screen>> = {
+  home: lazy(async () => ({ default: (await import("../home/home.tsx")).Home })),
   orders: lazy(async () => ({ default: (await import("../orders/orders.tsx")).Orders })),
 };
 /** Of one item, whose id follows the screen in the address. */

@@ -17,7 +17,10 @@ type LayoutProps = {
   readonly children: ReactNode;
 };
 
-const entries = [{ screen: "orders", icon: "orders" }] as const satisfies readonly {
+const entries = [
+  { screen: "home", icon: "home" },
+  { screen: "orders", icon: "orders" },
+] as const satisfies readonly {
   readonly screen: string;
   readonly icon: IconName;
 }[];

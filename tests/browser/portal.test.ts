@@ -88,11 +88,27 @@ for (const size of ["desk", "phone"] as const) {
   });
 }
 
+test("home tells how payments go, over ranges that are in the address", async (t) => {
+  const { page, troubles } = await signIn(t, "desk", "ann");
+  await page.getByRole("link", { name: "Home" }).click();
+
+  await page.getByText("66.7%").waitFor();
+  assert.match((await page.textContent(".figures")) ?? "", /Orders3.*259\.42 USD/);
+  assert.match((await page.textContent("figcaption")) ?? "", /Approved 2Refused 1/);
+  await look(page, "portal-home-desk");
+  await page.getByRole("link", { name: "Hour" }).click();
+  await page.waitForURL(/home\?range=hour/);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await look(page, "portal-home-phone");
+
+  assert.deepEqual(troubles, []);
+});
+
 test("an order shows what happened, and is refunded after a preview, with a reason", async (t) => {
   const { page, troubles } = await signIn(t, "desk", "ann");
   await page.getByRole("link", { name: orders[1] ?? "" }).click();
   await page.getByRole("heading", { name: "249.00 USD" }).waitFor();
-  assert.match((await page.textContent(".timeline")) ?? "", /answered/i);
+  assert.match((await page.textContent(".timeline")) ?? "", /Authorized/);
   await look(page, "portal-order-desk");
 
   await page.getByRole("button", { name: "Refund" }).click();

@@ -1,0 +1,161 @@
+/**
+ * How payments go: live figures over a range that is in the address, the reasons of declines, and
+ * what needs attention now: money in doubt, failing callbacks, gates without links.
+ */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Failed, ScreenSkeleton } from "../design/states.tsx";
+import { useLanguage } from "../language/language.tsx";
+import { call, type OutputOf, type User } from "../shell/call.ts";
+import { Link, usePlace } from "../shell/url.tsx";
+import { Bars, Chart } from "./chart.tsx";
+
+type HomeFigures = OutputOf<"GET /home">;
+
+const ranges = ["hour", "day", "week", "month", "year"] as const;
+const liveEveryMs = 5_000;
+
+export function Home({ user }: { readonly user: User }) {
+  const { messages } = useLanguage();
+  const { query } = usePlace();
+  const range = ranges.find((each) => each === query.get("range")) ?? "day";
+  const found = useQuery({
+    queryKey: ["home", range],
+    queryFn: ({ signal, client, queryKey }) => {
+      const isPoll = client.getQueryData(queryKey) !== undefined;
+      return call("GET /home", { range }, { signal, isPoll });
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: liveEveryMs,
+  });
+  if (found.data === undefined) {
+    if (found.error === null) return <ScreenSkeleton />;
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
+  }
+  return (
+    <div className="screen">
+      <div className="heading">
+        <h1>{messages.home}</h1>
+        <span className="live">{messages.live}</span>
+      </div>
+      <nav className="views" aria-label={messages.range}>
+        {ranges.map((each) => (
+          <Link key={each} to={`home?range=${each}`} className="view" isCurrent={each === range}>
+            {messages.ranges[each]}
+          </Link>
+        ))}
+      </nav>
+      <Figures figures={found.data} />
+      <Section title={messages.ordersOverTime}>
+        <Chart points={found.data.series} stepMs={found.data.stepMs} />
+      </Section>
+      <div className="columns even">
+        <Section title={messages.declinesByReason}>
+          <Bars
+            rows={found.data.reasons.map(({ reason, count }) => ({ name: words(reason), count }))}
+            nothing={messages.noDeclines}
+          />
+        </Section>
+        <Section title={messages.threedsResults}>
+          <Bars
+            rows={Object.entries(found.data.threeds).map(([name, count]) => ({ name, count }))}
+            nothing={messages.noThreeds}
+          />
+        </Section>
+      </div>
+      {user.merchant === undefined && <Health figures={found.data} />}
+    </div>
+  );
+}
+
+function Figures({ figures }: { readonly figures: HomeFigures }) {
+  const { messages, code } = useLanguage();
+  const { outcomes, approvalRate, approved, overhead, inDoubt, failingCallbacks } = figures;
+  const count = Object.values(outcomes).reduce((sum, each) => sum + each, 0);
+  const share = new Intl.NumberFormat(code, { style: "percent", maximumFractionDigits: 1 });
+  const number = new Intl.NumberFormat(code);
+  return (
+    <dl className="figures">
+      <Figure name={messages.orders}>{number.format(count)}</Figure>
+      <Figure name={messages.approvalRate}>
+        {approvalRate === undefined ? "–" : share.format(approvalRate)}
+      </Figure>
+      <Figure name={messages.approvedAmount}>
+        {approved.length === 0
+          ? "–"
+          : approved.map(({ currency, text }) => (
+              <span className="money" key={currency}>
+                {text} <small>{currency}</small>
+              </span>
+            ))}
+      </Figure>
+      <Figure name={messages.overhead}>
+        {overhead === undefined ? (
+          "–"
+        ) : (
+          <>
+            ≤ {overhead.p95} ms <small>p99 ≤ {overhead.p99} ms</small>
+          </>
+        )}
+      </Figure>
+      <Figure name={messages.inDoubt} isAlarming={inDoubt > 0}>
+        {number.format(inDoubt)}
+      </Figure>
+      <Figure name={messages.failingCallbacks} isAlarming={failingCallbacks > 0}>
+        {number.format(failingCallbacks)}
+      </Figure>
+    </dl>
+  );
+}
+
+type FigureProps = {
+  readonly name: string;
+  readonly isAlarming?: boolean;
+  readonly children: ReactNode;
+};
+
+function Figure({ name, isAlarming = false, children }: FigureProps) {
+  return (
+    <div data-alarming={isAlarming || undefined}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Of this node: which gates have their links, and what keeps it from being ready. */
+function Health({ figures: { links, missing } }: { readonly figures: HomeFigures }) {
+  const { messages } = useLanguage();
+  return (
+    <Section title={messages.links}>
+      {missing.map((each) => (
+        <p className="refusal" key={each}>
+          {each}
+        </p>
+      ))}
+      <ul className="links">
+        {links.map(({ gate, up, wanted }) => (
+          <li key={gate}>
+            <span className="status" data-status={up > 0 ? "approved" : "declined"}>
+              <span className="dot" aria-hidden="true" />
+              {gate} {up}/{wanted}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section className="section">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function words(code: string): string {
+  return code.replaceAll("_", " ");
+}
