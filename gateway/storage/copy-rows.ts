@@ -10,7 +10,10 @@ const pageSize = 1000;
 const rangeSize = 200;
 
 /** Tables of a cell that are not about merchants. */
-const others = ["card_keys", "moved_merchants", "cell_migrations", "retention_walks"];
+const others = [
+  ...["card_keys", "moved_merchants", "cell_migrations", "retention_walks"],
+  "order_index_progress",
+];
 
 /**
  * Every change of an order adds a row to its history, in the same commit: where the history has not

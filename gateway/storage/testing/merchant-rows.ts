@@ -3,7 +3,7 @@ import type { Database } from "../database.ts";
 
 const moved = [
   ...["orders", "order_history", "requests", "cards", "callbacks", "due", "held_keys"],
-  ...["screening_tallies", "payment_links"],
+  ...["screening_tallies", "payment_links", "order_index", "order_figures"],
 ];
 
 /** What `countAll` answers where the merchant has no rows. */
@@ -58,6 +58,17 @@ export async function fill({ query }: Database, id: number, count: number): Prom
     `insert into payment_links (merchant_id, id, endpoint_id, amount, currency, description,
        created_at, created_by, uses)
      select ${id}, ${base}, 1, 1, 'USD', 'd', 1, 'o', '{page}' ${each}`,
+  );
+  await query(
+    `insert into order_index (merchant_id, at, order_id, version, endpoint_id, client_orderid, kind,
+       stage, status, outcome, reason, threeds, amount, currency, network, last_four, email, gate,
+       reference, words)
+     select ${id}, now(), ${base}, 1, 1, 'order-' || n, 'sale', 'sale_approved', 'approved',
+       'approved', '', '', 1, 'USD', '', '', '', '', '', '{s:approved}' ${each}`,
+  );
+  await query(
+    `insert into order_figures (merchant_id, grain, at, name, key, count)
+     select ${id}, 'minute', now() - make_interval(mins => n), 'outcome', 'approved', 1 ${each}`,
   );
   await query(
     `insert into held_keys (context, key_id, sealed, expires_at)
