@@ -23,8 +23,9 @@ export type IndexOptions = {
 const pageSize = 100;
 /** A step is written at most so long after its time, unless the database was away. */
 const lateMs = 10_000;
-/** Of a sweep: after a long stop it goes on page by page. */
-const sweepMs = 3_600_000;
+/** Of a statement of the sweep: after a long stop it has millions of steps to look through. */
+const sweepMs = 60_000;
+const sweepMax = 500;
 
 const dayMs = 86_400_000;
 /** No range that is shown needs minutes or hours for longer. */
@@ -50,19 +51,21 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
     }
   }
 
-  /** Steps that no node has indexed: of a command, or of a node that died. Answers how many. */
-  async function sweep(now: Instant): Promise<number> {
+  /** Steps of a command, or of a node that died before it indexed them. Answers if more follow. */
+  async function sweep(now: Instant): Promise<boolean> {
     const [progress] = await database.query<{ swept: number }>(
       `select (extract(epoch from swept_at) * 1000)::float8 as swept from order_index_progress`,
     );
     const since = progress?.swept ?? now;
     const until = Math.min(since + sweepMs, now - lateMs);
-    if (until <= since) return 0;
-    const rows = await database.query<OrderRow>(missedStatement, [since - lateMs, until]);
+    if (until <= since) return false;
+    const rows = await database.query<OrderRow>(missedStatement, [since - lateMs, until, sweepMax]);
     await write(rows.map(unpackOrder));
+    // Those are indexed now, and the same statement finds the next ones.
+    if (rows.length === sweepMax) return true;
     const swept = "update order_index_progress set swept_at = to_timestamp($1::float8 / 1000)";
     await database.query(swept, [until]);
-    return rows.length;
+    return until < now - lateMs;
   }
 
   /** All orders of the cell, once: those from before there was an index. Answers how many. */
@@ -90,7 +93,8 @@ select ${orderColumns.replace(/\w+/g, "orders.$&")} from changed
 join orders on orders.merchant_id = changed.merchant_id and orders.id = changed.order_id
 left join order_index as known on known.merchant_id = orders.merchant_id
   and known.at = orders.accepted_at and known.order_id = orders.id
-where (known.version is null or known.version < orders.version) and orders.${isHere}`;
+where (known.version is null or known.version < orders.version) and orders.${isHere}
+limit $3`;
 
 type KnownRow = Counted & { readonly orderId: string; readonly version: number };
 

@@ -88,12 +88,12 @@ export function findFigures(query: Query, { merchantId, grain, since }: FigureQu
   );
 }
 
-/** Sums over the range. */
+/** Sums over the range; those of a merchant that has moved here may be below zero. */
 export function sumFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   return query<Figure>(
     `select name, key, sum(count)::float8 as count from order_figures
      where merchant_id = $1 and grain = $2 and at >= to_timestamp($3::float8 / 1000)
-     group by name, key having sum(count) > 0`,
+     group by name, key`,
     [merchantId, grain, since],
   );
 }

@@ -12,8 +12,8 @@ import type { Resources } from "./resources.ts";
 /** More than these are left to the sweep: memory is bounded while the database is slow. */
 const pendingMax = 20_000;
 const sweepEveryMs = 60_000;
-/** Orders from before there was an index are written in the time that a pass has left. */
-const walkMs = 400;
+/** For orders from before there was an index, and again for steps that no node has indexed. */
+const passMs = 400;
 
 export type OrderIndexJob = ReturnType<typeof makeOrderIndexJob>;
 
@@ -25,6 +25,7 @@ export function makeOrderIndexJob({ cells, clock }: Resources) {
   }));
   let pending = new Map<string, Order>();
   let sweptAt = clock.now();
+  let isBehind = false;
   return { onStep, flush, run };
 
   function onStep({ order }: Pick<Step, "order">): void {
@@ -43,15 +44,17 @@ export function makeOrderIndexJob({ cells, clock }: Resources) {
   /** Also the steps of other programs, and orders from before there was an index. */
   async function run(): Promise<void> {
     await flush();
-    const stopAt = performance.now() + walkMs;
+    let stopAt = performance.now() + passMs;
     await stores.each(async ({ walk }) => {
       while (performance.now() < stopAt && (await walk()) > 0);
     });
-    if (clock.now() - sweptAt < sweepEveryMs) return;
-    sweptAt = clock.now();
-    await stores.each(async ({ sweep, deleteOld }) => {
-      await sweep(sweptAt);
+    if (!isBehind && clock.now() - sweptAt < sweepEveryMs) return;
+    [sweptAt, stopAt] = [clock.now(), performance.now() + passMs];
+    const left = await stores.each(async ({ sweep, deleteOld }) => {
+      while (await sweep(sweptAt)) if (performance.now() > stopAt) return true;
       await deleteOld();
+      return false;
     });
+    isBehind = left.includes(true);
   }
 }

@@ -67,7 +67,7 @@ export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<num
       const sums = Map.groupBy(found, ({ name, key }) => `${name}/${key}`);
       return [...sums.values()].flatMap((same) => {
         const total = same.reduce((sum, { count: each }) => sum + each, 0);
-        return same.slice(0, 1).map((first) => ({ ...first, count: total }));
+        return total > 0 ? same.slice(0, 1).map((first) => ({ ...first, count: total })) : [];
       });
     },
 

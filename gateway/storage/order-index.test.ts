@@ -1,0 +1,41 @@
+/** The sweep after a long stop: every order is counted once, and few are read at a time. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
+import { asInstant, later, minutes } from "../values/time.ts";
+import { addOrders } from "./generated-orders.ts";
+import { makeOrderIndex } from "./order-index.ts";
+import { startDatabase } from "./testing/database-for-tests.ts";
+import { makeSell } from "./testing/sales.ts";
+
+const server = await startDatabase();
+after(() => server.stop());
+const { database } = server;
+const { query } = database;
+
+test("a sweep after a stop reads a part at a time, and counts every order once", async () => {
+  const template = await makeSell(database)();
+  const [row] = await query<{ merchant: string }>("select merchant_id as merchant from orders");
+  const made = { template, merchant: row?.merchant ?? "", days: 0.0003 };
+  await addOrders(query, { ...made, from: 1, count: 1_200, total: 1_200 });
+  await query("delete from order_history where order_id = $1", [template]);
+  await query("update order_index_progress set swept_at = now() - interval '30 minutes'");
+  const now = later(asInstant(Date.now()), minutes(1));
+  let most = 0;
+  const counting: typeof query = async (...given) => {
+    const rows = await query(...given);
+    most = Math.max(most, rows.length);
+    return rows as never;
+  };
+  const options = { describe: describeOrder, figuresOf, now: () => now };
+  const { sweep } = makeOrderIndex({ ...database, query: counting }, options);
+
+  while (await sweep(now));
+
+  const [counts] = await query(
+    `select (select count(*)::int from order_index) as orders, sum(count)::int as counted
+     from order_figures where merchant_id = 0 and grain = 'day' and name = 'outcome'`,
+  );
+  assert.deepEqual(counts, { orders: 1_200, counted: 1_200 });
+  assert.equal(most, 500);
+});
