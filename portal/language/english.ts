@@ -134,7 +134,7 @@ export const english = {
   reasonHint: "It is kept in the audit.",
 
   statuses: { approved: "Approved", declined: "Declined", filtered: "Filtered", error: "Error", processing: "Processing" },
-  types: { sale: "Sale", preauth: "Preauthorisation", "account-verification": "Account verification", capture: "Capture", reversal: "Refund", cancel: "Cancellation" },
+  types: { sale: "Sale", preauth: "Preauthorisation", "account-verification": "Account verification", capture: "Capture", reversal: "Refund", refund: "Refund", cancel: "Cancellation" },
 };
 
 export type Messages = typeof english;

@@ -135,5 +135,5 @@ export const german: Messages = {
   reasonHint: "Er wird im Audit festgehalten.",
 
   statuses: { approved: "Genehmigt", declined: "Abgelehnt", filtered: "Gefiltert", error: "Fehler", processing: "In Arbeit" },
-  types: { sale: "Verkauf", preauth: "Vorautorisierung", "account-verification": "Kontoprüfung", capture: "Einzug", reversal: "Erstattung", cancel: "Storno" },
+  types: { sale: "Verkauf", preauth: "Vorautorisierung", "account-verification": "Kontoprüfung", capture: "Einzug", reversal: "Erstattung", refund: "Erstattung", cancel: "Storno" },
 };
