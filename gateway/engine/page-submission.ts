@@ -126,6 +126,15 @@ function customerFaults(
   });
 }
 
+/** What the order keeps of it. The state of a country without codes may be any text: it is none. */
+export function customerIn(
+  { purchase }: Pick<Order, "purchase">,
+  { customer: { state, ...rest } }: Pick<Submission, "customer">,
+): Partial<Customer> {
+  const country = purchase.customer.country ?? rest.country ?? "";
+  return state === undefined || statesOf(country) === undefined ? rest : { ...rest, state };
+}
+
 type Check = (value: string, states: ReadonlySet<string> | undefined) => boolean;
 
 const checks: { readonly [Field in WantedField]?: Check } = {

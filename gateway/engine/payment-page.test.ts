@@ -167,6 +167,19 @@ test("what the merchant has sent of the customer stays, and the page adds the re
   assert.equal(stored().purchase.ipAddress, "203.0.113.9");
 });
 
+test("a state is kept for a country that has states, and is otherwise any text and not kept", async () => {
+  const none = { ...opened.purchase.customer, country: undefined, state: undefined };
+  const asked = { ...opened, purchase: { ...opened.purchase, customer: none } };
+  const kept = async (customer: object) => {
+    const { pages, open, stored } = makePages(asked);
+    await pages.pay(whole(await open()), { ...byCard, customer });
+    return stored().purchase.customer.state;
+  };
+
+  assert.equal(await kept({ country: "US", state: "NY" }), "NY");
+  assert.equal(await kept({ country: "DE", state: "Brandenburg" }), undefined);
+});
+
 test("a wallet's proof goes with its try, and refused payment data leads back to the page", async () => {
   const { cardId: _, hashId: __, ...facts } = card;
   const wallet = { type: "walletb_encrypted", isDevice: true } as const;

@@ -32,6 +32,7 @@ import type { Admit, JudgePayment, StorePendingCard } from "./accept.ts";
 import { makeNewCards, type NewCard, type NewCardDependencies } from "./new-card.ts";
 import {
   type Asked,
+  customerIn,
   findSubmissionFaults,
   type Submission,
   type WantedField,
@@ -318,13 +319,15 @@ function makeTryCard(dependencies: PageDependencies) {
   }
 
   function eventOf(
-    { purchase }: Order,
-    { customer, ipAddress, browser }: Submission,
+    order: Order,
+    submission: Submission,
     { facts = noCard, wallet, authentication }: Tried,
   ): EventOf<"card_entered"> {
+    const { ipAddress, browser } = submission;
+    const { customer: known } = order.purchase;
     // What the merchant has sent itself stays.
-    const sent = Object.entries(purchase.customer).filter(([, value]) => value !== undefined);
-    const whole = { ...purchase.customer, ...customer, ...Object.fromEntries(sent) };
+    const sent = Object.entries(known).filter(([, value]) => value !== undefined);
+    const whole = { ...known, ...customerIn(order, submission), ...Object.fromEntries(sent) };
     const payer = { ipAddress, browser, customer: whole };
     return {
       ...{ kind: "card_entered", card: facts },

@@ -260,7 +260,7 @@ test("`gw order show` lists each try with its card, gate and result, and no card
   assert.ok(refused.some((line) => line.includes(page["gw-order-id"])));
 });
 
-test("another node takes the next try, and a try of a node that ends is settled there", async () => {
+test("another node takes the next try", async () => {
   const other = await world.otherNode("beside");
   const page = await openPage(merchant);
   const { pathname } = new URL(page["redirect-url"]);
