@@ -1,7 +1,7 @@
 /**
  * 3-D Secure on the payment page: a challenge that fails is a refused try, and what belongs to one
- * try never decides the next. Charges of earlier tries that are approved late are reversed with
- * their own card, whatever the order is doing.
+ * try never decides the next. Charges of earlier tries that are approved late are reversed while
+ * the page waits, and after the next try has its result.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
