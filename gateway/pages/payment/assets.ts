@@ -84,9 +84,30 @@ const encoders = {
 } as const;
 const encoded = new WeakMap<Asset, Map<string, Uint8Array>>();
 
-export function assetReply(asset: Asset, { headers }: Pick<HttpRequest, "headers">): HttpReply {
+type Asking = Pick<HttpRequest, "headers">;
+
+function codingFor({ headers }: Asking): keyof typeof encoders | undefined {
   const accepted = String(headers["accept-encoding"] ?? "");
-  const coding = (["br", "gzip"] as const).find((each) => accepted.includes(each));
+  return (["br", "gzip"] as const).find((each) => accepted.includes(each));
+}
+
+/**
+ * The reply with its body compressed where the browser takes that. Its length must tell no secret:
+ * whoever can ask for a payment page knows its token, and the page repeats no card number.
+ */
+export function compressed<Reply extends HttpReply & { readonly body: string }>(
+  reply: Reply,
+  request: Asking,
+): HttpReply {
+  const coding = codingFor(request);
+  const vary = [reply.headers["vary"] ?? [], "Accept-Encoding"].flat().join(", ");
+  if (coding === undefined) return { ...reply, headers: { ...reply.headers, vary } };
+  const headers = { ...reply.headers, vary, "content-encoding": coding };
+  return { ...reply, headers, body: encoders[coding](reply.body) };
+}
+
+export function assetReply(asset: Asset, request: Asking): HttpReply {
+  const coding = codingFor(request);
   return {
     status: 200,
     headers: {

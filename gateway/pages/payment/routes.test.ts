@@ -59,7 +59,7 @@ test("the first view weighs less than 60 kB, also with an address to be filled i
   assert.ok(body.length + (sizes[1] ?? 0) + (sizes[2] ?? 0) < 60_000);
 });
 
-test("files are sent compressed to browsers that ask for it", async (t) => {
+test("page and files are sent compressed to browsers that ask for it", async (t) => {
   const { server } = servePage(t);
   const { body } = await server.inject("/pay/t0ken");
   const [, name] = /src="([^"]+\.js)"/.exec(body) ?? [];
@@ -74,6 +74,12 @@ test("files are sent compressed to browsers that ask for it", async (t) => {
     });
     assert.equal(headers["content-encoding"], coding);
     assert.equal(headers["vary"], "Accept-Encoding");
+    const page = await server.inject({
+      ...{ url: "/pay/t0ken", headers: { "accept-encoding": asked } },
+    });
+    assert.equal(page.headers["content-encoding"], coding);
+    assert.equal(page.headers["vary"], "Accept-Language, Accept-Encoding");
+    assert.equal(coding === undefined, page.body.includes("cc-number"));
   }
 });
 

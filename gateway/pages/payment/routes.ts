@@ -17,7 +17,14 @@ import {
 } from "../cardholder/page-reply.ts";
 import { messagePage, unavailablePage } from "../cardholder/pages.ts";
 import { pageHeaders, plainTheme, renderPage, type Theme } from "../design.ts";
-import { type Assets, assetReply, isAssetName, scriptLink, styleLink } from "./assets.ts";
+import {
+  type Assets,
+  assetReply,
+  compressed,
+  isAssetName,
+  scriptLink,
+  styleLink,
+} from "./assets.ts";
 import {
   type Entered,
   type EnteredFault,
@@ -145,17 +152,17 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     return { status: code === undefined ? 404 : 503, headers: plainHeaders, body: "" };
   }
 
-  function reply(view: PaymentView, request: HttpRequest, status = 200) {
+  function reply(view: PaymentView, request: HttpRequest, status = 200): HttpReply {
     const { language, texts } = chooseLanguage(request.headers["accept-language"]);
     const reader = { texts, language, operator: options.operator };
     const folder = linkFrom(request, 0, "");
     const links = html`${styleLink(assets.styleFor(view.shop.colour), folder)}
 ${scriptLink(assets.script, folder)}`;
-    return {
-      status,
-      headers: { ...headersFor(view), "content-language": language, "vary": "Accept-Language" },
-      body: renderDocument(view, reader, links, hereIn(request)),
+    const headers = {
+      ...{ ...headersFor(view), "content-language": language, "vary": "Accept-Language" },
     };
+    const body = renderDocument(view, reader, links, hereIn(request));
+    return compressed({ status, headers, body }, request);
   }
 
   function fileReply(name: string, request: HttpRequest): HttpReply {
