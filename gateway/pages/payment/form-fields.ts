@@ -31,7 +31,7 @@ const attributes: Readonly<Record<Exclude<FieldName, "country" | "state">, (text
   firstName: () => html`maxlength="50"`,
   lastName:  () => html`maxlength="50"`,
   name:    () => html`spellcheck="false" autocapitalize="characters" maxlength="128"`,
-  email:   () => html`type="email" inputmode="email" spellcheck="false" maxlength="50"`,
+  email:   () => html`type="email" inputmode="email" dir="ltr" spellcheck="false" maxlength="50"`,
   phone:   () => html`type="tel" inputmode="tel" maxlength="15"`,
   address: () => html`maxlength="50"`,
   zipCode: () => html`maxlength="10"`,

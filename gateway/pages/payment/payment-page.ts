@@ -77,10 +77,10 @@ ${renderShop(shop)}
 <h1>${heading}</h1>
 ${renderWords(view.description)}${renderWords(note)}</div>
 <section class="till">
-${renderNotice(view, texts)}${renderWallets(view.wallets ?? [], amount, texts)}
+${renderNotice(view, texts)}${renderScriptsNeeded(view, texts)}${renderWallets(view.wallets ?? [], amount, texts)}
 <form id="pay" method="post" autocomplete="on"${embedding}>
 ${renderCardFields(view, reader)}${renderCustomerFields(view, reader)}
-${renderChallenge(view, texts)}${renderFields(hidden)}${renderButton(button, texts)}
+${renderChallenge(view)}${renderFields(hidden)}${renderButton(button, texts)}
 ${renderTime(view, texts)}<p class="assurance">${texts.pay.note(facts)}</p>
 </form>
 </section>
@@ -139,11 +139,14 @@ function renderButton(label: string, { pay }: Texts): Html {
 }
 
 /** The script solves it while the cardholder types. */
-function renderChallenge({ challenge }: PaymentView, { pay }: Texts): Html | undefined {
+function renderChallenge({ challenge }: PaymentView): Html | undefined {
   if (challenge === undefined) return undefined;
-  return html`<input type="hidden" name="proof" data-challenge="${challenge}">
-<noscript><p class="notice" role="alert">${pay.proofScripts}</p></noscript>
-`;
+  return html`<input type="hidden" name="proof" data-challenge="${challenge}">\n`;
+}
+
+function renderScriptsNeeded({ challenge }: PaymentView, { pay }: Texts): Html | undefined {
+  if (challenge === undefined) return undefined;
+  return html`<noscript><p class="notice" role="alert">${pay.proofScripts}</p></noscript>\n`;
 }
 
 /** The script shows the last minutes only. */
