@@ -100,7 +100,7 @@ export const events = {
   "node.presence_lost":                  ["warn",  "the node lost the database connection that holds its name and brings notices; it connects again"],
   "log.lines_dropped":                   ["error", "the log could not be written, and `count` lines found no room in memory: see whether the disk was full"],
   "portal.signed_in":                    ["info",  "a user's password was right in the portal; `network` tells from where"],
-  "portal.sign_in_refused":              ["info",  "a password was wrong in the portal, or too many were tried; `login` is `unknown` where there is no such user"],
+  "portal.sign_in_refused":              ["info",  "a password or a code was wrong in the portal, or too many were tried; `login` is `unknown` where there is no such user"],
   "portal.request_failed":               ["error", "a request of the portal ended with an exception; `route` tells which"],
   "portal.index_failed":                 ["warn",  "what the portal lists and counts could not be written; the node tries again, payments are not affected"],
   "portal.delete_failed":                ["warn",  "expired sessions of the portal could not be deleted; the node tries again"],

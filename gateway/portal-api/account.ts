@@ -134,7 +134,9 @@ export function accountHandlers(options: AccountOptions) {
         ? "The new password is the old one."
         : options.findPasswordFault(new Secret(next), account.login);
     if (fault !== undefined) return new PortalRefusal(400, "weak_password", fault);
-    await accounts.setPassword(actor, session, new Secret(next));
+    const set = () => accounts.setPassword(actor, session, new Secret(next));
+    const busy = await options.guard.bounded(set);
+    if (busy instanceof PortalRefusal) return busy;
     return view({ ...session, account: { ...account, isPasswordTemporary: false } });
   }
 }

@@ -58,6 +58,8 @@ export type FactorOptions = AccountOptions & {
 };
 
 const wrongCode = new PortalRefusal(401, "wrong_code", "The code is wrong, or was used before.");
+/** Turning codes off needs the password: the browser may be used by another person. */
+const hasApp = new PortalRefusal(409, "has_app", "Turn the codes of the present app off first.");
 const wrongPasskey = new PortalRefusal(401, "wrong_passkey", "The passkey could not be verified.");
 /** The library takes a tenth of a second to load, and most nodes never need it. */
 const webauthn = () => import("@simplewebauthn/server");
@@ -71,10 +73,14 @@ export function codeHandlers(options: FactorOptions) {
       const { session, account, now } = caller;
       const refusal = await guard.countCode(account.login, now);
       if (refusal !== undefined) return refusal;
-      return (await factors.useCode(session, code.trim(), now)) ? passed(caller) : wrongCode;
+      if (await factors.useCode(session, code.trim(), now)) return passed(caller);
+      options.onSignIn(account.login, "refused", caller.network);
+      return wrongCode;
     },
-    "POST /totp/begin": async (_, { session }) => factors.beginTotp(session),
+    "POST /totp/begin": async (_, { session, account }) =>
+      account.hasTotp ? hasApp : factors.beginTotp(session),
     async "POST /totp/confirm"({ code }, { session, actor, now, account }) {
+      if (account.hasTotp) return hasApp;
       const refusal = await guard.countCode(account.login, now);
       if (refusal !== undefined) return refusal;
       const recoveryCodes = await factors.confirmTotp(actor, session, code, now);

@@ -12,7 +12,9 @@ import { PortalRefusal, type PortalVisit } from "./route.ts";
 export type SignInTries = {
   /** Adds a try to each count and returns the counts; one that has expired begins anew. */
   add(keys: readonly Uint8Array[], now: Instant, expiresAt: Instant): Promise<readonly number[]>;
-  clear(keys: readonly Uint8Array[]): Promise<void>;
+  /** Takes one try back. */
+  release(key: Uint8Array): Promise<void>;
+  clear(key: Uint8Array): Promise<void>;
 };
 
 export type SignInOptions = {
@@ -23,8 +25,9 @@ export type SignInOptions = {
 type Bound = { readonly key: string; readonly max: number };
 
 const windowMs = minutes(5);
-/** Passwords under computation in this process: each takes memory and a thread of the pool. */
-const computedMax = 4;
+/** Passwords under computation in this process: half of the threads of Node's pool. */
+const computedMax = 2;
+const waitingMax = 20;
 
 const tooMany = new PortalRefusal(429, "too_many_tries", "Too many tries. Wait five minutes.");
 const busy = new PortalRefusal(503, "busy", "Too many people sign in at this moment. Try again.");
@@ -33,7 +36,8 @@ export type Guard = ReturnType<typeof makeGuard>;
 
 export function makeGuard({ tries, isPassword }: SignInOptions) {
   let computed = 0;
-  return { isRight, checkPassword, countCode };
+  const waiting: (() => void)[] = [];
+  return { checkPassword, countCode, bounded };
 
   /** Nothing when the password is right. */
   async function checkPassword(
@@ -44,22 +48,26 @@ export function makeGuard({ tries, isPassword }: SignInOptions) {
     const keys = boundsFor(visit, login);
     const counts = await count(keys, visit.now);
     if (counts.some((each, index) => each > (keys[index]?.max ?? 0))) return tooMany;
-    const right = await isRight(given, stored);
-    if (right === true) await tries.clear(keys.map(digestKey));
-    return right instanceof PortalRefusal ? right : right ? "right" : "wrong";
+    const right = await bounded(() => isPassword(new Secret(given), stored));
+    if (right instanceof PortalRefusal || !right) return right || "wrong";
+    const [own, network] = keys.map(digestKey);
+    if (own !== undefined) await tries.clear(own);
+    // Who has an account could else begin to count anew, and go on with the logins of others.
+    if (network !== undefined) await tries.release(network);
+    return "right";
   }
 
-  /** Bounds what a login costs this process. */
-  async function isRight(
-    given: string,
-    stored: string | undefined,
-  ): Promise<boolean | PortalRefusal> {
-    if (computed >= computedMax) return busy;
-    computed += 1;
+  /** Computes a password's hash when it is its turn, unless too many wait. */
+  async function bounded<Result>(compute: () => Promise<Result>): Promise<Result | PortalRefusal> {
+    if (waiting.length >= waitingMax) return busy;
+    if (computed >= computedMax) await new Promise<void>((resolve) => waiting.push(resolve));
+    else computed += 1;
     try {
-      return await isPassword(new Secret(given), stored);
+      return await compute();
     } finally {
-      computed -= 1;
+      const next = waiting.shift();
+      if (next === undefined) computed -= 1;
+      else next();
     }
   }
 
@@ -75,12 +83,13 @@ export function makeGuard({ tries, isPassword }: SignInOptions) {
   }
 }
 
+/** The login's own first. */
 function boundsFor({ network, deviceOf }: PortalVisit, login: string): readonly Bound[] {
   const device = deviceOf(login);
   if (device !== undefined) return [{ key: `device/${login}/${device}`, max: 10 }];
   return [
-    { key: `network/${network}`, max: 30 },
     { key: `login/${login}`, max: 10 },
+    { key: `network/${network}`, max: 30 },
   ];
 }
 

@@ -8,6 +8,7 @@ import type { Handlers } from "./api.ts";
 import { merchantOf } from "./orders.ts";
 import type { PortalNames } from "./reads.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
+import type { Guard } from "./sign-in.ts";
 
 export type TeamUser = {
   readonly login: string;
@@ -44,6 +45,7 @@ export type AuditLine = {
 };
 
 export type TeamOptions = {
+  readonly guard: Pick<Guard, "bounded">;
   readonly team: TeamStore;
   readonly names: () => PortalNames;
   readonly findEntries: (filter: {
@@ -63,7 +65,11 @@ const wrongMerchant = new PortalRefusal(
   "This role needs a merchant, or has none.",
 );
 
-export function teamHandlers({ team, names, findEntries }: TeamOptions) {
+export function teamHandlers({ team, names, findEntries, guard }: TeamOptions) {
+  const withPassword = async (login: string, make: () => Promise<string>) => {
+    const password = await guard.bounded(make);
+    return password instanceof PortalRefusal ? password : { login, password };
+  };
   const listOwn = async ({ merchantId, account }: Caller) =>
     (await team.list()).filter(
       ({ merchant }) => merchantId === undefined || merchant === account.merchant,
@@ -97,7 +103,7 @@ export function teamHandlers({ team, names, findEntries }: TeamOptions) {
       if (owner instanceof PortalRefusal) return owner;
       if ((await team.list()).some((user) => user.login === login)) return taken;
       const user = { login, role, ...(owner && { merchantId: owner }) };
-      return { login, password: await team.add(caller.actor, user) };
+      return withPassword(login, () => team.add(caller.actor, user));
     },
     async "POST /users/role/:login"({ login, role, merchant }, caller) {
       const owner = ownerOf(role, merchant, caller);
@@ -109,9 +115,9 @@ export function teamHandlers({ team, names, findEntries }: TeamOptions) {
       const set = managing(() => team.enable(caller.actor, login, enabled));
       return (await set({ login }, caller)) ?? { done: true };
     },
-    "POST /users/password/:login": managing(async (login, { actor }) => ({
-      ...{ login, password: await team.renewPassword(actor, login) },
-    })),
+    "POST /users/password/:login": managing((login, { actor }) =>
+      withPassword(login, () => team.renewPassword(actor, login)),
+    ),
     async "POST /users/reset-factors/:login"({ login }, caller) {
       const reset = managing(() => team.removeFactors(caller.actor, login));
       return (await reset({ login }, caller)) ?? { done: true };

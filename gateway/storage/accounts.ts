@@ -167,8 +167,11 @@ export function makeSignInTries(query: Query): SignInTries {
       );
       return keys.map((key) => rows.find((row) => row.key.equals(key))?.tries ?? 0);
     },
-    async clear(keys) {
-      await query("delete from sign_in_tries where key = any($1::bytea[])", [bytesArray(keys)]);
+    async release(key) {
+      await query("update sign_in_tries set tries = tries - 1 where key = $1", [key]);
+    },
+    async clear(key) {
+      await query("delete from sign_in_tries where key = $1", [key]);
     },
   };
 }

@@ -49,13 +49,10 @@ export function makeUserAdministration(audit: Audit) {
         "update users set role = $2, merchant_id = $3 where login = $1",
         [login, role, merchant ?? null],
       ),
-    /** Ends the user's sessions in the portal. */
     setPassword: (login: string, { stored, isTemporary }: NewPassword) =>
       change(
         ...(["user password", login] as const),
-        `with ended as (delete from portal_sessions using users
-           where user_id = users.id and login = $1)
-         update users set password = $2, password_temporary = $3 where login = $1`,
+        "update users set password = $2, password_temporary = $3 where login = $1",
         [login, stored, isTemporary],
       ),
     /** For a person who has lost their phone: passkeys, codes of an app and recovery codes. */
@@ -74,10 +71,15 @@ export function makeUserAdministration(audit: Audit) {
       ),
   };
 
+  /** Ends the user's sessions in the portal: another person may sit in one. */
   function change(action: string, login: string, text: string, values: readonly unknown[]) {
     return audit.change(async (query, write) => {
       const before = await findUser(query, login);
       await query(text, values);
+      await query(
+        "delete from portal_sessions using users where user_id = users.id and login = $1",
+        [login],
+      );
       const after = await findUser(query, login);
       await write({ action, subject: `user ${login}`, before, after });
     });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endOfFile } from "../support/clean-up.ts";
-import { addUser, codeAt, openBrowser, password } from "../support/portal.ts";
+import { addUser, codeAt, openBrowser, password, teamOf } from "../support/portal.ts";
 import { startWorld } from "../support/world.ts";
 
 const minuteMs = 60_000;
@@ -157,6 +157,48 @@ test("a disabled user is out at once", async () => {
   assert.equal(await browser().signIn(login), "wrong_credentials");
 });
 
+test("a user whose role, factors or state another person has changed signs in again", async () => {
+  const login = await newUser();
+  const own = browser();
+  const team = teamOf(world);
+  const changes = [
+    () => team.setRole(login, "support"),
+    () => team.removeFactors(login),
+    () => team.enable(login, false).then(() => team.enable(login, true)),
+  ];
+  for (const change of changes) {
+    await own.signIn(login);
+    await change();
+    assert.equal((await own.call("GET /session", {})).body.state, "out");
+  }
+});
+
+test("who has an account guesses no more passwords of others than a stranger", async () => {
+  const [own, login] = [browser(), await newUser()];
+  const codes: string[] = [];
+  for (let tried = 0; tried < 31; tried += 1) {
+    codes.push(await browser().signIn(`other-${tried}`, "a wrong guess"));
+    if (tried % 10 === 0) {
+      own.jar.clear();
+      await own.signIn(login);
+    }
+  }
+  world.clock.advance(5 * minuteMs);
+
+  assert.equal(codes.at(-1), "too_many_tries");
+});
+
+test("codes of an app are not replaced by those of another without the password", async () => {
+  const own = browser();
+  await own.signIn(await newUser());
+  const { secret } = (await own.call("POST /totp/begin", {})).body;
+  await own.call("POST /totp/confirm", { code: codeAt(secret, world.clock.now()) });
+
+  const { body } = await own.call("POST /totp/begin", {});
+
+  assert.deepEqual([body.error?.code, body.secret], ["has_app", undefined]);
+});
+
 test("a temporary password opens nothing but its replacement, which ends other sessions", async () => {
   const login = await newUser("admin", true);
   const [own, other] = [browser(), browser()];
@@ -230,6 +272,8 @@ test("who knows the password cannot go through the codes", async () => {
   }
 
   assert.equal(codes.at(-1), "too_many_tries");
+  const refused = world.logged.filter((line) => line.includes("portal.sign_in_refused"));
+  assert.ok(refused.some((line) => line.includes(`"${login}"`)));
 });
 
 test("a stranger's guesses shut strangers out for minutes, and the user's own browser never", async () => {

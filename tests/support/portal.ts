@@ -15,11 +15,16 @@ export const password = "a long test phrase";
 /** The same for all users of tests: a hash takes longer than most tests. */
 const stored = await hashPassword(new Secret(password));
 
+/** Users as another person changes them. */
+export function teamOf({ installation }: Pick<World, "installation">) {
+  return makeUserAdministration(installation.audit);
+}
+
 export async function addUser(
   { installation }: Pick<World, "installation">,
   { login, role, merchant, isTemporary = false }: NewUser,
 ): Promise<string> {
-  const users = makeUserAdministration(installation.audit);
+  const users = teamOf({ installation });
   const [found] = await installation.database.query<{ id: string }>(
     "select id from merchants where login = $1",
     [merchant ?? ""],
