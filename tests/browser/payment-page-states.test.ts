@@ -67,8 +67,9 @@ async function mirror(route: Route): Promise<void> {
 
 /** What can be seen and does not lie within each other. */
 const findOverlaps = `(() => {
-  const words = ".shop span, h1 span, h1 strong, .what, label, legend, .fault, .assurance, h2, .help div";
-  const parts = [...document.querySelectorAll(words + ", .field input, .field select, #pay > button")];
+  const words = ".shop span, h1 span, h1 strong, h2, .what, label, legend, .fault, .help div";
+  const fields = ".field input, .field select, #pay > button, .assurance";
+  const parts = [...document.querySelectorAll(words + ", " + fields)];
   const seen = parts.map((part) => [part, part.getBoundingClientRect()])
     .filter(([part, { width, height }]) => width > 1 && height > 1);
   return seen.flatMap(([one, a], at) => seen.slice(at + 1)

@@ -92,8 +92,8 @@ function codingFor({ headers }: Asking): keyof typeof encoders | undefined {
 }
 
 /**
- * The reply with its body compressed where the browser takes that. Its length must tell no secret:
- * whoever can ask for a payment page knows its token, and the page repeats no card number.
+ * The reply with its body compressed where the browser takes that. Its length gives no secret away:
+ * a client that can ask for a payment page has its token, and the page repeats no card number.
  */
 export function compressed<Reply extends HttpReply & { readonly body: string }>(
   reply: Reply,

@@ -77,7 +77,8 @@ ${renderShop(shop)}
 <h1>${heading}</h1>
 ${renderWords(view.description)}${renderWords(note)}</div>
 <section class="till">
-${renderNotice(view, texts)}${renderScriptsNeeded(view, texts)}${renderWallets(view.wallets ?? [], amount, texts)}
+${renderNotice(view, texts)}${renderScriptsNeeded(view, texts)}
+${renderWallets(view.wallets ?? [], amount, texts)}
 <form id="pay" method="post" autocomplete="on"${embedding}>
 ${renderCardFields(view, reader)}${renderCustomerFields(view, reader)}
 ${renderChallenge(view)}${renderFields(hidden)}${renderButton(button, texts)}
