@@ -6,6 +6,7 @@ import { makeClient } from "@tollgate/client";
 import type { Test } from "../support/clean-up.ts";
 import { assertRefused } from "../support/expect.ts";
 import { about, rebillFields, saleFields } from "../support/merchant.ts";
+import { formFields } from "../support/posted-page.ts";
 import {
   authorizationFor,
   deniedChecks,
@@ -39,6 +40,9 @@ test("every operation is there in v4, at an endpoint and at a group", async (t) 
     const sold = await at.sale(saleFields());
     const held = await at.preauth(saleFields());
     await at.accountVerification(saleFields());
+    for (const open of [at.saleForm, at.preauthForm, at.accountVerificationForm]) {
+      assert.equal((await open(formFields())).type, "async-form-response");
+    }
     await world.settle();
     const { "card-ref-id": cardrefid = "" } = await at.createCardRefV4(about(sold, {}));
     assert.equal((await at.getCardInfo({ cardrefid })).type, "get-card-info-response");
@@ -66,6 +70,7 @@ test("every operation is there in v4, at an endpoint and at a group", async (t) 
 
 const called = [
   ...["sale", "preauth", "accountVerification", "capture", "return", "status"],
+  ...["saleForm", "preauthForm", "accountVerificationForm"],
   ...[
     "createCardRefV4",
     "getCardInfo",
