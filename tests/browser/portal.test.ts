@@ -10,7 +10,7 @@ import { addUser, buildPortal, codeAt, openBrowser, password } from "../support/
 import { startWorld } from "../support/world.ts";
 
 await buildPortal();
-const world = await startWorld(endOfFile);
+const world = await startWorld(endOfFile, { GW_PORTAL_INDEX_EVERY_S: "1" });
 const address = `http://127.0.0.1:${world.gateway.port}/portal/`;
 await addUser(world, { login: "ann", role: "admin" });
 await addUser(world, { login: "bob", role: "merchant-admin", merchant: "demo" });

@@ -9,7 +9,7 @@ import { addUser, type Browser, openBrowser, password } from "../support/portal.
 import { examples, mayUse, type Role, roles } from "../support/portal-routes.ts";
 import { startWorld } from "../support/world.ts";
 
-const world = await startWorld(endOfFile);
+const world = await startWorld(endOfFile, { GW_PORTAL_INDEX_EVERY_S: "1" });
 await world.stranger();
 const values = await examples.prepare(world);
 const browsers = new Map<Role, Browser>();

@@ -7,7 +7,8 @@ import { addUser, openBrowser } from "../support/portal.ts";
 import { startWorld } from "../support/world.ts";
 
 // Doubt is settled here against what the bank has booked.
-const world = await startWorld(endOfFile, {}, { keepsBooks: false });
+const settings = { GW_PORTAL_INDEX_EVERY_S: "1" };
+const world = await startWorld(endOfFile, settings, { keepsBooks: false });
 await addUser(world, { login: "ann", role: "admin" });
 await addUser(world, { login: "bob", role: "merchant-admin", merchant: "demo" });
 const [ann, bob] = [openBrowser(world.gateway), openBrowser(world.gateway)];
