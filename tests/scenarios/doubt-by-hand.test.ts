@@ -146,9 +146,9 @@ test("what an operator cannot mean is refused with a sentence", async (t) => {
     [["settle", id, "--as", "done"],                 /required option '--reason <text>'/],
     [["settle", id, ...why],                         /required option '--as <outcome>'/],
     [["ask", id],                                    /required option '--reason <text>'/],
-    [["settle", id, "--as", "done", "--reason", ""], /^Neither --reason nor --by can be empty\.$/],
-    [["ask", id, "--reason", "  "],                  /^Neither --reason nor --by can be empty\.$/],
-    [["ask", id, "--reason", "x", "--by", ""],       /^Neither --reason nor --by can be empty\.$/],
+    [["settle", id, "--as", "done", "--reason", ""], /^Neither the reason nor the name can be empty\.$/],
+    [["ask", id, "--reason", "  "],                  /^Neither the reason nor the name can be empty\.$/],
+    [["ask", id, "--reason", "x", "--by", ""],       /^Neither the reason nor the name can be empty\.$/],
   ];
   const runs = await Promise.all(wrong.map(([words]) => runGw(world, "doubt", ...words)));
   for (const [at, [words, sentence]] of wrong.entries()) {
