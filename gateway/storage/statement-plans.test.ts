@@ -95,9 +95,12 @@ for (const [version, server] of [["18", undefined] as const, ["15", oldest] as c
       for (let done = 0; done < sales; done += 40) {
         await Promise.all(Array.from({ length: 40 }, sell));
       }
+      // Other tests may use other databases of the server.
       const rows = await database.query<{ type: string; count: string }>(
-        `select "resource_manager/record_type" as type, count
-         from pg_get_wal_stats($1::pg_lsn, $2::pg_lsn, true)`,
+        `select resource_manager || '/' || record_type as type, count(*)
+         from pg_get_wal_records_info($1::pg_lsn, $2::pg_lsn)
+         join pg_database on datname = current_database()
+         where block_ref like '%/' || pg_database.oid || '/%' group by type`,
         [from, await position()],
       );
       const perSale = (...types: readonly string[]) =>
