@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Server, Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 
 export type Log = (line: string) => void;
 
@@ -17,6 +18,7 @@ export class Listener {
   readonly #sockets = new Set<Socket>();
   /** As configured; once open, the port that the system chose for 0. */
   port: number;
+  #hasBeenOpen = false;
   #lastChange: Promise<void> = Promise.resolve();
 
   constructor(server: Server, { host, port }: Address) {
@@ -32,9 +34,10 @@ export class Listener {
   open(): Promise<void> {
     return this.#afterLastChange(async () => {
       if (this.#server.listening) return;
-      await once(this.#server.listen(this.port, this.#host), "listening");
+      await this.#listen();
       const address = this.#server.address();
       if (typeof address === "object" && address !== null) this.port = address.port;
+      this.#hasBeenOpen = true;
     });
   }
 
@@ -47,6 +50,20 @@ export class Listener {
       for (const socket of this.#sockets) socket.destroy();
       await closed;
     });
+  }
+
+  /** While the port was closed, the system may have lent it to another program for a moment. */
+  async #listen(): Promise<void> {
+    for (let triesLeft = 100; ; triesLeft -= 1) {
+      try {
+        await once(this.#server.listen(this.port, this.#host), "listening");
+        return;
+      } catch (error) {
+        const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+        if (!isTaken || !this.#hasBeenOpen || triesLeft === 0) throw error;
+        await setTimeout(100);
+      }
+    }
   }
 
   /** In the order of the calls, so that the last switch wins. */
