@@ -224,8 +224,10 @@ export function unpackPa(
 ): string | ThreeDsFault {
   // Base64 of the XML itself would be shorter, so this is no compression of it.
   if (text.length > 2 * maxBytes + 64) return new ThreeDsFault("too_large");
-  // Form decoding turns a bare plus into a space; base64 has no other spaces.
-  const base64 = text.replace(/[\r\n\t]/g, "").replaceAll(" ", "+");
+  // Form decoding turns a bare plus into a space; base64 has no other spaces. Spaces at the end
+  // may be gone, because form readers trim.
+  const read = text.replace(/[\r\n\t]/g, "").replaceAll(" ", "+");
+  const base64 = read.padEnd(4 * Math.ceil(read.length / 4), "+");
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64)) {
     return new ThreeDsFault("malformed_encoding");
   }
