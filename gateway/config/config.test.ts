@@ -40,6 +40,17 @@ test("the key-encryption key comes from exactly one place", () => {
   }
 });
 
+test("production needs an https:// address: without it the portal's cookie would go unencrypted", () => {
+  for (const GW_BASE_URL of ["", "http://pay.example", "ftp://pay.example", "http://localhost"]) {
+    const config = readConfig({ ...production, GW_MASTER_KEY: key, GW_BASE_URL });
+
+    assert.match(
+      config instanceof Problem ? config.sentence : "",
+      /In production GW_BASE_URL must be an https/,
+    );
+  }
+});
+
 test("a key in the environment is not printed with the settings", () => {
   const described = describeConfig({ GW_MASTER_KEY: key });
 

@@ -25,9 +25,7 @@ export function stateOf({ account, secondFactor }: PortalSession, isProduction: 
 
 /** What the portal stores of people. Changes are written with their entry in the audit. */
 export type AccountStore = {
-  findPassword(
-    login: string,
-  ): Promise<{ readonly id: string; readonly stored: string } | undefined>;
+  findPassword(login: string, now: Instant): Promise<StoredPassword | undefined>;
   openSession(session: NewSession): Promise<PortalSession | undefined>;
   closeSession(digest: Uint8Array): Promise<void>;
   listSessions(userId: string): Promise<readonly ListedSession[]>;
@@ -38,6 +36,13 @@ export type AccountStore = {
     session: PortalSession,
     password: Secret<string>,
   ): Promise<void>;
+};
+
+type StoredPassword = {
+  readonly id: string;
+  readonly stored: string;
+  /** A temporary one that was not replaced in time. */
+  readonly isExpired: boolean;
 };
 
 type NewSession = {
@@ -67,6 +72,12 @@ export type AccountOptions = {
 };
 
 const wrong = new PortalRefusal(401, "wrong_credentials", "Login or password is wrong.");
+/** Only who knows the password is told. */
+const expired = new PortalRefusal(
+  401,
+  "password_expired",
+  "This temporary password has expired. Ask an administrator for another.",
+);
 
 export function accountHandlers(options: AccountOptions) {
   const { accounts, guard, isProduction } = options;
@@ -97,7 +108,7 @@ export function accountHandlers(options: AccountOptions) {
     { login, password }: { readonly login: string; readonly password: string },
     visit: PortalVisit,
   ): Promise<SessionView | PortalRefusal> {
-    const user = await accounts.findPassword(login);
+    const user = await accounts.findPassword(login, visit.now);
     const judged = await guard.checkPassword(visit, login, {
       ...{ given: password, stored: user?.stored },
     });
@@ -105,6 +116,7 @@ export function accountHandlers(options: AccountOptions) {
       options.onSignIn(user === undefined ? "unknown" : login, "refused", visit.network);
       return judged instanceof PortalRefusal ? judged : wrong;
     }
+    if (user.isExpired) return expired;
     // Never the token that the browser had before: another person may know that one.
     if (visit.session !== undefined) await accounts.closeSession(visit.session.digest);
     const token = randomBytes(32).toString("base64url");
@@ -157,7 +169,7 @@ export async function checkOwnPassword(
   given: string,
 ): Promise<PortalRefusal | undefined> {
   const { login } = caller.account;
-  const user = await accounts.findPassword(login);
+  const user = await accounts.findPassword(login, caller.now);
   const judged = await guard.checkPassword(caller, login, { given, stored: user?.stored });
   if (judged instanceof PortalRefusal) return judged;
   return judged === "right"

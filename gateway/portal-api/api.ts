@@ -41,8 +41,8 @@ function row<const Who extends Access, Input, Output>(
   return { access, scope, input, output, does };
 }
 
-const secret = (max = 256) => text("", { max });
-const byPassword = { password: text("the user's own, once more", { max: 256 }) };
+const secret = (max = 256) => text("", { max, isExact: true });
+const byPassword = { password: text("the user's own, once more", { max: 256, isExact: true }) };
 const recoveryCodes = record({ recoveryCodes: list(text("for one use each; shown once")) });
 
 // biome-ignore format: a table
@@ -60,10 +60,12 @@ const auditRow = record({ seq: whole(), at: instant(), actor: text(), origin: te
 const amount = optional(text("a decimal; left out: all", { max: 20 }));
 const reason = text("why; stored in the audit", { min: 3, max: 200 });
 const version = whole("of the order as it was shown");
-const words = () => optional(list(text("", { min: 1, max: 128 }), 20));
+const words = () => optional(list(text("", { min: 1, max: 128, isExact: true }), 20));
 const orderFilters = record({
   search: optional(
-    text("an order id, client order id, email, last four digits, amount or RRN", { max: 128 }),
+    text("an order id, client order id, email, last four digits, amount or RRN", {
+      ...{ max: 128, isExact: true },
+    }),
   ),
   merchant: optional(text("a login; for operators", { max: 64 })),
   ...{ status: words(), stage: words(), type: words(), endpoint: words(), gate: words() },
@@ -127,7 +129,7 @@ export const api = {
   "POST /users/enable/:login":       row("manage_users", "merchant", record({ login, enabled: flag() }), done, "enable or disable a user"),
   "POST /users/password/:login":     row("manage_users", "merchant", record({ login }), temporaryPassword, "make a temporary password"),
   "POST /users/reset-factors/:login": row("manage_users", "merchant", record({ login }), done, "remove the second factors of a user who has lost them"),
-  "GET /audit":                      row("see_audit",    "operator", record({ by: optional(text("", { max: 64 })), action: optional(text("or its beginning", { max: 64 })), subject: optional(text("", { max: 128 })), ...cursorInput }), record({ entries: list(auditRow), next: optional(text()) }), "list the audit, the latest first"),
+  "GET /audit":                      row("see_audit",    "operator", record({ by: optional(text("", { max: 64 })), action: optional(text("or its beginning", { max: 64 })), subject: optional(text("", { max: 128, isExact: true })), ...cursorInput }), record({ entries: list(auditRow), next: optional(text()) }), "list the audit, the latest first"),
 } as const;
 
 /** Input and output of each route, by its name: `Api["GET /session"]["output"]`. */

@@ -42,11 +42,12 @@ export type FactorStore = {
   removeTotp(actor: Actor, session: PortalSession): Promise<void>;
   renewRecoveryCodes(actor: Actor, session: PortalSession): Promise<readonly string[]>;
   listPasskeys(userId: string): Promise<readonly Passkey[]>;
+  /** False for one that is known already. */
   addPasskey(
     actor: Actor,
     session: PortalSession,
     passkey: Omit<Passkey, "lastUsedAt">,
-  ): Promise<void>;
+  ): Promise<boolean>;
   removePasskey(actor: Actor, userId: string, id: string): Promise<boolean>;
 };
 
@@ -60,6 +61,7 @@ export type FactorOptions = AccountOptions & {
 const wrongCode = new PortalRefusal(401, "wrong_code", "The code is wrong, or was used before.");
 /** Turning codes off needs the password: the browser may be used by another person. */
 const hasApp = new PortalRefusal(409, "has_app", "Turn the codes of the present app off first.");
+const knownPasskey = new PortalRefusal(409, "known_passkey", "This passkey was added before.");
 const wrongPasskey = new PortalRefusal(401, "wrong_passkey", "The passkey could not be verified.");
 /** The library takes a tenth of a second to load, and most nodes never need it. */
 const webauthn = () => import("@simplewebauthn/server");
@@ -146,7 +148,8 @@ export function passkeyHandlers(options: FactorOptions) {
       const added = await readRegistration(response as RegistrationResponseJSON, caller);
       if (added === undefined) return wrongPasskey;
       const { session, actor, now } = caller;
-      await factors.addPasskey(actor, session, { ...added, name, createdAt: now });
+      const passkey = { ...added, name, createdAt: now };
+      if (!(await factors.addPasskey(actor, session, passkey))) return knownPasskey;
       const account = { ...session.account, passkeys: session.account.passkeys + 1 };
       return viewOf({ ...session, secondFactor: true, account }, isProduction);
     },
@@ -189,8 +192,8 @@ export function passkeyHandlers(options: FactorOptions) {
         ...{ expectedRPID: hostOf(options), requireUserVerification: true },
       });
       if (!verified || registrationInfo === undefined) return undefined;
-      const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
-      return { id, publicKey, counter, transports };
+      const { id, publicKey, counter, transports } = registrationInfo.credential;
+      return { id, publicKey, counter, transports: readTransports(transports) };
     } catch {
       return undefined;
     }
@@ -208,6 +211,12 @@ function makePassed(options: FactorOptions) {
 
 function hostOf({ origin }: Pick<FactorOptions, "origin">): string {
   return new URL(origin()).hostname;
+}
+
+/** The library passes on what the browser has sent, unchecked. */
+function readTransports(sent: unknown): readonly string[] {
+  const known = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];
+  return Array.isArray(sent) ? known.filter((each) => sent.includes(each)) : [];
 }
 
 function describePasskey({ id, transports }: Passkey) {

@@ -239,7 +239,7 @@ const shownFacts: readonly (readonly [path: string, forMerchants: boolean])[] = 
   ["gate id", false], ["gate choice", false], ["gate terminalId", true],
   ["threeds version", true], ["threeds directory", false],
   ["authentication status", true], ["authentication eci", true],
-  ["request operation", true], ["request comment", true], ["serialNumber", true],
+  ["request operation", true], ["request comment", false], ["serialNumber", true],
   ["chargeback stage", true], ["chargeback reason", true], ["chargeback caseId", true],
   ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
 ];

@@ -5,6 +5,7 @@
  * send, and an origin that is ours.
  */
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
+import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
 import { stateOf } from "./account.ts";
 import { api, type Handlers } from "./api.ts";
@@ -24,6 +25,8 @@ export const apiPath = "/portal/api";
 
 export type PipelineOptions = VisitOptions & {
   readonly isProduction: boolean;
+  /** Of the portal's page; never by the request's `Host`, which the client chooses. */
+  readonly origins: () => readonly string[];
   readonly isUnavailable: (error: unknown) => boolean;
   readonly onFailed: (route: string, error: unknown) => void;
 };
@@ -96,7 +99,7 @@ async function answerVisit(
   if (caller instanceof PortalRefusal) return caller;
   const given = readInput(name, request);
   if (given instanceof PortalRefusal) return given;
-  const input = route.input.read(given, "input");
+  const input = route.input.read(given, "input", maskCardNumbers);
   if (input instanceof ShapeFault) {
     const field = input.at.replace(/^input\.?/, "");
     return new PortalRefusal(400, "invalid_input", `${field || "The request"} ${input.fault}.`);
@@ -161,13 +164,8 @@ function readInput(
  * allows it; `Origin` and `Sec-Fetch-Site` are set by the browser and not by a page.
  */
 function isOwnOrigin({ headers }: HttpRequest, options: PipelineOptions): boolean {
-  const origin = options.origin();
-  const {
-    "x-portal": own,
-    "sec-fetch-site": site = "same-origin",
-    origin: sent = origin,
-  } = headers;
-  const isHere = sent === origin || URL.parse(sent)?.host === headers.host;
+  const { "x-portal": own, "sec-fetch-site": site = "same-origin", origin: sent } = headers;
+  const isHere = sent === undefined || options.origins().includes(sent);
   return own !== undefined && site === "same-origin" && isHere;
 }
 

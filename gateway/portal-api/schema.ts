@@ -19,8 +19,10 @@ export class ShapeFault {
 export type Schema<Value> = {
   readonly json: JsonSchema;
   readonly isOptional: boolean;
-  read(given: unknown, at: string): Value | ShapeFault;
+  /** `clean` is for texts that people write; a browser's input is read with one. */
+  read(given: unknown, at: string, clean?: Clean): Value | ShapeFault;
 };
+type Clean = (text: string) => string;
 export type ValueOf<Shape> = Shape extends Schema<infer Value> ? Value : never;
 
 type Fields = Readonly<Record<string, Schema<unknown>>>;
@@ -35,18 +37,30 @@ function schema<Value>(json: JsonSchema, read: Schema<Value>["read"]): Schema<Va
   return { json, read, isOptional: false };
 }
 
-type TextRules = { readonly min?: number; readonly max?: number; readonly pattern?: RegExp };
+type TextRules = {
+  readonly min?: number;
+  readonly max?: number;
+  readonly pattern?: RegExp;
+  /** A secret, or compared with what is stored: it is never cleaned. */
+  readonly isExact?: boolean;
+};
 
-export function text(meaning = "", { min = 0, max = 1_000, pattern }: TextRules = {}) {
+export function text(
+  meaning = "",
+  { min = 0, max = 1_000, pattern, isExact = pattern !== undefined }: TextRules = {},
+) {
   const json = {
     ...{ type: "string", minLength: min, maxLength: max, ...described(meaning) },
     ...(pattern && { pattern: pattern.source }),
   };
-  return schema<string>(json, (given, at) => {
+  return schema<string>(json, (given, at, clean) => {
     if (typeof given !== "string") return new ShapeFault(at, "is no text");
+    // PostgreSQL stores no such text.
+    if (given.includes("\0")) return new ShapeFault(at, "has a character that is none");
     if (given.length < min) return new ShapeFault(at, `has less than ${min} characters`);
     if (given.length > max) return new ShapeFault(at, `has more than ${max} characters`);
-    return pattern?.test(given) === false ? new ShapeFault(at, "does not have its form") : given;
+    if (pattern?.test(given) === false) return new ShapeFault(at, "does not have its form");
+    return clean === undefined || isExact ? given : clean(given);
   });
 }
 
@@ -90,11 +104,11 @@ export function oneOf<const Word extends string>(words: readonly Word[], meaning
 /** In a query, its items are separated by commas. */
 export function list<Item>(item: Schema<Item>, max = 1_000) {
   const json = { type: "array", items: item.json, maxItems: max };
-  return schema<readonly Item[]>(json, (given, at) => {
+  return schema<readonly Item[]>(json, (given, at, clean) => {
     const items = typeof given === "string" ? given.split(",") : given;
     if (!Array.isArray(items)) return new ShapeFault(at, "is no list");
     if (items.length > max) return new ShapeFault(at, `has more than ${max} items`);
-    const read = items.map((each, index) => item.read(each, `${at}[${index}]`));
+    const read = items.map((each, index) => item.read(each, `${at}[${index}]`, clean));
     const fault = read.find((each) => each instanceof ShapeFault);
     return fault instanceof ShapeFault ? fault : (read as Item[]);
   });
@@ -108,7 +122,7 @@ export function record<Shape extends Fields>(shape: Shape): Schema<RecordOf<Shap
     required: names.filter((name) => shape[name]?.isOptional === false),
     additionalProperties: false,
   };
-  return schema(json, (given, at) => {
+  return schema(json, (given, at, clean) => {
     if (typeof given !== "object" || given === null || Array.isArray(given)) {
       return new ShapeFault(at, "is no object");
     }
@@ -120,7 +134,7 @@ export function record<Shape extends Fields>(shape: Shape): Schema<RecordOf<Shap
       const [of, value] = [shape[name], sent.get(name)];
       if (of === undefined || (value === undefined && of.isOptional)) continue;
       if (value === undefined) return new ShapeFault(`${at}.${name}`, "is missing");
-      const read = of.read(value, `${at}.${name}`);
+      const read = of.read(value, `${at}.${name}`, clean);
       if (read instanceof ShapeFault) return read;
       result.push([name, read]);
     }

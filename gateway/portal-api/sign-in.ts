@@ -10,8 +10,11 @@ import { type Instant, later, minutes } from "../values/time.ts";
 import { PortalRefusal, type PortalVisit } from "./route.ts";
 
 export type SignInTries = {
-  /** Adds a try to each count and returns the counts; one that has expired begins anew. */
-  add(keys: readonly Uint8Array[], now: Instant, expiresAt: Instant): Promise<readonly number[]>;
+  /**
+   * Adds a try to each count, and answers whether all had room for it. A full count is not written,
+   * nor are those beside it: a flood of tries leaves no rows. One that has expired begins anew.
+   */
+  add(bounds: readonly DigestBound[], now: Instant, expiresAt: Instant): Promise<boolean>;
   /** Takes one try back. */
   release(key: Uint8Array): Promise<void>;
   clear(key: Uint8Array): Promise<void>;
@@ -23,6 +26,7 @@ export type SignInOptions = {
 };
 
 type Bound = { readonly key: string; readonly max: number };
+type DigestBound = { readonly key: Uint8Array; readonly max: number };
 
 const windowMs = minutes(5);
 /** Passwords under computation in this process: half of the threads of Node's pool. */
@@ -46,8 +50,7 @@ export function makeGuard({ tries, isPassword }: SignInOptions) {
     { given, stored }: { readonly given: string; readonly stored: string | undefined },
   ): Promise<PortalRefusal | "right" | "wrong"> {
     const keys = boundsFor(visit, login);
-    const counts = await count(keys, visit.now);
-    if (counts.some((each, index) => each > (keys[index]?.max ?? 0))) return tooMany;
+    if (!(await count(keys, visit.now))) return tooMany;
     const right = await bounded(() => isPassword(new Secret(given), stored));
     if (right instanceof PortalRefusal || !right) return right || "wrong";
     const [own, network] = keys.map(digestKey);
@@ -73,13 +76,12 @@ export function makeGuard({ tries, isPassword }: SignInOptions) {
 
   /** For codes, whose sender knows the password: a million codes are few. */
   async function countCode(login: string, now: Instant): Promise<PortalRefusal | undefined> {
-    const bound = { key: `code/${login}`, max: 10 };
-    const [tried = 0] = await count([bound], now);
-    return tried > bound.max ? tooMany : undefined;
+    return (await count([{ key: `code/${login}`, max: 10 }], now)) ? undefined : tooMany;
   }
 
-  function count(bounds: readonly Bound[], now: Instant): Promise<readonly number[]> {
-    return tries.add(bounds.map(digestKey), now, later(now, windowMs));
+  function count(bounds: readonly Bound[], now: Instant): Promise<boolean> {
+    const digests = bounds.map((bound) => ({ key: digestKey(bound), max: bound.max }));
+    return tries.add(digests, now, later(now, windowMs));
   }
 }
 

@@ -3,6 +3,7 @@
  * make no operator of any of them; no user changes its own role or disables itself.
  */
 import type { MerchantId } from "../values/ids.ts";
+import { hasCardNumber } from "../values/mask-card-numbers.ts";
 import { isMerchantRole, type Role } from "../values/roles.ts";
 import type { Handlers } from "./api.ts";
 import { merchantOf } from "./orders.ts";
@@ -59,6 +60,11 @@ export type TeamOptions = {
 
 const taken = new PortalRefusal(409, "taken", "There is a user of this login already.");
 const notOneself = new PortalRefusal(409, "own_account", "Ask another administrator for this.");
+const cardAsLogin = new PortalRefusal(
+  400,
+  "invalid_input",
+  "A login does not contain a card number.",
+);
 const wrongMerchant = new PortalRefusal(
   400,
   "invalid_input",
@@ -99,6 +105,7 @@ export function teamHandlers({ team, names, findEntries, guard }: TeamOptions) {
       return { users };
     },
     async "POST /users/add"({ login, role, merchant }, caller) {
+      if (hasCardNumber(login)) return cardAsLogin;
       const owner = ownerOf(role, merchant, caller);
       if (owner instanceof PortalRefusal) return owner;
       if ((await team.list()).some((user) => user.login === login)) return taken;

@@ -122,7 +122,7 @@ async function open(t: TestContext): Promise<Installation> {
   return installation;
 }
 
-test("an operator and a merchant's user can sign in to the portal, with the same passwords after a restart", async (t) => {
+test("an operator and a merchant's user can sign in to the portal, with the same passwords after a restart, and never in production", async (t) => {
   const installation = await open(t);
   const set = await makeDemonstration(installation, await putSandboxGates(installation, older));
   const facts = { baseUrl: older.url, set, bank: older, wallets: undefined };
@@ -138,4 +138,10 @@ test("an operator and a merchant's user can sign in to the portal, with the same
   await rm(demoFile);
   const renewed = await preparePortal(installation, "demo");
   assert.notEqual(renewed?.operator.password, portal?.operator.password);
+
+  // The merchant cannot be deleted, and without it no login is made.
+  const config = { ...installation.config, environment: "production" as const };
+  const refused = await refuseInProduction({ ...installation, config });
+  assert.match(refused?.sentence ?? "", /^This database has the demonstration merchant/m);
+  assert.equal(await preparePortal(installation, "another"), undefined);
 });

@@ -95,11 +95,12 @@ function sessionOf(row: SessionRow): PortalSession {
 export function makeAccountStore(options: AccountStoreOptions): AccountStore {
   const { query, auditAs, hashPassword } = options;
   return {
-    async findPassword(login) {
-      const [user] = await query<{ id: string; stored: string }>(
-        `select id, password as stored from users
-         where login = $1 and enabled and password is not null`,
-        [login],
+    async findPassword(login, now) {
+      const [user] = await query<{ id: string; stored: string; isExpired: boolean }>(
+        `select id, password as stored,
+           coalesce(password_expires_at <= ${moment("$2")}, false) as "isExpired"
+         from users where login = $1 and enabled and password is not null`,
+        [login, now],
       );
       return user;
     },
@@ -137,9 +138,11 @@ export function makeAccountStore(options: AccountStoreOptions): AccountStore {
     async setPassword(actor, { account, digest }, password) {
       const stored = await hashPassword(password);
       await auditAs(actor).change(async (change, write) => {
-        await change("update users set password = $2, password_temporary = false where id = $1", [
-          ...[account.id, stored],
-        ]);
+        await change(
+          `update users set password = $2, password_temporary = false, password_expires_at = null
+           where id = $1`,
+          [account.id, stored],
+        );
         await change("delete from portal_sessions where user_id = $1 and digest <> $2", [
           ...[account.id, digest],
         ]);
@@ -151,21 +154,33 @@ export function makeAccountStore(options: AccountStoreOptions): AccountStore {
 
 export function makeSignInTries(query: Query): SignInTries {
   return {
-    async add(keys, now, expiresAt) {
+    async add(bounds, now, expiresAt) {
       // In one order, so that two requests do not wait for each other.
-      const sorted = keys.toSorted(Buffer.compare);
+      const sorted = bounds.toSorted((one, other) => Buffer.compare(one.key, other.key));
       const rows = await query<{ key: Buffer; tries: number }>(
         `insert into sign_in_tries (key, tries, expires_at)
          select key, 1, ${moment("$3")} from unnest($1::bytea[]) as key
+         where not exists (
+           select from sign_in_tries as full_count
+             join unnest($1::bytea[], $4::int[]) as bound (key, most) using (key)
+           where tries >= most and expires_at > ${moment("$2")}
+         )
          on conflict (key) do update set
            tries = case when sign_in_tries.expires_at <= ${moment("$2")} then 1
              else sign_in_tries.tries + 1 end,
            expires_at = case when sign_in_tries.expires_at <= ${moment("$2")}
              then excluded.expires_at else sign_in_tries.expires_at end
          returning key, tries`,
-        [bytesArray(sorted), now, expiresAt],
+        [
+          ...[bytesArray(sorted.map(({ key }) => key)), now, expiresAt],
+          sorted.map(({ max }) => max),
+        ],
       );
-      return keys.map((key) => rows.find((row) => row.key.equals(key))?.tries ?? 0);
+      // Of requests at the same moment, some find the count full only when they have added to it.
+      return bounds.every(({ key, max }) => {
+        const tries = rows.find((row) => row.key.equals(key))?.tries;
+        return tries !== undefined && tries <= max;
+      });
     },
     async release(key) {
       await query("update sign_in_tries set tries = tries - 1 where key = $1", [key]);

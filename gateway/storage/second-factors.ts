@@ -141,18 +141,20 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
       { account, digest },
       { id, publicKey, counter, transports, name, createdAt },
     ) {
-      await auditAs(actor).change(async (change, write) => {
-        await change(
+      return auditAs(actor).change(async (change, write) => {
+        const added = await change(
           `insert into passkeys (id, user_id, public_key, counter, transports, name, created_at)
-           values ($1, $2, $3, $4, $5, $6, ${moment("$7")})`,
+           values ($1, $2, $3, $4, $5, $6, ${moment("$7")}) on conflict do nothing returning id`,
           [id, account.id, Buffer.from(publicKey), counter, transports, name, createdAt],
         );
+        if (added.length === 0) return false;
         await change("update portal_sessions set second_factor = true where digest = $1", [digest]);
         await write({
           action: "user passkey add",
           subject: `user ${account.login}`,
           after: { name },
         });
+        return true;
       });
     },
 

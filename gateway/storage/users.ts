@@ -52,7 +52,9 @@ export function makeUserAdministration(audit: Audit) {
     setPassword: (login: string, { stored, isTemporary }: NewPassword) =>
       change(
         ...(["user password", login] as const),
-        "update users set password = $2, password_temporary = $3 where login = $1",
+        `update users set password = $2, password_temporary = $3,
+           password_expires_at = case when $3 then now() + interval '72 hours' end
+         where login = $1`,
         [login, stored, isTemporary],
       ),
     /** For a person who has lost their phone: passkeys, codes of an app and recovery codes. */

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUIDv7 } from "node:crypto";
 import { join } from "node:path";
 import type { Gates } from "../acquirers/gates.ts";
-import { baseUrlOf } from "../config/config.ts";
+import { baseUrlOf, signedUrlsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { makeIsTrusted } from "../http/client-network.ts";
 import type { HttpRoute } from "../http/router.ts";
@@ -64,6 +64,7 @@ type Dependencies = Resources & {
 export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const { config, clock, log } = dependencies;
   const origin = () => new URL(baseUrlOf(config, dependencies.port())).origin;
+  const origins = () => signedUrlsOf(config, dependencies.port()).map((url) => new URL(url).origin);
   const access = openAccess(dependencies);
   const options = { ...access, ...openTeam(dependencies), ...openOrders(dependencies), origin };
   const handlers = {
@@ -74,7 +75,7 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const sessions = makeSessionStore(access.stored);
   return [
     ...portalApiRoutes(handlers, {
-      ...{ origin, isProduction: access.isProduction, now: clock.now, isUnavailable },
+      ...{ origin, origins, isProduction: access.isProduction, now: clock.now, isUnavailable },
       isTrusted: makeIsTrusted(partsOf(config.trustedProxies)),
       proxyHeader: config.proxyHeader,
       findSession: (digest) => sessions.find(digest, clock.now()),
@@ -111,7 +112,8 @@ function openOrders(dependencies: Dependencies) {
     },
     async followUp(order: Order, request: FollowUpTerms) {
       const entryPoint = configuration.current().endpointById.get(order.endpointId);
-      if (entryPoint === undefined) return new Failure("unknown_endpoint");
+      // As in the merchant interface: a disabled endpoint goes on, a disabled merchant does not.
+      if (entryPoint?.merchant.enabled !== true) return new Failure("unknown_endpoint");
       const wanted = { clientOrderId: order.clientOrderId, orderId: order.id };
       const serialNumber = asSerialNumber(randomUUIDv7());
       const accepted = await orders.followUp(entryPoint, { wanted, serialNumber, request });

@@ -64,6 +64,7 @@ test("the cookie is no script's and no other site's, and its text is nowhere in 
 const foreign: readonly (readonly [what: string, headers: Record<string, string>])[] = [
   ["of another origin",                    { origin: "https://evil.example" }],
   ["of another port of this host",         { origin: "http://127.0.0.1:1" }],
+  ["of a host that a proxy passes on",     { origin: "http://evil.example", host: "evil.example" }],
   ["that the browser calls cross-site",    { "sec-fetch-site": "cross-site" }],
   ["of a sandboxed frame",                 { origin: "null" }],
 ];
@@ -143,6 +144,45 @@ test("a user ends no session of another user", async () => {
 
   assert.equal(body.done, false);
   assert.equal((await other.call("GET /session", {})).body.state, "in");
+});
+
+test("tries above the bounds leave nothing in the database", async () => {
+  const login = await newUser();
+  const count = async () => {
+    const [row] = await world.installation.database.query<{ rows: number; sum: number }>(
+      "select count(*)::int as rows, sum(tries)::int as sum from sign_in_tries",
+    );
+    return row;
+  };
+  for (let tried = 0; tried < 10; tried += 1) await browser().signIn(login, "a wrong guess");
+  const full = await count();
+
+  for (let tried = 0; tried < 3; tried += 1) {
+    assert.equal(await browser().signIn(login, "a wrong guess"), "too_many_tries");
+  }
+  assert.deepEqual(await count(), full);
+  world.clock.advance(5 * minuteMs);
+  assert.equal(await browser().signIn(login), "in");
+});
+
+// biome-ignore format: a table
+const malformed: readonly (readonly [what: string, name: string, input: object])[] = [
+  ["a login with a character that is none", "POST /sign-in",           { login: "a\0b", password }],
+  ["a passkey without an answer",           "POST /passkeys/confirm",  { name: "key", response: {} }],
+  ["a passkey with a list as its answer",   "POST /passkeys/confirm",  { name: "key", response: [1] }],
+  ["a passkey of wrong types",              "POST /passkeys/confirm",  { name: "key", response: { id: 1, rawId: 2, type: "public-key", response: { clientDataJSON: 3, attestationObject: {}, transports: "usb" } } }],
+  ["a passkey that shows nothing",          "POST /sign-in/passkey",   { response: { id: { toString: 1 }, response: null } }],
+  ["a body that is no object",              "POST /password",          ["a"]],
+];
+
+test("malformed input is refused, and never an error of the gateway", async () => {
+  const own = browser();
+  await own.signIn(await newUser());
+  for (const [what, name, input] of malformed) {
+    await own.call("POST /passkeys/begin", {});
+    const { status } = await own.send(name, input);
+    assert.ok([400, 401].includes(status), `${what}: ${status}`);
+  }
 });
 
 test("a disabled user is out at once", async () => {
@@ -341,4 +381,15 @@ test("a portal that is not built says so, and every answer has a strict policy",
   ]) {
     assert.equal((await fetch(`http://127.0.0.1:${world.gateway.port}${path}`)).status, 404);
   }
+});
+
+// The last: the database's clock, by which the three days are counted, stays where it is.
+test("a temporary password that is not replaced in three days opens nothing", async () => {
+  const login = await newUser("admin", true);
+  assert.equal(await browser().signIn(login), "new_password");
+
+  world.clock.advance(72 * 60 * minuteMs);
+
+  assert.equal(await browser().signIn(login), "password_expired");
+  assert.equal(await browser().signIn(login, "a wrong guess"), "wrong_credentials");
 });

@@ -193,3 +193,42 @@ test("a step that no node has indexed is found by the sweep", async () => {
 
   assert.deepEqual(await found("9.09"), [order]);
 });
+
+test("an operator's reason is not shown to the merchant, and card numbers in it are masked", async () => {
+  const order = await sale({ amount: "30.00" });
+  const reason = `suspected fraud with ${plainCard}`;
+  await ann.call("POST /orders/return/:order", { order, amount: "1.00", reason });
+  await world.settle();
+
+  const [own, theirs] = [
+    JSON.stringify((await ann.call("GET /orders/:order", { order })).body),
+    JSON.stringify((await bob.call("GET /orders/:order", { order })).body),
+  ];
+
+  assert.ok(own.includes("suspected fraud") && !theirs.includes("suspected"));
+  const { query } = world.installation.database;
+  const stored = await query<{ row: string }>(
+    `select audit::text as row from audit where subject = $1
+     union all select row::text from order_history as row where order_id = $2::bigint`,
+    [`order ${order}`, order],
+  );
+  assert.ok(stored.length > 2 && stored.every(({ row }) => !row.includes(plainCard)));
+  assert.ok(!own.includes(plainCard));
+});
+
+test("orders of a disabled endpoint are returned as ever, those of a disabled merchant are not", async () => {
+  const order = await sale({ amount: "40.00" });
+  const { query } = world.installation.database;
+  const asked = { order, amount: "1.00" };
+  const tries: number[] = [];
+  for (const table of ["endpoints", "merchants"] as const) {
+    await query(`update ${table} set enabled = false`);
+    const own = openBrowser(await world.otherNode(`without-${table}`));
+    await own.signIn("ann");
+    const { status } = await own.call("POST /orders/return/:order", { ...asked, reason: table });
+    tries.push(status);
+    await query(`update ${table} set enabled = true`);
+  }
+
+  assert.deepEqual(tries, [200, 409]);
+});
