@@ -189,7 +189,10 @@ test("a step that no node has indexed is found by the sweep", async () => {
   assert.deepEqual(await found("9.09"), []);
 
   world.clock.advance(2 * 60_000);
-  await world.gateway.cleanUp();
+  // One pass of the sweep ends after its share of time, on a busy machine before it is through.
+  let passes = 0;
+  do await world.gateway.cleanUp();
+  while ((await found("9.09")).length === 0 && ++passes < 100);
 
   assert.deepEqual(await found("9.09"), [order]);
 });
