@@ -48,7 +48,14 @@ export async function startBank(options: BankOptions) {
   const { asciiPort, binaryPort, iso93Port, control, host, threeDs, wallets } = parts;
   const { ledger, messages } = host;
   const { directory } = threeDs;
-  const listeners = [asciiPort, binaryPort, iso93Port, control, directory.listener];
+  const listeners = [
+    asciiPort,
+    binaryPort,
+    iso93Port,
+    control,
+    directory.listener,
+    wallets.sessions,
+  ];
 
   /** Drops every connection; all bookings are on disk when it resolves. */
   async function stop(): Promise<void> {
@@ -153,7 +160,7 @@ async function makeParts(options: BankOptions) {
 
   const acsUrl = () => `http://${ip}:${control.port}`;
   const threeDs = openThreeDs(bank, identities, addressOf(options.directoryPort), acsUrl);
-  const wallets = await openWallets(bank);
+  const wallets = await openWallets(bank, identities.directory, addressOf());
   const controlled = { ...host, setSwitches, threeDs, wallets };
   const control = makeControlServer(controlled, addressOf(options.httpPort));
   const ports = { asciiPort, binaryPort, iso93Port };

@@ -4,9 +4,11 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { Merchant, WalletSettings } from "../orders/merchant.ts";
 import { makeWalletKeyAdministration } from "../storage/wallets.ts";
+import { putWellKnownFile, removeWellKnownFile } from "../storage/well-known-files.ts";
+import { isCountry } from "../values/iso-codes.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
-import type { Wallet } from "../wallets/wallet-trust.ts";
+import type { KeyUse } from "../wallets/wallet-trust.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { type Installation, openVault, readConfiguration } from "./installation.ts";
 import { pemOf } from "./merchant.ts";
@@ -18,16 +20,28 @@ const warnDays = 30;
 
 const options = [
   new Option("--walleta-merchant <id>", "merchant identifier at walleta"),
+  new Option(
+    "--walleta-country <code>",
+    "where the merchant is, as two letters: for the payment page",
+  ),
   new Option("--walletb-recipient <id>", "recipient at walletb: merchant:<id> or gateway:<id>"),
   new Option("--walletb-merchant <id>", "the merchant's id among the gateway's (default: login)"),
 ];
 
 export function addWalletCommands(wallet: Command): void {
   addCommands(wallet, [["set <login>", "set a merchant's identifiers", setWallets, options]]);
+  const files = wallet
+    .command("domain-file")
+    .description("files by which wallets check the domain");
+  // biome-ignore format: a table
+  addCommands(files, [
+    ["set <name> <file>", "serve a wallet's file at /.well-known/<name>", setDomainFile],
+    ["remove <name>",     "serve it no longer",                          removeDomainFile],
+  ]);
   const key = wallet.command("key").description("the keys that wallets encrypt for");
   // biome-ignore format: a table
   addCommands(key, [
-    ["make <login> <walleta|walletb>", "make a key; prints the certificate request or public key for the wallet", makeWalletKey],
+    ["make <login> <use>",             "make a key; prints the certificate request or public key for the wallet; the use is walleta, walletb or walleta-identity", makeWalletKey],
     ["certify <id> <file>",            "store the certificate that walleta has issued for a key",                 certifyWalletKey],
     ["list",                           "list all keys with the expiry of their certificates",                     listWalletKeys],
     ["remove <id>",                    "remove a key; payment data encrypted for it can no longer be decrypted",  removeWalletKey],
@@ -36,6 +50,7 @@ export function addWalletCommands(wallet: Command): void {
 
 type WalletOptions = {
   readonly walletaMerchant?: string;
+  readonly walletaCountry?: string;
   readonly walletbRecipient?: string;
   readonly walletbMerchant?: string;
 };
@@ -50,7 +65,7 @@ async function setWallets(session: Session, login: string, given: WalletOptions)
 }
 
 function readSettings(
-  { walletaMerchant, walletbRecipient, walletbMerchant }: WalletOptions,
+  { walletaMerchant, walletaCountry, walletbRecipient, walletbMerchant }: WalletOptions,
   known: WalletSettings = {},
 ): WalletSettings | Problem {
   const recipientId = walletbRecipient ?? known.walletb?.recipientId;
@@ -60,10 +75,21 @@ function readSettings(
   if (recipientId === undefined && walletbMerchant !== undefined) {
     return new Problem("--walletb-merchant also needs --walletb-recipient.");
   }
+  const merchantIdentifier = walletaMerchant ?? known.walleta?.merchantIdentifier;
+  const country = walletaCountry?.toUpperCase();
+  if (country !== undefined && !isCountry(country)) {
+    return new Problem("--walleta-country is a country's two letters.");
+  }
+  if (merchantIdentifier === undefined && country !== undefined) {
+    return new Problem("--walleta-country also needs --walleta-merchant.");
+  }
+  const walleta = merchantIdentifier !== undefined && {
+    walleta: { ...known.walleta, merchantIdentifier, ...(country && { country }) },
+  };
   const own = walletbMerchant === undefined ? {} : { gatewayMerchantId: walletbMerchant };
   return {
     ...known,
-    ...(walletaMerchant === undefined ? {} : { walleta: { merchantIdentifier: walletaMerchant } }),
+    ...(walleta || {}),
     ...(recipientId === undefined ? {} : { walletb: { ...known.walletb, recipientId, ...own } }),
   };
 }
@@ -71,24 +97,29 @@ function readSettings(
 async function makeWalletKey(session: Session, login: string, wallet: string): Promise<Output> {
   const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
-  if (wallet !== "walleta" && wallet !== "walletb") {
-    return new Problem("The wallet is walleta or walletb.");
-  }
-  return addWalletKey(session, merchant, wallet);
+  const use = keyUses.find((each) => each === wallet);
+  if (use === undefined) return new Problem(`The use is one of ${keyUses.join(", ")}.`);
+  return addWalletKey(session, merchant, use);
 }
+
+const keyUses: readonly KeyUse[] = ["walleta", "walletb", "walleta-identity"];
 
 /** Answers with what the wallet needs: a certificate request, or the public key. */
 export async function addWalletKey(
   installation: Installation,
   { id: merchantId, login }: Merchant,
-  wallet: Wallet,
+  wallet: KeyUse,
 ): Promise<{ readonly id: string; readonly request?: string; readonly publicKey?: string }> {
   const keys = await openWalletKeys(installation);
-  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  // walleta issues certificates of identity for RSA keys alone.
+  const { privateKey, publicKey } =
+    wallet === "walleta-identity"
+      ? generateKeyPairSync("rsa", { modulusLength: 2048 })
+      : generateKeyPairSync("ec", { namedCurve: "P-256" });
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const key = { merchantId, wallet, privateKey: new Secret(pem), publicKey: pemOf(publicKey) };
   const id = await keys.add(key);
-  if (wallet === "walleta") return { id, request: await makeCertificateRequest(privateKey, login) };
+  if (wallet !== "walletb") return { id, request: await makeCertificateRequest(privateKey, login) };
   return { id, publicKey: pointOf(publicKey) };
 }
 
@@ -98,12 +129,15 @@ export async function openWalletKeys(installation: Installation) {
   return makeWalletKeyAdministration(audit, database.query, sealSecret);
 }
 
-/** A PKCS #10 request for a P-256 key, in PEM. */
+/** A PKCS #10 request for a P-256 or RSA key, in PEM. */
 export async function makeCertificateRequest(privateKey: KeyObject, name: string): Promise<string> {
   // Loading takes a tenth of a second, and no other command needs them.
   const { AttributeTypeAndValue, CertificationRequest } = await import("pkijs");
   const { Utf8String } = await import("asn1js");
-  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
+  const algorithm =
+    privateKey.asymmetricKeyType === "rsa"
+      ? { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }
+      : { name: "ECDSA", namedCurve: "P-256" };
   const commonName = { type: "2.5.4.3", value: new Utf8String({ value: name }) };
   const request = new CertificationRequest({ attributes: [] });
   request.subject.typesAndValues.push(new AttributeTypeAndValue(commonName));
@@ -124,7 +158,7 @@ export function pointOf(publicKey: KeyObject): string {
 
 async function certifyWalletKey(session: Session, id: string, file: string): Promise<Output> {
   const keys = await openWalletKeys(session);
-  const key = (await keys.list()).find((each) => each.id === id && each.wallet === "walleta");
+  const key = (await keys.list()).find((each) => each.id === id && each.wallet !== "walletb");
   if (key === undefined) {
     return new Problem(`There is no walleta key ${id}: see \`gw wallet key list\`.`);
   }
@@ -170,4 +204,22 @@ async function removeWalletKey(session: Session, id: string): Promise<Output> {
   const keys = await openWalletKeys(session);
   if (/^\d{1,18}$/.test(id) && (await keys.remove(id))) return { removed: id };
   return new Problem(`There is no key ${id}: see \`gw wallet key list\`.`);
+}
+
+const fileBytesMax = 65_536;
+
+async function setDomainFile({ audit }: Session, name: string, file: string): Promise<Output> {
+  if (!/^[a-z0-9][a-z0-9._-]{0,99}$/i.test(name)) {
+    return new Problem("The name is the part of the wallet's path after /.well-known/.");
+  }
+  const content = await readFile(file, "utf8").catch(() => undefined);
+  if (content === undefined) return new Problem(`${file} cannot be read.`);
+  if (content.length > fileBytesMax) return new Problem(`${file} is longer than 64 KiB.`);
+  await putWellKnownFile(audit, name, content);
+  return { path: `/.well-known/${name}` };
+}
+
+async function removeDomainFile({ audit }: Session, name: string): Promise<Output> {
+  if (await removeWellKnownFile(audit, name)) return { removed: name };
+  return new Problem(`There is no file ${name}.`);
 }

@@ -66,6 +66,7 @@ export const events = {
 
   "wallet.token_refused":                ["info",  "a wallet's payment data was refused; `code` and `detail` tell why"],
   "wallet.token_release_failed":         ["warn",  "a wallet's payment data could not be released after a failed request; it stays used"],
+  "wallet.session_refused":              ["warn",  "walleta gave no merchant session, or a browser asked for one at an address that is not asked; `cause` of the last of `count` in the last minute"],
   "wallet.key_unreadable":               ["error", "a wallet key cannot be opened and is not used"],
   "wallet.keys_reload_failed":           ["error", "the wallet keys could not be read again; the node keeps the previous ones"],
   "wallet.roots_unreadable":             ["warn",  "the root certificates or keys of a wallet could not be read"],

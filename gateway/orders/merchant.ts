@@ -38,7 +38,11 @@ export type MerchantSettings = {
 };
 
 export type WalletSettings = {
-  readonly walleta?: { readonly merchantIdentifier: string };
+  readonly walleta?: {
+    readonly merchantIdentifier: string;
+    /** Two letters: where the merchant is, for the wallet's button. */
+    readonly country?: string;
+  };
   readonly walletb?: {
     /** `merchant:<id>` or `gateway:<id>`. */
     readonly recipientId: string;

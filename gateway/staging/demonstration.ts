@@ -28,6 +28,7 @@ import { mainCell } from "../storage/cells.ts";
 import { makeDirectoryAdministration } from "../storage/directories.ts";
 import { findUser, makeUserAdministration } from "../storage/users.ts";
 import type { ListedWalletKey } from "../storage/wallets.ts";
+import { putWellKnownFile } from "../storage/well-known-files.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import type { Role } from "../values/roles.ts";
@@ -167,7 +168,7 @@ function parsePublicKey(pem: string) {
 
 /** Until the operator sets others. */
 const walletDefaults = {
-  walleta: { merchantIdentifier: "merchant.tollgate.demo" },
+  walleta: { merchantIdentifier: "merchant.tollgate.demo", country: "US" },
   walletb: { recipientId: "gateway:tollgate" },
 };
 
@@ -207,6 +208,39 @@ export async function prepareWallets(installation: Installation, login: string, 
   const recipient = JSON.stringify({ publicKey: point, recipientId, gatewayMerchantId });
   await post(`${bankUrl}/wallets/walletb/recipient`, recipient, "application/json");
   return { walletaCertificateFile, walletbPublicKey: point, walletbRecipientId: recipientId };
+}
+
+/**
+ * What walleta's button on payment pages needs, once the gateway listens: a certificate of identity
+ * of this bank, and the file that the bank expects at the gateway's domain.
+ */
+export async function preparePageWallets(
+  installation: Installation,
+  login: string,
+  { baseUrl, bank }: { readonly baseUrl: string; readonly bank: { readonly url: string } },
+): Promise<void> {
+  const merchant = findMerchant(await readConfiguration(installation), login);
+  if (merchant instanceof Problem) return;
+  const { merchantIdentifier } = merchant.settings.wallets?.walleta ?? walletDefaults.walleta;
+  const wallets = `${bank.url}/wallets/walleta`;
+  const keys = await openWalletKeys(installation);
+  const folder = join(resolve(installation.config.dataDir), "bank", "wallets");
+  const issuer = new X509Certificate(await readFile(join(folder, "walleta-intermediate.pem")));
+  const isIdentity = ({ merchantId, wallet, certificate }: ListedWalletKey) =>
+    merchantId === merchant.id &&
+    wallet === "walleta-identity" &&
+    certificate !== null &&
+    new X509Certificate(certificate).verify(issuer.publicKey);
+  if (!(await keys.list()).some(isIdentity)) {
+    const { id, request = "" } = await addWalletKey(installation, merchant, "walleta-identity");
+    const place = `${wallets}/identity?${new URLSearchParams({ merchantIdentifier })}`;
+    const certificate = await post(place, request, "application/x-pem-file");
+    await keys.certify(id, certificate, Date.parse(new X509Certificate(certificate).validTo));
+  }
+  const { origin: address, hostname: domain } = new URL(baseUrl);
+  const domainRequest = JSON.stringify({ domain, address });
+  const file = JSON.parse(await post(`${wallets}/domain`, domainRequest, "application/json"));
+  await putWellKnownFile(installation.audit, file.name, file.content);
 }
 
 /** The bank keeps walleta's recipients in memory: a restarted one knows none. */

@@ -20,6 +20,7 @@ import {
   type Demonstration,
   makeDemonstration,
   makeDemonstrationKey,
+  preparePageWallets,
   preparePortal,
   prepareWallets,
   putSandboxDirectory,
@@ -28,7 +29,8 @@ import {
 } from "./demonstration.ts";
 import { firstSale, makeRequests, makeSecureSale, writeCommand } from "./example-sale.ts";
 import { sandboxNetworks, sandboxRanges } from "./sandbox-ranges.ts";
-import { makeFindFacts, welcomeRoutes } from "./welcome.ts";
+import { makeWalletSheet } from "./wallet-sheet.ts";
+import { makeFindFacts, readDemo, welcomeRoutes } from "./welcome.ts";
 
 /** For `gw pay --pass`. */
 export async function passAuthentication(address: string): Promise<void> {
@@ -38,11 +40,15 @@ export async function passAuthentication(address: string): Promise<void> {
 /** What a node in staging has beyond a node in production. */
 export function makeStagingParts(installation: Installation): StagingParts {
   const findFacts = makeFindFacts(installation);
+  const sheet = makeWalletSheet(async () => (await readDemo(installation.config))?.bank.url);
   return {
     ranges: sandboxRanges,
     networks: sandboxNetworks,
-    routes: ({ findState, clock }) =>
-      welcomeRoutes(clock, async () => findFacts(await findState())),
+    walletSheet: sheet.walletSheet,
+    routes: ({ findState, clock }) => [
+      ...welcomeRoutes(clock, async () => findFacts(await findState())),
+      ...sheet.routes,
+    ],
   };
 }
 
@@ -71,6 +77,7 @@ export async function startSandbox(installation: Installation, report: (progress
       const { config } = installation;
       const shown = { ...prepared, baseUrl: baseUrlOf(config, port), bank: address };
       const demoFile = await writeDemoFile(installation, shown);
+      await preparePageWallets(installation, demonstrationLogin, shown);
       const isSecure = adminPort === "" && config.tlsCertificateFile !== "";
       await untilReady(isSecure ? askSecurely : askPlainly, adminPort || port);
       printBanner({ ...shown, demoFile, config, startedAt, processes });

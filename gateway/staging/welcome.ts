@@ -11,6 +11,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { FormFault, parseForm, writeForm } from "@tollgate/protocols/form";
 import type { Installation } from "../cli/installation.ts";
+import type { Config } from "../config/config.ts";
 import { type HttpReply, type HttpRoute, redirectTo } from "../http/router.ts";
 import type { Merchant } from "../orders/merchant.ts";
 import { pageHeaders } from "../pages/design.ts";
@@ -191,7 +192,7 @@ export function makeFindFacts(installation: Installation) {
   const findLatest = makeFindLatest(installation);
 
   return async ({ configuration, missing }: NodeState): Promise<WelcomeFacts | undefined> => {
-    const demo = await readDemo(join(resolve(config.dataDir), "demo.json"));
+    const demo = await readDemo(config);
     const merchant = configuration.merchants.find(({ login }) => login === demo?.merchant.login);
     if (demo === undefined || merchant === undefined) return undefined;
     const own = [...configuration.endpoints.values()].filter(
@@ -222,7 +223,8 @@ function makeFindLatest({ cells }: Installation) {
 type Demo = Pick<WelcomeFacts, "baseUrl" | "merchant" | "bank">;
 
 /** Nothing also while the file is being written. */
-async function readDemo(file: string): Promise<Demo | undefined> {
+export async function readDemo({ dataDir }: Pick<Config, "dataDir">): Promise<Demo | undefined> {
+  const file = join(resolve(dataDir), "demo.json");
   try {
     const { baseUrl, merchant, bank }: Partial<Demo> = JSON.parse(await readFile(file, "utf8"));
     if (baseUrl === undefined || merchant === undefined || bank === undefined) return undefined;

@@ -8,7 +8,7 @@ import type { Secret } from "../values/secret.ts";
 import type { Clock } from "../values/time.ts";
 import type { Vault } from "../vault/vault.ts";
 import type { UsedToken } from "../wallets/open-wallet.ts";
-import type { ReadKeys, Wallet, WalletKey } from "../wallets/wallet-trust.ts";
+import type { KeyUse, ReadKeys, WalletKey } from "../wallets/wallet-trust.ts";
 import type { Audit } from "./audit.ts";
 import { livesHere } from "./cells.ts";
 import { notifyNodes } from "./configuration.ts";
@@ -56,7 +56,7 @@ export function walletKeyContext(merchantId: string, wallet: string): string {
 export type ListedWalletKey = {
   readonly id: string;
   readonly merchantId: MerchantId;
-  readonly wallet: Wallet;
+  readonly wallet: KeyUse;
   /** SPKI, in PEM. */
   readonly publicKey: string;
   readonly certificate: string | null;

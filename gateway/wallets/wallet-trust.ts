@@ -13,14 +13,16 @@ import { openReloadable } from "../values/reloadable.ts";
 import type { Clock } from "../values/time.ts";
 
 export type Wallet = "walleta" | "walletb";
+/** What a key is for: a wallet's tokens, or the merchant's identity at walleta. */
+export type KeyUse = Wallet | "walleta-identity";
 
 /** One generation of a merchant's key; two are in force while it is renewed. */
 export type WalletKey = {
   readonly id: string;
   readonly merchantId: MerchantId;
-  readonly wallet: Wallet;
+  readonly wallet: KeyUse;
   readonly privateKey: KeyObject;
-  /** walleta: the certificate in PEM; absent until the merchant has had it signed. */
+  /** The certificate in PEM, of walleta; absent until the merchant has had it signed. */
   readonly certificate: string | undefined;
 };
 
@@ -60,7 +62,7 @@ export async function openWalletKeys(dependencies: KeyDependencies) {
   });
 
   return {
-    keysOf: (merchant: MerchantId, wallet: Wallet) =>
+    keysOf: (merchant: MerchantId, wallet: KeyUse) =>
       keys.current().filter((key) => key.merchantId === merchant && key.wallet === wallet),
     reload: keys.reload,
     stop() {

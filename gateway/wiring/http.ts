@@ -79,6 +79,8 @@ export type StagingParts = {
   readonly ranges: readonly IssuerRange[];
   /** Countries of networks that only documents use. */
   readonly networks?: readonly (readonly [network: string, country: string])[];
+  /** The script that plays wallets on payment pages. */
+  readonly walletSheet?: string;
   routes?(node: {
     readonly findState: () => Promise<NodeState>;
     readonly clock: Clock;
@@ -265,6 +267,7 @@ function pageRoutes(
   querying: Guard,
 ): readonly HttpRoute[] {
   const { config, log, clock, configuration, cells, vault } = dependencies;
+  const pages = { ...dependencies, walletSheet: dependencies.staging?.walletSheet };
   const { pathWord, pageLogoFile: logoFile } = config;
   const theme = openTheme({
     name: config.pageName,
@@ -293,7 +296,7 @@ function pageRoutes(
       embedOriginsOf: ({ page, endpointId }) =>
         (page && configuration.getEndpoint(endpointId).settings.embedOrigins) ?? [],
     }),
-    ...paymentPageRoutes(dependencies, { paymentPages, threeds, querying, theme, addressOf }),
+    ...paymentPageRoutes(pages, { paymentPages, threeds, querying, theme, addressOf }),
     receiptRoute({ pathWord, receipts, theme, printDate, clock }),
   ];
 }

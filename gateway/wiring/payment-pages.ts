@@ -10,23 +10,29 @@ import type { Theme } from "../pages/design.ts";
 import { makeAssets } from "../pages/payment/assets.ts";
 import { makeFindLink } from "../pages/payment/link-payable.ts";
 import { makeFindPayable } from "../pages/payment/order-payable.ts";
-import { paymentRoutes } from "../pages/payment/routes.ts";
+import { type FindPayable, paymentRoutes } from "../pages/payment/routes.ts";
+import { walletRoutes } from "../pages/payment/wallet-routes.ts";
 import { type Demand, makePageTries, type TryPlace } from "../screening/page-tries.ts";
 import { makeProofs } from "../screening/proof-of-work.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import type { LiveHold } from "../storage/installation-hold.ts";
 import { routeLinks } from "../storage/payment-links.ts";
 import { routeTakeNonce, routeTallies } from "../storage/routed-stores.ts";
+import { findWellKnownFile } from "../storage/well-known-files.ts";
 import { Failure } from "../values/failure.ts";
 import { renderQrSvg } from "../values/qr-code.ts";
 import type { Engine } from "./engine.ts";
 import type { Resources } from "./resources.ts";
 import type { LinkServices, Services } from "./services.ts";
+import type { Wallets } from "./wallets.ts";
 
 type Dependencies = Resources & {
   readonly configuration: LiveConfiguration;
   readonly engine: Pick<Engine, "accept" | "findExisting">;
   readonly hold: LiveHold;
+  readonly wallets: Pick<Wallets, "sessions">;
+  /** The script that plays wallets, in staging. */
+  readonly walletSheet?: string | undefined;
   /** The public address. */
   readonly baseUrl: () => string;
 };
@@ -43,22 +49,40 @@ export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): reado
   const { config, clock, vault } = dependencies;
   const { paymentPages, threeds, theme, addressOf } = edge;
   const services = makeLinkServices(dependencies, edge);
-  const walletMethods = { walletb: config.walletbMethod };
+  const { sessions } = dependencies.wallets;
+  const walletMethods = {
+    ...{ walleta: config.walletaMethod, walletb: config.walletbMethod },
+    hasIdentity: sessions.hasIdentity,
+  };
   const shared = { ...services, addressOf, walletMethods };
   const findOrder = makeFindPayable({ ...shared, pages: paymentPages, threeds, clock });
   const findLink = makeFindLink({ ...shared, paymentPages, findOrder });
   const isLink = (token: string) => vault.readLinkToken(token) !== undefined;
   const { take } = makeRateLimit<string>({ perSecond: config.paymentPostsPerSecond }, clock);
-  return paymentRoutes({
-    ...{ theme, assets: makeAssets(), operator: config.pageName, addressOf },
-    find: (token, request) => (isLink(token) ? findLink : findOrder)(token, request),
-    isTooFast: (request) => take(networkOf(addressOf(request)) ?? "") > 0,
+  const shownPage: FindPayable = (token, request) =>
+    (isLink(token) ? findLink : findOrder)(token, request);
+  const isTooFast = (request: HttpRequest) => take(networkOf(addressOf(request)) ?? "") > 0;
+  const pages = paymentRoutes({
+    ...{
+      theme,
+      assets: makeAssets(dependencies.walletSheet),
+      operator: config.pageName,
+      addressOf,
+    },
+    ...{ find: shownPage, isTooFast },
     async findCode(token) {
       const found = await services.paymentLinks.find(token);
       if (found === undefined || found instanceof Failure) return found;
       return renderQrSvg(`${dependencies.baseUrl()}/pay/${token}`);
     },
   });
+  const domain = () => URL.parse(dependencies.baseUrl())?.hostname ?? "";
+  const wallets = walletRoutes({
+    ...{ find: shownPage, isTooFast },
+    askSession: (merchant, asked) => sessions.ask(merchant, { ...asked, domain: domain() }),
+    findFile: edge.querying((name: string) => findWellKnownFile(dependencies.database.query, name)),
+  });
+  return [...pages, ...wallets];
 }
 
 /** Anyone can be refused as often as they like: the log must not grow with that. */

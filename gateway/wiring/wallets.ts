@@ -1,10 +1,21 @@
 /** Wallets, wired: keys, roots, the wallet worker, and the tokens that were used before. */
-import { signingWindowMaxMs } from "../config/settings.ts";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { rootCertificates } from "node:tls";
+import { makeAddressRules, makeLookup, makeResolve } from "../callbacks/addresses.ts";
+import { partsOf, signingWindowMaxMs } from "../config/settings.ts";
+import { makeSummary } from "../http/rate-limit.ts";
 import { routeTokens } from "../storage/routed-stores.ts";
 import { loadWalletKeys } from "../storage/wallets.ts";
 import { eciOf } from "../threeds/authentication-outcome.ts";
+import { makeMerchantSessions } from "../wallets/merchant-session.ts";
 import { makeOpenWallet } from "../wallets/open-wallet.ts";
-import { openWalletKeys, openWalletRoots, rootSourcesOf } from "../wallets/wallet-trust.ts";
+import {
+  openWalletKeys,
+  openWalletRoots,
+  rootSourcesOf,
+  type WalletKeys,
+} from "../wallets/wallet-trust.ts";
 import { startWalletWorker } from "../wallets/wallet-worker.ts";
 import type { Resources } from "./resources.ts";
 
@@ -44,6 +55,7 @@ export async function openWallets(resources: Resources) {
   });
   return {
     open,
+    sessions: makeSessions(resources, keys.keysOf),
     /** Keys may have been made, certified or removed. */
     reload: keys.reload,
     async stop() {
@@ -52,4 +64,32 @@ export async function openWallets(resources: Resources) {
       await walletWorker.stop();
     },
   };
+}
+
+/** Anyone can be refused as often as they like: the log must not grow with that. */
+const refusalsEveryMs = 60_000;
+
+/** As for callbacks: no address inside the operator's network, except the sandbox's in staging. */
+function makeSessions({ config, clock, log }: Resources, keysOf: WalletKeys["keysOf"]) {
+  const isStaging = config.environment === "staging";
+  const hosts = partsOf(config.walletaHosts);
+  const ports = hosts.flatMap((host) => Number(URL.parse(`https://${host}`)?.port) || []);
+  const rules = makeAddressRules({
+    ...{ ports, allowsLoopback: isStaging, privateNetworks: [], names: [] },
+  });
+  const sandbox = join(resolve(config.dataDir), "bank", "tls", "directory-ca.pem");
+  const refusals = makeSummary(clock, refusalsEveryMs, (cause, count) =>
+    log("wallet.session_refused", { cause, count }),
+  );
+  return makeMerchantSessions({
+    ...{ hosts, allowsAnyPort: isStaging, findUrlFault: (url) => rules.findUrlFault(url) },
+    lookup: makeLookup(rules, makeResolve(rules.isNamed)),
+    async authorities() {
+      if (!isStaging) return undefined;
+      const own = await readFile(sandbox, "utf8").catch(() => undefined);
+      return own === undefined ? undefined : [...rootCertificates, own];
+    },
+    identitiesOf: (merchant) => keysOf(merchant, "walleta-identity"),
+    onRefused: ({ login }, cause) => refusals.add(`${login}: ${cause}`),
+  });
 }

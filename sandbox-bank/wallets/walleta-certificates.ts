@@ -92,7 +92,11 @@ export async function openWalletASigners(folder: string, nowMs: number) {
       others: [writeCertificate(issuer)],
     };
   }
-  return { find, readMerchantIssuer };
+  return {
+    ...{ find, readMerchantIssuer },
+    /** Merchants' certificates are of these. */
+    authorities: [read(root), read(intermediate)],
+  };
 }
 
 const dayMs = 24 * 3_600_000;
@@ -102,12 +106,14 @@ type MerchantRequest = {
   readonly request: string;
   readonly merchantIdentifier: string;
   readonly days: number;
+  /** Identifies the merchant in TLS, and decrypts nothing. */
+  readonly isIdentity: boolean;
   readonly nowMs: number;
 };
 
 /** The certificate, in PEM, which names the merchant by the hash of the identifier. */
 export async function certifyMerchant(
-  { request, merchantIdentifier, days, nowMs }: MerchantRequest,
+  { request, merchantIdentifier, days, isIdentity, nowMs }: MerchantRequest,
   issuer: Issued,
 ): Promise<string | BadRequest> {
   const publicKey = await readRequest(request);
@@ -121,7 +127,7 @@ export async function certifyMerchant(
   const value = hash("sha256", merchantIdentifier).toUpperCase();
   const wanted = {
     name: merchantIdentifier,
-    purpose: isEc ? "key-agreement" : "key-encipherment",
+    purpose: isIdentity ? "signing" : isEc ? "key-agreement" : "key-encipherment",
     // From yesterday on, for machines whose clock is behind.
     validFrom: new Date(nowMs - dayMs),
     validUntil: new Date(nowMs + days * dayMs),

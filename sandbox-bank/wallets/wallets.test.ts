@@ -8,6 +8,7 @@ import { openToken as openA, WalletFault as WalletAFault } from "@tollgate/proto
 import { openToken as openB, WalletFault as WalletBFault } from "@tollgate/protocols/walletb";
 import { startBank } from "../bank.ts";
 import { BankClock } from "../bank-context.ts";
+import { openIdentities } from "../certificates/chains.ts";
 import { AuthenticationValues } from "../issuer.ts";
 import { Switchboard } from "../switches.ts";
 import { startTestBank } from "../testing/bank-for-tests.ts";
@@ -213,14 +214,10 @@ test("the first start takes less than two seconds of one core", async (t) => {
   const authenticationValues = new AuthenticationValues(Buffer.alloc(32));
   const clock = new BankClock();
   const switches = new Switchboard();
-  await openWallets({
-    dataDir,
-    clock,
-    switches,
-    authenticationValues,
-    log: () => {},
-    resultTimeoutMs: 5_000,
-  });
+  const context = { dataDir, clock, switches, authenticationValues, resultTimeoutMs: 5_000 };
+  const address = { host: "127.0.0.1", port: 0 };
+  const { directory } = await openIdentities(join(dataDir, "tls"), clock.now().ms);
+  await openWallets({ ...context, log: () => {} }, directory, address);
 
   const { user, system } = process.cpuUsage(before);
   assert.ok(user + system < 2_000_000, `${user + system} µs`);

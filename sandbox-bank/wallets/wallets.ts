@@ -6,9 +6,10 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BankContext } from "../bank-context.ts";
-import { writeAtomically } from "../certificates/chains.ts";
+import { type Identities, writeAtomically } from "../certificates/chains.ts";
 import { identifier, readField, readFields, whole } from "../fields.ts";
 import {
+  type Address,
   BadRequest,
   bodyBytesMax,
   parseJson,
@@ -27,6 +28,7 @@ import {
   walletAVersions,
 } from "./walleta.ts";
 import { certifyMerchant, openWalletASigners } from "./walleta-certificates.ts";
+import { openWalletASessions } from "./walleta-sessions.ts";
 import {
   authMethods,
   mintWalletB,
@@ -45,11 +47,16 @@ const sandboxNote = `The roots in this folder are the sandbox bank's.
 A gateway that trusts them accepts tokens that move no money.
 `;
 
-export async function openWallets(bank: BankContext) {
+export async function openWallets(
+  bank: BankContext,
+  identity: Identities["directory"],
+  address: Address,
+) {
   const { dataDir, clock } = bank;
   const folder = join(dataDir, "bank", "wallets");
   await mkdir(folder, { recursive: true });
   const signers = await openWalletASigners(folder, clock.now().ms);
+  const sessions = openWalletASessions(bank, identity, signers.authorities, address);
   const keys = await openWalletBKeys(folder);
   const recipients = await openRecipients(join(folder, "recipients.json"));
   await writeAtomically(join(folder, "SANDBOX"), sandboxNote, "everyone");
@@ -58,16 +65,16 @@ export async function openWallets(bank: BankContext) {
     mintWalletA(body, { ...bank, signers, last: recipients.last.walleta });
   const mintB = (body: unknown) =>
     mintWalletB(body, { ...bank, keys, last: recipients.last.walletb });
-  /** The certified merchant is the recipient from now on. */
-  const certify = async (request: string, query: URLSearchParams) => {
+  const certify = async (request: string, query: URLSearchParams, isIdentity: boolean) => {
     const given = query.get("merchantIdentifier") ?? defaultMerchantIdentifier;
     const merchantIdentifier = readField('"merchantIdentifier"', identifier, given);
     if (merchantIdentifier instanceof BadRequest) return merchantIdentifier;
     const days = readField('"days"', certificateDays, query.get("days") ?? "760");
     if (days instanceof BadRequest) return days;
-    const wanted = { request, merchantIdentifier, days, nowMs: clock.now().ms };
+    const wanted = { request, merchantIdentifier, days, isIdentity, nowMs: clock.now().ms };
     const certificate = await certifyMerchant(wanted, signers.readMerchantIssuer());
-    if (certificate instanceof BadRequest) return certificate;
+    if (certificate instanceof BadRequest || isIdentity) return certificate;
+    // The certified merchant is the recipient from now on.
     await recipients.store({ walleta: { certificate, merchantIdentifier } });
     return certificate;
   };
@@ -78,18 +85,21 @@ export async function openWallets(bank: BankContext) {
     return JSON.stringify(walletb);
   };
 
-  const json = "application/json";
+  const [json, pem] = ["application/json", "application/x-pem-file"];
   // biome-ignore format: a table
   const routes: Routes = new Map<string, Route>([
-    ["GET /wallets",                      (_, response) => sendJson(response, 200, listWallets(recipients.last))],
+    ["GET /wallets",                      (_, response) => sendJson(response, 200, listWallets(recipients.last, sessions.validationUrl()))],
     ["POST /wallets/walleta",             answerWith(json, (body) => mintA(parseJson(body)))],
-    ["POST /wallets/walleta/certificate", answerWith("application/x-pem-file", certify)],
+    ["POST /wallets/walleta/certificate", answerWith(pem, (body, query) => certify(body, query, false))],
+    ["POST /wallets/walleta/identity",    answerWith(pem, (body, query) => certify(body, query, true))],
+    ["POST /wallets/walleta/domain",      answerWith(json, sessions.registerDomain)],
     ["POST /wallets/walletb",             answerWith(json, (body) => mintB(parseJson(body)))],
     ["POST /wallets/walletb/recipient",   answerWith(json, setRecipient)],
   ]);
   return {
     folder,
     routes,
+    sessions: sessions.listener,
     /** Both throw for options that are refused. */
     mintWalletA: async (options: WalletAOptions) => getToken(await mintA(options)),
     mintWalletB: async (options: WalletBOptions) => getToken(mintB(options)),
@@ -117,10 +127,11 @@ function answerWith(contentType: string, make: MakeAnswer): Route {
   };
 }
 
-function listWallets({ walleta, walletb }: Recipients) {
+function listWallets({ walleta, walletb }: Recipients, validation: string) {
   return {
     walleta: {
       mint: "POST /wallets/walleta",
+      validation,
       versions: walletAVersions,
       defects: listDefects(walletADefects),
       recipient: walleta?.merchantIdentifier ?? null,

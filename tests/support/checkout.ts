@@ -36,7 +36,10 @@ export const charged = { received: 1, booked: 1 };
 export const notCharged = { received: 0, booked: 0 };
 
 /** One for all tests of the group that it is called in; it is there when they run. */
-export function prepareCheckout(settings: Readonly<Record<string, string>> = {}): () => Checkout {
+export function prepareCheckout(
+  settings: Readonly<Record<string, string>> = {},
+  furnish: (world: World) => Promise<unknown> = async () => undefined,
+): () => Checkout {
   let checkout: Checkout | undefined;
   let end: () => unknown = () => undefined;
   before(async () => {
@@ -46,6 +49,7 @@ export function prepareCheckout(settings: Readonly<Record<string, string>> = {})
       },
     };
     checkout = await startCheckout(group, settings);
+    await furnish(checkout.world);
   });
   after(() => end());
   return () => {

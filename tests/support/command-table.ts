@@ -71,6 +71,8 @@ export const changing: readonly Example[] = [
   { path: "directory refresh",          words: "spare" },
   { path: "directory remove",           words: "spare" },
   { path: "wallet set",                 words: "fresh --walleta-merchant shop.example" },
+  { path: "wallet domain-file set",     words: "wallet-file <folder>/public.pem" },
+  { path: "wallet domain-file remove",  words: "wallet-file" },
   { path: "wallet key make",            words: "fresh walletb", keep: ["wallet", "id"] },
   { path: "wallet key certify",         words: "<wallet> <folder>/public.pem", isRefused: true },
   { path: "wallet key remove",          words: "<wallet>" },

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, type KeyObject, randomBytes, randomUUID } from "node:crypto";
 import type { StatusReply } from "@tollgate/client";
-import { prepareWallets } from "@tollgate/gateway/demonstration";
+import { preparePageWallets, prepareWallets } from "@tollgate/gateway/demonstration";
 import { openVault } from "@tollgate/gateway/installation";
 import type { WalletAOptions, WalletBOptions } from "@tollgate/sandbox-bank";
 import { ascii, binary } from "../../sandbox-bank/acquirer-host/dialects.ts";
@@ -24,6 +24,17 @@ export type WalletKind = (typeof walletKinds)[number];
 export async function withWallets(world: World): Promise<World> {
   await prepareWallets(world.installation, world.set.login, world.bank.url);
   await world.restart();
+  return world;
+}
+
+/** With walleta's button on payment pages. The restart changes the gateway's address. */
+export async function withPageWallets(world: World): Promise<World> {
+  const { installation, set, bank } = world;
+  const prepare = () =>
+    preparePageWallets(installation, set.login, { baseUrl: world.gateway.url, bank });
+  await prepare();
+  await withWallets(world);
+  await prepare();
   return world;
 }
 

@@ -15,6 +15,7 @@ import { type Installation, openVault } from "@tollgate/gateway/installation";
 import { makeLog } from "@tollgate/gateway/log";
 import { createMerchantSet } from "@tollgate/gateway/merchant-set";
 import { sandboxNetworks, sandboxRanges } from "@tollgate/gateway/sandbox-ranges";
+import { makeWalletSheet } from "@tollgate/gateway/wallet-sheet";
 import { startBank } from "@tollgate/sandbox-bank";
 import { assertBalancesAgree, type StoredOrder, selectStoredOrders } from "./books.ts";
 import { makeChanges } from "./changes.ts";
@@ -178,7 +179,9 @@ export async function startWorld(
   }
 
   async function start(config = installation.config, down: readonly string[] = [], aheadMs = 0) {
-    const staging = { ranges: sandboxRanges, networks: sandboxNetworks };
+    const { walletSheet, routes } = makeWalletSheet(async () => bank.url);
+    const networks = sandboxNetworks;
+    const staging = { ranges: sandboxRanges, networks, walletSheet, routes: () => routes };
     const time = { clock: clock.ahead(aheadMs), readTime: async () => clock.now() };
     const started = await startGateway({ ...installation, config, log, ...time, staging });
     const { hostDown, refuseSignOn } = bank.switches();

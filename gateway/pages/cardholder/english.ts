@@ -84,7 +84,7 @@ export const english = {
     verifyNote:       ({ merchant }: Paid) => `${merchant} checks that the card is yours. Nothing is charged.`,
 
     wallets:          "Express checkout",
-    wallet:           { walletb: "Pay with Wallet B" },
+    wallet:           { walleta: "Pay with Wallet A", walletb: "Pay with Wallet B" },
     walletFailed:     "The wallet could not be opened. Pay by card, or try again.",
     or:               "or pay by card",
     card:             "Card",

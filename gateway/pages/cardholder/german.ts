@@ -68,7 +68,7 @@ export const german: Texts = {
     verifyNote:       ({ merchant }) => `${merchant} prüft, ob die Karte Ihnen gehört. Es wird nichts abgebucht.`,
 
     wallets:          "Schnell bezahlen",
-    wallet:           { walletb: "Mit Wallet B bezahlen" },
+    wallet:           { walleta: "Mit Wallet A bezahlen", walletb: "Mit Wallet B bezahlen" },
     walletFailed:     "Das Wallet ließ sich nicht öffnen. Bezahlen Sie mit Karte, oder versuchen Sie es noch einmal.",
     or:               "oder mit Karte bezahlen",
     card:             "Karte",

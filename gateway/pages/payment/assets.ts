@@ -37,14 +37,17 @@ export type Assets = ReturnType<typeof makeAssets>;
 /** A few shops have a colour of their own; more are colours that an attacker invents. */
 const stylesMax = 200;
 
-export function makeAssets() {
+/** `sandbox` plays wallets, in staging: it runs before the page's own script. */
+export function makeAssets(sandbox?: string) {
   const script = makeAsset("pay", "js", readScript());
   const embed = {
     ...makeAsset("embed", "js", readFile("embed.js")),
     name: "embed.js",
     isOpen: true,
   };
-  const fixed = new Map<string, Asset>([script, embed].map((asset) => [asset.name, asset]));
+  const sheet = sandbox === undefined ? undefined : makeAsset("sandbox", "js", sandbox);
+  const own = [script, embed, sheet ?? []].flat();
+  const fixed = new Map<string, Asset>(own.map((asset) => [asset.name, asset]));
   const styles = new Map<string, Asset>();
 
   /** Nothing, or a text that is no colour: the design's own. */
@@ -68,7 +71,7 @@ export function makeAssets() {
     return style.name === name ? style : undefined;
   }
 
-  return { script, styleFor, find };
+  return { script, sheet, styleFor, find };
 }
 
 /** Tokens end otherwise: with more letters and digits after their last dot. */

@@ -43,6 +43,7 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
       request.method === "GET" ? await pageTries.look(placeOf(found, page, request)) : undefined;
     if (demand instanceof Failure) return demand;
     return {
+      merchant: endpoint.merchant,
       view: {
         ...{ ...shopOf(endpoint), description: link.description, kind: "sale" },
         ...{ amount: link.amount, wanted: asked.wanted, needsCvv: asked.needsCvv },

@@ -42,6 +42,7 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
       const demand = request.method === "GET" ? await pageTries.look(place) : undefined;
       if (demand instanceof Failure) return demand;
       return {
+        merchant: endpoint.merchant,
         view: { ...viewOf(page), challenge: demand?.challenge },
         findFaults: (entered) => pages.findFaults(page, entered),
         async pay(entered, shown) {

@@ -5,6 +5,7 @@
  */
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import { type HttpReply, type HttpRequest, type HttpRoute, redirectTo } from "../../http/router.ts";
+import type { Merchant } from "../../orders/merchant.ts";
 import { Failure } from "../../values/failure.ts";
 import { type Html, html } from "../../values/html.ts";
 import type { Texts } from "../cardholder/english.ts";
@@ -34,9 +35,11 @@ import {
   refill,
 } from "./fields.ts";
 import { browserNames, type PageReader, type PaymentView, renderPayment } from "./payment-page.ts";
+import type { WalletOffer } from "./wallet-buttons.ts";
 
 /** What a page can be paid for: an order that waits for its card, or a link without an order. */
 export type Payable = {
+  readonly merchant: Merchant;
   readonly view: PaymentView;
   findFaults(entered: Entered): readonly EnteredFault[];
   /** Where the browser goes on, relative to `/pay/`; what it must prove first; why it may not. */
@@ -156,8 +159,9 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     const { language, texts } = chooseLanguage(request.headers["accept-language"]);
     const reader = { texts, language, operator: options.operator };
     const folder = linkFrom(request, 0, "");
+    const sheet = view.wallets?.length ? assets.sheet : undefined;
     const links = html`${styleLink(assets.styleFor(view.shop.colour), folder)}
-${scriptLink(assets.script, folder)}`;
+${sheet && scriptLink(sheet, folder)}${scriptLink(assets.script, folder)}`;
     const headers = {
       ...{ ...headersFor(view), "content-language": language, "vary": "Accept-Language" },
     };
@@ -206,7 +210,7 @@ function headersFor({ framedBy = [], wallets = [] }: PaymentView) {
   const policy = {
     "style-src": "'self'",
     "script-src": "'self'",
-    "connect-src": wallets.map(({ method }) => walletSources(method)).join(" "),
+    "connect-src": wallets.length === 0 ? "" : ["'self'", ...wallets.map(walletSources)].join(" "),
     "img-src": "data:",
     "frame-ancestors": framedBy.length === 0 ? "'none'" : framedBy.join(" "),
     "require-trusted-types-for": "'script'",
@@ -215,7 +219,7 @@ function headersFor({ framedBy = [], wallets = [] }: PaymentView) {
 }
 
 /** Browsers ask the wallet's site what opens it, and only where the page's policy allows that. */
-function walletSources(method: string): string {
+function walletSources({ method }: WalletOffer): string {
   const { origin, protocol, host } = URL.parse(method) ?? {};
   return origin === undefined ? "" : `${origin} ${protocol}//*.${host}`;
 }

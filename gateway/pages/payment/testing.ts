@@ -1,10 +1,13 @@
 /** Shared by the tests of this folder: a payment page over HTTP, and the payments through it. */
 import { findSubmissionFaults } from "../../engine/page-submission.ts";
 import { serveRoutes } from "../../http/testing.ts";
+import type { Merchant } from "../../orders/merchant.ts";
 import { inStage } from "../../orders/testing.ts";
 import { Failure } from "../../values/failure.ts";
+import { asMerchantId } from "../../values/ids.ts";
 import { getCurrency } from "../../values/iso-codes.ts";
 import { Money } from "../../values/money.ts";
+import { Secret } from "../../values/secret.ts";
 import { asInstant } from "../../values/time.ts";
 import { plainTheme } from "../design.ts";
 import { makeAssets } from "./assets.ts";
@@ -13,6 +16,11 @@ import type { PaymentView } from "./payment-page.ts";
 import { type Payable, paymentRoutes, type ShownPage } from "./routes.ts";
 
 export const now = asInstant(Date.UTC(2026, 10, 16));
+
+export const shop: Merchant = {
+  ...{ id: asMerchantId("7"), login: "acme", name: "Acme", controlKey: new Secret("key") },
+  ...{ cell: "main", enabled: true, oauthKeys: [], settings: {} },
+};
 
 export const plainView: PaymentView = {
   shop: { name: "Harbour Coffee" },
@@ -38,6 +46,7 @@ export function servePage(
   t: { after(clean: () => unknown): void },
   view: PaymentView = plainView,
   result: Awaited<ReturnType<Payable["pay"]>> = { goTo: "t0ken" },
+  assets = makeAssets(),
 ) {
   const paid: (Entered & ShownPage)[] = [];
   const pay = async (entered: Entered, page: ShownPage) => {
@@ -46,7 +55,7 @@ export function servePage(
   };
   const asked = { ...view, order: inStage("awaiting_card") };
   const findFaults = (entered: Entered) => findSubmissionFaults(asked, entered, now);
-  const found = { view, findFaults, pay };
+  const found = { merchant: shop, view, findFaults, pay };
   const server = serveRoutes(t, {
     routes: paymentRoutes({
       find: async (token) => {
@@ -54,7 +63,7 @@ export function servePage(
         if (token === "away") return new Failure("storage_unavailable");
         return token === "t0ken" ? found : undefined;
       },
-      assets: makeAssets(),
+      assets,
       theme: plainTheme,
       operator: "Harbour Payments",
       addressOf: () => "192.0.2.7",

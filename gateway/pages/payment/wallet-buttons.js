@@ -5,8 +5,17 @@
 
 /** Where each wallet has its token. */
 const tokenIn = {
+  walleta_encrypted: ({ token }) => JSON.stringify(token.paymentData),
   walletb_encrypted: ({ paymentMethodData }) => paymentMethodData.tokenizationData.token,
 };
+
+/** walleta's sheet opens with a session that the gateway fetches as the merchant. */
+async function askSession(url) {
+  const address = `${location.pathname.replace(/\/$/, "")}/wallet-session`;
+  const answer = await fetch(address, { method: "POST", body: new URLSearchParams({ url }) });
+  if (!answer.ok) throw new Error(`no session: ${answer.status}`);
+  return answer.json();
+}
 
 // biome-ignore lint/correctness/noUnusedVariables: the script after it uses it
 function startWallets(form, isReady, send) {
@@ -17,12 +26,16 @@ function startWallets(form, isReady, send) {
 
   const requestFor = ({ dataset }) => {
     const data = JSON.parse(dataset.request);
-    return new PaymentRequest([{ supportedMethods: dataset.method, data }], { total });
+    const request = new PaymentRequest([{ supportedMethods: dataset.method, data }], { total });
+    request.onmerchantvalidation = (event) => event.complete(askSession(event.validationURL));
+    return request;
   };
+  let isOpen = false;
 
   async function pay(wallet) {
     fault.textContent = "";
-    if (!isReady()) return;
+    if (isOpen || !isReady()) return;
+    isOpen = true;
     try {
       const response = await requestFor(wallet).show();
       const token = tokenIn[wallet.dataset.type](response.details);
@@ -34,6 +47,8 @@ function startWallets(form, isReady, send) {
     } catch (error) {
       // The cardholder has closed the wallet.
       if (error.name !== "AbortError") fault.textContent = place.dataset.failed;
+    } finally {
+      isOpen = false;
     }
   }
 

@@ -10,20 +10,44 @@ import { formatAmount, type Money } from "../../values/money.ts";
 import type { Texts } from "../cardholder/english.ts";
 
 /** The payment method identifiers of wallets; empty where the operator has set none. */
-export type WalletMethods = { readonly walletb: string };
+export type WalletMethods = {
+  readonly walleta: string;
+  readonly walletb: string;
+  /** Whether the gateway can ask walleta for a session of this merchant. */
+  readonly hasIdentity: (merchant: Merchant) => boolean;
+};
+
+type Wallet = "walleta" | "walletb";
 
 export type WalletOffer = {
-  readonly wallet: keyof WalletMethods;
+  readonly wallet: Wallet;
   readonly type: WalletType;
   readonly method: string;
   /** What the wallet is told of the merchant. */
   readonly data: object;
 };
 
+export function offerWallets(merchant: Merchant, methods: WalletMethods): readonly WalletOffer[] {
+  return [...offerWalletA(merchant, methods), ...offerWalletB(merchant, methods)];
+}
+
+/** Its sheet opens with a session that the gateway asks for as the merchant. */
+function offerWalletA(merchant: Merchant, methods: WalletMethods): readonly WalletOffer[] {
+  const { merchantIdentifier, country } = merchant.settings.wallets?.walleta ?? {};
+  const isSet = methods.walleta !== "" && merchantIdentifier !== undefined;
+  if (!isSet || country === undefined || !methods.hasIdentity(merchant)) return [];
+  const data = {
+    ...{ version: 3, merchantIdentifier, countryCode: country },
+    merchantCapabilities: ["supports3DS"],
+    supportedNetworks: ["amex", "discover", "jcb", "masterCard", "visa"],
+  };
+  return [{ wallet: "walleta", type: "walleta_encrypted", method: methods.walleta, data }];
+}
+
 const networks = ["AMEX", "DISCOVER", "JCB", "MASTERCARD", "VISA"];
 
 /** A merchant with a key of its own (`merchant:`) decrypts tokens itself: there is no button. */
-export function offerWallets(merchant: Merchant, methods: WalletMethods): readonly WalletOffer[] {
+function offerWalletB(merchant: Merchant, methods: WalletMethods): readonly WalletOffer[] {
   const { recipientId = "", gatewayMerchantId = merchant.login } =
     merchant.settings.wallets?.walletb ?? {};
   const [, gateway] = /^gateway:(.+)$/.exec(recipientId) ?? [];

@@ -1,0 +1,133 @@
+/**
+ * Asks walleta for a merchant session, without which its sheet does not open. The browser names the
+ * address to ask, and anyone can be that browser: only exact hosts of the operator's list are
+ * asked, over https, at addresses that the caller's rules allow, and no redirect is followed.
+ */
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { type RequestOptions, request as startRequest } from "node:https";
+import type { LookupFunction } from "node:net";
+import type { Merchant } from "../orders/merchant.ts";
+import type { WalletKey } from "./wallet-trust.ts";
+
+export type SessionRequest = {
+  /** As the browser has sent it. */
+  readonly url: string;
+  /** What the wallet shows the cardholder. */
+  readonly shopName: string;
+  /** The host of the payment page. */
+  readonly domain: string;
+};
+
+type Dependencies = {
+  readonly hosts: readonly string[];
+  /** Staging: the sandbox bank chooses its port. */
+  readonly allowsAnyPort: boolean;
+  /** Why an address must not be called. */
+  readonly findUrlFault: (url: string) => string | undefined;
+  /** Checks the addresses of a host as they are connected to. */
+  readonly lookup: LookupFunction;
+  /** The authorities of the wallet's server; the system's when there are none. */
+  readonly authorities: () => Promise<readonly string[] | undefined>;
+  readonly identitiesOf: (merchant: Merchant["id"]) => readonly WalletKey[];
+  readonly onRefused: (merchant: Merchant, cause: string) => void;
+};
+
+export type MerchantSessions = ReturnType<typeof makeMerchantSessions>;
+
+const urlCharactersMax = 2048;
+const nameCharactersMax = 64;
+const answerBytesMax = 65_536;
+const answerWithinMs = 10_000;
+
+export function makeMerchantSessions(dependencies: Dependencies) {
+  const { identitiesOf, onRefused } = dependencies;
+  /** The newest key with a certificate. */
+  const identityOf = ({ id }: Pick<Merchant, "id">) =>
+    identitiesOf(id).find(({ certificate }) => certificate !== undefined);
+
+  return {
+    hasIdentity: (merchant: Merchant) => identityOf(merchant) !== undefined,
+
+    /** The session as the wallet has written it; nothing when there is none. */
+    async ask(merchant: Merchant, asked: SessionRequest): Promise<string | undefined> {
+      try {
+        return await askAt(findUrl(asked.url), merchant, asked);
+      } catch (error) {
+        onRefused(merchant, error instanceof Error ? error.message : String(error));
+        return undefined;
+      }
+    },
+  };
+
+  /** Throws for an address that is not asked. */
+  function findUrl(text: string): URL {
+    const url = text.length > urlCharactersMax ? null : URL.parse(text);
+    if (url === null || url.protocol !== "https:") throw new Error("not an https address");
+    const { hosts, allowsAnyPort } = dependencies;
+    const isListed = hosts.includes(url.host) || (allowsAnyPort && hosts.includes(url.hostname));
+    if (!isListed) throw new Error("the host is not in GW_WALLETA_HOSTS");
+    const fault = dependencies.findUrlFault(text);
+    if (fault !== undefined) throw new Error(fault);
+    return url;
+  }
+
+  async function askAt(
+    url: URL,
+    merchant: Merchant,
+    { shopName, domain }: SessionRequest,
+  ): Promise<string> {
+    const identity = identityOf(merchant);
+    const { merchantIdentifier } = merchant.settings.wallets?.walleta ?? {};
+    if (identity === undefined || merchantIdentifier === undefined) {
+      throw new Error("the merchant has no identity at walleta");
+    }
+    const body = JSON.stringify({
+      merchantIdentifier,
+      displayName: [...shopName].slice(0, nameCharactersMax).join(""),
+      ...{ initiative: "web", initiativeContext: domain },
+    });
+    const authorities = await dependencies.authorities();
+    return exchange(url, body, {
+      cert: identity.certificate,
+      key: identity.privateKey.export({ type: "pkcs8", format: "pem" }),
+      ...(authorities && { ca: [...authorities] }),
+      lookup: dependencies.lookup,
+    });
+  }
+}
+
+async function exchange(url: URL, body: string, options: RequestOptions): Promise<string> {
+  const request = startRequest(url, {
+    ...{ ...options, method: "POST", agent: false, minVersion: "TLSv1.2" },
+    ...{
+      headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
+    },
+    signal: AbortSignal.timeout(answerWithinMs),
+  });
+  const answered = once(request, "response");
+  request.end(body);
+  const [response]: IncomingMessage[] = await answered;
+  if (response?.statusCode !== 200) {
+    request.destroy();
+    throw new Error(`walleta answered HTTP ${response?.statusCode}`);
+  }
+  return readSession(response);
+}
+
+/** A JSON object; its members are the wallet's own affair. */
+async function readSession(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    bytes += chunk.length;
+    if (bytes > answerBytesMax) throw new Error("walleta's answer is too long");
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString();
+  const session: unknown = JSON.parse(text);
+  if (typeof session !== "object" || session === null || Array.isArray(session)) {
+    throw new Error("walleta's answer is no session");
+  }
+  return text;
+}
