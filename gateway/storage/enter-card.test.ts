@@ -92,6 +92,14 @@ test("a try whose commit was lost to a broken connection is recognised as writte
   assert.equal(await cardsOf("921"), 1);
 });
 
+test("a try without a card, as a refused wallet makes it, is written", async () => {
+  const order = await openOrder();
+  const { step: entered } = entryOf(order, "0");
+
+  assert.equal(await enter()({ step: entered, sealCard: undefined }), "done");
+  assert.equal((await read(order))?.version, entered.order.version);
+});
+
 test("nothing is written under a key that was destroyed", async () => {
   const order = await openOrder();
   const { database } = tables;

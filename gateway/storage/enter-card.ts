@@ -43,7 +43,7 @@ export function makeEnter(query: Query, node: NodeName, options: CommitOptions) 
 export const enterStatement = moveStatementWith({
   before: `${lockUsableKeys("$18::int[]")}, refused as (
   select distinct key_id from unnest($18::int[]) as wanted(key_id)
-  where key_id not in (select id from usable)
+  where key_id is not null and key_id not in (select id from usable)
 ), `,
   arrays: ", $17::bigint[], $18::int[], $19::bytea[], $20::bytea[]",
   arrayNames: ", card_id, key_id, sealed, fingerprint",
