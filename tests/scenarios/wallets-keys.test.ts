@@ -182,7 +182,7 @@ test("what an operator cannot mean is refused with a sentence", async (t) => {
     ["set demo --walletb-recipient shop",           /--walletb-recipient is merchant:<id> or gateway:<id>/],
     ["set demo --walletb-merchant shop",            /--walletb-merchant also needs --walletb-recipient/],
     ["key make nobody walleta",                     /There is no merchant nobody/],
-    ["key make demo walletc",                       /The wallet is walleta or walletb/],
+    ["key make demo walletc",                       /The use is one of walleta, walletb, walleta-identity/],
     ["key remove 12345",                            /There is no key 12345/],
     ["key remove abc",                              /There is no key abc/],
   ];
