@@ -74,7 +74,8 @@ type Asked = { readonly method: string; readonly path: string; readonly end: num
 function findIn(table: ReadonlyMap<string, Methods> | undefined, { method, path, end }: Asked) {
   const methods = end < 0 ? undefined : table?.get(path.slice(0, end));
   if (methods === undefined) return undefined;
-  const route = methods.get(method) ?? methods.get("*");
+  // Node sends the head of a reply to HEAD, and not its body.
+  const route = methods.get(method === "HEAD" ? "GET" : method) ?? methods.get("*");
   if (route === undefined) return 404;
   const params = readParameters(path, end);
   return typeof params === "number" ? params : { route, params };

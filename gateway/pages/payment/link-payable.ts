@@ -40,7 +40,7 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
     const { link, endpoint, asked, state } = found;
     const page = state.kind === "open" ? state.page : "";
     const demand =
-      request.method === "GET" ? await pageTries.look(placeOf(found, page, request)) : undefined;
+      request.method === "POST" ? undefined : await pageTries.look(placeOf(found, page, request));
     if (demand instanceof Failure) return demand;
     return {
       merchant: endpoint.merchant,

@@ -39,7 +39,7 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
         page: { linkId },
       } = order;
       const place = { merchantId, linkId, page: `order ${id}`, ipAddress: addressOf(request) };
-      const demand = request.method === "GET" ? await pageTries.look(place) : undefined;
+      const demand = request.method === "POST" ? undefined : await pageTries.look(place);
       if (demand instanceof Failure) return demand;
       return {
         merchant: endpoint.merchant,
