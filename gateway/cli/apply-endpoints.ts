@@ -57,7 +57,7 @@ async function putEndpoint(
   const { webhookSecret, ...old } = known?.settings ?? { threeDSecure: "off" as const };
   const base = prune ? undefined : old;
   const settings = {
-    ...valid(readEndpointSettings(given, currency, base)),
+    ...valid(readEndpointSettings(given, currency, base, work.session.config)),
     ...(webhookSecret && { webhookSecret }),
   };
   const texts = readTexts(gates) ?? (known && placesOf(known)) ?? [];

@@ -33,7 +33,7 @@ import {
   type SettingOption,
   setting,
 } from "./options.ts";
-import { pageTable } from "./page-settings.ts";
+import { findPlainOrigin, pageTable } from "./page-settings.ts";
 
 /** Finer weights would not change how orders are distributed. */
 const weightMax = 1000;
@@ -114,7 +114,7 @@ async function createEndpoint(
   const { code } = currency;
   const gates = readGatesFor(code, gate, configuration);
   if (gates instanceof Problem) return gates;
-  const settings = readEndpointSettings(options, currency);
+  const settings = readEndpointSettings(options, currency, undefined, session.config);
   if (settings instanceof Problem) return settings;
 
   const made = { merchantId: merchant.id, name, currency: code, gates, settings };
@@ -149,7 +149,7 @@ async function setEndpoint(session: Session, id: string, options: EndpointChange
   }
   if (enable && disable) return new Problem("Choose --enable or --disable.");
   const currency = getCurrency(endpoint.currency);
-  const settings = readEndpointSettings(options, currency, endpoint.settings);
+  const settings = readEndpointSettings(options, currency, endpoint.settings, session.config);
   if (settings instanceof Problem) return settings;
 
   const enabled = enable || (endpoint.enabled && !disable);
@@ -242,9 +242,12 @@ export function readEndpointSettings(
   options: GivenOptions,
   currency: Currency,
   known: EndpointSettings = { threeDSecure: "off" },
+  { environment }: Pick<Session["config"], "environment"> = { environment: "staging" },
 ): EndpointSettings | Problem {
   const settings = readSettings(endpointTable(currency), options, known);
-  return settings instanceof Problem ? settings : checkLimits(settings);
+  if (settings instanceof Problem) return settings;
+  const areGiven = environment === "production" && options["embedOrigins"] !== undefined;
+  return (areGiven ? findPlainOrigin(settings) : undefined) ?? checkLimits(settings);
 }
 
 /** Stored in minor units. */

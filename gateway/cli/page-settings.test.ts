@@ -76,3 +76,15 @@ for (const [option, text] of bad) {
     assert.ok(readEndpointSettings({ [option]: text }, usd) instanceof Problem);
   });
 }
+
+test("in production no site in plain HTTP may embed the page, except on the operator's machine", () => {
+  const read = (embedOrigins: string, environment: "staging" | "production") =>
+    readEndpointSettings({ embedOrigins }, usd, undefined, { environment }) instanceof Problem;
+
+  assert.equal(read("http://shop.example", "staging"), false);
+  assert.equal(read("https://shop.example,http://shop.example", "production"), true);
+  assert.equal(read("http://localhost.shop.example", "production"), true);
+  for (const own of ["http://localhost:3000", "http://127.0.0.1", "http://[::1]:8080"]) {
+    assert.equal(read(`https://shop.example,${own}`, "production"), false, own);
+  }
+});

@@ -24,7 +24,7 @@ export const pageTable: readonly SettingOption<EndpointSettings>[] = [
   setting("--page-lifetime <seconds>", "how long a payment page takes cards",                       "pageLifeS",    orNone(readUpTo(pageLifeMaxMs / 1000))),
   setting("--page-tries <count>",     "how many cards may be tried on a payment page",              "pageTries",    orNone(readUpTo(pageTriesMax))),
   setting("--page-fields <fields>",   "what the payment page asks for, by commas; else what a sale requires", "pageFields", orNone(readFields)),
-  setting("--embed-origins <origins>", "sites that may embed the payment page, like https://shop.example, by commas", "embedOrigins", orNone(readOrigins)),
+  setting("--embed-origins <origins>", "sites that may embed the payment page, like https://shop.example, by commas; in production https", "embedOrigins", orNone(readOrigins)),
 ];
 
 function readUpTo(max: number): Read<number> {
@@ -74,6 +74,16 @@ function readOrigins(text: string): readonly string[] | Problem {
   if (origins.length > originsMax) return new Problem(`At most ${originsMax} origins are listed.`);
   return origins;
 }
+
+/** In production a page in plain HTTP would show the payment page to everyone on the way. */
+export function findPlainOrigin({ embedOrigins = [] }: EndpointSettings): Problem | undefined {
+  const plain = embedOrigins.find((each) => each.startsWith("http:") && !loopback.test(each));
+  return plain === undefined
+    ? undefined
+    : new Problem(`${plain} is not protected: in production origins are https.`);
+}
+
+const loopback = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
 function splitList(text: string): readonly string[] {
   return text.split(",").map((each) => each.trim());

@@ -124,3 +124,18 @@ test("a share of the connections is one of as many as there are", () => {
     assert.equal(readConfig({ GW_LINK_SHARE: text }) instanceof Problem, isRefused, text);
   }
 });
+
+test("a wallet's payment method is an https URL, which browsers take for one", () => {
+  const isTaken = (method: string) =>
+    !(readConfig({ GW_WALLETA_METHOD: method, GW_WALLETB_METHOD: method }) instanceof Problem);
+
+  for (const method of ["", "https://wallet.example/pay"]) assert.ok(isTaken(method), method);
+  for (const method of [
+    "wallet",
+    "http://wallet.example/",
+    "https://me@wallet.example/",
+    "https://",
+  ]) {
+    assert.ok(!isTaken(method), method);
+  }
+});

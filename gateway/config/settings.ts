@@ -58,6 +58,11 @@ const networks: Read<string> = (value) => (partsOf(value).every(isNetwork) ? val
 /** As `URL` writes them, so that they can be compared. */
 const hosts: Read<string> = (value) =>
   partsOf(value).every((part) => URL.parse(`https://${part}/`)?.host === part) ? value : undefined;
+/** As browsers take it: https, without a user. */
+const paymentMethod: Read<string> = (value) => {
+  const { protocol, username, password } = URL.parse(value) ?? {};
+  return value === "" || (protocol === "https:" && !username && !password) ? value : undefined;
+};
 const httpUrl: Read<string> = (value) =>
   value === "" || URL.parse(value)?.protocol === "http:" ? value : undefined;
 
@@ -191,9 +196,9 @@ export const settings = {
   proofBits:            setting("GW_PROOF_OF_WORK_BITS",        proofBits,   "a number from 1 to 30", 17,               "the difficulty of a proof of work: each bit doubles the browser's work; 17 take a phone about a second"),
   walletaRootsFile:     setting("GW_WALLETA_ROOTS_FILE",        text,        "a file",                "",               "the root certificates of walleta, in PEM; in staging the sandbox bank's"),
   walletbRootKeys:      setting("GW_WALLETB_ROOT_KEYS",         text,        "a file or https URL",   "",               "the source of walletb's root keys; in staging the sandbox bank's"),
-  walletaMethod:        setting("GW_WALLETA_METHOD",            text,        "a URL",                 "https://walleta.sandbox.invalid/pay", "walleta's payment method identifier, for its button on payment pages; when empty, there is no button", ""),
+  walletaMethod:        setting("GW_WALLETA_METHOD",            paymentMethod, "an https URL",           "https://walleta.sandbox.invalid/pay", "walleta's payment method identifier, for its button on payment pages; when empty, there is no button", ""),
   walletaHosts:         setting("GW_WALLETA_HOSTS",             hosts,       "comma-separated hosts", "127.0.0.1",      "the hosts at which walleta gives merchant sessions, exactly as its addresses name them (`host`, or `host:port` where the port is not 443); in staging the sandbox bank's, on any port", ""),
-  walletbMethod:        setting("GW_WALLETB_METHOD",            text,        "a URL",                 "https://walletb.sandbox.invalid/pay", "walletb's payment method identifier, for its button on payment pages; when empty, there is no button", ""),
+  walletbMethod:        setting("GW_WALLETB_METHOD",            paymentMethod, "an https URL",           "https://walletb.sandbox.invalid/pay", "walletb's payment method identifier, for its button on payment pages; when empty, there is no button", ""),
   walletSigningWindowMs: setting("GW_WALLET_SIGNING_WINDOW_S",  signingWindow, "seconds, up to 86400", 300_000,          "the largest difference between the present time and the time at which walleta signed its payment data"),
   callbackTimeoutMs:    setting("GW_CALLBACK_TIMEOUT_S",        seconds,     "seconds",               15_000,           "the timeout for a receiver's answer to a callback"),
   callbackRetryGapsMs:  setting("GW_CALLBACK_RETRY_GAPS_S",     secondsList, "comma-separated seconds", callbackGaps,     "gaps between attempts to deliver a callback; when the attempt after the last gap fails, the gateway gives the callback up"),
