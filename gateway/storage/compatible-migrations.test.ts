@@ -15,7 +15,8 @@ after(() => server.stop());
 /** New unique indexes and checks that refuse no row of an older gateway. */
 const harmless: readonly string[] = [
   // One value more than before.
-  "wallet_keys has a new check CHECK ((wallet = ANY (ARRAY['walleta'::text, 'walletb'::text, 'walleta-identity'::text])))",
+  "wallet_keys has a new check CHECK ((wallet = ANY (ARRAY['walleta'::text, 'walletb'::text, " +
+    "'walleta-identity'::text])))",
   // Of a column that older gateways leave empty.
   "audit has a new unique index (seq)",
   // The ids were unique before.
