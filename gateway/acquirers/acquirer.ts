@@ -3,6 +3,7 @@
  * is the outcome `unknown`, because the money may have moved. The order's transition table decides
  * which message makes the outcome certain.
  */
+import type { Keep } from "../orders/kept-messages.ts";
 import type {
   AcquirerIdentifiers,
   Answer,
@@ -49,6 +50,7 @@ export type AuthorizationRequest = {
   readonly authentication: Readonly<Record<"eci" | "value", string | undefined>> | undefined;
   /** For payments with a stored card; absent when the cardholder typed the number. */
   readonly credential: Credential | undefined;
+  readonly keep?: Keep;
 };
 
 /** `isDevice`: the number is a wallet's device number. */
@@ -81,6 +83,7 @@ export type FollowUpMessage = {
   readonly transmittedAt: Instant;
   /** An earlier message went unanswered: this one is marked as a repeat. */
   readonly repeated: boolean;
+  readonly keep?: Keep;
 };
 
 export type SentFollowUp = FollowUpMessage & { readonly effect: "capture" | "refund" };

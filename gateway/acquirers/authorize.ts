@@ -9,6 +9,7 @@ import {
   isBeforeNextAttempt,
   type OrderEvent,
 } from "../orders/events.ts";
+import { makeKept } from "../orders/kept-messages.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Answer, GateFacts, Order } from "../orders/order.ts";
 import { attemptsBefore } from "../orders/prior-attempts.ts";
@@ -58,12 +59,14 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
     if (isTooLate(order, dependencies)) return notSent;
     if (acquirer === undefined) return reroute(order, request, "no such gate");
     if (!hasPlace) return reroute(order, request, "no place for the authentication value");
-    const outcome = await acquirer.authorize(request);
+    const kept = makeKept();
+    const outcome = await acquirer.authorize({ ...request, keep: kept.keep });
     switch (outcome.kind) {
       case "not_sent":
         return reroute(order, request, "nothing was sent");
       case "unknown":
-        return inDoubt(acquirer, outcome.cause);
+        // The messages of any other outcome follow from the order: they are not kept.
+        return kept.with(inDoubt(acquirer, outcome.cause));
       case "refused":
         return refused(order, outcome);
       default:
@@ -117,11 +120,12 @@ export function makeInquire(dependencies: AcquirerDependencies): EffectHandler {
     if (inquire === undefined || request === undefined) return notFound("cannot be asked");
 
     const traceNumber = traceNumberOf(order, 1, request.identifiers.attempt);
-    const found = await inquire(request, traceNumber);
+    const kept = makeKept();
+    const found = await inquire({ ...request, keep: kept.keep }, traceNumber);
     if (found.kind === "approved" || found.kind === "approved_in_part") {
-      return approvalEvent(order, found, dependencies);
+      return kept.with(approvalEvent(order, found, dependencies));
     }
-    return notFound(describeFound(found));
+    return kept.with(notFound(describeFound(found)));
   };
 }
 

@@ -5,6 +5,7 @@
  * message before it: an inquiry settles that, or an operator.
  */
 import type { EffectHandler, OrderEvent } from "../orders/events.ts";
+import { keptTries, makeKept } from "../orders/kept-messages.ts";
 import type { Answer, Order, Transaction } from "../orders/order.ts";
 import { traceNumberOf } from "../orders/trace.ts";
 import { initialOf, totalsOf } from "../orders/transactions.ts";
@@ -46,20 +47,27 @@ export function makeFollowUpEffect(
     if (isTooLate(order, dependencies)) return inDoubt(transaction, "too_late");
 
     const remaining = effect === "capture" ? transaction.amount : remainingOf(order);
-    const sent = { ...message, card, remaining, effect };
+    const kept = makeKept();
+    const keep = transaction.tries < keptTries ? { keep: kept.keep } : {};
+    const sent = { ...message, card, remaining, effect, ...keep };
     const sentAt = clock.now();
     const outcome = await acquirer[effect](sent);
+    return kept.with(await eventOf(order, outcome, { acquirer, sent, sentAt }));
+  };
+
+  async function eventOf(order: Order, outcome: FollowUpAnswer, about: Sent): Promise<OrderEvent> {
+    const { transaction } = order;
     switch (outcome.kind) {
       case "approved":
         return done(outcome.answer);
       case "refused":
-        return meetRefusal(order, outcome, { acquirer, sent, sentAt });
+        return meetRefusal(order, outcome, about);
       case "not_sent":
-        return unsent(transaction, repeated);
+        return unsent(transaction, about.sent.repeated);
       case "unknown":
         return inDoubt(transaction, outcome.cause);
     }
-  };
+  }
 
   async function meetRefusal(
     order: Order,

@@ -7,6 +7,7 @@
  */
 import assert from "node:assert/strict";
 import type { EffectHandler, EventOf, OrderEvent, Unproved } from "../orders/events.ts";
+import { type Keep, keptTries, makeKept } from "../orders/kept-messages.ts";
 import type { Order } from "../orders/order.ts";
 import { findOwingAttempt, type OwingAttempt, orderOfAttempt } from "../orders/prior-attempts.ts";
 import { traceNumberOf } from "../orders/trace.ts";
@@ -40,7 +41,10 @@ export function makeReverse(dependencies: Dependencies): EffectHandler {
       approvalCode: answer?.approvalCode,
       notFoundAt: reversal?.notFoundAt,
     };
-    return (await sendReversal(acquirer, request, advice, dependencies)) ?? endOfDoubt(order);
+    const kept = keptOf(tries);
+    const sent = { ...request, ...(kept && { keep: kept.keep }) };
+    const event = (await sendReversal(acquirer, sent, advice, dependencies)) ?? endOfDoubt(order);
+    return kept?.with(event) ?? event;
   };
 
   function endOfDoubt(order: Order): OrderEvent {
@@ -52,6 +56,10 @@ export function makeReverse(dependencies: Dependencies): EffectHandler {
     // With a reason the host has answered the charge: a decline. Settled doubt is an error.
     return { kind: reason === undefined ? "reversed" : "part_reversed" };
   }
+}
+
+function keptOf(tries: number) {
+  return tries < keptTries ? makeKept() : undefined;
 }
 
 type Advice = ReversalRequest & { readonly notFoundAt: number | undefined };
@@ -104,13 +112,20 @@ export function makeReversePrior(dependencies: Dependencies): EffectHandler {
     assert.ok(prior !== undefined, "no reversal is owed");
     const { identifiers, owes } = prior;
     const { reference } = identifiers;
-    const answered = await send(order, prior);
-    return answered === undefined
-      ? { kind: "prior_reversed", reference, approvedAt: owes.approvedAt }
-      : { kind: "prior_unreversed", reference, answered };
+    const kept = keptOf(owes.tries);
+    const answered = await send(order, prior, kept?.keep);
+    const event: OrderEvent =
+      answered === undefined
+        ? { kind: "prior_reversed", reference, approvedAt: owes.approvedAt }
+        : { kind: "prior_unreversed", reference, answered };
+    return kept?.with(event) ?? event;
   };
 
-  async function send(order: Order, prior: OwingAttempt): Promise<Unproved | undefined> {
+  async function send(
+    order: Order,
+    prior: OwingAttempt,
+    keep: Keep | undefined,
+  ): Promise<Unproved | undefined> {
     const { identifiers, owes } = prior;
     const acquirer = dependencies.findAcquirer(identifiers.gate.id);
     if (acquirer?.isReady() !== true) return unanswered("gate_unavailable");
@@ -121,6 +136,6 @@ export function makeReversePrior(dependencies: Dependencies): EffectHandler {
     const { approvalCode, notFoundAt } = owes;
     const traceNumber = traceNumberOf(order, 1, identifiers.attempt);
     const advice = { traceNumber, repeated: true, approvalCode, notFoundAt };
-    return sendReversal(acquirer, request, advice, dependencies);
+    return sendReversal(acquirer, { ...request, ...(keep && { keep }) }, advice, dependencies);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { type Command, Option } from "commander";
 import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
-import { addOrders, findTemplates, indexAgain } from "../storage/generated-orders.ts";
+import { addOrders, findTemplates, indexFrom } from "../storage/generated-orders.ts";
 import { makeOrderIndex } from "../storage/order-index.ts";
 import { Problem } from "../values/problem.ts";
 import { systemClock } from "../values/time.ts";
@@ -12,6 +12,7 @@ import { addCommands, type Output, type Session } from "./command.ts";
 import { makeProgress } from "./terminal.ts";
 
 const portionOrders = 10_000;
+const indexedTogether = 2_000;
 /** One portion of so many is of declined sales. */
 const declinedEvery = 8;
 
@@ -51,9 +52,11 @@ async function generateOrders({ config, database }: Session, given: Given): Prom
     report(made + portionOrders);
   }
   await database.query("analyze orders");
-  await indexAgain(database.query);
+  await indexFrom(database.query, next);
   const { now } = systemClock;
-  const { walk } = makeOrderIndex(database, { describe: describeOrder, figuresOf, now });
+  const { walk } = makeOrderIndex(database, {
+    ...{ describe: describeOrder, figuresOf, now, pageSize: indexedTogether },
+  });
   const indexed = makeProgress("indexed orders");
   let walked = 0;
   for (let page = await walk(); page > 0; page = await walk()) {

@@ -170,6 +170,23 @@ function fromOf(order: Order): Pick<Step, "from" | "fromDueAt"> {
   return { from: order.version, fromDueAt: dueAtOf(order) };
 }
 
+/**
+ * The order after an event that was committed once. What followed from it is recorded by itself,
+ * and that the bank was not being asked was decided then.
+ */
+export function meetRecorded(order: Order, event: OrderEvent, at: Instant): Order | Failure {
+  if (event.kind === "noted") return { ...order, version: order.version + 1 };
+  if (event.kind === "charged_back") return withChargeback(order, event.chargeback);
+  const effect = mayReversePrior(order) ? "reverse_prior" : "reverse";
+  const resting = { effect, claimableAt: at, resting: true } as const;
+  const owing = "by" in event ? { ...order, owed: resting } : order;
+  const prior = meetPrior(owing, event, at);
+  if (prior instanceof Failure) return prior;
+  if (prior !== undefined) return { ...prior, owed: undefined };
+  const met = meet(owing, event, at);
+  return met instanceof Failure ? met : { ...met.order, owed: undefined };
+}
+
 type Met = { readonly order: Order; readonly effects: readonly Effect[] };
 
 function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {

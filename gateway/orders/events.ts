@@ -125,6 +125,15 @@ type Facts = {
   noted: { readonly what: string; readonly detail: string };
 };
 
+/** A message to or from an acquirer or a directory server, masked (decision 0061). */
+export type KeptMessage = {
+  readonly at: Instant;
+  readonly way: "sent" | "received";
+  /** `0420`, `ARes`. */
+  readonly type: string;
+  readonly fields: Readonly<Record<string, string>>;
+};
+
 /** A reversal was sent, and does not prove anything yet. */
 export type Unproved =
   | EventOf<"reversal_unanswered">
@@ -132,7 +141,9 @@ export type Unproved =
   | EventOf<"original_not_found">;
 
 export type EventKind = keyof Facts;
-export type EventOf<Kind extends EventKind> = { readonly kind: Kind } & Facts[Kind];
+export type EventOf<Kind extends EventKind> = { readonly kind: Kind } & Facts[Kind] & {
+    readonly messages?: readonly KeptMessage[];
+  };
 /** An operator's decision about an order in doubt. */
 export type OperatorEvent = Extract<OrderEvent, { readonly by: string; readonly why: string }>;
 export type OrderEvent = { [Kind in EventKind]: EventOf<Kind> }[EventKind];

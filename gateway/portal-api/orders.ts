@@ -1,7 +1,7 @@
 /**
  * Orders for the portal: pages by filters and search, and one order with all that happened to it.
  * What leaves here has no card number, no CVV and no cryptogram: orders have none of the first two,
- * and of an event only the facts that are named here are shown.
+ * and of an event only the facts that `timeline.ts` names are shown.
  */
 import type { Order } from "../orders/order.ts";
 import { isFinal, stagesInDoubt } from "../orders/stages.ts";
@@ -11,8 +11,8 @@ import { asSerialNumber } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import { hasRight } from "../values/roles.ts";
-import { type Instant, parseDate } from "../values/time.ts";
-import { printStatus, statusOf, wireStageOf } from "../views/status.ts";
+import type { Instant } from "../values/time.ts";
+import { statusOf, wireStageOf } from "../views/status.ts";
 import type { Handlers } from "./api.ts";
 import { describeOrder, wordOf, wordsOfSearch } from "./order-index.ts";
 import type {
@@ -25,11 +25,11 @@ import type {
 } from "./reads.ts";
 import { type Caller, notFound } from "./route.ts";
 import { type OrderDetailView, type OrderLineView, viewMoney } from "./shapes.ts";
+import { seenOf, type TimelineOptions, viewTimeline } from "./timeline.ts";
 
-export type OrderOptions = {
+export type OrderOptions = TimelineOptions & {
   readonly reads: PortalReads;
   readonly names: () => PortalNames;
-  readonly printDate: (instant: Instant) => string;
   readonly receiptPathOf: (order: Order) => string | undefined;
 };
 
@@ -142,17 +142,13 @@ function describeDetail(
   const { words: _, outcome: __, overheadMs: ___, version, ...row } = describeOrder(order);
   const { held, charged, returned, left } = totalsOf(order);
   const receipt = options.receiptPathOf(order);
-  const status = printStatus(
-    { order, transaction: order.transaction },
-    { bySerialNumber: undefined, printDate: options.printDate, tellsChargebacks: true },
-  );
   return {
     line: makeLine(names, caller)(row),
     version,
     request: requestOf(order),
-    seen: status.flatMap(([name, value]) => (value ? [{ name, value }] : [])),
+    seen: seenOf(order, options),
     transactions: transactionsOf(order).map((each) => viewTransaction(each, names, caller)),
-    timeline: history.map((entry) => viewEntry(entry, caller)),
+    timeline: viewTimeline(order, history, { ...options, isOperator: isOperator(caller) }),
     callbacks: callbacks.map((callback) => ({
       callback: viewCallback(callback, names),
       attempts: attempts.filter(({ sequence }) => sequence === callback.sequence).map(viewAttempt),
@@ -229,51 +225,6 @@ function viewTransaction(transaction: Order["transaction"], names: PortalNames, 
     ...(reason && { reason: reason.code }),
     ...(finishedAt && { finishedAt }),
   };
-}
-
-/** Where the facts of an event are, and whether a merchant's user sees them too. */
-// biome-ignore format: a table
-const shownFacts: readonly (readonly [path: string, forMerchants: boolean])[] = [
-  ["reason code", true],  ["reason detail", false], ["cause", false], ["code", true],
-  ["answer responseCode", true], ["answer approvalCode", true], ["answer networkId", true],
-  ["gate id", false], ["gate choice", false], ["gate terminalId", true],
-  ["threeds version", true], ["threeds directory", false],
-  ["authentication status", true], ["authentication eci", true],
-  ["request operation", true], ["request comment", false], ["serialNumber", true],
-  ["chargeback stage", true], ["chargeback reason", true], ["chargeback caseId", true],
-  ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
-];
-
-function viewEntry({ at, version, kind, node, detail }: HistoryEntry, caller: Caller) {
-  const shown = shownFacts.filter(([, forMerchants]) => forMerchants || isOperator(caller));
-  const facts = shown.flatMap(([path]) => {
-    const value = path.split(" ").reduce<unknown>(valueIn, detail);
-    const isShown = typeof value === "string" || typeof value === "number";
-    return isShown && value !== "" ? [[path, String(value)] as const] : [];
-  });
-  const findings = isOperator(caller) ? findingsOf(detail["findings"]) : [];
-  return {
-    ...{ at: parseDate(`${at.replace(" ", "T")}Z`) ?? 0, version, event: kind },
-    ...(isOperator(caller) && { node }),
-    facts: Object.fromEntries([...facts, ...findings]),
-  };
-}
-
-function valueIn(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-/** Rules that have fired, with what they did; none of their facts is personal data. */
-function findingsOf(findings: unknown): readonly (readonly [string, string])[] {
-  if (!Array.isArray(findings)) return [];
-  return findings.map((finding, index) => {
-    const { kind, scope, action, missing, facts } = Object(finding);
-    const about = facts === undefined ? "" : ` ${JSON.stringify(facts)}`;
-    return [
-      `rule ${index + 1}`,
-      `${kind} of the ${scope}: ${action ?? `unknown, ${missing}`}${about}`,
-    ];
-  });
 }
 
 export function viewCallback(callback: StoredCallback, { merchants }: PortalNames) {

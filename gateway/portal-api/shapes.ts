@@ -117,6 +117,15 @@ export const attemptShape = record({
   answer: text("the beginning of it"),
 });
 
+const messageShape = record({
+  at: instant(),
+  way: oneOf(["sent", "received"]),
+  type: text("like 0420 or ARes"),
+  isDerived: flag("made again from the order: a plain charge's messages are not kept"),
+  fields: list(named),
+  raw: optional(text("encoded anew from the masked fields", { max: 20_000 })),
+});
+
 export const orderDetailShape = record({
   line: orderLineShape,
   version: whole("changes with every step; decisions name the one that was shown"),
@@ -130,6 +139,8 @@ export const orderDetailShape = record({
       event: text("what happened"),
       node: optional(text()),
       facts: dictionary(text(), "by name"),
+      messages: optional(list(messageShape)),
+      seen: optional(list(named)),
     }),
   ),
   callbacks: list(record({ callback: callbackShape, attempts: list(attemptShape) })),

@@ -57,9 +57,15 @@ export async function findTemplates(query: Query) {
   return { templates, next: Number(row?.next ?? 1) };
 }
 
-/** All orders of the cell are walked through once more for the portal's lists and figures. */
-export async function indexAgain(query: Query): Promise<void> {
-  await query("update order_index_progress set walked_id = 0, is_walked = false");
+/** Those from this number on are walked through for the portal's lists and figures. */
+export async function indexFrom(query: Query, number: number): Promise<void> {
+  const before = 1_000_000_000_000_000n + BigInt(number) * 1_000_000n - 1n;
+  // Where a walk is not at its end, it goes on from where it is.
+  await query(
+    `update order_index_progress set is_walked = false,
+       walked_id = case when is_walked then $1::bigint else least(walked_id, $1::bigint) end`,
+    [before],
+  );
 }
 
 const withIds = (column: string) =>

@@ -17,10 +17,12 @@ export type IndexOptions = {
   readonly now: () => Instant;
   readonly describe: (order: Order) => IndexRow;
   readonly figuresOf: (row: Counted) => readonly Figure[];
+  /** Orders of a statement. */
+  readonly pageSize?: number;
 };
 
 /** Orders of a statement: neither the event loop nor the row's lock may be held for long. */
-const pageSize = 100;
+const usualPageSize = 100;
 /** A step is written at most so long after its time, unless the database was away. */
 const lateMs = 10_000;
 /** Of a statement of the sweep: after a long stop it has millions of steps to look through. */
@@ -40,7 +42,7 @@ const grainRows = Object.entries(grains) as readonly [Grain, (typeof grains)[Gra
 export type OrderIndex = ReturnType<typeof makeOrderIndex>;
 
 export function makeOrderIndex(database: Database, options: IndexOptions) {
-  const { describe } = options;
+  const { describe, pageSize = usualPageSize } = options;
   return { write, sweep, walk };
 
   /** Those of an older version than the stored one change nothing. */

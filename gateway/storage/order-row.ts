@@ -74,6 +74,26 @@ export function packEvents(events: readonly OrderEvent[]): string {
   return JSON.stringify(events.map(packAnswer));
 }
 
+/** As `packEvents` has written it. */
+export function unpackEvent(stored: object): OrderEvent {
+  const { answer, request, next, chargeback, ...rest } = stored as PackedEvent;
+  // What was packed was an event; older ones have the same kinds and facts.
+  return {
+    ...rest,
+    ...(answer && { answer: { ...answer, approvedAmount: unpackOptional(answer.approvedAmount) } }),
+    ...(request && { request: { ...request, amount: unpackOptional(request.amount) } }),
+    ...(next && { next: unpackMoney(next) }),
+    ...(chargeback && { chargeback: unpackAmount(chargeback) }),
+  } as OrderEvent;
+}
+
+type PackedEvent = {
+  readonly answer?: PartlyPacked<Answer, "approvedAmount">;
+  readonly request?: PartlyPacked<FollowUpTerms, "amount">;
+  readonly next?: PackedMoney;
+  readonly chargeback?: Packed<Chargeback, "amount">;
+};
+
 function packTransaction(transaction: Transaction) {
   return packAnswer(packAmount(transaction));
 }

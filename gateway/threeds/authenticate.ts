@@ -4,6 +4,7 @@
  * no authentication.
  */
 import {
+  describeMessage,
   type Emv3dsMessage,
   encodeFormValue,
   MessageFault,
@@ -12,10 +13,11 @@ import {
   textOf,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
-import type { EffectHandler, OrderEvent } from "../orders/events.ts";
+import type { EffectHandler, KeptMessage, OrderEvent } from "../orders/events.ts";
+import { makeKept } from "../orders/kept-messages.ts";
 import type { Order } from "../orders/order.ts";
 import { messageOf } from "../values/problem.ts";
-import type { Clock } from "../values/time.ts";
+import type { Clock, Instant } from "../values/time.ts";
 import { type MerchantAtGate, makeAReq, type PaidCard } from "./areq.ts";
 import {
   outcomeOf,
@@ -41,6 +43,17 @@ export type AuthenticateDependencies = {
   readonly warn: (order: Order, cause: string) => void;
 };
 
+type KeepOne = (way: KeptMessage["way"], message: Emv3dsMessage) => void;
+
+export function keptMessage(
+  way: KeptMessage["way"],
+  at: Instant,
+  message: Emv3dsMessage,
+): KeptMessage {
+  const { messageType: type = "", ...fields } = describeMessage(message);
+  return { at, way, type, fields };
+}
+
 const answerBytesMax = 1_048_576;
 const contentType = "application/json;charset=utf-8";
 
@@ -48,7 +61,17 @@ export function makeAuthenticate(dependencies: AuthenticateDependencies): Effect
   const { allowHttp, timeoutMs, policyOf, warn } = dependencies;
 
   return async (order, { cardData }) => {
+    const kept = makeKept();
+    const keepOne = (way: KeptMessage["way"], message: Emv3dsMessage) => {
+      const at = dependencies.clock.now();
+      kept.keep(() => [keptMessage(way, at, message)]);
+    };
+    return kept.with(await ask(order, cardData, keepOne));
+  };
+
+  async function ask(order: Order, cardData: PaidCard | undefined, keep: KeepOne) {
     const request = await prepare(order, cardData).catch((error) => warn(order, messageOf(error)));
+    if (request) keep("sent", request.message);
     const text = request && (await request.send(request.body));
     if (!request || text === undefined) return withoutAuthentication(order, policyOf(order));
     const { message } = request;
@@ -57,13 +80,17 @@ export function makeAuthenticate(dependencies: AuthenticateDependencies): Effect
       await complain(order, request, answer);
       return withoutAuthentication(order, policyOf(order));
     }
+    keep("received", answer);
     if (answer.messageType === "Erro") {
       warn(order, `the AReq was answered with Erro ${textOf(answer, "errorCode")}`);
       return withoutAuthentication(order, policyOf(order));
     }
     const result = resultIn(answer);
-    return result.status === "C" ? challengeIn(answer) : outcomeOf(order, result, policyOf(order));
-  };
+    if (result.status !== "C") return outcomeOf(order, result, policyOf(order));
+    const creq = creqFor(answer);
+    keep("sent", creq);
+    return challengeIn(answer, creq);
+  }
 
   async function prepare(order: Order, cardData: PaidCard | undefined) {
     const parties = await findParties(dependencies, order, cardData, "url");
@@ -118,20 +145,22 @@ export async function findParties(
   return directory && url && card && merchant ? { directory, url, card, merchant } : undefined;
 }
 
-function challengeIn(answer: Emv3dsMessage): OrderEvent {
-  const acsTransactionId = textOf(answer, "acsTransID") ?? "";
-  const creq = {
+function creqFor(answer: Emv3dsMessage): Emv3dsMessage {
+  return {
     messageType: "CReq",
     messageVersion: answer.messageVersion,
     threeDSServerTransID: textOf(answer, "threeDSServerTransID"),
-    acsTransID: acsTransactionId,
+    acsTransID: textOf(answer, "acsTransID") ?? "",
     challengeWindowSize: "05",
   };
+}
+
+function challengeIn(answer: Emv3dsMessage, creq: Emv3dsMessage): OrderEvent {
   return {
     kind: "challenge_requested",
     challenge: {
       acsUrl: textOf(answer, "acsURL") ?? "",
-      acsTransactionId,
+      acsTransactionId: textOf(answer, "acsTransID") ?? "",
       directoryTransactionId: textOf(answer, "dsTransID") ?? "",
       creq: encodeFormValue(creq),
     },

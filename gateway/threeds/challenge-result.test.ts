@@ -5,6 +5,7 @@ import type { OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { inStage, threeds } from "../orders/testing.ts";
 import { Failure } from "../values/failure.ts";
+import { asInstant } from "../values/time.ts";
 import { makeReceiveResult } from "./challenge-result.ts";
 
 const acs = {
@@ -37,6 +38,7 @@ test("the result of one try is no result of the next, which began while it was s
       return order;
     },
     ...{ policyOf: () => "always", allowHttp: false, warn: () => undefined },
+    clock: { now: () => asInstant(0) },
   });
   const { directory, transactionId } = first.transaction.threeds ?? assert.fail();
 

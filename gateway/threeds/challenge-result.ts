@@ -14,6 +14,8 @@ import type { OrderEvent } from "../orders/events.ts";
 import type { Authentication, Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
+import type { Clock } from "../values/time.ts";
+import { keptMessage } from "./authenticate.ts";
 import {
   type AuthenticationOutcome,
   outcomeOf,
@@ -35,11 +37,12 @@ export type OrderReports = {
 type Dependencies = OrderReports & {
   readonly policyOf: (order: Order) => ThreeDSecurePolicy;
   readonly allowHttp: boolean;
+  readonly clock: Pick<Clock, "now">;
   readonly warn: (directory: string, cause: string) => void;
 };
 
 export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
-  const { allowHttp, report, warn } = dependencies;
+  const { allowHttp, report, warn, clock } = dependencies;
   return async (directory, text) => {
     const message = readMessage(text, { types: ["RReq", "Erro"], allowHttp });
     if (message instanceof MessageFault) return refuse(directory, message, message.received);
@@ -95,7 +98,11 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
     if (stage !== "awaiting_challenge" && stage !== "awaiting_result") {
       return isRepeat(authentication, outcome) ? undefined : noteLate(order, message);
     }
-    const reported = await report(order, eventOf(outcome));
+    const messages = [
+      keptMessage("received", clock.now(), message),
+      keptMessage("sent", clock.now(), answerTo(message)),
+    ];
+    const reported = await report(order, { ...eventOf(outcome), messages });
     if (!(reported instanceof Failure)) return undefined;
     if (reported.code !== "not_allowed_now") return reported;
     // Another result was faster, which this one repeats or contradicts, or the order has gone on.

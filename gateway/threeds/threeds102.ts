@@ -5,6 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import {
+  describeXml,
   matchPaRes,
   packPa,
   readXml,
@@ -14,7 +15,8 @@ import {
   verifyPaRes,
   writeXml,
 } from "@tollgate/protocols/threeds102";
-import type { EffectHandler, OrderEvent } from "../orders/events.ts";
+import type { EffectHandler, KeptMessage, OrderEvent } from "../orders/events.ts";
+import { type Keep, makeKept } from "../orders/kept-messages.ts";
 import type { Order } from "../orders/order.ts";
 import { formatAmount } from "../values/money.ts";
 import { messageOf } from "../values/problem.ts";
@@ -38,25 +40,36 @@ export function makeAskEnrolment(
   const { clock, timeoutMs, policyOf, warn } = dependencies;
 
   return async (order, { cardData }) => {
+    const kept = makeKept();
     const parties = await findParties(dependencies, order, cardData, "url102");
-    const answer = parties && (await askEnrolment(order, parties));
+    const answer = parties && (await askEnrolment(order, parties, kept.keep));
     const isEnrolled = parties !== undefined && answer?.ch.enrolled === "Y";
     const requested = isEnrolled
-      ? attempt(order, () => requestPayer(order, parties, answer, clock.now()))
+      ? attempt(order, () =>
+          requestPayer(order, parties, answer, { now: clock.now(), keep: kept.keep }),
+        )
       : undefined;
-    return requested ?? withoutAuthentication(order, policyOf(order));
+    return kept.with(requested ?? withoutAuthentication(order, policyOf(order)));
   };
 
-  async function askEnrolment(order: Order, parties: Parties): Promise<VeRes | undefined> {
+  async function askEnrolment(
+    order: Order,
+    parties: Parties,
+    keep: Keep,
+  ): Promise<VeRes | undefined> {
     const { directory, url, card, merchant } = parties;
     const ids = { acqBin: merchant.acquirerId, merId: merchant.merchantCode };
     const question = { messageId: randomUUID(), pan: card.number.reveal(), merchant: ids };
     const body = attempt(order, () => writeXml("VEReq", question));
     const request = { contentType, answerBytesMax, timeoutMs, mayRepeat: true };
+    if (body !== undefined) keep(keptXml("VEReq", "sent", clock.now(), question));
     const text = body && (await directory.send(url, { ...request, body }));
     if (text === undefined) return undefined;
     const answer = readXml("VERes", text);
-    if (!(answer instanceof ThreeDsFault)) return answer;
+    if (!(answer instanceof ThreeDsFault)) {
+      keep(keptXml("VERes", "received", clock.now(), answer));
+      return answer;
+    }
     warn(order, `the VERes is invalid: ${answer.reason}`);
     return undefined;
   }
@@ -76,13 +89,13 @@ function requestPayer(
   order: Order,
   { directory, card, merchant }: Parties,
   answer: VeRes,
-  now: Instant,
+  { now, keep }: { readonly now: Instant; readonly keep: Keep },
 ): OrderEvent {
   const { amount } = order.transaction;
   const { acquirerId: acquirerBin, merchantCode } = merchant;
   const { year, month, day, iso } = calendar(now);
   const date = `${year}${month}${day} ${iso.slice(11, 19)}`;
-  const xml = writeXml("PAReq", {
+  const message = {
     messageId: randomUUID(),
     merchant: {
       acqBin: acquirerBin,
@@ -97,12 +110,18 @@ function requestPayer(
       amount: `${amount.currency.code} ${formatAmount(amount)}`,
     },
     ch: { acctId: answer.ch.acctId ?? "", expiry: card.expiryYear + card.expiryMonth },
-  });
+  };
+  const xml = writeXml("PAReq", message);
+  keep(keptXml("PAReq", "sent", now, message));
   const acsUrl = answer.url ?? "";
   return {
     kind: "pareq_requested",
     payerRequest: { acsUrl, pareq: packPa(xml), date, acquirerBin, merchantCode },
   };
+}
+
+function keptXml(type: string, way: KeptMessage["way"], at: Instant, message: object) {
+  return () => [{ at, way, type, fields: describeXml(message) }];
 }
 
 /** Undefined when the text is no PARes at all. */
@@ -139,7 +158,9 @@ export function makeReadPaRes({
     if (cavv === undefined && (status === "Y" || status === "A")) {
       return refuse(order, `status ${status} without a CAVV`);
     }
-    return outcomeOf(order, { status, eci, value: cavv }, policyOf(order));
+    const kept = makeKept();
+    kept.keep(keptXml("PARes", "received", clock.now(), answer));
+    return kept.with(outcomeOf(order, { status, eci, value: cavv }, policyOf(order)));
   };
 
   function refuse(order: Order, cause: string): AuthenticationOutcome {

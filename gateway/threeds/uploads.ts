@@ -3,13 +3,20 @@
  * PaRes of 1.0.2. An upload for a step that is over changes nothing; one for a step that has
  * expired, or has not begun, is refused.
  */
-import { decodeFormValue, MessageFault, readMessage, textOf } from "@tollgate/protocols/emv3ds";
+import {
+  decodeFormValue,
+  type Emv3dsMessage,
+  MessageFault,
+  readMessage,
+  textOf,
+} from "@tollgate/protocols/emv3ds";
 import type { SeenBrowser, ThreeDSecure } from "../orders/authentication.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Order, Stage } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { Failure, type FailureCode } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
+import { keptMessage } from "./authenticate.ts";
 import type { BrowserLinks } from "./browser-steps.ts";
 import type { OrderReports } from "./challenge-result.ts";
 import { isSameId } from "./look-up-3ds.ts";
@@ -52,9 +59,10 @@ export function makeUploads(dependencies: Dependencies) {
     async uploadChallenge(order: Order, cres: string): Promise<Order | Failure> {
       const { threeds } = initialOf(order);
       if (threeds?.challenge === undefined) return notNow("there is no challenge");
-      const fault = findCresFault(cres, threeds, allowHttp);
-      if (fault !== undefined) return new Failure("invalid_parameter", `cres: ${fault}`);
-      return upload(order, challengeStep, { kind: "challenge_returned" });
+      const read = readCres(cres, threeds, allowHttp);
+      if (typeof read === "string") return new Failure("invalid_parameter", `cres: ${read}`);
+      const messages = [keptMessage("received", clock.now(), read)];
+      return upload(order, challengeStep, { kind: "challenge_returned", messages });
     },
 
     async uploadPares(order: Order, { paRes, md }: PaResUpload): Promise<Order | Failure> {
@@ -79,24 +87,24 @@ export function makeUploads(dependencies: Dependencies) {
 }
 
 /**
- * Why the CRes cannot be used; undefined when it belongs to this challenge. It only proves that the
- * cardholder has finished: its result is ignored.
+ * The CRes, or why it cannot be used. One of this challenge only proves that the cardholder has
+ * finished: its result is ignored.
  */
-function findCresFault(
+function readCres(
   cres: string,
   { transactionId, challenge }: ThreeDSecure,
   allowHttp: boolean,
-): string | undefined {
+): Emv3dsMessage | string {
   const text = decodeFormValue(cres);
   if (text instanceof MessageFault) return "it is not base64";
   const message = readMessage(text, { types: ["CRes", "Erro"], allowHttp });
   if (message instanceof MessageFault) return `it is no CRes: ${message.code} ${message.detail}`;
   // An issuer that fails sends the browser an Erro, and may leave the ids out.
-  if (message.messageType === "Erro") return undefined;
+  if (message.messageType === "Erro") return message;
   const isSame =
     isSameId(textOf(message, "threeDSServerTransID"), transactionId) &&
     isSameId(textOf(message, "acsTransID"), challenge?.acsTransactionId);
-  return isSame ? undefined : "it belongs to another authentication";
+  return isSame ? message : "it belongs to another authentication";
 }
 
 type Step = {

@@ -24,6 +24,7 @@ import { findEntries } from "../storage/audit-verify.ts";
 import { resendCallbacks } from "../storage/callback-journal.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
+import { unpackEvent } from "../storage/order-row.ts";
 import { makeFactorStore } from "../storage/second-factors.ts";
 import { listUsers, makeUserAdministration } from "../storage/users.ts";
 import { Failure } from "../values/failure.ts";
@@ -42,6 +43,7 @@ import {
 import type { Engine } from "./engine.ts";
 import { decideDoubt, makeReport } from "./operator-events.ts";
 import type { OrderIndexJob } from "./order-index.ts";
+import { makeShownMessages } from "./portal-messages.ts";
 import { makePortalNames, makePortalReads } from "./portal-reads.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Resources } from "./resources.ts";
@@ -96,7 +98,7 @@ function openOrders(dependencies: Dependencies) {
   return {
     reads: makePortalReads(cells, engine.countInDoubt),
     names: makePortalNames(configuration),
-    printDate: dependencies.printDate,
+    ...{ printDate: dependencies.printDate, unpackEvent, ...makeShownMessages(gates) },
     receiptPathOf(order: Order) {
       const { receiptId } = initialOf(order);
       if (receiptId === undefined) return undefined;

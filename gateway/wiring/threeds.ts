@@ -59,7 +59,7 @@ export function makeThreeDs(dependencies: Dependencies) {
 
     makeReceiveResult: (reports: OrderReports) =>
       makeReceiveResult({
-        ...{ ...reports, policyOf, allowHttp },
+        ...{ ...reports, policyOf, allowHttp, clock },
         warn: (directory, cause) => log("threeds.failed", { directory, cause }),
       }),
   };

@@ -4,4 +4,5 @@
  */
 export { readCardRanges } from "./card-range.ts";
 export * from "./codec.ts";
+export { describeMessage } from "./describe.ts";
 export * from "./message.ts";

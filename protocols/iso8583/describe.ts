@@ -2,6 +2,7 @@
  * A message for logs. Every field is masked unless it is on the list of those known to be harmless,
  * and there is no option to show more.
  */
+import { maskCardNumber, masked } from "../shared/masked.ts";
 import { readComposite } from "./decode.ts";
 import { DecodeFault, type IsoMessage } from "./message.ts";
 import type { Composite, Specification } from "./specification.ts";
@@ -17,17 +18,13 @@ export function describe(
   const description: Record<string, string> = { mti: message.mti };
   for (const [field, value] of Object.entries(message.fields)) {
     const composite = composites.find((candidate) => String(candidate.field) === field);
-    if (field === "2") description[field] = describeCardNumber(value);
+    if (field === "2") description[field] = maskCardNumber(value);
     else if (field === "48") description[field] = describeSubelements(value);
     else if (composite !== undefined) description[field] = describeComposite(composite, value);
     else if (shown.includes(Number(field))) description[field] = showText(value);
     else description[field] = show(field, value);
   }
   return description;
-}
-
-function describeCardNumber(pan: string): string {
-  return pan.length < 13 ? masked : pan.slice(0, 6) + masked + pan.slice(-4);
 }
 
 function describeSubelements(text: string): string {
@@ -58,7 +55,6 @@ function showText(value: string): string {
   return hasCardNumber.test(value) || !isPrintable.test(value) ? masked : value;
 }
 
-const masked = "****";
 const isPrintable = /^[ -~]*$/;
 /**
  * The digits of a card, however grouped: 16 or more; 15 that begin like those of American Express,

@@ -9,6 +9,7 @@ export * from "./framing.ts";
 export * from "./iso93.ts";
 export * from "./key-blocks.ts";
 export * from "./mac.ts";
+export { dumpMasked } from "./masked-bytes.ts";
 export * from "./message.ts";
 export type { Composite, FieldName, FieldRow, Specification } from "./specification.ts";
 export * from "./specifications.ts";

@@ -4,6 +4,7 @@
  * for a value that does not fit its table, because the caller made it.
  */
 export { findMessageKind, packPa, readXml, unpackPa, writeXml } from "./codec.ts";
+export { describeXml, writeDescribed } from "./describe.ts";
 export type { CrReq, CrRes, PaReq, PaRes, PaResMessage, VeReq, VeRes } from "./messages.ts";
 export { errorCodeFor, ThreeDsFault } from "./messages.ts";
 export { type PaResShape, type PaResSigner, paResShapes, signPaRes } from "./sign-pares.ts";

@@ -9,8 +9,10 @@ import {
   type IsoMessage,
   responseMti,
 } from "@tollgate/protocols/iso8583";
+import type { KeptMessage } from "../../orders/events.ts";
+import type { Keep } from "../../orders/kept-messages.ts";
 import type { LateApproval } from "../../orders/order.ts";
-import type { Clock } from "../../values/time.ts";
+import type { Clock, Instant } from "../../values/time.ts";
 import type {
   Acquirer,
   AuthorizationRequest,
@@ -70,7 +72,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
   const { dialect, settings, links } = version;
   const messages = makeMessages(dialect, settings);
   const reader = makeAnswerReader(dialect);
-  const exchange = makeExchange(links, options);
+  const exchange = makeExchange(version, options);
 
   return {
     isReady: () => links.isReady(),
@@ -84,6 +86,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
       exchange(
         () => messages.makeCharge(attempt),
         (answer) => reader.readAuthorization(answer, attempt, clock.now()),
+        attempt.keep,
       ),
 
     inquire: dialect.hasInquiry ? inquire : undefined,
@@ -93,6 +96,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
       const reversal = await exchange(
         () => messages.makeReversal(attempt, advice, clock.now()),
         (answer, sent) => ({ ...reader.readReversal(answer, sent), answer }),
+        attempt.keep,
       );
       if (reversal.kind === "not_sent") return { kind: "unknown", cause: "not_sent" };
       if (!("answer" in reversal)) return reversal;
@@ -111,6 +115,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
     return exchange(
       () => messages.makeInquiry(attempt, traceNumber, clock.now()),
       (answer) => reader.readFound(answer, attempt, clock.now()),
+      attempt.keep,
     );
   }
 
@@ -122,6 +127,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
         const { fields } = isCapture ? messages.makeCapture(message) : messages.makeReturn(message);
         return reader.readFoundFollowUp(answer, fields, message, clock.now());
       },
+      message.keep,
     );
   }
 
@@ -132,6 +138,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
     return exchange(
       () => make(request),
       (answer, sent) => reader.readFollowUp(answer, sent, request, clock.now()),
+      request.keep,
     );
   }
 }
@@ -161,19 +168,29 @@ export function makeOnUnmatched(
 type Exchange = <Read>(
   make: () => IsoMessage,
   read: (answer: IsoMessage, sent: IsoFields) => Read,
+  keep: Keep | undefined,
 ) => Promise<Read | NotSent | Unknown>;
 
-function makeExchange(links: Links, options: Iso8583Options): Exchange {
+function makeExchange({ links, dialect }: GateVersion, options: Iso8583Options): Exchange {
   const { clock, log, onAnswer } = options;
   const limit = { timeoutMs: options.answerTimeoutMs };
+  const describeAs = (way: KeptMessage["way"], at: Instant, message: IsoMessage): KeptMessage => {
+    const { mti, ...fields } = describe(message, dialect.specification);
+    return { at, way, type: mti ?? "", fields };
+  };
 
-  return async (make, read) => {
+  return async (make, read, keep) => {
     const startedAt = clock.now();
     const sent = send(make);
     const answer = (await sent?.answer) ?? "not_sent";
     if (sent === undefined || answer === "not_sent") return { kind: "not_sent" };
+    const endedAt = clock.now();
+    keep?.(() => [
+      describeAs("sent", startedAt, sent.message),
+      ...(typeof answer === "string" ? [] : [describeAs("received", endedAt, answer)]),
+    ]);
     if (typeof answer === "string") return { kind: "unknown", cause: answer };
-    onAnswer(sent.message.mti, clock.now() - startedAt);
+    onAnswer(sent.message.mti, endedAt - startedAt);
     return read(answer, sent.message.fields);
   };
 

@@ -1,0 +1,72 @@
+/**
+ * Messages of a gate for people: their fields by name, their bytes encoded anew from what is shown,
+ * and the messages of a charge, which follow from the order and are not kept (decision 0061).
+ */
+import { describe, dumpMasked, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
+import type { KeptMessage } from "../../orders/events.ts";
+import type { Answer, Order } from "../../orders/order.ts";
+import { CardNumber } from "../../values/card-number.ts";
+import { authorizationRequestOf } from "../before-sending.ts";
+import type { Gate } from "../gates.ts";
+import { dialects } from "./connector.ts";
+import { makeMessages } from "./messages.ts";
+
+type ShownGate = Pick<Gate, "kind" | "settings">;
+
+/** By the number and the name of each. */
+export function nameFields({ kind }: ShownGate, { fields }: KeptMessage) {
+  const { rows } = dialects[kind].specification;
+  return Object.entries(fields).map(([field, value]) => {
+    const [, name = ""] = rows.find(([number]) => String(number) === field) ?? [];
+    return { name: `${field} ${name}`.trim(), value };
+  });
+}
+
+export function dumpMessage({ kind }: ShownGate, { type, fields }: KeptMessage) {
+  return dumpMasked(dialects[kind].specification, { mti: type, fields });
+}
+
+/**
+ * The charge of an order that is about to be authorised, as its gate writes it today, and what its
+ * answer was read as. Nothing for an order that has no such charge.
+ */
+export function chargeMessagesOf(
+  gate: ShownGate,
+  order: Order,
+  answer: Answer,
+): readonly KeptMessage[] {
+  const { card, transaction } = order;
+  const { expiryMonth, expiryYear, bin, lastFour } = card;
+  // Only its first six and last four digits are shown.
+  const number = new CardNumber(`${bin}000000${lastFour}`);
+  const request = authorizationRequestOf(order, {
+    ...{ number, expiryMonth },
+    expiryYear: expiryYear.slice(-2),
+  });
+  const sentAt = transaction.identifiers?.transmittedAt;
+  if (request === undefined || sentAt === undefined) return [];
+  const { specification } = dialects[gate.kind];
+  const message = makeMessages(dialects[gate.kind], gate.settings).makeCharge(request);
+  const view = (way: KeptMessage["way"], at: KeptMessage["at"], shown: IsoMessage) => {
+    const { mti: type = "", ...fields } = describe(shown, specification);
+    return { at, way, type, fields };
+  };
+  return [
+    view("sent", sentAt, message),
+    view("received", answer.processedAt, answerTo(message, answer)),
+  ];
+}
+
+/** The fields that decide what an answer means: of the others nothing is known any more. */
+function answerTo({ mti, fields }: IsoMessage, answer: Answer): IsoMessage {
+  const { responseCode, approvalCode, approvedAmount } = answer;
+  const amount = approvedAmount && {
+    4: String(approvedAmount.minor).padStart(12, "0"),
+    49: approvedAmount.currency.numeric,
+  };
+  const known = {
+    ...{ ...amount, 11: fields[11] ?? "", 37: fields[37] ?? "", 39: responseCode },
+    ...(approvalCode && { 38: approvalCode.padEnd(6) }),
+  };
+  return { mti: responseMti(mti), fields: known };
+}

@@ -1,0 +1,43 @@
+/**
+ * An order as it was after each of its events, made again from its history: what the merchant would
+ * have seen at each moment, and what was sent then.
+ */
+import { Failure } from "../values/failure.ts";
+import type { Instant } from "../values/time.ts";
+import { meetRecorded } from "./advance.ts";
+import type { OrderEvent } from "./events.ts";
+import type { Order } from "./order.ts";
+import { noCard } from "./payment-page.ts";
+import { initialOf, newTransaction } from "./transactions.ts";
+
+export type Recorded = { readonly event: OrderEvent; readonly at: Instant };
+
+/** Nothing when the history is not whole any more, or is none that this version would write. */
+export function replay(order: Order, recorded: readonly Recorded[]): readonly Order[] | undefined {
+  const orders: Order[] = [];
+  let now = draftOf(order);
+  for (const { event, at } of recorded) {
+    const next = meetRecorded(now, event, at);
+    if (next instanceof Failure) return undefined;
+    orders.push(next);
+    now = next;
+  }
+  const { version, transaction } = order;
+  const isWhole = now.version === version && now.transaction.stage === transaction.stage;
+  return isWhole ? orders : undefined;
+}
+
+function draftOf({ chargebacks: _, page, ...order }: Order): Order {
+  const { kind, serialNumber, authentication } = initialOf(order);
+  const begun = newTransaction({ kind, serialNumber, amount: order.purchase.amount });
+  const none = { version: 0, earlier: [], owed: undefined, deadlineAt: undefined };
+  if (page === undefined) {
+    // A wallet's proof came with the request.
+    const proof = order.purchase.wallet === undefined ? undefined : authentication;
+    return { ...order, ...none, transaction: { ...begun, authentication: proof } };
+  }
+  return {
+    ...{ ...order, ...none, card: noCard, page: { ...page, refused: [] } },
+    transaction: { ...begun, stage: "awaiting_card" },
+  };
+}

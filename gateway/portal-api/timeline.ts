@@ -1,0 +1,118 @@
+/**
+ * One order's steps: the facts of each event, the messages that led to it, and what the merchant's
+ * status request was answered from then on. Facts are shown by name, messages as they were masked.
+ */
+import type { KeptMessage, OrderEvent } from "../orders/events.ts";
+import type { Answer, Order } from "../orders/order.ts";
+import { replay } from "../orders/replay.ts";
+import { asInstant, type Instant, parseDate } from "../values/time.ts";
+import { printStatus } from "../views/status.ts";
+import type { HistoryEntry } from "./reads.ts";
+
+export type TimelineOptions = {
+  readonly printDate: (instant: Instant) => string;
+  /** As it was packed into the history. */
+  readonly unpackEvent: (stored: object) => OrderEvent;
+  /** The messages of a charge, which are not kept: they follow from the order. */
+  readonly chargeMessagesOf: (order: Order, answer: Answer) => readonly KeptMessage[];
+  readonly viewMessage: (order: Order, message: KeptMessage) => MessageView;
+};
+
+type Named = { readonly name: string; readonly value: string };
+/** `raw` is encoded anew from the fields that are shown. */
+export type MessageView = {
+  readonly fields: readonly Named[];
+  readonly raw?: string;
+};
+
+export function viewTimeline(
+  order: Order,
+  history: readonly HistoryEntry[],
+  options: TimelineOptions & { readonly isOperator: boolean },
+) {
+  const recorded = history.map(({ at, kind, detail }) => ({
+    at: asInstant(parseDate(`${at.replace(" ", "T")}Z`) ?? 0),
+    event: options.unpackEvent({ ...detail, kind }),
+  }));
+  const orders = replay(order, recorded);
+  return history.map(({ version, kind, node, detail }, index) => {
+    const { at, event } = recorded[index] ?? { at: asInstant(0), event: undefined };
+    const [before, after] = [orders?.[index - 1], orders?.[index]];
+    // The steps of one commit became visible together.
+    const isVisible = history[index + 1]?.version !== version;
+    const messages = event && options.isOperator ? messagesOf(event, before ?? order, options) : [];
+    return {
+      ...{ at, version, event: kind, ...(options.isOperator && { node }) },
+      facts: factsOf(detail, options.isOperator),
+      ...(messages.length > 0 && { messages }),
+      ...(after && isVisible && { seen: seenOf(after, options) }),
+    };
+  });
+}
+
+/** The reply to the merchant's status request. */
+export function seenOf(order: Order, { printDate }: Pick<TimelineOptions, "printDate">) {
+  const found = { order, transaction: order.transaction };
+  const status = printStatus(found, {
+    ...{ bySerialNumber: undefined, printDate, tellsChargebacks: true },
+  });
+  return status.flatMap(([name, value]): readonly Named[] => (value ? [{ name, value }] : []));
+}
+
+/** An answer to a charge: those to captures and refunds are kept. */
+const ofCharges: ReadonlySet<OrderEvent["kind"]> = new Set([
+  ...(["authorized", "refused", "refused_in_doubt", "amount_in_doubt"] as const),
+  ...(["amount_refused", "approved_in_part", "authentication_demanded"] as const),
+]);
+
+function messagesOf(event: OrderEvent, before: Order, options: TimelineOptions) {
+  const kept = event.messages ?? [];
+  const answer = "answer" in event && ofCharges.has(event.kind) ? event.answer : undefined;
+  const isDerived = kept.length === 0 && answer !== undefined;
+  const messages = isDerived ? options.chargeMessagesOf(before, answer) : kept;
+  return messages.map((message) => {
+    const { at, way, type } = message;
+    return { at, way, type, isDerived, ...options.viewMessage(before, message) };
+  });
+}
+
+/** Where the facts of an event are, and whether a merchant's user sees them too. */
+// biome-ignore format: a table
+const shownFacts: readonly (readonly [path: string, forMerchants: boolean])[] = [
+  ["reason code", true],  ["reason detail", false], ["cause", false], ["code", true],
+  ["answer responseCode", true], ["answer approvalCode", true], ["answer networkId", true],
+  ["gate id", false], ["gate choice", false], ["gate terminalId", true],
+  ["threeds version", true], ["threeds directory", false],
+  ["authentication status", true], ["authentication eci", true],
+  ["request operation", true], ["request comment", false], ["serialNumber", true],
+  ["chargeback stage", true], ["chargeback reason", true], ["chargeback caseId", true],
+  ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
+];
+
+function factsOf(detail: HistoryEntry["detail"], isOperator: boolean) {
+  const shown = shownFacts.filter(([, forMerchants]) => forMerchants || isOperator);
+  const facts = shown.flatMap(([path]) => {
+    const value = path.split(" ").reduce<unknown>(valueIn, detail);
+    const isShown = typeof value === "string" || typeof value === "number";
+    return isShown && value !== "" ? [[path, String(value)] as const] : [];
+  });
+  const findings = isOperator ? findingsOf(detail["findings"]) : [];
+  return Object.fromEntries([...facts, ...findings]);
+}
+
+function valueIn(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** Rules that have fired, with what they did; none of their facts is personal data. */
+function findingsOf(findings: unknown): readonly (readonly [string, string])[] {
+  if (!Array.isArray(findings)) return [];
+  return findings.map((finding, index) => {
+    const { kind, scope, action, missing, facts } = Object(finding);
+    const about = facts === undefined ? "" : ` ${JSON.stringify(facts)}`;
+    return [
+      `rule ${index + 1}`,
+      `${kind} of the ${scope}: ${action ?? `unknown, ${missing}`}${about}`,
+    ];
+  });
+}
