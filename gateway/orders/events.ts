@@ -10,6 +10,7 @@ import type { Money } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
 import type { Authentication, Challenge, PayerRequest, SeenBrowser } from "./authentication.ts";
+import type { KeptMessage } from "./kept-messages.ts";
 import type {
   Answer,
   CardFacts,
@@ -123,15 +124,6 @@ type Facts = {
   claimed: { readonly node: string };
   /** News that no longer changes anything. Accepted in every stage. */
   noted: { readonly what: string; readonly detail: string };
-};
-
-/** A message to or from an acquirer or a directory server, masked (decision 0061). */
-export type KeptMessage = {
-  readonly at: Instant;
-  readonly way: "sent" | "received";
-  /** `0420`, `ARes`. */
-  readonly type: string;
-  readonly fields: Readonly<Record<string, string>>;
 };
 
 /** A reversal was sent, and does not prove anything yet. */

@@ -1,9 +1,19 @@
 /**
  * Messages that led to an event, kept with it: masked where they were read or written, so that no
  * card number, CVV or cryptogram is among them, and bounded, because a host decides how long its
- * answers are. They are described only when an event keeps them: a plain charge keeps none.
+ * answers are. They are described only when an event keeps them: a plain charge keeps none
+ * (decision 0061).
  */
-import type { KeptMessage, OrderEvent } from "./events.ts";
+import type { Instant } from "../values/time.ts";
+
+/** To or from an acquirer or a directory server. */
+export type KeptMessage = {
+  readonly at: Instant;
+  readonly way: "sent" | "received";
+  /** `0420`, `ARes`. */
+  readonly type: string;
+  readonly fields: Readonly<Record<string, string>>;
+};
 
 export type Keep = (describe: () => readonly KeptMessage[]) => void;
 
@@ -17,7 +27,7 @@ export function makeKept() {
   const described: (() => readonly KeptMessage[])[] = [];
   return {
     keep: ((describe) => void described.push(describe)) satisfies Keep,
-    with<Event extends OrderEvent>(event: Event): Event {
+    with<Event extends object>(event: Event): Event {
       if (described.length === 0) return event;
       const messages = described.flatMap((describe) => describe());
       return { ...event, messages: messages.slice(-messagesMax).map(bound) };

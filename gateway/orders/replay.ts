@@ -1,6 +1,6 @@
 /**
- * An order as it was after each of its events, made again from its history: what the merchant would
- * have seen at each moment, and what was sent then.
+ * An order as it was after each of its events, made again from its history: from it follow the
+ * merchant's status replies at each moment and the messages that were sent.
  */
 import { Failure } from "../values/failure.ts";
 import type { Instant } from "../values/time.ts";

@@ -2,7 +2,8 @@
  * One order's steps: the facts of each event, the messages that led to it, and what the merchant's
  * status request was answered from then on. Facts are shown by name, messages as they were masked.
  */
-import type { KeptMessage, OrderEvent } from "../orders/events.ts";
+import type { OrderEvent } from "../orders/events.ts";
+import type { KeptMessage } from "../orders/kept-messages.ts";
 import type { Answer, Order } from "../orders/order.ts";
 import { replay } from "../orders/replay.ts";
 import { asInstant, type Instant, parseDate } from "../values/time.ts";

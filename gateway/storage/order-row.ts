@@ -77,7 +77,7 @@ export function packEvents(events: readonly OrderEvent[]): string {
 /** As `packEvents` has written it. */
 export function unpackEvent(stored: object): OrderEvent {
   const { answer, request, next, chargeback, ...rest } = stored as PackedEvent;
-  // What was packed was an event; older ones have the same kinds and facts.
+  // Only events are packed; older ones have the same kinds and facts.
   return {
     ...rest,
     ...(answer && { answer: { ...answer, approvedAmount: unpackOptional(answer.approvedAmount) } }),

@@ -4,7 +4,6 @@
  * no authentication.
  */
 import {
-  describeMessage,
   type Emv3dsMessage,
   encodeFormValue,
   MessageFault,
@@ -13,11 +12,11 @@ import {
   textOf,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
-import type { EffectHandler, KeptMessage, OrderEvent } from "../orders/events.ts";
-import { makeKept } from "../orders/kept-messages.ts";
+import type { EffectHandler, OrderEvent } from "../orders/events.ts";
+import { type KeptMessage, makeKept } from "../orders/kept-messages.ts";
 import type { Order } from "../orders/order.ts";
 import { messageOf } from "../values/problem.ts";
-import type { Clock, Instant } from "../values/time.ts";
+import type { Clock } from "../values/time.ts";
 import { type MerchantAtGate, makeAReq, type PaidCard } from "./areq.ts";
 import {
   outcomeOf,
@@ -26,6 +25,7 @@ import {
   withoutAuthentication,
 } from "./authentication-outcome.ts";
 import type { Directory } from "./directory-client.ts";
+import { keptMessage } from "./kept-messages.ts";
 
 export type AuthenticateDependencies = {
   readonly findDirectory: (name: string) => Directory | undefined;
@@ -44,15 +44,6 @@ export type AuthenticateDependencies = {
 };
 
 type KeepOne = (way: KeptMessage["way"], message: Emv3dsMessage) => void;
-
-export function keptMessage(
-  way: KeptMessage["way"],
-  at: Instant,
-  message: Emv3dsMessage,
-): KeptMessage {
-  const { messageType: type = "", ...fields } = describeMessage(message);
-  return { at, way, type, fields };
-}
 
 const answerBytesMax = 1_048_576;
 const contentType = "application/json;charset=utf-8";

@@ -15,13 +15,13 @@ import type { Authentication, Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
-import { keptMessage } from "./authenticate.ts";
 import {
   type AuthenticationOutcome,
   outcomeOf,
   resultIn,
   type ThreeDSecurePolicy,
 } from "./authentication-outcome.ts";
+import { keptMessage } from "./kept-messages.ts";
 import { isSameId, orderNumberIn } from "./look-up-3ds.ts";
 
 /** A failure means that the result could not be stored: the directory server must send it again. */

@@ -5,7 +5,6 @@
  */
 import { randomUUID } from "node:crypto";
 import {
-  describeXml,
   matchPaRes,
   packPa,
   readXml,
@@ -15,7 +14,7 @@ import {
   verifyPaRes,
   writeXml,
 } from "@tollgate/protocols/threeds102";
-import type { EffectHandler, KeptMessage, OrderEvent } from "../orders/events.ts";
+import type { EffectHandler, OrderEvent } from "../orders/events.ts";
 import { type Keep, makeKept } from "../orders/kept-messages.ts";
 import type { Order } from "../orders/order.ts";
 import { formatAmount } from "../values/money.ts";
@@ -28,6 +27,7 @@ import {
   outcomeOf,
   withoutAuthentication,
 } from "./authentication-outcome.ts";
+import { keptXml } from "./kept-messages.ts";
 
 const answerBytesMax = 65_536;
 const contentType = "application/xml;charset=utf-8";
@@ -118,10 +118,6 @@ function requestPayer(
     kind: "pareq_requested",
     payerRequest: { acsUrl, pareq: packPa(xml), date, acquirerBin, merchantCode },
   };
-}
-
-function keptXml(type: string, way: KeptMessage["way"], at: Instant, message: object) {
-  return () => [{ at, way, type, fields: describeXml(message) }];
 }
 
 /** Undefined when the text is no PARes at all. */

@@ -1,10 +1,23 @@
-/** What the portal reads, of the right cell or of all of them together. */
+/**
+ * What the portal reads, of the right cell or of all of them together, and the messages of an order
+ * as it shows them.
+ */
+import type { Gates } from "../acquirers/gates.ts";
+import {
+  chargeMessagesOf,
+  dumpMessage,
+  nameFields,
+} from "../acquirers/iso8583-host/shown-messages.ts";
+import type { KeptMessage } from "../orders/kept-messages.ts";
+import type { Answer, Order } from "../orders/order.ts";
+import { initialOf } from "../orders/transactions.ts";
 import type {
   OrderLineRow,
   PortalNames,
   PortalReads,
   StoredCallback,
 } from "../portal-api/reads.ts";
+import type { MessageView, TimelineOptions } from "../portal-api/timeline.ts";
 import { findAttempts } from "../storage/callback-journal.ts";
 import type { Cells } from "../storage/cells.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
@@ -16,6 +29,7 @@ import {
   findOrderLines,
   sumFigures,
 } from "../storage/portal-orders.ts";
+import { writeKept } from "../threeds/kept-messages.ts";
 import { asOrderId, isNumericId, type MerchantId, orderNumberOf } from "../values/ids.ts";
 
 /** Of orders in doubt so many are looked at to count a merchant's. */
@@ -105,4 +119,29 @@ function namesOf(configuration: ReturnType<LiveConfiguration["current"]>): Porta
     })),
     gates: [...gates.values()].map(({ id, name }) => ({ id, name })),
   };
+}
+
+type Shown = Pick<TimelineOptions, "chargeMessagesOf" | "viewMessage">;
+
+export function makeShownMessages(gates: Pick<Gates, "list">): Shown {
+  const gateOf = (order: Order) => {
+    const { identifiers } = order.transaction.identifiers ? order.transaction : initialOf(order);
+    return gates.list().find(({ id }) => id === identifiers?.gate.id);
+  };
+  return {
+    chargeMessagesOf(order: Order, answer: Answer) {
+      const gate = gateOf(order);
+      return gate === undefined ? [] : chargeMessagesOf(gate, order, answer);
+    },
+    viewMessage(order: Order, message: KeptMessage): MessageView {
+      const gate = /^\d{4}$/.test(message.type) ? gateOf(order) : undefined;
+      const raw = gate === undefined ? writeKept(message) : dumpMessage(gate, message);
+      const fields = gate === undefined ? plainFields(message) : nameFields(gate, message);
+      return { fields, ...(raw === undefined ? {} : { raw }) };
+    },
+  };
+}
+
+function plainFields({ fields }: KeptMessage) {
+  return Object.entries(fields).map(([name, value]) => ({ name, value }));
 }

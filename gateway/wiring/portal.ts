@@ -43,8 +43,7 @@ import {
 import type { Engine } from "./engine.ts";
 import { decideDoubt, makeReport } from "./operator-events.ts";
 import type { OrderIndexJob } from "./order-index.ts";
-import { makeShownMessages } from "./portal-messages.ts";
-import { makePortalNames, makePortalReads } from "./portal-reads.ts";
+import { makePortalNames, makePortalReads, makeShownMessages } from "./portal-reads.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Resources } from "./resources.ts";
 import type { Services } from "./services.ts";

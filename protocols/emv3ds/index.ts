@@ -4,5 +4,4 @@
  */
 export { readCardRanges } from "./card-range.ts";
 export * from "./codec.ts";
-export { describeMessage } from "./describe.ts";
 export * from "./message.ts";

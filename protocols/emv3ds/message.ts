@@ -3,6 +3,7 @@
  * fault names elements, never their values, because an AReq contains a card number.
  */
 import type { JsonObject } from "../shared/json.ts";
+import { describeElements } from "../shared/masked.ts";
 
 export const protocolVersions = ["2.1.0", "2.2.0", "2.3.1"] as const;
 export type ProtocolVersion = (typeof protocolVersions)[number];
@@ -111,4 +112,27 @@ const errorDescriptions = {
   "403": "The system fails for the moment",
   "404": "The system fails permanently",
   "405": "The connection failed",
+};
+
+/** For people: see `describeElements`. The cardholder's own data is masked throughout. */
+export function describeMessage(message: Emv3dsMessage): Record<string, string> {
+  return describeElements(message, harmless);
+}
+
+const harmless = {
+  shown: new Set(
+    `messageType messageVersion messageCategory deviceChannel threeDSServerTransID dsTransID
+    acsTransID threeDSRequestorID threeDSRequestorName threeDSServerRefNumber
+    threeDSServerOperatorID dsReferenceNumber acsReferenceNumber acsOperatorID acquirerBIN
+    acquirerMerchantID mcc merchantCountryCode merchantName purchaseAmount purchaseCurrency
+    purchaseExponent purchaseDate transType threeDSCompInd threeDSRequestorAuthenticationInd
+    threeDSRequestorChallengeInd payTokenInd recurringExpiry recurringFrequency browserColorDepth
+    browserJavaEnabled browserJavascriptEnabled browserLanguage browserTZ transStatus
+    transStatusReason eci acsChallengeMandated authenticationType authenticationMethod acsDecConInd
+    whiteListStatus whiteListStatusSource trustListStatus trustListStatusSource challengeCancel
+    challengeCompletionInd challengeWindowSize interactionCounter resultsStatus errorCode
+    errorComponent errorMessageType`.split(/\s+/),
+  ),
+  addresses: new Set(["threeDSRequestorURL", "acsURL"]),
+  cardNumbers: new Set(["acctNumber"]),
 };

@@ -1,6 +1,6 @@
 /**
  * The bytes of a message that is known only as `describe` has masked it: encoded anew, with stars
- * for the bytes that stand for something hidden. What was hidden has the length of its field, or of
+ * for the bytes that stand for something hidden. A hidden value has the length of its field, or of
  * the stars where the field has none.
  */
 import { masked } from "../shared/masked.ts";

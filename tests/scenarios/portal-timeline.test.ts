@@ -1,6 +1,6 @@
 /**
- * The timeline of an order in the portal: every message with its secrets masked before it is stored,
- * and what the merchant would have seen at each moment.
+ * The timeline of an order in the portal: every message, masked before it is stored, and what the
+ * merchant would have seen at each moment.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -27,7 +27,7 @@ async function detailOf(order: { readonly "gw-order-id": string }) {
   const field = (type: string, name: string) =>
     messages.find((each) => each.type === type)?.fields.find((each) => each.name.startsWith(name))
       ?.value;
-  // What was seen last is what is seen now.
+  // The last moment is the present.
   assert.deepEqual(body.timeline.findLast(({ seen }) => seen !== undefined)?.seen, body.seen);
   return { body, messages, field, types: messages.map(({ type }) => type) };
 }

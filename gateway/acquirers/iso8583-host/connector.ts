@@ -9,8 +9,7 @@ import {
   type IsoMessage,
   responseMti,
 } from "@tollgate/protocols/iso8583";
-import type { KeptMessage } from "../../orders/events.ts";
-import type { Keep } from "../../orders/kept-messages.ts";
+import type { Keep, KeptMessage } from "../../orders/kept-messages.ts";
 import type { LateApproval } from "../../orders/order.ts";
 import type { Clock, Instant } from "../../values/time.ts";
 import type {

@@ -3,7 +3,7 @@
  * and the messages of a charge, which follow from the order and are not kept (decision 0061).
  */
 import { describe, dumpMasked, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
-import type { KeptMessage } from "../../orders/events.ts";
+import type { KeptMessage } from "../../orders/kept-messages.ts";
 import type { Answer, Order } from "../../orders/order.ts";
 import { CardNumber } from "../../values/card-number.ts";
 import { authorizationRequestOf } from "../before-sending.ts";
