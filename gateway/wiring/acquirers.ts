@@ -13,8 +13,12 @@ import { makeStoreKey } from "../storage/delivered-keys.ts";
 import type { Resources } from "./resources.ts";
 import type { ThreeDs } from "./threeds.ts";
 
+type LinkDependencies = Pick<Resources, "config" | "clock" | "log" | "metrics" | "vault"> & {
+  readonly audit: Audit;
+};
+
 export function makeStartAcquirer(
-  { config, clock, log, metrics, audit, vault }: Resources & { readonly audit: Audit },
+  { config, clock, log, metrics, audit, vault }: LinkDependencies,
   lateApprovals: LateApprovals,
   configuration: Pick<LiveConfiguration, "reload">,
 ): StartAcquirer {
@@ -42,7 +46,7 @@ export function makeStartAcquirer(
   };
 }
 
-type EffectDependencies = Resources & {
+type EffectDependencies = Pick<Resources, "config" | "clock" | "vault"> & {
   readonly configuration: LiveConfiguration;
   readonly gates: Gates;
   readonly threeds: ThreeDs;

@@ -28,17 +28,18 @@ import type { Resources } from "./resources.ts";
 import type { Screening } from "./screening.ts";
 import type { ThreeDs } from "./threeds.ts";
 
-type Dependencies = Resources & {
-  readonly node: NodeName;
-  readonly configuration: LiveConfiguration;
-  readonly hold: LiveHold;
-  readonly gates: Gates;
-  readonly threeds: ThreeDs;
-  readonly findIssuer: (prefix: string) => Issuer | undefined;
-  readonly screening: Screening;
-  /** Called with every committed step: they send its callback and index the order. */
-  readonly onStep: readonly ((step: Step) => void)[];
-};
+type Dependencies = Pick<Resources, "config" | "log" | "metrics" | "database" | "cells"> &
+  Pick<Resources, "clock" | "vault" | "digests"> & {
+    readonly node: NodeName;
+    readonly configuration: LiveConfiguration;
+    readonly hold: Pick<LiveHold, "unless">;
+    readonly gates: Gates;
+    readonly threeds: ThreeDs;
+    readonly findIssuer: (prefix: string) => Issuer | undefined;
+    readonly screening: Pick<Screening, "makeJudge">;
+    /** Called with every committed step: they send its callback and index the order. */
+    readonly onStep: readonly ((step: Step) => void)[];
+  };
 
 const batchMax = 256;
 
@@ -133,7 +134,7 @@ function makePages(
 }
 
 /** Nothing is claimed while the installation is on hold. */
-function makeClaims(hold: LiveHold, work: Parameters<typeof makeClaimWork>[0]) {
+function makeClaims(hold: Pick<LiveHold, "unless">, work: Parameters<typeof makeClaimWork>[0]) {
   const claims = makeClaimWork(work);
   return { ...claims, claimDue: hold.unless(claims.claimDue, 0) };
 }

@@ -16,8 +16,8 @@ import type { EndpointId } from "../values/ids.ts";
 import type { Resources } from "./resources.ts";
 import type { BrowserAuthentication } from "./services.ts";
 
-type Dependencies = Resources & {
-  readonly directories: Directories;
+type Dependencies = Pick<Resources, "config" | "clock" | "log" | "vault" | "pendingCards"> & {
+  readonly directories: Pick<Directories, "find" | "findEnrolment">;
   readonly configuration: LiveConfiguration;
   /** The public address. */
   readonly baseUrl: () => string;
