@@ -41,6 +41,7 @@ const groups: readonly Group[] = [
     places: ["protocols", "gateway", "sandbox-bank", "client", "portal", "benchmarks", "tools"] },
   { name: "scenarios", lane: "works", minutes: 8,  places: ["tests/scenarios", "tests/contract"] },
   { name: "outside",   lane: "works", minutes: 8,  places: ["tests/outside"] },
+  { name: "simulator", lane: "works", minutes: 8,  places: ["tests/simulator"] },
   { name: "crash",     lane: "waits", minutes: 10, places: ["tests/crash"] },
   { name: "browser",   lane: "works", minutes: 8,  places: ["tests/browser"] },
   { name: "load",      lane: "alone", minutes: 10, places: ["tests/load"] },

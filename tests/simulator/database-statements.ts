@@ -1,0 +1,312 @@
+/** The statements of orders, cards and numbers, as the model executes them. */
+
+import { callbackStatements, insertCallbacks } from "./database-callbacks.ts";
+import {
+  type OrderRecord,
+  type Row,
+  readArray,
+  readBytes,
+  readDocuments,
+  ServerError,
+  type Statement,
+  type Tables,
+} from "./database-model.ts";
+
+type Step = Pick<
+  OrderRecord,
+  "merchant_id" | "id" | "version" | "kind" | "stage" | "owes" | "carrier" | "finished_at"
+> & {
+  readonly due_at: number | null;
+  readonly at: number;
+  readonly progress: string;
+  readonly events: string;
+};
+
+/** The columns $1 to $12, which all writing statements share. */
+function readSteps(values: readonly unknown[]): Step[] {
+  const [merchants, ids, versions, kinds, stages, owes, carriers, dues, finished, ats] = values
+    .slice(0, 10)
+    .map(readArray);
+  const progress = readDocuments(values[10]);
+  const events = readDocuments(values[11]);
+  return (ids ?? []).map((id, index) => ({
+    merchant_id: merchants?.[index] ?? "",
+    id: id ?? "",
+    version: Number(versions?.[index]),
+    kind: kinds?.[index] ?? "",
+    stage: stages?.[index] ?? "",
+    owes: owes?.[index] ?? null,
+    carrier: carriers?.[index] ?? null,
+    due_at: numberOr(dues?.[index]),
+    finished_at: numberOr(finished?.[index]),
+    at: Number(ats?.[index]),
+    progress: progress[index] ?? "",
+    events: events[index] ?? "",
+  }));
+}
+
+function numberOr(text: string | null | undefined): number | null {
+  return text === null || text === undefined ? null : Number(text);
+}
+
+function writeStep(tables: Tables, step: Step, values: readonly unknown[]): void {
+  const { id, version, at, events, due_at } = step;
+  const row = { order_id: id, version, at, node: String(values[12]), events };
+  if (!tables.history.add(`${id}/${version}/${at}`, row)) throw new ServerError("23505");
+  if (due_at === null) return;
+  const due = { due_at, order_id: id, version };
+  if (!tables.due.add(`${due_at}/${id}/${version}`, due)) throw new ServerError("23505");
+}
+
+const begin: Statement = (tables, values) => {
+  const steps = readSteps(values);
+  const [endpoints, clients, attempts] = values.slice(14, 17).map(readArray);
+  const digests = readBytes(values[17]);
+  const facts = readDocuments(values[20]);
+  const [cardIds, keyIds] = values.slice(21, 23).map(readArray);
+  const [sealed, fingerprints] = values.slice(23, 25).map(readBytes);
+  const digestKeys = readArray(values[25]);
+  const cvvDigests = readBytes(values[26]);
+  const wanted = (sealed ?? []).flatMap((bytes, index) => (bytes ? [keyIds?.[index] ?? ""] : []));
+  const refused = [...new Set(wanted)].filter((key) => !tables.cardKeys.has(key));
+  if (refused.length > 0) return refused.map((key) => ({ id: null, refusedKey: Number(key) }));
+
+  const begun = steps.flatMap((step, index) => {
+    const client = `${step.merchant_id}/${clients?.[index]}/${attempts?.[index]}`;
+    if (tables.orders.has(step.id) || tables.clientOrders.has(client)) return [];
+    const { due_at: _, at: __, events: ___, ...own } = step;
+    tables.clientOrders.put(client, step.id);
+    const most = tables.attempts.get(`${step.merchant_id}/${clients?.[index]}`) ?? 0;
+    const attempt = Math.max(most, Number(attempts?.[index]));
+    tables.attempts.put(`${step.merchant_id}/${clients?.[index]}`, attempt);
+    tables.orders.put(step.id, {
+      ...own,
+      endpoint_id: endpoints?.[index] ?? "",
+      client_orderid: clients?.[index] ?? "",
+      attempt: Number(attempts?.[index]),
+      facts: facts[index] ?? "",
+      digest: digests[index] ?? Buffer.alloc(0),
+      digest_key: numberOr(digestKeys[index]),
+      cvv_digest: cvvDigests[index] ?? null,
+    });
+    writeStep(tables, step, values);
+    const card = sealed?.[index];
+    if (card) {
+      const [id, keyId] = [cardIds?.[index] ?? "", Number(keyIds?.[index])];
+      const fingerprint = fingerprints?.[index] ?? Buffer.alloc(0);
+      const row = { merchant_id: step.merchant_id, id, keyId, sealed: card, fingerprint };
+      if (!tables.cards.add(id, row)) throw new ServerError("23505");
+    }
+    return [step.id];
+  });
+  insertCallbacks(tables, values[13], new Set(begun));
+  return begun.map((id) => ({ id, refusedKey: null }));
+};
+
+const move: Statement = (tables, values) => {
+  const steps = readSteps(values);
+  const [froms, fromDues] = values.slice(14, 16).map(readArray);
+  const moved = steps.flatMap((step, index) => {
+    const order = tables.orders.get(step.id);
+    const from = Number(froms?.[index]);
+    if (order?.merchant_id !== step.merchant_id || order.version !== from) return [];
+    const { due_at: _, at: __, events: ___, carrier, ...own } = step;
+    const runner = own.owes === null ? null : (carrier ?? order.carrier);
+    tables.orders.put(step.id, { ...order, ...own, carrier: runner });
+    tables.due.delete(`${fromDues?.[index]}/${step.id}/${from}`);
+    writeStep(tables, step, values);
+    return [step.id];
+  });
+  insertCallbacks(tables, values[13], new Set(moved));
+  return moved.map((id) => ({ id }));
+};
+
+const written: Statement = (tables, values) => {
+  const [, ids, versions, ats] = values.slice(0, 4).map(readArray);
+  const events = readDocuments(values[4]);
+  const names = readArray(values[5]);
+  return (ids ?? []).flatMap((id, index) => {
+    const row = tables.history.get(`${id}/${versions?.[index]}/${ats?.[index]}`);
+    const isOwn = row !== undefined && names.includes(row.node);
+    return isOwn && row.events === events[index] ? [{ id }] : [];
+  });
+};
+
+function orderRow(order: OrderRecord): Row {
+  const { merchant_id, id, endpoint_id, client_orderid, attempt, version } = order;
+  const documents = { facts: JSON.parse(order.facts), progress: JSON.parse(order.progress) };
+  return { merchant_id, id, endpoint_id, client_orderid, attempt, version, ...documents };
+}
+
+const byId: Statement = (tables, values) => {
+  const [merchants, ids] = values.map(readArray);
+  return (ids ?? []).flatMap((id, index) => {
+    const order = tables.orders.get(id ?? "");
+    return order?.merchant_id === merchants?.[index] && order ? [orderRow(order)] : [];
+  });
+};
+
+const byClientOrderId: Statement = (tables, values) => {
+  const [merchants, clients] = values.map(readArray);
+  const wanted = new Set((clients ?? []).map((client, index) => `${merchants?.[index]}/${client}`));
+  const found = [...wanted].flatMap((key) => {
+    const orders: OrderRecord[] = [];
+    for (let attempt = 1; attempt <= (tables.attempts.get(key) ?? 0); attempt += 1) {
+      const order = tables.orders.get(tables.clientOrders.get(`${key}/${attempt}`) ?? "");
+      if (order !== undefined) orders.push(order);
+    }
+    return orders;
+  });
+  return found.map((order) => {
+    const { digest, digest_key, cvv_digest } = order;
+    return { ...orderRow(order), digest, digest_key, cvv_digest };
+  });
+};
+
+const current: Statement = (tables, values) => {
+  const [, ids, versions, finished] = values.map(readArray);
+  return (ids ?? []).flatMap((id, index) => {
+    const order = tables.orders.get(id ?? "");
+    const isSame =
+      order?.version === Number(versions?.[index]) &&
+      order.finished_at !== null &&
+      order.finished_at === numberOr(finished?.[index]);
+    return isSame ? [{ id, version: order.version }] : [];
+  });
+};
+
+const due: Statement = (tables, [now, most]) => {
+  const found = tables.due
+    .values()
+    .filter(({ due_at }) => due_at <= Number(now))
+    .sort((left, right) => left.due_at - right.due_at)
+    .slice(0, Number(most));
+  return found.map(({ due_at, order_id, version }) => {
+    const order = tables.orders.get(order_id);
+    if (order?.version !== version) tables.due.delete(`${due_at}/${order_id}/${version}`);
+    return { ...(order && orderRow(order)), due_version: version };
+  });
+};
+
+const owned: Statement = (tables, [node]) => {
+  const open = new Set(tables.due.values().map(({ order_id }) => order_id));
+  return tables.orders
+    .values()
+    .filter(({ id, carrier, owes, finished_at }) => {
+      return open.has(id) && carrier === node && (owes !== null || finished_at === null);
+    })
+    .map(orderRow);
+};
+
+const byNumber: Statement = (tables, [first]) => {
+  const order = tables.orders.get(String(first));
+  return order === undefined ? [] : [{ ...orderRow(order), is_here: true }];
+};
+
+const findCards: Statement = (tables, values) => {
+  const [merchants, ids] = values.map(readArray);
+  return (ids ?? []).flatMap((id, index) => {
+    const card = tables.cards.get(id ?? "");
+    return card?.merchant_id === merchants?.[index] ? [{ ...card, isCondemned: false }] : [];
+  });
+};
+
+const epochS = 1_735_689_600;
+const ahead = 100_000;
+const increment = 1_000;
+
+/** As `take_order_ids` and `take_order_numbers` of the migrations have it. */
+const takeNumbers: Statement = (tables, [ownTime, reached, isFirst, reachedId, wanted], nowMs) => {
+  const time = nowMs / 1000;
+  const size = Number(wanted);
+  const minimum = Math.floor(
+    (Math.max(time, Math.min(Number(ownTime), time + 86_400)) - epochS) * 1e4,
+  );
+  let present = tables.numbers.get("sequence") ?? minimum;
+  let least = Math.max(minimum, Number(reached));
+  const far = present < minimum + 2 * ahead ? minimum + ahead : present + ahead;
+  if (isFirst === true) least = Math.max(least, far);
+  if (present < least) present = least + 10_000;
+  const first_sequence = present + increment;
+  tables.numbers.put("sequence", first_sequence);
+  const blocks = tables.blocks.values();
+  const newest = blocks.reduce((most, block) => Math.max(most, block.first_sequence), 0);
+  const passed = Math.max(first_sequence - newest, 1);
+  const recent = blocks.filter((block) => block.first_sequence > newest - passed);
+  const given = recent.reduce((sum, block) => sum + block.size, 0);
+  const isAhead = isFirst === true && blocks.length > 0;
+  const lost = isAhead ? Math.min(Math.min(Math.floor(passed / 1000), 9000) + 2 * given, 1e7) : 0;
+  const next = tables.numbers.get("id") ?? 10_000_000;
+  const first_id = Math.max(next + lost, Number(reachedId));
+  tables.numbers.put("id", first_id + size);
+  tables.blocks.put(`${first_sequence}`, { first_sequence, first_id, size });
+  return [{ first_sequence: String(first_sequence), first_id: String(first_id) }];
+};
+
+const findBlock: Statement = (tables, [sequence]) =>
+  tables.blocks
+    .values()
+    .filter(({ first_sequence }) => first_sequence <= Number(sequence))
+    .sort((left, right) => right.first_sequence - left.first_sequence)
+    .slice(0, 1);
+
+// biome-ignore format: a table
+export const statements: Readonly<Record<string, Statement>> = {
+  ...callbackStatements,
+  begin_orders:             begin,
+  move_orders:              move,
+  written_orders:           written,
+  orders_by_id:             byId,
+  orders_by_client_orderid: byClientOrderId,
+  orders_current:           current,
+  orders_due_before:        () => [],
+  orders_due:               due,
+  orders_owned:             owned,
+  order_by_number:          byNumber,
+  request_by_serial:        () => [],
+  find_cards:               findCards,
+  list_card_keys:           (tables, [ids]) => {
+    for (const id of ids as number[]) tables.cardKeys.add(String(id), true);
+    return [];
+  },
+  vault_keys:               (tables) => tables.vaultKeys.entries().map(([id, key]) => ({ id: Number(id), ...key, retired: false })),
+  add_vault_key:            (tables, [purpose, sealed]) => {
+    const keys = tables.vaultKeys.values();
+    if (keys.every((key) => key.purpose !== purpose)) tables.vaultKeys.put(String(keys.length + 1), { purpose: String(purpose), sealed: sealed as Buffer });
+    return [];
+  },
+  cvv_key:                  (tables, [slot]) => [tables.cvvKeys.get(String(slot))].flatMap((key) => key ? [{ slot: Number(slot), ...key }] : []),
+  add_cvv_key:              (tables, [slot, keyId, sealed, expires]) => {
+    tables.cvvKeys.add(String(slot), { keyId: Number(keyId), sealed: sealed as Buffer, expires: Number(expires) });
+    return [];
+  },
+  delete_cvv_keys:          (tables, [now]) => {
+    for (const [slot, { expires }] of tables.cvvKeys.entries()) if (expires <= Number(now)) tables.cvvKeys.delete(slot);
+    return [];
+  },
+  time:                     (_tables, _values, nowMs) => [{ now: nowMs }],
+  take_order_numbers:       takeNumbers,
+  order_block:              findBlock,
+};
+
+/** Statements without a name, by words that stand in no other. */
+// biome-ignore format: a table
+const unnamed: readonly (readonly [words: string, name: string])[] = [
+  ["from order_history as written",  "written_orders"],
+  ["where id between $1 and $2",     "order_by_number"],
+  ["carrier = $1",                   "orders_owned"],
+  ["from order_blocks",              "order_block"],
+  ["take_order_numbers(",            "take_order_numbers"],
+  ["extract(epoch from clock_timestamp())", "time"],
+  ["insert into vault.keys",         "add_vault_key"],
+  ["from vault.keys",                "vault_keys"],
+  ["insert into vault.cvv_keys",     "add_cvv_key"],
+  ["delete from vault.cvv_keys",     "delete_cvv_keys"],
+  ["from vault.cvv_keys",            "cvv_key"],
+];
+
+export function nameOf(text: string, name: string | undefined): string {
+  const found = name ?? unnamed.find(([words]) => text.includes(words))?.[1];
+  if (found === undefined) throw new Error(`the model knows no statement like: ${text}`);
+  return found;
+}

@@ -1,0 +1,221 @@
+/**
+ * The acquirer's host, by the specification and not by the gateway's reading of it: it books what
+ * it accepts, also under a reference that it has seen, and keeps its own books. Its manners come
+ * from the seed: it refuses, answers late, twice, unreadably or not at all, says 09 or 68 of what
+ * it does or does not do, and refuses reversals for a while.
+ */
+import {
+  DecodeFault,
+  decode,
+  encode,
+  FrameFault,
+  FrameReader,
+  frame,
+  type IsoFields,
+  type IsoMessage,
+  iso87Ascii,
+  responseMti,
+} from "@tollgate/protocols/iso8583";
+import type { Network, VirtualSocket } from "./network.ts";
+import type { Random } from "./random.ts";
+import { SimulatedProcess, type VirtualTime } from "./virtual-time.ts";
+
+export type Booking = {
+  readonly reference: string;
+  readonly trace: string;
+  readonly kind: "sale" | "authorisation";
+  readonly bookedAt: number;
+  readonly amount: number;
+  captured: number;
+  returned: number;
+  isReversed: boolean;
+};
+
+type Options = {
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly network: Network;
+  /** Every message that arrives, before the host acts on it. */
+  readonly onMessage: (message: IsoMessage) => void;
+  readonly onBooked: (booking: Booking) => void;
+  readonly tell: (sentence: string, reference: string) => void;
+};
+
+/** What share of answers goes wrong. */
+export type Manners = { unruly: number; refusesReversals: boolean; isSilent: boolean };
+
+export type Host = ReturnType<typeof makeHost>;
+
+export const hostPort = 8583;
+const framing = "binary-2";
+const echoed = [3, 4, 7, 11, 32, 37, 41, 42, 49, 70];
+/** The host carries a charge out within this time: the gateway's timeout for answers is longer. */
+const queueMaxMs = 9_000;
+
+export function makeHost({ time, random, network, onMessage, onBooked, tell }: Options) {
+  const process = new SimulatedProcess("host");
+  const books: Booking[] = [];
+  /** Answers to what must be carried out once, by type, trace number and reference. */
+  const done = new Map<string, string>();
+  const manners: Manners = { unruly: 0, refusesReversals: false, isSilent: false };
+  let approvals = 100_000;
+  network.listen(hostPort, { owner: process, accept });
+  return { process, books, manners };
+
+  function accept(socket: VirtualSocket): void {
+    const reader = new FrameReader(framing, { payloadBytesMax: 8_192 });
+    socket.on("data", (chunk: Buffer) => {
+      const read = reader.push(chunk);
+      for (const payload of read instanceof FrameFault ? read.framesBefore : read) {
+        const message = decode(iso87Ascii, payload);
+        if (!(message instanceof DecodeFault)) receive(message, socket);
+      }
+    });
+  }
+
+  function receive(message: IsoMessage, socket: VirtualSocket): void {
+    const { mti } = message;
+    if (mti === "0800") {
+      answer(socket, message, { 39: "00" });
+      return;
+    }
+    onMessage(message);
+    if (manners.isSilent) tell(`the host ignores ${mti}`, message.fields[37] ?? "");
+    else if (mti === "0200" || mti === "0100") receiveCharge(message, socket);
+    else if (mti === "0420" || mti === "0421") receiveReversal(message, socket);
+    else receiveFollowUp(message, socket);
+  }
+
+  function receiveCharge(message: IsoMessage, socket: VirtualSocket): void {
+    const isUnruly = random.chance(manners.unruly);
+    const manner = isUnruly ? random.pick(unruly) : random.pick(usual);
+    const laterMs = manner === "queue" ? random.between(0, queueMaxMs) : random.skewed(5, 2_000);
+    time.after(laterMs, process, () => {
+      tell(`the host meets ${message.mti} with: ${manner}`, message.fields[37] ?? "");
+      carryOut(manner, message, (fields, afterMs) => answer(socket, message, fields, afterMs));
+      if (manner === "garble") garble(socket, message);
+      if (manner === "approve and hang up") socket.destroy();
+    });
+  }
+
+  function carryOut(manner: Manner, message: IsoMessage, reply: Reply): void {
+    const half = Math.floor(Number(message.fields[4]) / 2);
+    const again = random.between(10, 60_000);
+    const undecided = { 39: random.pick(["09", "68", "94"]) };
+    // biome-ignore format: a table
+    const ways: Record<Manner, () => void> = {
+      "approve":                () => reply(book(message)),
+      "queue":                  () => reply(book(message)),
+      "refuse":                 () => reply({ 39: random.pick(["05", "51", "14", "91"]) }),
+      "approve a half":         () => reply({ ...book(message, half), 39: "10", 4: String(half).padStart(12, "0") }),
+      "approve twice":          () => { const fields = book(message); reply(fields); reply(fields, again); },
+      "approve late":           () => reply(book(message), 20_000 + 3 * again),
+      "approve without a word": () => void book(message),
+      "approve and hang up":    () => void book(message),
+      "garble":                 () => void book(message),
+      "lose":                   () => undefined,
+      "do it and say 09":       () => { book(message); reply(undecided); },
+      "say 09":                 () => reply(undecided),
+      "say 09, then approve":   () => { reply(undecided); reply(book(message), again); },
+    };
+    ways[manner]();
+  }
+
+  function book({ mti, fields }: IsoMessage, amount = Number(fields[4])): IsoFields {
+    const kind = mti === "0200" ? "sale" : "authorisation";
+    const own = { reference: fields[37] ?? "", trace: fields[11] ?? "", kind, amount } as const;
+    const captured = kind === "sale" ? amount : 0;
+    const kept = { captured, returned: 0, isReversed: false, bookedAt: time.now() };
+    const booking: Booking = { ...own, ...kept };
+    books.push(booking);
+    onBooked(booking);
+    approvals += 1;
+    return { 38: String(approvals), 39: "00" };
+  }
+
+  function receiveReversal(message: IsoMessage, socket: VirtualSocket): void {
+    const { 37: reference = "" } = message.fields;
+    const charges = books.filter((each) => each.reference === reference);
+    const isRefused = manners.refusesReversals && random.chance(0.7);
+    const refusal = isRefused ? random.pick(["12", "96", "06", "40"]) : undefined;
+    const code = refusal ?? (charges.length === 0 ? "25" : "00");
+    const [isLost, isUnanswered] = [
+      random.chance(manners.unruly / 3),
+      random.chance(manners.unruly / 3),
+    ];
+    tell(`the host ${isLost ? "loses" : `answers ${code} to`} ${message.mti}`, reference);
+    if (isLost) return;
+    if (code === "00") for (const charge of charges) charge.isReversed = true;
+    if (!isUnanswered) answer(socket, message, { 39: code });
+  }
+
+  /** A capture (0220) or a return (0400), and their repeats: carried out once. */
+  function receiveFollowUp(message: IsoMessage, socket: VirtualSocket): void {
+    const { 37: reference = "", 11: trace = "" } = message.fields;
+    const key = `${message.mti.slice(0, 3)} ${trace} ${reference}`;
+    const [isLost, isUnanswered] = [
+      random.chance(manners.unruly / 3),
+      random.chance(manners.unruly / 3),
+    ];
+    const isFaulty = random.chance(manners.unruly / 4);
+    tell(`the host ${isLost ? "loses" : "receives"} ${message.mti}`, reference);
+    if (isLost) return;
+    const code = done.get(key) ?? (isFaulty ? "96" : followUp(message));
+    if (code === "00") done.set(key, code);
+    tell(`the host answers ${code} to ${message.mti}`, reference);
+    if (isUnanswered) return;
+    answer(socket, message, { 39: code, ...(code === "00" && { 38: String(approvals) }) });
+  }
+
+  function followUp({ mti, fields }: IsoMessage): string {
+    const { 37: reference, 4: amount = "0", 95: replacement = "" } = fields;
+    const charge = books.find((each) => each.reference === reference && !each.isReversed);
+    if (charge === undefined) return "25";
+    if (mti.startsWith("022")) {
+      if (charge.captured + Number(amount) > charge.amount) return "13";
+      charge.captured += Number(amount);
+      return "00";
+    }
+    const left = Number(replacement.slice(0, 12));
+    const given = Number(amount) - left;
+    const standing = (charge.captured || charge.amount) - charge.returned;
+    if (Number(amount) !== standing || given <= 0) return "13";
+    charge.returned += given;
+    return "00";
+  }
+
+  function answer(
+    socket: VirtualSocket,
+    request: IsoMessage,
+    more: IsoFields,
+    afterMs = random.skewed(0, 50),
+  ): void {
+    time.after(afterMs, process, () => socket.write(frame(framing, write(request, more))));
+  }
+
+  /** An approval that cannot be read. */
+  function garble(socket: VirtualSocket, request: IsoMessage): void {
+    const bytes = Buffer.from(write(request, { 38: String(approvals), 39: "00" }));
+    bytes[random.below(bytes.length)] = random.below(256);
+    bytes[4 + random.below(12)] = 0x5a;
+    time.after(random.skewed(0, 50), process, () => socket.write(frame(framing, bytes)));
+  }
+
+  function write({ mti, fields }: IsoMessage, more: IsoFields): Buffer {
+    const own: { [field: number]: string } = {};
+    for (const field of echoed) if (fields[field] !== undefined) own[field] = fields[field];
+    return encode(iso87Ascii, { mti: responseMti(mti), fields: { ...own, ...more } });
+  }
+}
+
+type Manner = (typeof usual)[number] | (typeof unruly)[number];
+type Reply = (fields: IsoFields, afterMs?: number) => void;
+
+const usual = [
+  ...(["approve", "approve", "approve", "approve", "approve", "queue", "refuse"] as const),
+] as const;
+const unruly = [
+  ...(["approve twice", "approve late", "approve without a word", "lose", "garble"] as const),
+  ...(["do it and say 09", "say 09", "say 09, then approve", "approve and hang up"] as const),
+  ...(["approve a half", "queue"] as const),
+] as const;

@@ -1,0 +1,185 @@
+/**
+ * The laws, which hold under every fault: checked with every commit, every message that reaches the
+ * host and every answer to a merchant, and at the end, when the faults have long stopped.
+ */
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
+import type { Order, Transaction } from "../../gateway/orders/order.ts";
+import { isFinal } from "../../gateway/orders/stages.ts";
+import { totalsOf, transactionsOf } from "../../gateway/orders/transactions.ts";
+import { type OrderRow, unpackOrder } from "../../gateway/storage/order-row.ts";
+import type { OrderRecord, Tables } from "./database-model.ts";
+import type { Booking } from "./host.ts";
+
+export type Violation = { readonly law: string; readonly detail: string; readonly orderId: string };
+
+export type Laws = ReturnType<typeof makeLaws>;
+
+type Known = { readonly books: readonly Booking[]; readonly secrets: readonly string[] };
+
+export function makeLaws(tables: Tables, { books, secrets }: Known) {
+  const violations: Violation[] = [];
+  /** The final stage of each transaction, by its serial number. */
+  const ended = new Map<string, string>();
+  const told = new Map<string, string>();
+  /** The order of each reference that was ever committed. */
+  const owners = new Map<string, string>();
+  const charged = new Set<string>();
+  const acknowledged = new Set<string>();
+  /** Cells of the transition tables that were reached. */
+  const reached = new Set<string>();
+
+  return {
+    violations,
+    reached,
+    breakLaw,
+    ownerOf: (reference: string) => owners.get(reference) ?? "",
+    onAcknowledged: (orderId: string) => void acknowledged.add(orderId),
+    /** A merchant that asks one question after the other was told of the transaction. */
+    onTold: (transaction: Transaction, orderId: string) => checkEnded(told, transaction, orderId),
+    onCommit,
+    onMessage,
+    onBooked,
+    checkEnd,
+  };
+
+  function breakLaw(law: string, detail: string, orderId = ""): void {
+    violations.push({ law, detail, orderId });
+  }
+
+  function onCommit(orderId: string, events: string): void {
+    const record = tables.orders.get(orderId);
+    if (record === undefined) return;
+    const order = orderOf(record);
+    const { transaction } = order;
+    for (const each of transactionsOf(order)) checkEnded(ended, each, orderId);
+    for (const { kind } of JSON.parse(events)) {
+      reached.add(`${transaction.kind} ${kind} ${transaction.stage}`);
+    }
+    for (const { identifiers } of [transaction, ...(transaction.priorAttempts ?? [])]) {
+      if (identifiers !== undefined) owners.set(identifiers.reference, orderId);
+    }
+    checkDeadline(record, order);
+    checkAmounts(order);
+  }
+
+  /** No order waits without a deadline, and none that a node works on without that node. */
+  function checkDeadline({ id, version, carrier }: OrderRecord, { transaction, owed }: Order) {
+    if (isFinal(transaction.stage) && owed === undefined) return;
+    const isDue = tables.due.values().some((due) => due.order_id === id && due.version === version);
+    if (!isDue) breakLaw("an open order has a deadline", `version ${version} has none`, id);
+    if (owed !== undefined && owed.resting !== true && carrier === null) {
+      breakLaw("an order that is owed an effect has a node", `version ${version}`, id);
+    }
+  }
+
+  function checkEnded(
+    known: Map<string, string>,
+    { serialNumber, stage }: Transaction,
+    orderId: string,
+  ): void {
+    const before = known.get(serialNumber);
+    if (before !== undefined && before !== stage) {
+      breakLaw("nothing final changes", `${before} became ${stage}`, orderId);
+    }
+    if (isFinal(stage)) known.set(serialNumber, stage);
+  }
+
+  function checkAmounts(order: Order): void {
+    const { charged: taken, returned } = totalsOf(order);
+    if (returned.minor > taken.minor) {
+      breakLaw("returned is at most charged", `${returned.minor} of ${taken.minor}`, order.id);
+    }
+  }
+
+  function onMessage({ mti, fields }: IsoMessage): void {
+    if (mti !== "0200" && mti !== "0100") return;
+    const { 37: reference = "" } = fields;
+    const orderId = owners.get(reference);
+    if (orderId === undefined) {
+      breakLaw("a charge is committed before it is sent", reference);
+    } else if (charged.has(reference)) {
+      breakLaw("a charge is sent once", reference, orderId);
+    }
+    charged.add(reference);
+  }
+
+  /** While the gateway calls an order approved, no other charge for the same purchase is made. */
+  function onBooked(booking: Booking): void {
+    const orderId = owners.get(booking.reference) ?? "";
+    const record = tables.orders.get(orderId);
+    if (record === undefined) return;
+    const others = ordersLike(record).filter(
+      ({ id, stage }) => id !== orderId && stage === "approved",
+    );
+    for (const { id } of others) {
+      breakLaw("a client order id is charged once", `beside order ${id}`, orderId);
+    }
+  }
+
+  function ordersLike({ client_orderid }: OrderRecord): OrderRecord[] {
+    return tables.orders.values().filter((order) => order.client_orderid === client_orderid);
+  }
+
+  function checkEnd(): void {
+    for (const orderId of acknowledged) {
+      if (!tables.orders.has(orderId)) breakLaw("no acknowledged order is lost", "", orderId);
+    }
+    const inForce = new Map<string, number>();
+    for (const record of tables.orders.values()) {
+      const order = orderOf(record);
+      if (!isFinal(order.transaction.stage) || order.owed !== undefined) {
+        const { stage } = order.transaction;
+        breakLaw("doubt ends", `${stage}, owes ${order.owed?.effect ?? "nothing"}`, order.id);
+        continue;
+      }
+      checkBooks(order);
+      const { held, standing } = totalsOf(order);
+      const isInForce = held.minor + standing.minor > 0n;
+      const count = (inForce.get(order.clientOrderId) ?? 0) + (isInForce ? 1 : 0);
+      if (count > 1) breakLaw("a client order id is charged once", "at the end", order.id);
+      inForce.set(order.clientOrderId, count);
+    }
+    checkCallbacks();
+    checkSecrets();
+  }
+
+  function checkBooks(order: Order): void {
+    const own = books.filter((each) => owners.get(each.reference) === order.id);
+    const standing = own.filter(({ isReversed }) => !isReversed);
+    const charges = standing.filter(({ captured }) => captured > 0);
+    const taken = charges.reduce((sum, each) => sum + each.captured - each.returned, 0);
+    const ours = totalsOf(order);
+    if (BigInt(taken) !== ours.standing.minor) {
+      const detail = `the host has taken ${taken}, the gateway says ${ours.standing.minor}`;
+      breakLaw("the host's books equal ours", detail, order.id);
+    }
+    const holds = standing.filter((each) => each.kind === "authorisation" && each.captured === 0);
+    const held = holds.reduce((sum, each) => sum + each.amount - each.returned, 0);
+    if (BigInt(held) !== ours.held.minor) {
+      const detail = `the host holds ${held}, the gateway says ${ours.held.minor}`;
+      breakLaw("the host's books equal ours", detail, order.id);
+    }
+  }
+
+  function checkCallbacks(): void {
+    for (const { order_id, sequence, ended: end } of tables.callbacks.values()) {
+      if (end === "delivered") continue;
+      breakLaw("every final status is told", `callback ${sequence} is ${end ?? "open"}`, order_id);
+    }
+  }
+
+  function checkSecrets(): void {
+    for (const { id, facts, progress } of tables.orders.values()) checkText(facts + progress, id);
+    for (const { order_id, events } of tables.history.values()) checkText(events, order_id);
+  }
+
+  function checkText(text: string, orderId: string): void {
+    const secret = secrets.find((each) => text.includes(each));
+    if (secret !== undefined) breakLaw("no card number is stored in clear", "", orderId);
+  }
+}
+
+export function orderOf(record: OrderRecord): Order {
+  const documents = { facts: JSON.parse(record.facts), progress: JSON.parse(record.progress) };
+  return unpackOrder({ ...record, ...documents } as OrderRow);
+}

@@ -1,0 +1,278 @@
+/**
+ * The model of the database answers as PostgreSQL does: the same random calls of the gateway's own
+ * stores, from fixed seeds, go to both, and every answer is compared. That is why the simulator may
+ * use a model.
+ */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Callback } from "../../gateway/callbacks/callback.ts";
+import type { Step } from "../../gateway/orders/advance.ts";
+import type { EventKind } from "../../gateway/orders/events.ts";
+import type { Order } from "../../gateway/orders/order.ts";
+import { advance, asks, draft, events, step as stepOf } from "../../gateway/orders/testing.ts";
+import { makeCallbackStore } from "../../gateway/storage/callbacks.ts";
+import { makeFindSealedCard } from "../../gateway/storage/cards.ts";
+import { makeBegin, makeCommit } from "../../gateway/storage/commit.ts";
+import type { Query } from "../../gateway/storage/database.ts";
+import {
+  findByNumber,
+  makeFindDue,
+  makeFindOrders,
+  makeFindOwned,
+} from "../../gateway/storage/find-orders.ts";
+import { makeFixedName } from "../../gateway/storage/presence.ts";
+import {
+  type DatabaseForTests,
+  startDatabase,
+} from "../../gateway/storage/testing/database-for-tests.ts";
+import { Failure } from "../../gateway/values/failure.ts";
+import { asCardId, asOrderId, asSerialNumber } from "../../gateway/values/ids.ts";
+import { asInstant, type Instant, later } from "../../gateway/values/time.ts";
+import { makeDatabaseModel } from "./database-model.ts";
+import { nameOf, statements } from "./database-statements.ts";
+import { makeRandom, type Random } from "./random.ts";
+
+let real: DatabaseForTests;
+before(async () => {
+  real = await startDatabase();
+});
+after(() => real.stop());
+
+const callsPerSeed = 300;
+const nodes = ["node-1", "node-2"];
+
+for (const seed of [1, 2, 3]) {
+  test(`the model answers as PostgreSQL does: calls of seed ${seed}`, async () => {
+    const model = makeDatabaseModel(statements);
+    const modelQuery: Query = async <Result>(
+      text: string,
+      values: readonly unknown[] = [],
+      name?: string,
+    ) => model.execute(nameOf(text, name), values, 0) as readonly Result[];
+    await real.database.query(
+      "truncate orders, order_history, due, cards, card_keys, callbacks, callback_attempts",
+    );
+    const stores = [modelQuery, real.database.hot].map((query) => makeStores(query, seed));
+    const random = makeRandom(seed);
+    const world = makeWorld(random, seed);
+
+    for (let count = 0; count < callsPerSeed; count += 1) {
+      const call = world.nextCall();
+      const [mine, theirs] = await Promise.all(stores.map((store) => call.ask(store)));
+      assert.deepEqual(mine, theirs, `call ${count}: ${call.name}`);
+      call.onAnswer?.(mine);
+    }
+    assert.ok(world.countOpen() > 0, "some orders are open");
+  });
+}
+
+type Stores = ReturnType<typeof makeStores>;
+
+function makeStores(query: Query, seed: number) {
+  const options = { callbackLeaseMs: 1000 };
+  const orders = makeFindOrders(query);
+  return {
+    ...orders,
+    begin: nodes.map((name) => makeBegin(query, makeFixedName(`${name}-${seed}`), options)),
+    commit: nodes.map((name) => makeCommit(query, makeFixedName(`${name}-${seed}`), options)),
+    findDue: makeFindDue(query),
+    findOwned: makeFindOwned(query),
+    byNumber: (number: number) => findByNumber(query, number),
+    findCard: makeFindSealedCard(query),
+    callbacks: makeCallbackStore(
+      { query, node: makeFixedName("node-1"), findOrder: orders.byId },
+      { batchMax: 1, gapMs: 0 },
+    ),
+  };
+}
+
+type Call = {
+  readonly name: string;
+  readonly ask: (stores: Stores) => Promise<unknown>;
+  readonly onAnswer?: (answer: unknown) => void;
+};
+
+const happenings: readonly EventKind[] = [
+  ...(["authorized", "refused", "outcome_unknown", "reversal_unanswered", "reversed"] as const),
+  ...(["original_not_found", "claimed", "expired", "noted", "approved_late"] as const),
+  ...(["refused_in_doubt", "captured", "returned", "operator_alerted"] as const),
+];
+
+function makeWorld(random: Random, seed: number) {
+  /** Every version of every order that a node has seen: some are stale. */
+  const seen: Order[] = [];
+  const written: Step[] = [];
+  const claimed: Callback[] = [];
+  const begunAt = asInstant(1_794_708_246_000 + seed * 864_000_000);
+  let now = begunAt;
+  let count = 0;
+  const calls = [beginOne, moveOne, moveOne, moveOne, moveAgain, findDue, find, findExisting];
+  const others = [findOwned, findNumber, findCard, isCurrent, claimCallbacks, endCallback, waits];
+
+  return {
+    nextCall(): Call {
+      now = later(now, random.below(20_000));
+      return seen.length < 3 ? beginOne() : random.pick([...calls, ...others])();
+    },
+    countOpen: () => seen.filter(({ owed }) => owed !== undefined).length,
+  };
+
+  function beginOne(): Call {
+    const isKnown = seen.length > 0 && random.chance(0.2);
+    if (!isKnown) count += 1;
+    const id = asOrderId(String(seed * 10_000_000 + count));
+    const client = random.chance(0.2) ? "invoice" : `invoice-${count}`;
+    const serial = `01800000-0000-7000-800${seed}-${String(count).padStart(12, "0")}`;
+    const purchase = {
+      ...draft.purchase,
+      urls: { ...draft.purchase.urls, notify: "https://shop.example/told" },
+    };
+    const drafted: Order = {
+      ...{ ...draft, id, sequence: 1_000_000 + count, clientOrderId: `${seed} ${client} "x\\y` },
+      ...{ attempt: 1 + random.below(2), acceptedAt: now, purchase },
+      card: { ...draft.card, cardId: asCardId(id) },
+      transaction: { ...draft.transaction, serialNumber: asSerialNumber(serial) },
+    };
+    const step = stepOf(drafted, events.received, now);
+    const { merchantId } = drafted;
+    const sealed = {
+      keyId: 1 + random.below(2),
+      sealed: Buffer.from(id),
+      fingerprint: Buffer.alloc(32, 1),
+    };
+    const digest = { digest: Buffer.alloc(32, count), keyId: 3, cvv: Buffer.alloc(20, 5) };
+    const sealCard = () => ({ merchantId, cardId: drafted.card.cardId, ...sealed });
+    const node = random.below(2);
+    return {
+      name: `begin ${id}`,
+      ask: (stores) => pick(stores.begin, node)({ step, digest, sealCard }),
+      onAnswer: (answer) => void (answer === "done" && remember(step)),
+    };
+  }
+
+  function moveOne(): Call {
+    const order = random.pick(seen.slice(-20));
+    const asked = [asks("return", 5n), asks("capture")];
+    const event = random.chance(0.2) ? random.pick(asked) : events[random.pick(happenings)];
+    const serialNumber = asSerialNumber(
+      `01900000-0000-7000-800${seed}-${String(seen.length).padStart(12, "0")}`,
+    );
+    const own = "serialNumber" in event ? { ...event, serialNumber } : event;
+    const step = advance(order, own, now);
+    if (step instanceof Failure) return find();
+    const node = random.below(2);
+    return {
+      name: `move ${order.id} from ${order.version} by ${event.kind}`,
+      ask: (stores) => pick(stores.commit, node)(step),
+      onAnswer: (answer) => void (answer === "done" && remember(step)),
+    };
+  }
+
+  /** The answer was lost: the same step once more, by the same node or another. */
+  function moveAgain(): Call {
+    if (written.length === 0) return find();
+    const step = random.pick(written.slice(-10));
+    const node = random.below(2);
+    return {
+      name: `move ${step.order.id} again`,
+      ask: (stores) => pick(stores.commit, node)(step, true),
+    };
+  }
+
+  function remember(step: Step): void {
+    seen.push(step.order);
+    if (step.from > 0) written.push(step);
+  }
+
+  function findDue(): Call {
+    const at = later(now, random.below(100_000) - 30_000);
+    return {
+      name: `find due at ${at}`,
+      ask: async ({ findDue: ask }) => sorted(await ask(at, 1_000)),
+    };
+  }
+
+  function find(): Call {
+    const { merchantId, id } = random.pick(seen);
+    return { name: `find ${id}`, ask: ({ byId }) => byId({ merchantId, orderId: id }) };
+  }
+
+  function findExisting(): Call {
+    const { merchantId, clientOrderId } = random.pick(seen);
+    return {
+      name: `find ${clientOrderId}`,
+      ask: ({ findExisting: ask }) => ask(merchantId, clientOrderId),
+    };
+  }
+
+  function findOwned(): Call {
+    const node = `${random.pick(nodes)}-${seed}`;
+    return { name: `find of ${node}`, ask: async (stores) => sorted(await stores.findOwned(node)) };
+  }
+
+  function findNumber(): Call {
+    const number = Number(random.pick(seen).id) + random.below(2);
+    return { name: `find number ${number}`, ask: ({ byNumber }) => byNumber(number) };
+  }
+
+  function findCard(): Call {
+    const { merchantId, card } = random.pick(seen);
+    return { name: "find card", ask: (stores) => stores.findCard(merchantId, card.cardId) };
+  }
+
+  function isCurrent(): Call {
+    const order = random.pick(seen);
+    return { name: "is current", ask: (stores) => stores.isCurrent(order) };
+  }
+
+  function claimCallbacks(): Call {
+    const at: Instant = later(now, random.below(10_000));
+    const until = later(at, 60_000 + random.below(1000));
+    const except = { receivers: [], merchants: [] };
+    const claim = { now: at, until, countMax: 1_000, except };
+    return {
+      name: "claim callbacks",
+      ask: async ({ callbacks }) => {
+        const due = (await callbacks.claimDue(claim)).map((each) => ({ ...each }));
+        return due.sort((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
+      },
+      onAnswer: (answer) => void claimed.push(...(answer as Callback[])),
+    };
+  }
+
+  function endCallback(): Call {
+    const callback = claimed[random.below(claimed.length)];
+    if (callback === undefined) return claimCallbacks();
+    const attempt = {
+      ...{ at: now, method: "GET" as const, url: callback.url, body: "", status: 200 },
+      ...{ failure: undefined, durationMs: 3, answer: "", retryAfterMs: undefined },
+    };
+    const gap = { dueAt: later(now, 5_000.5 + random.below(1000)), isCounted: true };
+    const decision = random.chance(0.5) ? ({ ended: "delivered" } as const) : gap;
+    return {
+      name: `record ${keyOf(callback)}`,
+      ask: ({ callbacks }) => callbacks.record({ callback, attempt, decision }),
+    };
+  }
+
+  function waits(): Call {
+    const callback = claimed[random.below(claimed.length)];
+    if (callback === undefined) return claimCallbacks();
+    if (random.chance(0.3)) {
+      return { name: "release", ask: ({ callbacks }) => callbacks.release([callback], now) };
+    }
+    return { name: "waits", ask: ({ callbacks }) => callbacks.waitsForEarlier(callback) };
+  }
+}
+
+function pick<Item>(items: readonly Item[], index: number): Item {
+  return items[index] as Item;
+}
+
+function sorted(orders: readonly Order[]): readonly Order[] {
+  return orders.toSorted((left, right) => Number(left.id) - Number(right.id));
+}
+
+function keyOf({ orderId, sequence }: Callback): string {
+  return `${orderId}/${sequence}`;
+}

@@ -1,0 +1,157 @@
+/**
+ * TCP between nodes and hosts, in virtual time: bytes arrive late but in their order, or not at all
+ * because the line is cut or the connection reset. A cut line keeps the bytes; they arrive
+ * when the line is back, unless one side has reset the connection before.
+ */
+import { EventEmitter } from "node:events";
+import type { Random } from "./random.ts";
+import type { SimulatedProcess, VirtualTime } from "./virtual-time.ts";
+
+/** What a host does with a new connection. */
+export type Listener = { readonly owner: SimulatedProcess; accept(socket: VirtualSocket): void };
+
+export type Network = ReturnType<typeof makeNetwork>;
+
+export function makeNetwork(time: VirtualTime, random: Random) {
+  const listeners = new Map<string, Listener>();
+  /** Until when the line of a process is cut, and until when it is slow. */
+  const cutUntil = new Map<SimulatedProcess, number>();
+  const slowUntil = new Map<SimulatedProcess, number>();
+  const sockets = new Set<VirtualSocket>();
+  const line = { time, delayMs, isCut, sockets };
+
+  return {
+    listen: (port: number, listener: Listener) => listeners.set(`${port}`, listener),
+    cut: (process: SimulatedProcess, forMs: number) => cutUntil.set(process, time.now() + forMs),
+    slow: (process: SimulatedProcess, forMs: number) => slowUntil.set(process, time.now() + forMs),
+    heal(): void {
+      cutUntil.clear();
+      slowUntil.clear();
+    },
+    delayMs,
+    isCut,
+    /** All connections of the process are reset, as when it ends or its link flaps. */
+    reset(process: SimulatedProcess): void {
+      for (const socket of [...sockets]) if (socket.owner === process) socket.breakOff();
+    },
+    connect(_host: string, port: number): VirtualSocket {
+      const owner = time.current();
+      const listener = listeners.get(`${port}`);
+      const near = new VirtualSocket(owner, line);
+      if (listener === undefined || !listener.owner.isAlive) {
+        time.after(1, owner, () => near.breakOff("ECONNREFUSED"));
+        return near;
+      }
+      const far = new VirtualSocket(listener.owner, line);
+      near.peer = far;
+      far.peer = near;
+      time.after(delayMs(owner), listener.owner, () => {
+        if (near.destroyed || isCut(owner)) return;
+        far.connecting = false;
+        listener.accept(far);
+        time.after(delayMs(owner), owner, () => near.open());
+      });
+      return near;
+    },
+  };
+
+  function delayMs(process: SimulatedProcess): number {
+    const isSlow = (slowUntil.get(process) ?? 0) > time.now();
+    return isSlow ? random.skewed(50, 20_000) : random.skewed(0.2, 30);
+  }
+
+  function isCut(process: SimulatedProcess): boolean {
+    return (cutUntil.get(process) ?? 0) > time.now();
+  }
+}
+
+type Line = {
+  readonly time: VirtualTime;
+  readonly sockets: Set<VirtualSocket>;
+  delayMs(process: SimulatedProcess): number;
+  isCut(process: SimulatedProcess): boolean;
+};
+
+/** As much of `net.Socket` as links use. */
+export class VirtualSocket extends EventEmitter {
+  readonly owner: SimulatedProcess;
+  readonly #line: Line;
+  peer: VirtualSocket | undefined;
+  connecting = true;
+  destroyed = false;
+  bytesRead = 0;
+  /** When the bytes that were written last arrive. */
+  #arrivesAt = 0;
+
+  constructor(owner: SimulatedProcess, line: Line) {
+    super();
+    this.owner = owner;
+    this.#line = line;
+    line.sockets.add(this);
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  open(): void {
+    if (this.destroyed) return;
+    this.connecting = false;
+    this.emit("connect");
+  }
+
+  write(bytes: Buffer): boolean {
+    const { time } = this.#line;
+    const { peer } = this;
+    if (this.destroyed || peer === undefined) return false;
+    const between = [this.owner, peer.owner];
+    const delayMs = Math.max(...between.map((each) => this.#line.delayMs(each)));
+    this.#arrivesAt = Math.max(this.#arrivesAt, time.now() + delayMs);
+    time.after(this.#arrivesAt - time.now(), peer.owner, () => this.#deliver(bytes));
+    return true;
+  }
+
+  /** A reset empties what waits for a cut line; what is on its way arrives. */
+  #deliver(bytes: Buffer): void {
+    const { peer } = this;
+    if (peer === undefined || peer.destroyed) return;
+    if ([this.owner, peer.owner].some((each) => this.#line.isCut(each))) {
+      if (this.destroyed) return;
+      this.#line.time.after(500, peer.owner, () => this.#deliver(bytes));
+      return;
+    }
+    peer.bytesRead += bytes.length;
+    peer.emit("data", bytes);
+  }
+
+  destroy(): this {
+    this.#end();
+    return this;
+  }
+
+  resetAndDestroy(): this {
+    return this.destroy();
+  }
+
+  /** From outside: both sides hear of it. */
+  breakOff(code = "ECONNRESET"): void {
+    if (this.destroyed) return;
+    const error = Object.assign(new Error(code), { code });
+    this.#line.time.after(0, this.owner, () => this.emit("error", error));
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    this.#line.sockets.delete(this);
+    const { peer } = this;
+    const { time } = this.#line;
+    time.after(0, this.owner, () => this.emit("close"));
+    if (peer === undefined || peer.destroyed) return;
+    // The other side hears of it unless the line is cut.
+    if (this.#line.isCut(this.owner) || this.#line.isCut(peer.owner)) return;
+    const arrivesAt = Math.max(this.#arrivesAt, time.now() + this.#line.delayMs(this.owner));
+    time.after(arrivesAt - time.now(), peer.owner, () => peer.destroy());
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * One simulation, from one seed: two nodes, the database, the host and merchants, with the faults
+ * of the seed for five minutes, and then without faults until nothing is left to do.
+ */
+import type { CallbackRequest, DeliveryAttempt } from "../../gateway/callbacks/callback.ts";
+import { asInstant } from "../../gateway/values/time.ts";
+import type { Row } from "./database-model.ts";
+import { readArray, readDocuments } from "./database-model.ts";
+import { makeDatabaseServer } from "./database-server.ts";
+import { describeFault, type Fault, faultsUntilMs, planFaults } from "./faults.ts";
+import { makeHost } from "./host.ts";
+import { makeLaws, type Violation } from "./laws.ts";
+import { type Purchase, planPurchases, secrets, startPurchase } from "./merchants.ts";
+import { makeNetwork } from "./network.ts";
+import { makeNodeSlot, type NodeSlot } from "./node-slot.ts";
+import { replacePlatform, startOfTime } from "./platform.ts";
+import { makeRandom } from "./random.ts";
+import { makeStory } from "./story.ts";
+import { makeVirtualTime } from "./virtual-time.ts";
+
+export type Plan = { readonly faults: readonly Fault[]; readonly purchases: readonly Purchase[] };
+
+export type Outcome = {
+  readonly seed: number;
+  readonly plan: Plan;
+  readonly hash: string;
+  readonly events: number;
+  readonly orders: number;
+  readonly charges: number;
+  readonly virtualMs: number;
+  readonly reached: ReadonlySet<string>;
+  readonly violations: readonly Violation[];
+  readonly story: readonly string[];
+};
+
+const nodeCount = 2;
+const calmMs = 6 * 3_600_000;
+
+export function planOf(seed: number, purchases: number): Plan {
+  const random = makeRandom(seed);
+  return {
+    faults: planFaults(random.fork("faults"), nodeCount),
+    purchases: planPurchases(random.fork("purchases"), purchases, faultsUntilMs),
+  };
+}
+
+export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
+  const random = makeRandom(seed);
+  const time = makeVirtualTime();
+  const network = makeNetwork(time, random.fork("network"));
+  const restore = replacePlatform(time, random.fork("platform"), network);
+  const story = makeStory(time);
+  const about = (reference: string) => laws.ownerOf(reference) || reference;
+  const server = makeDatabaseServer({
+    ...{ time, random: random.fork("database") },
+    onExecuted: (name, values, rows) => onExecuted(name, values, rows),
+  });
+  const host = makeHost({
+    ...{ time, network, random: random.fork("host") },
+    onMessage(message) {
+      const reference = message.fields[37] ?? "";
+      laws.onMessage(message);
+      story.tell(`the host receives ${message.mti} ${reference}`, about(reference));
+    },
+    onBooked: (booking) => laws.onBooked(booking),
+    tell: (sentence, reference) => story.tell(sentence, about(reference)),
+  });
+  const laws = makeLaws(server.tables, { books: host.books, secrets });
+  const receivers = { failUntil: 0 };
+  const receiverRandom = random.fork("receivers");
+  const callRandom = random.fork("calls");
+  const slots = Array.from({ length: nodeCount }, (_, index) =>
+    makeNodeSlot(`node-${index + 1}`, { time, server, story, network, sendCallback }),
+  );
+  for (const slot of slots) slot.start();
+  const merchants = { time, random, laws, story, call };
+  for (const purchase of plan.purchases) startPurchase(purchase, merchants);
+  for (const fault of plan.faults) {
+    time.after(fault.atMs, time.world, () => begin(fault));
+  }
+  const onRejection = (error: unknown) => laws.breakLaw("no promise is left", String(error));
+  process.on("unhandledRejection", onRejection);
+  try {
+    await time.run(faultsUntilMs);
+    heal();
+    let lookAt = 0;
+    await time.run(faultsUntilMs + calmMs, () => {
+      if (time.now() < lookAt) return false;
+      lookAt = time.now() + 5_000;
+      return time.now() > faultsUntilMs + 400_000 && isQuiet();
+    });
+    laws.checkEnd();
+  } finally {
+    process.off("unhandledRejection", onRejection);
+    restore();
+  }
+  return report();
+
+  function report(): Outcome {
+    const wrong = new Set(laws.violations.map(({ orderId }) => orderId));
+    const names = [...wrong].flatMap((id) => server.tables.orders.get(id)?.client_orderid ?? []);
+    return {
+      ...{ seed, plan, hash: story.digest(), events: time.count(), virtualMs: time.now() },
+      ...{ orders: server.tables.orders.values().length, charges: host.books.length },
+      ...{ reached: laws.reached, violations: laws.violations },
+      story: laws.violations.length === 0 ? [] : story.linesAbout(new Set([...wrong, ...names])),
+    };
+  }
+
+  function isQuiet(): boolean {
+    const { orders, callbacks } = server.tables;
+    const isOver = orders.values().every((each) => each.finished_at !== null && each.owes === null);
+    return isOver && callbacks.values().every(({ ended }) => ended !== null);
+  }
+
+  function onExecuted(name: string, values: readonly unknown[], rows: Row[]): void {
+    story.note(`${name} ${rows.length}`);
+    if (name !== "begin_orders" && name !== "move_orders") return;
+    const written = new Set(rows.map(({ id }) => id));
+    const events = readDocuments(values[11]);
+    for (const [index, id] of readArray(values[1]).entries()) {
+      if (id === null || !written.has(id)) continue;
+      const record = server.tables.orders.get(id);
+      const meaning = `${record?.kind} ${record?.stage}, owes ${record?.owes ?? "nothing"}`;
+      story.tell(`${values[12]} commits ${kindsOf(events[index])}: ${meaning}`, id);
+      laws.onCommit(id, events[index] ?? "[]");
+    }
+  }
+
+  /** A merchant's request to a random node; nothing when no answer comes. */
+  function call<Result>(work: (node: NonNullable<NodeSlot["node"]>) => Promise<Result>) {
+    const { process: owner, node } = callRandom.pick(slots);
+    return new Promise<Result | undefined>((resolve) => {
+      const giveUp = time.after(45_000, time.world, () => resolve(undefined));
+      if (node === undefined) return;
+      const reply = (result: Result | undefined) =>
+        void time.after(callRandom.skewed(1, 50), time.world, () => {
+          giveUp();
+          resolve(result);
+        });
+      time.after(callRandom.skewed(1, 50), owner, () => {
+        work(node).then(reply, () => reply(undefined));
+      });
+    });
+  }
+
+  function sendCallback(message: CallbackRequest): Promise<DeliveryAttempt> {
+    const owner = time.current();
+    const { method, url, body } = message;
+    const isFailing = receivers.failUntil > time.now();
+    const status = isFailing ? receiverRandom.pick([500, 503, 200, undefined]) : 200;
+    const tookMs = status === undefined ? 15_000 : receiverRandom.skewed(5, 4_000);
+    const own = { at: asInstant(startOfTime + Math.floor(time.now())), method, url, body };
+    story.note(`callback ${status}`);
+    const failure = status === undefined ? "timeout" : undefined;
+    const rest = { durationMs: Math.round(tookMs), answer: "", retryAfterMs: undefined };
+    return new Promise((resolve) => {
+      time.after(tookMs, owner, () => resolve({ ...own, ...rest, status, failure }));
+    });
+  }
+
+  function heal(): void {
+    story.tell("all faults end");
+    server.heal();
+    network.heal();
+    Object.assign(host.manners, { unruly: 0, refusesReversals: false, isSilent: false });
+    receivers.failUntil = 0;
+    for (const slot of slots) slot.heal();
+  }
+
+  function begin(fault: Fault): void {
+    const { kind, forMs, degree } = fault;
+    const slot = slots[fault.node] as NodeSlot;
+    story.tell(`fault: ${describeFault(fault)}`);
+    const later = (end: () => void) => void time.after(forMs, time.world, end);
+    const { manners } = host;
+    // biome-ignore format: a table
+    const begins: Record<Fault["kind"], () => void> = {
+      node_dies:              () => slot.die(forMs),
+      node_freezes:           () => slot.freeze(forMs),
+      node_is_suspended:      () => slot.suspend(forMs),
+      clock_jumps:            () => slot.jump((degree - 0.5) * 2 * (degree > 0.8 ? 7_200_000 : 60_000)),
+      clock_drifts:           () => slot.drift(1 + (degree - 0.5) / 5, forMs),
+      line_is_cut:            () => network.cut(slot.process, forMs),
+      line_is_slow:           () => network.slow(slot.process, forMs),
+      links_are_reset:        () => network.reset(slot.process),
+      host_line_is_cut:       () => network.cut(host.process, forMs),
+      host_is_unruly:         () => { manners.unruly = degree; later(() => { manners.unruly = 0; }); },
+      host_is_silent:         () => { manners.isSilent = true; later(() => { manners.isSilent = false; }); },
+      host_refuses_reversals: () => { manners.refusesReversals = true; later(() => { manners.refusesReversals = false; }); },
+      database_is_away:       () => server.goAway(forMs, false),
+      database_is_silent:     () => server.goAway(forMs, true),
+      database_is_read_only:  () => server.refuseWrites(forMs),
+      database_loses_answers: () => server.loseStatements(forMs),
+      receivers_fail:         () => { receivers.failUntil = time.now() + forMs; },
+    };
+    begins[kind]();
+  }
+}
+
+function kindsOf(events = "[]"): string {
+  return (JSON.parse(events) as { kind: string }[]).map(({ kind }) => kind).join(", ");
+}

@@ -1,0 +1,118 @@
+/**
+ * Virtual time: one queue of events, each of which belongs to a process of the simulation. Between
+ * two events everything that the first one has made ready is run. A process that has ended gets no
+ * more events; one that is frozen gets them when it goes on.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** A node, the database's server, the host or a merchant. */
+export class SimulatedProcess {
+  readonly name: string;
+  isAlive = true;
+  frozenUntil = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+type Event = {
+  at: number;
+  /** Events of one moment happen in the order in which they were made. */
+  place: number;
+  readonly owner: SimulatedProcess;
+  readonly task: () => void;
+  isCancelled: boolean;
+};
+
+const realSetImmediate = setImmediate;
+
+export type VirtualTime = ReturnType<typeof makeVirtualTime>;
+
+export function makeVirtualTime() {
+  const running = new AsyncLocalStorage<SimulatedProcess>();
+  const world = new SimulatedProcess("world");
+  const queue: Event[] = [];
+  let now = 0;
+  let place = 0;
+  let count = 0;
+
+  return {
+    /** Milliseconds since the simulation began. */
+    now: () => now,
+    /** How many events have happened. */
+    count: () => count,
+    current: () => running.getStore() ?? world,
+    world,
+    after,
+    runAs: <Result>(owner: SimulatedProcess, task: () => Result) => running.run(owner, task),
+    run,
+  };
+
+  /** Returns how to call it off. */
+  function after(delayMs: number, owner: SimulatedProcess, task: () => void): () => void {
+    const at = now + Math.max(0, Number.isFinite(delayMs) ? delayMs : 0);
+    place += 1;
+    const event = { at, place, owner, task, isCancelled: false };
+    push(queue, event);
+    return () => {
+      event.isCancelled = true;
+    };
+  }
+
+  /** Until the moment, or until `isOver` says so. */
+  async function run(until: number, isOver: () => boolean = () => false): Promise<void> {
+    for (;;) {
+      const event = queue[0];
+      if (event === undefined || event.at > until || isOver()) break;
+      pop(queue);
+      if (event.isCancelled || !event.owner.isAlive) continue;
+      if (event.owner.frozenUntil > event.at) {
+        event.at = event.owner.frozenUntil;
+        push(queue, event);
+        continue;
+      }
+      now = event.at;
+      count += 1;
+      running.run(event.owner, event.task);
+      // A turn of the real event loop: every promise that is ready has run by then.
+      await new Promise((resolve) => realSetImmediate(resolve));
+    }
+    if (queue.length === 0 || (queue[0]?.at ?? 0) > until) now = Math.max(now, until);
+  }
+}
+
+function isBefore(left: Event, right: Event): boolean {
+  return left.at < right.at || (left.at === right.at && left.place < right.place);
+}
+
+/** The queue is a binary heap. */
+function push(heap: Event[], event: Event): void {
+  let index = heap.length;
+  heap.push(event);
+  while (index > 0) {
+    const above = (index - 1) >> 1;
+    const parent = heap[above] as Event;
+    if (!isBefore(event, parent)) break;
+    heap[index] = parent;
+    index = above;
+  }
+  heap[index] = event;
+}
+
+function pop(heap: Event[]): void {
+  const last = heap.pop() as Event;
+  if (heap.length === 0) return;
+  let index = 0;
+  for (;;) {
+    const left = 2 * index + 1;
+    if (left >= heap.length) break;
+    const right = left + 1;
+    const isRight = right < heap.length && isBefore(heap[right] as Event, heap[left] as Event);
+    const least = isRight ? right : left;
+    if (!isBefore(heap[least] as Event, last)) break;
+    heap[index] = heap[least] as Event;
+    index = least;
+  }
+  heap[index] = last;
+}
