@@ -2,11 +2,12 @@
  * An order as the portal lists, searches and counts it. The row is derived from the order alone;
  * words carry a letter for their kind, so that an amount is never taken for four digits of a card.
  */
+import { isDeviceNumber } from "../orders/card-reference.ts";
 import type { Order } from "../orders/order.ts";
-import { initialOf } from "../orders/transactions.ts";
+import { initialOf, sentIdentifiersOf } from "../orders/transactions.ts";
 import { formatAmount } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import { makeStatusReader, statusOf, wireStageOf, wireTypeOf } from "../views/status.ts";
+import { statusOf, wireStageOf, wireTypeOf } from "../views/status.ts";
 
 export type IndexRow = {
   readonly merchantId: string;
@@ -44,14 +45,17 @@ export function wordOf(kind: WordKind, value: string): string {
   return `${letters[kind]}:${value.toLowerCase().replaceAll("\n", " ")}`;
 }
 
+/** Each sale is described: spreads, and a reader of all fields, would double what it costs. */
 export function describeOrder(order: Order): IndexRow {
   const initial = initialOf(order);
   const { purchase, card, transaction } = order;
-  const read = makeStatusReader({ order, transaction });
-  const text = formatAmount(purchase.amount);
   const row = {
-    ...{ merchantId: order.merchantId, at: order.acceptedAt, orderId: order.id },
-    ...{ version: order.version, endpointId: order.endpointId, clientOrderId: order.clientOrderId },
+    merchantId: order.merchantId,
+    at: order.acceptedAt,
+    orderId: order.id,
+    version: order.version,
+    endpointId: order.endpointId,
+    clientOrderId: order.clientOrderId,
     kind: wireTypeOf(initial.kind),
     stage: wireStageOf(transaction.kind, transaction.stage),
     status: statusOf(transaction.stage),
@@ -59,43 +63,35 @@ export function describeOrder(order: Order): IndexRow {
     reason: initial.reason?.code ?? "",
     threeds: initial.authentication?.status ?? "",
     overheadMs: overheadOf(initial, order.acceptedAt),
-    ...{ amount: Number(purchase.amount.minor), currency: purchase.amount.currency.code },
+    amount: Number(purchase.amount.minor),
+    currency: purchase.amount.currency.code,
     network: card.network ?? "",
-    lastFour: read("last-four-digits") ?? "",
+    lastFour: isDeviceNumber(order) ? "" : card.lastFour,
     email: purchase.customer.email ?? "",
     gate: initial.identifiers?.gate.id ?? "",
-    reference: read("processor-rrn") ?? "",
+    reference: sentIdentifiersOf(transaction)?.reference ?? "",
+    words: [] as string[],
   };
-  const searched: readonly (readonly [WordKind, string])[] = [
-    ...([
-      ["order", row.orderId],
-      ["clientOrder", row.clientOrderId],
-      ["email", row.email],
-    ] as const),
-    ...([
-      ["lastFour", row.lastFour],
-      ["amount", text],
-      ["reference", row.reference],
-    ] as const),
-    // Ten is also written without its cents.
-    ...(/\.0+$/.test(text) ? ([["amount", text.replace(/\.0+$/, "")]] as const) : []),
-    ...([
-      ["status", row.status],
-      ["stage", row.stage],
-      ["type", row.kind],
-    ] as const),
-    ...([
-      ["endpoint", row.endpointId],
-      ["gate", row.gate],
-      ["currency", row.currency],
-    ] as const),
-    ...([
-      ["network", row.network],
-      ["merchant", row.merchantId],
-    ] as const),
-  ];
-  const words = searched.flatMap(([kind, value]) => (value === "" ? [] : wordOf(kind, value)));
-  return { ...row, words };
+  const add = (kind: WordKind, value: string) =>
+    void (value === "" || row.words.push(wordOf(kind, value)));
+  const text = formatAmount(purchase.amount);
+  add("order", row.orderId);
+  add("clientOrder", row.clientOrderId);
+  add("email", row.email);
+  add("lastFour", row.lastFour);
+  add("amount", text);
+  // Ten is also written without its cents.
+  if (/\.0+$/.test(text)) add("amount", text.replace(/\.0+$/, ""));
+  add("reference", row.reference);
+  add("status", row.status);
+  add("stage", row.stage);
+  add("type", row.kind);
+  add("endpoint", row.endpointId);
+  add("gate", row.gate);
+  add("currency", row.currency);
+  add("network", row.network);
+  add("merchant", row.merchantId);
+  return row;
 }
 
 /** Before the charge was sent and after its answer; nothing where a cardholder was waited for. */

@@ -21,8 +21,11 @@ export type IndexOptions = {
   readonly pageSize?: number;
 };
 
-/** Orders of a statement: neither the event loop nor the row's lock may be held for long. */
-const usualPageSize = 100;
+/**
+ * Orders of a transaction, which alone costs as much as sixty of them. Neither the event loop nor
+ * the row's lock may be held for long.
+ */
+const usualPageSize = 200;
 /** A step is written at most so long after its time, unless the database was away. */
 const lateMs = 10_000;
 /** Of a statement of the sweep: after a long stop it has millions of steps to look through. */
@@ -170,33 +173,45 @@ type Difference = Figure & {
   readonly at: number;
 };
 
-/** Of all rows together; a figure that does not change is left out. */
+/**
+ * Of all rows together; a figure that does not change is left out. Rows are counted by minute
+ * first: orders of one moment share theirs, and only sums are added to hours, days and the cell.
+ */
 function differences(
   rows: readonly IndexRow[],
   before: ReadonlyMap<string, KnownRow>,
   { figuresOf, now }: IndexOptions,
 ): readonly Difference[] {
-  const present = now();
-  const sums = new Map<string, Difference>();
-  const add = (row: IndexRow, counted: Counted, sign: 1 | -1) => {
+  const minutes = new Map<string, Difference>();
+  const take = ({ merchantId, at: time }: IndexRow, counted: Counted, sign: 1 | -1) => {
+    const at = time - (time % grains.minute.lengthMs);
     for (const { name, key, count } of figuresOf(counted)) {
-      for (const merchantId of [row.merchantId, "0"]) {
-        for (const [grain, { lengthMs, keepDays }] of grainRows) {
-          if (row.at < present - keepDays * dayMs) continue;
-          const at = row.at - (row.at % lengthMs);
-          const place = `${merchantId}/${grain}/${at}/${name}/${key}`;
-          const known = sums.get(place)?.count ?? 0;
-          sums.set(place, { merchantId, grain, at, name, key, count: known + sign * count });
-        }
-      }
+      add(minutes, { merchantId, grain: "minute", at, name, key, count: sign * count });
     }
   };
   for (const row of rows) {
     const stored = before.get(row.orderId);
-    if (stored !== undefined) add(row, stored, -1);
-    add(row, row, 1);
+    if (stored !== undefined) take(row, stored, -1);
+    take(row, row, 1);
+  }
+  const sums = new Map<string, Difference>();
+  const present = now();
+  for (const each of minutes.values()) {
+    for (const merchantId of [each.merchantId, "0"]) {
+      for (const [grain, { lengthMs, keepDays }] of grainRows) {
+        if (each.at < present - keepDays * dayMs) continue;
+        add(sums, { ...each, merchantId, grain, at: each.at - (each.at % lengthMs) });
+      }
+    }
   }
   return [...sums.values()].filter(({ count }) => count !== 0);
+}
+
+function add(sums: Map<string, Difference>, difference: Difference): void {
+  const { merchantId, grain, at, name, key, count } = difference;
+  const place = `${merchantId}/${grain}/${at}/${name}/${key}`;
+  const known = sums.get(place)?.count ?? 0;
+  sums.set(place, { ...difference, count: known + count });
 }
 
 async function writeFigures(query: Query, changes: readonly Difference[]): Promise<void> {
