@@ -38,7 +38,7 @@ const steps: readonly Step[] = [
 // biome-ignore format: a table
 const groups: readonly Group[] = [
   { name: "unit",      lane: "works", minutes: 5,
-    places: ["protocols", "gateway", "sandbox-bank", "client", "portal", "benchmarks", "tools"] },
+    places: ["protocols", "gateway", "sandbox-bank", "client", "portal", "docs-site", "benchmarks", "tools"] },
   { name: "scenarios", lane: "works", minutes: 8,  places: ["tests/scenarios", "tests/contract"] },
   { name: "outside",   lane: "works", minutes: 8,  places: ["tests/outside"] },
   { name: "simulator", lane: "works", minutes: 8,  places: ["tests/simulator"] },

@@ -90,13 +90,13 @@ export const importRules: readonly Rule[] = [
 
   ["sandbox-bank",          ["protocols"]],
   ["client",                ["protocols/form", "protocols/oauth1"]],
-  ["portal",                ["type gateway/portal-api"]],
+  ["portal",                ["type gateway/portal-api", "tools/build-when-stale"]],
+  ["docs-site",             ["tools/build-when-stale"]],
 
   ["tests",                 ["client", "gateway/main", "sandbox-bank"]],
   // The published vectors stand beside their codecs, and their keys must get into the vault.
   ["tests/outside",         ["tests", "client", "gateway/main", "gateway/cli/wallet", values, "sandbox-bank", "protocols"]],
-  ["tests/support",         ["tests", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/sandbox-ranges", "gateway/wallet-sheet", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/rights", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "sandbox-bank", "type gateway"]],
-  ["tests/support",         ["tests", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/sandbox-ranges", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/rights", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "sandbox-bank", "type gateway"]],
+  ["tests/support",         ["tests", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/sandbox-ranges", "gateway/wallet-sheet", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/rights", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "docs-site/build", "sandbox-bank", "type gateway"]],
   // Its nodes are built of the gateway's parts, on a platform of its own.
   ["tests/simulator",       ["gateway", "protocols"]],
   ["benchmarks",            ["client", "gateway/main", "gateway/embedded", "gateway/storage/embedded", "gateway/storage/generated-orders", "gateway/storage/testing", "sandbox-bank", "protocols"]],

@@ -64,15 +64,18 @@ async function main([file, ...parameters]) {
   }
   const path = join(root, file);
   if (!existsSync(path)) return refuse(`There is no file ${path} to run.`);
-  if (file === "gateway/cli/gw.ts" && parameters[0] === "start") buildPortal();
+  if (file === "gateway/cli/gw.ts" && parameters[0] === "start") buildPages();
   return run(path, parameters);
 }
 
-/** When it is stale. The gateway runs without it, and `/portal/` says that it is not built. */
-function buildPortal() {
-  const build = join(root, "portal", "build.ts");
-  const { status } = spawnSync(pinnedNode, [build], { stdio: ["ignore", "inherit", "inherit"] });
-  if (status !== 0) process.stderr.write("The portal could not be built; all else works.\n");
+/** What is stale. The gateway runs without them, and their addresses say so. */
+function buildPages() {
+  const parts = { portal: "The portal", "docs-site": "The documentation" };
+  for (const [folder, name] of Object.entries(parts)) {
+    const build = join(root, folder, "build.ts");
+    const { status } = spawnSync(pinnedNode, [build], { stdio: ["ignore", "inherit", "inherit"] });
+    if (status !== 0) process.stderr.write(`${name} could not be built; all else works.\n`);
+  }
 }
 
 function run(path, parameters) {

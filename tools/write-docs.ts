@@ -8,9 +8,11 @@ import { renderOperation } from "./documents/operation-page.ts";
 import { renderOrdersPage } from "./documents/orders-page.ts";
 import {
   insertEvents,
+  insertRecipes,
   insertRules,
   renderErrorsPage,
   renderSettingsPage,
+  renderTestCardsPage,
 } from "./documents/reference-pages.ts";
 import { renderStatusPage } from "./documents/status-page.ts";
 import { root } from "./repository.ts";
@@ -28,6 +30,7 @@ export async function renderAll(): Promise<ReadonlyMap<string, string>> {
     ["docs/merchant-api/errors.md", renderErrorsPage()],
     ["docs/orders.md", renderOrdersPage()],
     ["docs/settings.md", renderSettingsPage()],
+    ["docs/test-cards.md", renderTestCardsPage()],
   ]);
 }
 
@@ -37,6 +40,10 @@ export function renderParts(): ReadonlyMap<string, string> {
   return new Map([
     ["docs/monitoring.md", insertEvents(read("docs/monitoring.md"))],
     ["docs/screening.md", insertRules(read("docs/screening.md"))],
+    ...["quick-start", "3d-secure", "wallets", "recurrent"].map((name) => {
+      const path = `docs/${name}.md`;
+      return [path, insertRecipes(read(path))] as const;
+    }),
   ]);
 }
 

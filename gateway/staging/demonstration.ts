@@ -23,6 +23,7 @@ import {
 import { addWalletKey, openWalletKeys, pointOf } from "../cli/wallet.ts";
 import type { Config } from "../config/config.ts";
 import type { WalletSettings } from "../orders/merchant.ts";
+import type { DocumentValues } from "../pages/documentation.ts";
 import { makeAdministration } from "../storage/administration.ts";
 import { mainCell } from "../storage/cells.ts";
 import { makeDirectoryAdministration } from "../storage/directories.ts";
@@ -318,4 +319,15 @@ export async function writeDemoFile(
   const content = { baseUrl, merchant, oauth, wallets, endpoints, group, portal, bank };
   await writeFile(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
   return file;
+}
+
+/** What the commands of the documentation need, by the names of their variables. */
+export async function readDocumentValues(config: Pick<Config, "dataDir">): Promise<DocumentValues> {
+  const text = await readFile(demoFileOf(config), "utf8").catch(() => undefined);
+  if (text === undefined) return {};
+  const { baseUrl, merchant, endpoints, bank } = JSON.parse(text);
+  return {
+    ...{ GATEWAY: baseUrl, LOGIN: merchant.login, CONTROL_KEY: merchant.controlKey },
+    ...{ ENDPOINT: endpoints.plain, SECURE_ENDPOINT: endpoints.secure, BANK: bank.url },
+  };
 }

@@ -25,6 +25,7 @@ import {
   prepareWallets,
   putSandboxDirectory,
   putSandboxGates,
+  readDocumentValues,
   writeDemoFile,
 } from "./demonstration.ts";
 import { firstSale, makeRequests, makeSecureSale, writeCommand } from "./example-sale.ts";
@@ -44,6 +45,7 @@ export function makeStagingParts(installation: Installation): StagingParts {
   return {
     ranges: sandboxRanges,
     networks: sandboxNetworks,
+    documentValues: () => readDocumentValues(installation.config),
     walletSheet: sheet.walletSheet,
     routes: ({ findState, clock }) => [
       ...welcomeRoutes(clock, async () => findFacts(await findState())),

@@ -1,4 +1,5 @@
-/** Builds the HTTP edges: merchant interface, cardholder's pages, portal, health, staging. */
+/** Builds the HTTP edges: merchant interface, pages, portal, documentation, health, staging. */
+import { join } from "node:path";
 import type { Gates } from "../acquirers/gates.ts";
 import { baseUrlOf, signedUrlsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
@@ -18,6 +19,7 @@ import { makeAnswerError, merchantRoutes } from "../merchant-api/routes.ts";
 import type { Order } from "../orders/order.ts";
 import { receiptRoute } from "../pages/cardholder/receipts.ts";
 import { cardholderRoutes } from "../pages/cardholder/routes.ts";
+import { type DocumentValues, documentationRoutes } from "../pages/documentation.ts";
 import { openTheme } from "../pages/operator-theme.ts";
 import {
   type Configuration,
@@ -81,6 +83,8 @@ export type StagingParts = {
   readonly networks?: readonly (readonly [network: string, country: string])[];
   /** The script that plays wallets on payment pages. */
   readonly walletSheet?: string;
+  /** The demonstration merchant's, for the documentation. */
+  readonly documentValues?: () => Promise<DocumentValues>;
   routes?(node: {
     readonly findState: () => Promise<NodeState>;
     readonly clock: Clock;
@@ -91,6 +95,8 @@ export type NodeState = {
   readonly configuration: Configuration;
   readonly missing: Readonly<Record<string, string>>;
 };
+
+const builtDocumentation = join(import.meta.dirname, "../../docs-site/dist");
 
 /** Anyone can be refused as often as they like: the log must not grow with that. */
 const refusalsEveryMs = 60_000;
@@ -141,6 +147,9 @@ export function makeHttpServers(dependencies: Dependencies) {
       ...portalRoutes({
         ...{ ...dependencies, ...services, checkReadiness, port: () => listeningPort },
       }),
+      ...documentationRoutes(builtDocumentation, async () => ({
+        ...{ GATEWAY: dependencies.baseUrl(), ...(await staging?.documentValues?.()) },
+      })),
       ...(hasAdminPort ? [] : health),
       ...(staging?.routes?.({ findState, clock }) ?? []),
     ],

@@ -22,20 +22,6 @@ test("README: a hold is captured", async () => {
   assert.match(output, /&order-stage=capture_approved&/);
 });
 
-test("3-D Secure: the status has the link for the browser", async () => {
-  const output = await paste("docs/3d-secure.md");
-
-  assert.match(output, /type=async-response&/);
-  const [, link = ""] = /"redirect-to":"([^"]+)"/.exec(output) ?? [];
-  assert.equal((await fetch(link)).status, 200);
-});
-
-test("wallets: both tokens are minted, and one is paid with", async () => {
-  const output = await paste("docs/wallets.md");
-
-  assert.match(output, /&order-stage=sale_approved&/);
-});
-
 test("wallets: the decrypted payment data that the document shows is paid with", async () => {
   const fences = await readFences("docs/wallets.md");
   const [walletb = "", walleta = ""] = fences
@@ -57,7 +43,7 @@ test("wallets: the decrypted payment data that the document shows is paid with",
 async function paste(document: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-paste-"));
   atEnd(endOfFile, () => rm(folder, { recursive: true, force: true }));
-  const { set, gateway, bank } = world;
+  const { set, gateway } = world;
   const { login, controlKey } = set;
   await mkdir(join(folder, "data"));
   await writeFile(
@@ -66,9 +52,7 @@ async function paste(document: string): Promise<string> {
   );
   const script = toScript(await readFences(document), {
     "http://localhost:8080": gateway.url,
-    "http://localhost:8090": bank.url,
     "1001": set.endpoints["plain"] ?? "",
-    "1002": set.endpoints["secure"] ?? "",
   });
   await writeFile(join(folder, "paste.sh"), script);
   const shell = startShell("paste.sh", folder, {});

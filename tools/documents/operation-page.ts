@@ -1,4 +1,5 @@
 /** The page of one operation: what it is for, where, with which parameters, and an example. */
+import { hash } from "node:crypto";
 import {
   type ControlTerm,
   type Operation,
@@ -8,6 +9,8 @@ import {
 } from "../../gateway/merchant-api/operation.ts";
 import { synchronousVariantOf } from "../../gateway/merchant-api/reply.ts";
 import type { Example } from "./examples.ts";
+import { renderRecipe } from "./languages.ts";
+import { recipes } from "./recipes.ts";
 import * as sample from "./sample-world.ts";
 import { curl, fence, mono, page, sentence, table } from "./text.ts";
 
@@ -31,6 +34,7 @@ export function renderOperation(example: Example): string {
     ...(hasWaivable(operation) ? [waivableNote] : []),
     "## Authentication",
     ...authentication(operation),
+    ...workedChecksum(example),
     "## Example",
     renderExample(example),
     reply.type === "status-response"
@@ -128,14 +132,35 @@ function parameterRows({ request }: Operation): readonly (readonly string[])[] {
   });
 }
 
+/** The program in each language, then a reply; OAuth needs the client or a library. */
 function renderExample({ operation, version, fields, authorization, answer }: Example): string {
+  const recipe = recipes[operation.name];
   const url = sample.baseUrl + pathOf({ path: pathIn(version, operation) }, sample.endpoint.id);
-  const inV2 = version === "v2";
-  const key = inV2 ? `the control key ${mono(sample.controlKey)}` : "the key of the OAuth chapter";
+  const request =
+    recipe === undefined
+      ? [
+          "A request of the sample merchant, with the key of the OAuth chapter:",
+          fence("sh", curl(url, fields, authorization)),
+        ]
+      : [
+          "Set the variables of the [quick start](../quick-start.md#2-set-your-credentials) first.",
+          renderRecipe(recipe),
+        ];
   return [
-    `A request of the merchant ${mono(sample.endpoint.merchant.login)} with ${key}:`,
-    fence("sh", curl(url, fields, inV2 ? undefined : authorization)),
-    "The reply is one line; here it has a line break before each `&`:",
+    ...request,
+    "The reply to the operation itself is one line; here it has a line break before each `&`:",
     fence("text", answer.replaceAll("&", "\n&")),
   ].join("\n\n");
+}
+
+/** One checksum step by step, and the place of the calculator on the site. */
+function workedChecksum({ operation, signed }: Example): readonly string[] {
+  if (!versionsOf(operation).includes("v2")) return [];
+  const text = signed.join("") + sample.controlKey;
+  const values = [...signed, sample.controlKey].filter((value) => value !== "");
+  return [
+    `For the control key ${mono(sample.controlKey)}: ${values.map(mono).join(" + ")} gives`,
+    fence("text", hash("sha1", text)),
+    `<!-- calculator ${JSON.stringify({ terms: operation.control, signed })} -->`,
+  ];
 }

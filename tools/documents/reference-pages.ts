@@ -1,8 +1,11 @@
-/** The catalogues: errors by the ranges of their numbers, settings, and log events. */
+/** The catalogues: errors by the ranges of their numbers, settings, log events, test cards. */
 import { type Setting, settings } from "../../gateway/config/settings.ts";
 import { events } from "../../gateway/observability/events.ts";
 import { rules } from "../../gateway/screening/rules/index.ts";
 import { type FailureRow, type FailureType, failures } from "../../gateway/values/failure.ts";
+import { cvvOutcomes, type Outcome, scenarios } from "../../sandbox-bank/scenarios.ts";
+import { renderRecipe } from "./languages.ts";
+import { recipes } from "./recipes.ts";
 import { mono, renderTemplate, sentence, table } from "./text.ts";
 
 type Range = {
@@ -86,6 +89,16 @@ export function insertRules(document: string): string {
   return insert(document, "gateway/screening/rules", sections.join("\n\n"));
 }
 
+/** Every example that the document has a place for. */
+export function insertRecipes(document: string): string {
+  const places = document.matchAll(/<!-- Generated from tools\/documents\/recipes: ([\w-]+)\./g);
+  return [...places].reduce((changed, [, name = ""]) => {
+    const recipe = recipes[name];
+    if (recipe === undefined) throw new Error(`There is no recipe ${name}.`);
+    return insert(changed, `tools/documents/recipes: ${name}\\.`, renderRecipe(recipe));
+  }, document);
+}
+
 /** Into the part of the document that is generated from the source. */
 function insert(document: string, source: string, text: string): string {
   const part = new RegExp(`(<!-- Generated from ${source}.*-->\\n)[\\s\\S]*?(<!-- End of)`);
@@ -105,4 +118,30 @@ function show(name: string, value: unknown): string {
   if (Array.isArray(value)) return mono(value.map((each) => Number(each) / 1000).join(","));
   const inSeconds = typeof value === "number" && name.endsWith("_S") && !name.endsWith("_PER_S");
   return mono(String(inSeconds ? value / 1000 : value));
+}
+
+/** The sandbox bank's catalogue, by its groups. */
+export function renderTestCardsPage(): string {
+  const groups = Object.entries(Object.groupBy(scenarios, ({ group }) => group));
+  const cards = groups.map(([group, rows = []]) => {
+    const cells = rows.map(({ card, name, what }) => [mono(card), mono(name), effectOf(what)]);
+    return `## ${group}\n\n${table(["Card", "Name", "What happens"], cells)}`;
+  });
+  const cvvs = [...cvvOutcomes].map(([cvv, outcome]) => [
+    cvv === "" ? "none" : mono(cvv),
+    outcome.kind === "decline" ? effectOf(outcome.code) : cvvWords(outcome),
+  ]);
+  return renderTemplate("test-cards", "sandbox-bank/scenarios.ts", {
+    cards: cards.join("\n\n"),
+    cvvs: table(["CVV", "What happens"], cvvs),
+  });
+}
+
+/** A row of the catalogue is a bare response code where the host does nothing but decline. */
+function effectOf(what: string): string {
+  return sentence(/^\w\d$/.test(what) ? `declined with the bank's response code ${what}` : what);
+}
+
+function cvvWords({ kind }: Outcome): string {
+  return kind === "approve" ? "Approved." : "The host books the charge and never answers.";
 }

@@ -1,0 +1,126 @@
+/**
+ * Builds the documentation site into `docs-site/dist` when a document or a file of this folder has
+ * changed: every document as a page and as Markdown, the index of the search and `llms.txt`. The
+ * gateway serves the folder at `/docs/`.
+ */
+import { createHash } from "node:crypto";
+import * as fs from "node:fs";
+import { dirname, join } from "node:path";
+import { buildWhenStale, compressFiles } from "../tools/build-when-stale.ts";
+import {
+  addressOf,
+  markdownAddressOf,
+  readSources,
+  type Source,
+  sections,
+  targetOf,
+} from "./pages.ts";
+
+const root = import.meta.dirname;
+
+/** Returns a sentence about a new build; nothing when the last one is up to date. */
+export function buildDocsSite(): Promise<string | undefined> {
+  return buildWhenStale({
+    ...{ name: "Documentation", root },
+    sources: [
+      "*.{ts,json}",
+      "browser/*",
+      "../docs/*.{md,json}",
+      "../docs/merchant-api/*.md",
+      "../CHANGELOG.md",
+    ],
+    build: writeSite,
+    describe: (folder) => `${fs.globSync("**/*.html", { cwd: folder }).length} pages`,
+  });
+}
+
+async function writeSite(folder: string): Promise<void> {
+  // Loaded when they are needed: most starts find the site built.
+  const { renderMarkdown } = await import("./markdown.ts");
+  const { renderPage } = await import("./layout.ts");
+  const put = (name: string, content: string | Uint8Array) => {
+    const file = join(folder, name);
+    fs.mkdirSync(dirname(file), { recursive: true });
+    fs.writeFileSync(file, content);
+  };
+  /** Under a name with the hash of its content. */
+  const putAsset = (name: string, content: string): string => {
+    const [stem, ending] = name.split(".");
+    const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
+    put(`assets/${stem}.${hash}.${ending}`, content);
+    return `${stem}.${hash}.${ending}`;
+  };
+  const read = (name: string) => fs.readFileSync(join(root, "browser", name), "utf8");
+  const sources = new Map(readSources().map((source) => [source.path, source]));
+  const rendered = [...sources.values()].map((source) => ({
+    source,
+    ...renderMarkdown(source.text, (href) => resolveLink(source, href, sources, addressOf)),
+  }));
+  const passages = rendered.flatMap(({ source, passages: found }) =>
+    found.map(({ id, heading, text }) => ({
+      ...{ address: `${addressOf(source)}#${id}`, page: source.name, heading, text },
+    })),
+  );
+  const assets = {
+    style: putAsset("site.css", read("site.css")),
+    script: putAsset("site.js", read("site.js")),
+    index: putAsset("index.json", JSON.stringify(passages)),
+  };
+  for (const { source, html, headings } of rendered) {
+    put(`${fileOf(source)}.html`, renderPage({ source, sources, html, headings, assets }));
+    put(`${fileOf(source)}.md`, withAddresses(source, sources));
+  }
+  put("llms.txt", renderList(sources));
+  compressFiles(folder, "**/*.{html,md,txt,json,js,css}", 6);
+}
+
+function fileOf({ place }: Source): string {
+  return place === "" ? "index" : place;
+}
+
+/** Another document's address, or the address itself when it is elsewhere in the world. */
+function resolveLink(
+  from: Source,
+  href: string,
+  sources: ReadonlyMap<string, Source>,
+  printAddress: (page: Source) => string,
+): string | undefined {
+  const target = targetOf(from.path, href);
+  if (target === undefined) return href;
+  // The repository's front page is for people who have the repository.
+  const known = target.path === "README.md" ? "docs/quick-start.md" : target.path;
+  const page = sources.get(known);
+  if (page === undefined) return undefined;
+  return printAddress(page) + (known === target.path ? target.rest : "");
+}
+
+/** The document for programs: links lead to Markdown of this site. */
+function withAddresses(source: Source, sources: ReadonlyMap<string, Source>): string {
+  return source.text.replaceAll(/\[([^\]]*)\]\(([^)\s]+)\)/g, (_, words, href) => {
+    const address = resolveLink(source, href, sources, markdownAddressOf);
+    return address === undefined ? words : `[${words}](${address})`;
+  });
+}
+
+/** As llmstxt.org describes it. */
+function renderList(sources: ReadonlyMap<string, Source>): string {
+  const parts = sections.map(({ title, pages }) => {
+    const lines = pages.flatMap((path) => {
+      const page = sources.get(path);
+      if (page === undefined) return [];
+      const [, sentence = ""] = /^# .+\n+(?![#|<`-])(.+?[.:])(?:\s|$)/m.exec(page.text) ?? [];
+      const about = sentence.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/:$/, ".");
+      return [`- [${page.title}](${markdownAddressOf(page)})${about && `: ${about}`}`];
+    });
+    return `## ${title}\n\n${lines.join("\n")}\n`;
+  });
+  const intro =
+    "# Tollgate\n\n> A card payment gateway: merchants send payments over HTTP as signed forms. " +
+    "Every page of this documentation is Markdown at the addresses below.\n";
+  return [intro, ...parts].join("\n");
+}
+
+if (import.meta.main) {
+  const done = await buildDocsSite();
+  if (done !== undefined) process.stderr.write(`${done}\n`);
+}
