@@ -18,6 +18,7 @@ import { openMerchantTls, watchFigures } from "./wiring/figures.ts";
 import { guarded, makeHttpServers, type ShareMetrics, type StagingParts } from "./wiring/http.ts";
 import { joinNodes, makeUpdateGates, openNodeHold } from "./wiring/node.ts";
 import { makeOrderIndexJob } from "./wiring/order-index.ts";
+import type { OpenDesk } from "./wiring/portal-configuration.ts";
 import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { openScreening } from "./wiring/screening.ts";
 import { makeThreeDs } from "./wiring/threeds.ts";
@@ -30,6 +31,8 @@ type GatewayOptions = ResourceOptions & {
   readonly staging?: StagingParts | undefined;
   /** Where several processes share the port: how one of them reads the figures of all. */
   readonly shareMetrics?: ShareMetrics | undefined;
+  /** The commands of `gw`, for users of the portal. */
+  readonly openDesk?: OpenDesk | undefined;
 };
 
 export type Gateway = {
@@ -85,7 +88,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   gates.open(makeStartAcquirer(shared, engine.lateApprovals, configuration));
   updateGates(configuration.current());
   const edges = { ...shared, orderIndex, staging, baseUrl, engine, wallets, callbacks, tls };
-  const servers = makeHttpServers({ ...edges, shareMetrics: options.shareMetrics });
+  const { shareMetrics, openDesk } = options;
+  const servers = makeHttpServers({ ...edges, shareMetrics, openDesk });
   const { directories } = directoryServers;
   watchFigures({ ...shared, engine, directories, servers, tls });
   await listen();

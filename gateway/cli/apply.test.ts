@@ -13,6 +13,7 @@ import { Problem } from "../values/problem.ts";
 import { apply, exportFile } from "./apply.ts";
 import type { Session } from "./command.ts";
 import { makeSchema } from "./configuration-file.ts";
+import { processInput } from "./input-file.ts";
 import { type Installation, openInstallation, readConfiguration } from "./installation.ts";
 
 const gate = {
@@ -70,7 +71,9 @@ async function run(content: object, options: { dryRun?: boolean; prune?: boolean
 
 function session(): Session {
   const administration = makeAdministration(installation.audit);
-  return { ...installation, administration, json: true };
+  const findings = { tell: () => undefined, are: () => false };
+  const manner = { json: true, input: processInput, isTrial: false, findings };
+  return { ...installation, administration, ...manner };
 }
 
 async function changesOf(...given: Parameters<typeof run>): Promise<readonly string[]> {

@@ -1,11 +1,11 @@
 /** All commands of `gw`. One file declares and implements a command; it is loaded when used. */
-import { Command } from "commander";
+import { Command, type CommanderError } from "commander";
 import { describeExitCodes, exitCodes } from "./terminal.ts";
 
 type Row = readonly [
   name: string,
   description: string,
-  load: () => Promise<(command: Command) => void>,
+  load: () => Promise<(command: Command, make: typeof makeProgram) => void>,
 ];
 
 // biome-ignore format: a table
@@ -46,21 +46,28 @@ const commands: readonly Row[] = [
   ["callback",  "callbacks to merchants: list, show every attempt, send again",                 async () => (await import("./callback.ts")).addCallbackCommands],
 ];
 
+/** A wrong option is refused as any other input. */
+function exitProcess({ exitCode }: CommanderError): never {
+  return process.exit(exitCode === 0 ? 0 : exitCodes.refused);
+}
+
 /** With the options of every command, or of those alone that the words may mean. */
-export async function makeProgram(words?: readonly string[]): Promise<Command> {
+export async function makeProgram(
+  words?: readonly string[],
+  onExit: (error: CommanderError) => void = exitProcess,
+): Promise<Command> {
   const needsAll = words === undefined || words[0] === "completion";
   const program = new Command("gw")
     .description("Tollgate, a card payment gateway that you run yourself")
     .version("0.1.0")
     .addHelpText("after", `\n${describeExitCodes()}`)
-    // A wrong option is refused as any other input.
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.refused))
+    .exitOverride(onExit)
     // Options belong to the word before them: `gw restore` and `gw restore status` have their own.
     .enablePositionalOptions();
   for (const [name, description, load] of commands) {
     const command = program.command(name).description(description);
     // The first word, or the second after `help`.
-    if (needsAll || words.slice(0, 2).includes(name)) (await load())(command);
+    if (needsAll || words.slice(0, 2).includes(name)) (await load())(command, makeProgram);
   }
   return program;
 }

@@ -4,7 +4,8 @@
  */
 import type { Command } from "commander";
 import { Problem } from "../values/problem.ts";
-import { type Output, pathOf, setOutput } from "./command.ts";
+import { setOutput } from "./command.ts";
+import { type Output, pathOf } from "./perform.ts";
 
 export function addCompletion(completion: Command): void {
   setOutput(completion.argument("<shell>", "bash or zsh"), ([shell = ""]) =>

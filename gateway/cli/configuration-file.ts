@@ -4,7 +4,7 @@
  */
 import type { Option } from "commander";
 import type { Gate } from "../acquirers/gates.ts";
-import type { Endpoint, EndpointSettings, MerchantSettings } from "../orders/merchant.ts";
+import type { Endpoint, EndpointSettings, Merchant, MerchantSettings } from "../orders/merchant.ts";
 import { listKinds } from "../screening/list-kinds.ts";
 import { listNames } from "../screening/lists.ts";
 import { rules } from "../screening/rules/index.ts";
@@ -138,6 +138,21 @@ export function printConfiguration(
       }),
     ),
   };
+}
+
+/** As one would type them, by the options of the commands that set them. */
+export const settingsOf = {
+  merchant: ({ settings }: Merchant) => asTexts(printSettings(merchantTable, settings)),
+  endpoint: ({ settings, currency }: Endpoint) =>
+    asTexts(printSettings(endpointTable(), settings, currency)),
+  gate: (gate: Gate) => asTexts(printGate(gate)),
+};
+
+function asTexts(entry: FileEntry): Readonly<Record<string, string>> {
+  const pairs = Object.entries(entry).map(([name, value]) => {
+    return [name, Array.isArray(value) ? value.join(",") : String(value)] as const;
+  });
+  return Object.fromEntries(pairs);
 }
 
 /** For editors: the same tables as a JSON schema. */

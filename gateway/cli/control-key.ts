@@ -2,13 +2,13 @@
  * `gw merchant control-key`: renews, sets and drops the key of a merchant's checksums. After a
  * renewal both keys count, until the operator drops the old one. The gateway signs with the new.
  */
-import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { Merchant } from "../orders/merchant.ts";
 import { controlKeyContext, findControlKeyUse } from "../storage/configuration.ts";
 import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
+import { readInput } from "./input-file.ts";
 import { openVault, readConfiguration } from "./installation.ts";
 import { findMerchant, makeControlKey } from "./merchant-set.ts";
 
@@ -31,7 +31,7 @@ async function renew(session: Session, login: string): Promise<Output> {
 }
 
 async function set(session: Session, login: string): Promise<Output> {
-  const key = (await text(process.stdin)).trim();
+  const key = (await readInput(session.input)).trim();
   if (!keyForm.test(key)) {
     return new Problem("A control key is 16 to 128 printable characters without spaces.");
   }

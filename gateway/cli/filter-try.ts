@@ -2,7 +2,6 @@
  * `gw filter try`: what rules and lists would have done to past orders, and what became of those.
  * It changes nothing. Cells are looked through one after the other, as rules count in each alone.
  */
-import { readFile } from "node:fs/promises";
 import { Option } from "commander";
 import type { Order } from "../orders/order.ts";
 import { initialOf, totalsOf } from "../orders/transactions.ts";
@@ -21,6 +20,7 @@ import { asInstant, hours, type Instant, later, parseDate } from "../values/time
 import { readFileRules } from "./apply-screening.ts";
 import { Invalid } from "./apply-work.ts";
 import { type Output, print, type Session } from "./command.ts";
+import { readInput } from "./input-file.ts";
 import { readConfiguration } from "./installation.ts";
 import { openCountries } from "./screening-data.ts";
 import { makeScopeOf, nameScopes } from "./screening-scope.ts";
@@ -48,7 +48,7 @@ type TryOptions = Partial<
 
 export async function tryRules(session: Session, given: TryOptions): Promise<Output> {
   const configuration = await readConfiguration(session);
-  const rules = await chooseRules(given, configuration);
+  const rules = await chooseRules(session, given, configuration);
   if (rules instanceof Problem) return rules;
   const period = await readPeriod(session, given);
   if (period instanceof Problem) return period;
@@ -91,13 +91,14 @@ export async function tryRules(session: Session, given: TryOptions): Promise<Out
 const noLists = { size: 0, find: () => undefined };
 
 async function chooseRules(
+  { input }: Session,
   { rule, file }: TryOptions,
   configuration: Configuration,
 ): Promise<readonly ConfiguredRule[] | Problem> {
   const { screeningRules: known } = configuration;
   if (file !== undefined) {
     try {
-      const read = readFileRules(await readFile(file, "utf8"), configuration);
+      const read = readFileRules(await readInput(input, file), configuration);
       return read.map((each, at) => ({ ...each, id: String(at + 1) }));
     } catch (error) {
       if (error instanceof Invalid) return new Problem(error.message);

@@ -1,11 +1,27 @@
 /** Files that operators give to commands: can they be read, and how do acquirers write them? */
+import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { Option } from "commander";
 import { type AmountForm, amountForms, type FileFormat } from "../reconciliation/acquirer-file.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { readOneOf } from "./options.ts";
 
+/** What a command reads: a file that the user has named, or with `-` standard input. */
+export type Input = {
+  open(file: string): AsyncIterable<Uint8Array>;
+};
+
+export const processInput: Input = {
+  open: (file) => (file === "-" ? process.stdin : createReadStream(file)),
+};
+
+export function readInput({ open: openFile }: Input, file = "-"): Promise<string> {
+  return text(openFile(file));
+}
+
 export async function findFileProblem(file: string): Promise<Problem | undefined> {
+  if (file === "-") return undefined;
   try {
     const opened = await open(file);
     const isFile = (await opened.stat()).isFile();

@@ -3,8 +3,6 @@
  * an order, or by its number on standard input; of the number only a digest is stored.
  */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { text as readAll } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import {
   looksLikeCardNumber,
@@ -28,7 +26,7 @@ import { isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { asInstant, makePrintDate } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
-import { findFileProblem } from "./input-file.ts";
+import { findFileProblem, readInput } from "./input-file.ts";
 import { openVault, readConfiguration } from "./installation.ts";
 import { cardValueOf, readCardNumber, resolveCard } from "./list-card.ts";
 import { expiresOption, readMoment } from "./options.ts";
@@ -108,7 +106,7 @@ async function readValue(
     );
   }
   if (kind === "card") {
-    const number = text === "-" ? readCardNumber(await readAll(process.stdin)) : undefined;
+    const number = text === "-" ? readCardNumber(await readInput(session.input)) : undefined;
     if (number instanceof Problem) return number;
     return resolveCard(session, scope, number ?? { text, order });
   }
@@ -184,24 +182,21 @@ async function remove(session: Session, ids: readonly string[], given: Given): P
 }
 
 async function importFile(session: Session, file: string): Promise<Output> {
-  const problem = file === "-" ? undefined : await findFileProblem(file);
+  const problem = await findFileProblem(file);
   if (problem !== undefined) return problem;
   const configuration = await readConfiguration(session);
   const now = await readDatabaseTime(session.database.query);
   const vault = await openVault(session);
   const digest = createHash("sha256");
   try {
-    const entries = await readListFile(
-      hashing(file === "-" ? process.stdin : createReadStream(file), digest),
-      {
-        scopeOf: makeScopeOf(configuration),
-        readExpiry: (text) => trimmed(readMoment(text, now)),
-        report: makeProgress("lines read"),
-        ...(file === "-" && {
-          cardValueOf: (number, { merchantId }) => cardValueOf(vault, number, merchantId),
-        }),
-      },
-    );
+    const entries = await readListFile(hashing(session.input.open(file), digest), {
+      scopeOf: makeScopeOf(configuration),
+      readExpiry: (text) => trimmed(readMoment(text, now)),
+      report: makeProgress("lines read"),
+      ...(file === "-" && {
+        cardValueOf: (number, { merchantId }) => cardValueOf(vault, number, merchantId),
+      }),
+    });
     const sha256 = digest.digest("hex");
     return await session.audit.change(async (query, write) => {
       const options = { by: session.actor.who, report: makeProgress("entries written") };

@@ -2,7 +2,6 @@
  * `gw gate mac-key`: the keys that a gate's messages are authenticated with. A key is read from
  * standard input, because a command line is visible to other users and kept in histories.
  */
-import { text } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import type { Gate, GateMacKey, GateZoneKey } from "../acquirers/gates.ts";
 import { exchangeOverOwnLink, hasKeyExchange } from "../acquirers/iso8583-host/exchange-command.ts";
@@ -17,6 +16,7 @@ import { listMacKeys, macKeyContext, zoneKeyContext } from "../storage/mac-keys.
 import { Problem } from "../values/problem.ts";
 import { systemClock } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
+import { readInput } from "./input-file.ts";
 import { openVault, readConfiguration } from "./installation.ts";
 
 const options = [
@@ -58,7 +58,7 @@ async function setKey(session: Session, name: string, given: KeyOptions): Promis
     return new Problem(`The gate ${name} has two keys: drop the older one first.`);
   }
   const { algorithm, bytes } = given;
-  const read = readMacKey(await text(process.stdin), algorithm);
+  const read = readMacKey(await readInput(session.input), algorithm);
   if (read instanceof Problem) return read;
   const { key, checkValue } = read;
   const { sealSecret } = await openVault(session);
@@ -112,7 +112,7 @@ async function setZoneKey(session: Session, name: string, given: ZoneOptions): P
   if (every !== undefined && !/^[1-9]\d{0,3}$/.test(every)) {
     return new Problem("--every takes a number of hours, from 1 to 9999.");
   }
-  const read = readZoneKey(await text(process.stdin), cipher);
+  const read = readZoneKey(await readInput(session.input), cipher);
   if (read instanceof Problem) return read;
   const { key, checkValue } = read;
   const { sealSecret } = await openVault(session);

@@ -3,7 +3,6 @@
  * signatures.
  */
 import { createPublicKey, hash, type KeyObject, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { MerchantSettings } from "../orders/merchant.ts";
 import { mainCell } from "../storage/cells.ts";
@@ -11,6 +10,7 @@ import { Problem } from "../values/problem.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { addControlKeyCommands, describeKeys } from "./control-key.ts";
 import { findGate } from "./gate.ts";
+import { readInput } from "./input-file.ts";
 import { openVault, readConfiguration } from "./installation.ts";
 import {
   createMerchantSet,
@@ -162,7 +162,7 @@ async function addKey(
 ): Promise<Output> {
   const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
-  const text = await readFile(file, "utf8").catch(() => undefined);
+  const text = await readInput(session.input, file).catch(() => undefined);
   if (text === undefined) return new Problem(`${file} cannot be read.`);
   const key = readPublicKey(text);
   if (key instanceof Problem) return key;

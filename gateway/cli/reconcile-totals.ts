@@ -9,6 +9,7 @@ import type { DayTotals } from "../orders/settlement-items.ts";
 import type { Period } from "../reconciliation/reconcile.ts";
 import { makeDayTotals } from "../reconciliation/totals.ts";
 import { noteReconciled } from "../storage/installation-hold.ts";
+import { putReconciliation } from "../storage/reconciliations.ts";
 import { formatAmount, Money } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { systemClock } from "../values/time.ts";
@@ -34,11 +35,11 @@ export async function reconcileTotals(
   if (balances instanceof Problem) return balances;
   await noteReconciled(session.database.query, gate.name, day);
   const agrees = balances.every((balance) => balance === "in balance");
-  process.exitCode = agrees ? 0 : 1;
-  if (session.json) {
-    const described = totals.map((each, at) => describe(each, balances[at]));
-    return { gate: gate.name, day, agrees, totals: described };
-  }
+  if (!agrees) session.findings.tell();
+  const described = totals.map((each, at) => describe(each, balances[at]));
+  const result = { gate: gate.name, day, agrees, totals: described };
+  await putReconciliation(session.database.query, "totals", session.actor.who, result);
+  if (session.json) return result;
   print({ gate: gate.name, day, result: agrees ? "in balance" : "out of balance" });
   process.stdout.write("\n");
   return totals.map((each, at) => show(each, balances[at]));

@@ -4,7 +4,6 @@
  * when they differ, with 2 when they could not be compared. A difference is noted once in the
  * history of its order.
  */
-import { createReadStream } from "node:fs";
 import { type Command, Option } from "commander";
 import type { OrderEvent } from "../orders/events.ts";
 import {
@@ -23,6 +22,7 @@ import {
 } from "../reconciliation/settlement-file.ts";
 import { findHistory } from "../storage/find-orders.ts";
 import { noteReconciled } from "../storage/installation-hold.ts";
+import { putReconciliation } from "../storage/reconciliations.ts";
 import { CsvFaults } from "../values/csv-records.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, Money } from "../values/money.ts";
@@ -87,8 +87,10 @@ async function reconcile(
   if (result instanceof Problem) return result;
   for (const difference of result.differences) await note(session, difference, options);
   await noteReconciled(session.database.query, gate.name, options.day);
-  process.exitCode = result.differences.length === 0 ? 0 : 1;
-  if (session.json) return describe(result, options);
+  if (result.differences.length > 0) session.findings.tell();
+  const described = describe(result, options);
+  await putReconciliation(session.database.query, "file", session.actor.who, described);
+  if (session.json) return described;
   printReport(result, options);
   return undefined;
 }
@@ -108,13 +110,13 @@ async function compare(session: Session, scope: Scope, files: Files) {
   try {
     const lines = makeProgress("lines");
     let count = 0;
-    for await (const line of readSettlementFile(createReadStream(files.file), files.format)) {
+    for await (const line of readSettlementFile(session.input.open(files.file), files.format)) {
       count += 1;
       books.take(line);
       lines(count);
     }
     for (const [which, file] of given) {
-      for await (const line of readSettlementFile(createReadStream(file), files.format)) {
+      for await (const line of readSettlementFile(session.input.open(file), files.format)) {
         books.takeNeighbour(line, which);
       }
     }

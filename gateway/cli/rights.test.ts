@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Command } from "commander";
-import { rightsPathOf } from "./command.ts";
 import { makeProgram } from "./commands.ts";
+import { rightsPathOf } from "./perform.ts";
 import { commandRights } from "./rights.ts";
 
 /** They read settings or files, or open an installation that is not there yet. */

@@ -26,24 +26,27 @@ import { loadGates } from "../storage/configuration.ts";
 import { NodeNameTaken } from "../storage/presence.ts";
 import { Problem } from "../values/problem.ts";
 import { setOutput, untilStopSignal } from "./command.ts";
+import type { makeDesk } from "./desk.ts";
 import { loadStaging, refuseInProduction } from "./environment.ts";
 import { type Installation, openInstallation } from "./installation.ts";
 import { sendKeyTo } from "./master-key.ts";
 import { admitTo } from "./rights.ts";
 
-export function addStart(command: Command): void {
+export function addStart(command: Command, makeProgram: MakeProgram): void {
   setOutput(command, (_, json) => {
     const report = makeReport(process.stdout, json);
     report("Starting PostgreSQL …");
-    return inInstallation("start", report, (installation) => start(installation, report));
+    return inInstallation("start", report, (installation) =>
+      start({ ...installation, makeProgram }, report),
+    );
   });
 }
 
-export function addServe(command: Command): void {
+export function addServe(command: Command, makeProgram: MakeProgram): void {
   setOutput(command, async (_, json) => {
     const report = makeReport(process.stderr, json);
     const problem = await inInstallation("serve", report, (installation) =>
-      serve(installation, report),
+      serve({ ...installation, makeProgram }, report),
     );
     // A worker lives until it disconnects, also after a failure; everything is closed by now.
     process.disconnect?.();
@@ -51,6 +54,9 @@ export function addServe(command: Command): void {
   });
 }
 
+type MakeProgram = Parameters<typeof makeDesk>[1];
+/** With the commands, for the portal. */
+type Place = Installation & { readonly makeProgram: MakeProgram };
 type Report = (progress: string) => void;
 
 function makeReport(stream: NodeJS.WriteStream, json: boolean): Report {
@@ -72,7 +78,7 @@ async function inInstallation(
   }
 }
 
-async function serve(installation: Installation, report: Report): Promise<Problem | undefined> {
+async function serve(installation: Place, report: Report): Promise<Problem | undefined> {
   const node = await startNode(installation, installation.config.logFile || 1);
   if (node instanceof Problem) return node;
   const { port, adminPort } = node;
@@ -84,7 +90,7 @@ async function serve(installation: Installation, report: Report): Promise<Proble
   return undefined;
 }
 
-async function start(installation: Installation, report: Report): Promise<Problem | undefined> {
+async function start(installation: Place, report: Report): Promise<Problem | undefined> {
   const { config } = installation;
   const startedAt = Number(process.env["TOLLGATE_STARTED_AT"] ?? Date.now());
   const staging = await loadStaging(config);
@@ -113,14 +119,18 @@ async function start(installation: Installation, report: Report): Promise<Proble
   }
 }
 
-async function startNode(installation: Installation, logFile: string | 1) {
+async function startNode(installation: Place, logFile: string | 1) {
   const { config } = installation;
   const destination = logFile === 1 ? openStandardOutput() : openFile(logFile, config, onDropped);
   const log = makeLog(config.logLevel, destination);
   try {
     const staging = (await loadStaging(config))?.makeStagingParts(installation);
     const shared = process.send && { shareMetrics: shareWithParent };
-    const gateway = await startGateway({ ...installation, log, staging, ...shared });
+    const openDesk = async () => {
+      const { makeDesk } = await import("./desk.ts");
+      return makeDesk(installation, installation.makeProgram);
+    };
+    const gateway = await startGateway({ ...installation, log, staging, openDesk, ...shared });
     return {
       ...gateway,
       async stop() {

@@ -1,6 +1,5 @@
 /** `gw wallet`: merchants' identifiers at their customers' wallets, and the keys for those. */
 import { createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { Merchant, WalletSettings } from "../orders/merchant.ts";
 import { makeWalletKeyAdministration } from "../storage/wallets.ts";
@@ -10,6 +9,7 @@ import { messageOf, Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import type { KeyUse } from "../wallets/wallet-trust.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
+import { readInput } from "./input-file.ts";
 import { type Installation, openVault, readConfiguration } from "./installation.ts";
 import { pemOf } from "./merchant.ts";
 import { findMerchant } from "./merchant-set.ts";
@@ -162,7 +162,7 @@ async function certifyWalletKey(session: Session, id: string, file: string): Pro
   if (key === undefined) {
     return new Problem(`There is no walleta key ${id}: see \`gw wallet key list\`.`);
   }
-  const certificate = await readCertificate(file);
+  const certificate = await readCertificate(session, file);
   if (certificate instanceof Problem) return certificate;
   if (pemOf(certificate.publicKey) !== key.publicKey) {
     return new Problem(`${file} is the certificate of another key.`);
@@ -172,9 +172,12 @@ async function certifyWalletKey(session: Session, id: string, file: string): Pro
   return { id, expires: new Date(expiresAt).toISOString().slice(0, 10) };
 }
 
-async function readCertificate(file: string): Promise<X509Certificate | Problem> {
+async function readCertificate(
+  { input }: Session,
+  file: string,
+): Promise<X509Certificate | Problem> {
   try {
-    return new X509Certificate(await readFile(file));
+    return new X509Certificate(await readInput(input, file));
   } catch (error) {
     return new Problem(`${file} is no certificate: ${messageOf(error)}.`);
   }
@@ -208,11 +211,15 @@ async function removeWalletKey(session: Session, id: string): Promise<Output> {
 
 const fileBytesMax = 65_536;
 
-async function setDomainFile({ audit }: Session, name: string, file: string): Promise<Output> {
+async function setDomainFile(
+  { audit, input }: Session,
+  name: string,
+  file: string,
+): Promise<Output> {
   if (!/^[a-z0-9][a-z0-9._-]{0,99}$/i.test(name)) {
     return new Problem("The name is the part of the wallet's path after /.well-known/.");
   }
-  const content = await readFile(file, "utf8").catch(() => undefined);
+  const content = await readInput(input, file).catch(() => undefined);
   if (content === undefined) return new Problem(`${file} cannot be read.`);
   if (content.length > fileBytesMax) return new Problem(`${file} is longer than 64 KiB.`);
   await putWellKnownFile(audit, name, content);

@@ -14,9 +14,14 @@ type GateConditions = {
   readonly passedOver: ReadonlySet<GateId>;
 };
 
+/** What of an order decides. */
+export type Routed = Pick<Order, "id"> & {
+  readonly transaction: Pick<Order["transaction"], "kind" | "amount">;
+};
+
 /** Of gates ordered by rank. Nothing when none of them may have the order, ready or not. */
 export function chooseGate(
-  order: Order,
+  order: Routed,
   gates: readonly EndpointGate[],
   conditions: GateConditions,
 ): GateFacts | undefined {
@@ -128,7 +133,7 @@ function* ranksOf(gates: readonly EndpointGate[]): Iterable<Group> {
 
 /** Why a gate may not have the order, whether it is ready or not. */
 function obstacleOf(
-  { transaction: { kind, amount } }: Order,
+  { transaction: { kind, amount } }: Routed,
   gate: EndpointGate,
   passedOver: ReadonlySet<GateId>,
 ): string | undefined {

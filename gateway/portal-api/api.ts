@@ -4,19 +4,9 @@
  * of roles are made from it.
  */
 import { roles } from "../values/roles.ts";
-import type { Access, ApiOf, HandlersOf, Scope } from "./route.ts";
-import {
-  anything,
-  flag,
-  instant,
-  list,
-  oneOf,
-  optional,
-  record,
-  type Schema,
-  text,
-  whole,
-} from "./schema.ts";
+import { configurationRoutes } from "./configuration-routes.ts";
+import { type ApiOf, type HandlersOf, row } from "./route.ts";
+import { anything, flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
 import {
   attemptShape,
   callbackShape,
@@ -30,16 +20,6 @@ import {
   ranges,
   sessionShape,
 } from "./shapes.ts";
-
-function row<const Who extends Access, Input, Output>(
-  access: Who,
-  scope: Scope,
-  input: Schema<Input>,
-  output: Schema<Output>,
-  does: string,
-) {
-  return { access, scope, input, output, does };
-}
 
 const secret = (max = 256) => text("", { max, isExact: true });
 const byPassword = { password: text("the user's own, once more", { max: 256, isExact: true }) };
@@ -69,7 +49,7 @@ const orderFilters = record({
   ),
   merchant: optional(text("a login; for operators", { max: 64 })),
   ...{ status: words(), stage: words(), type: words(), endpoint: words(), gate: words() },
-  ...{ currency: words(), network: words() },
+  ...{ currency: words(), network: words(), link: words() },
   ...{
     from: optional(instant("accepted from then on")),
     until: optional(instant("accepted before")),
@@ -121,6 +101,8 @@ export const api = {
   "GET /callbacks":                  row("see_orders",       "merchant", record({ state: optional(oneOf(["due", "delivered", "stopped", "given_up"])), merchant: optional(text("a login; for operators", { max: 64 })), ...cursorInput }), record({ callbacks: list(callbackShape), next: optional(text()) }), "list callbacks, the latest first"),
   "GET /callbacks/:order/:sequence": row("see_orders",       "merchant", record({ order: orderId, sequence: whole("", 1, 999_999) }), record({ attempts: list(attemptShape) }), "every attempt of a callback, with body and answer"),
   "POST /callbacks/resend":          row("resend_callbacks", "merchant", record({ order: optional(orderId), sequence: optional(whole("", 1, 999_999)), state: optional(oneOf(["due", "delivered", "stopped", "given_up"])), since: optional(instant()), until: optional(instant()), reason }), record({ count: whole("to be sent again") }), "send callbacks again: one, those of an order, or those of a time"),
+
+  ...configurationRoutes,
 
   // Team and audit
   "GET /users":                      row("manage_users", "merchant", nothing, record({ users: list(userRow, 100_000) }), "list users; a merchant's administrator sees that merchant's"),

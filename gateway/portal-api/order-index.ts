@@ -37,7 +37,7 @@ export type IndexRow = {
 // biome-ignore format: a table
 export const letters = {
   order: "o", clientOrder: "c", email: "e", lastFour: "l", amount: "a", reference: "r",
-  status: "s", stage: "t", type: "k", endpoint: "p", gate: "g", currency: "y", network: "n", merchant: "m",
+  status: "s", stage: "t", type: "k", endpoint: "p", gate: "g", currency: "y", network: "n", merchant: "m", link: "u",
 } as const;
 export type WordKind = keyof typeof letters;
 
@@ -91,6 +91,7 @@ export function describeOrder(order: Order): IndexRow {
   add("currency", row.currency);
   add("network", row.network);
   add("merchant", row.merchantId);
+  add("link", order.page?.linkId ?? "");
   return row;
 }
 

@@ -34,7 +34,16 @@ export type OrderOptions = TimelineOptions & {
 };
 
 const usualLimit = 50;
-const filters = ["status", "stage", "type", "endpoint", "gate", "currency", "network"] as const;
+const filters = [
+  "status",
+  "stage",
+  "type",
+  "endpoint",
+  "gate",
+  "currency",
+  "network",
+  "link",
+] as const;
 
 export function orderHandlers(options: OrderOptions) {
   const { reads, names } = options;

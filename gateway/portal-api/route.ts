@@ -87,6 +87,17 @@ export type PortalRoute = {
   readonly does: string;
 };
 
+/** A row of the table. */
+export function row<const Who extends Access, Input, Output>(
+  access: Who,
+  scope: Scope,
+  input: Schema<Input>,
+  output: Schema<Output>,
+  does: string,
+) {
+  return { access, scope, input, output, does };
+}
+
 /** By method and path, like `GET /orders/:order`; parameters stand at the end. */
 export type Routes = Readonly<Record<string, PortalRoute>>;
 

@@ -6,9 +6,18 @@ import type { Conditions } from "../orders/advance.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Finding, Order, Reason } from "../orders/order.ts";
-import { chooseGate } from "../orders/route.ts";
+import { chooseGate, type Routed } from "../orders/route.ts";
 
-export function screen(order: Order, { endpoint, readyGates, findings }: Conditions): OrderEvent {
+/** What of an order is looked at here; the rules have looked at the rest. */
+export type Screenable = Routed & {
+  readonly purchase: Pick<Order["purchase"], "wallet" | "credential">;
+  readonly transaction: Partial<Pick<Order["transaction"], "authentication">>;
+};
+
+export function screen(
+  order: Screenable,
+  { endpoint, readyGates, findings }: Omit<Conditions, "entropy">,
+): OrderEvent {
   const refusal = order.purchase.wallet?.refusal;
   if (refusal !== undefined) return { kind: "wallet_refused", reason: refusal };
   const found = findings === undefined ? nothingFound : settle(findings, canAuthenticate(order));
@@ -57,13 +66,13 @@ export function settle(findings: readonly Finding[], isAuthenticable: boolean): 
  * A merchant who charges a registered card has no cardholder present who could authenticate; and
  * where a wallet has authenticated the cardholder already, 3-D Secure is not needed.
  */
-export function canAuthenticate({ purchase, transaction }: Order): boolean {
+export function canAuthenticate({ purchase, transaction }: Screenable): boolean {
   if (transaction.authentication !== undefined) return false;
   return purchase.credential?.initiator !== "MERCHANT";
 }
 
 /** The endpoint's smallest and largest amount. */
-function findAmountFault({ transaction }: Order, { settings }: Endpoint): Reason | undefined {
+function findAmountFault({ transaction }: Screenable, { settings }: Endpoint): Reason | undefined {
   const { amountMin, amountMax } = settings;
   const { kind, amount } = transaction;
   // An account verification moves no money: its zero is no amount that a limit could mean.

@@ -32,7 +32,12 @@ const selected = `select merchant_id as "merchantId", id, endpoint_id as "endpoi
   created_at as "createdAt", created_by as "createdBy", expires_at as "expiresAt",
   closed_at as "closedAt", uses_max as "usesMax", uses from payment_links`;
 
-export type LinkFilter = { readonly merchantId?: MerchantId | undefined; readonly limit: number };
+export type LinkFilter = {
+  readonly merchantId?: MerchantId | undefined;
+  readonly limit: number;
+  /** The last one of the page before. */
+  readonly after?: { readonly at: number; readonly id: string } | undefined;
+};
 
 export function makeLinkStore(query: Query) {
   const key = ({ merchantId, id }: LinkKey) => [merchantId, id];
@@ -74,12 +79,13 @@ export function makeLinkStore(query: Query) {
     },
 
     /** The latest first. */
-    async list({ merchantId, limit }: LinkFilter): Promise<readonly PaymentLink[]> {
+    async list({ merchantId, limit, after }: LinkFilter): Promise<readonly PaymentLink[]> {
       const rows = await query<LinkRow>(
         `${selected} where ($1::bigint is null or merchant_id = $1)
+           and ($3::bigint is null or (created_at, id) < ($3::bigint, $4::bigint))
            and merchant_id not in (select merchant_id from moved_merchants)
          order by created_at desc, id desc limit $2`,
-        [merchantId ?? null, limit],
+        [merchantId ?? null, limit, after?.at ?? null, after?.id ?? null],
       );
       return rows.map(toLink);
     },
@@ -130,7 +136,7 @@ export function routeLinks(cells: Cells) {
     findById: (id: string) => stores.search((store) => store.findById(id)),
     async list(filter: LinkFilter): Promise<readonly PaymentLink[]> {
       const links = (await stores.each((store) => store.list(filter))).flat();
-      return links.sort((one, other) => other.createdAt - one.createdAt).slice(0, filter.limit);
+      return links.sort(byAge).slice(0, filter.limit);
     },
     close: (link: LinkKey, at: Instant) =>
       stores.call(link.merchantId, (store) => store.close(link, at)),
@@ -139,6 +145,10 @@ export function routeLinks(cells: Cells) {
     release: (link: LinkKey, pages: readonly string[]) =>
       stores.call(link.merchantId, (store) => store.release(link, pages)),
   };
+}
+
+function byAge(one: PaymentLink, other: PaymentLink): number {
+  return other.createdAt - one.createdAt || Number(BigInt(other.id) - BigInt(one.id));
 }
 
 function toLink(row: LinkRow): PaymentLink {

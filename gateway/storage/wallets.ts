@@ -68,6 +68,18 @@ type NewWalletKey = Pick<ListedWalletKey, "merchantId" | "wallet" | "publicKey">
   readonly privateKey: Secret<string>;
 };
 
+/** Of all merchants, or of one. */
+export function listWalletKeys(query: Query, merchantId?: MerchantId) {
+  return query<ListedWalletKey>(
+    `select id, merchant_id as "merchantId", wallet, public_key as "publicKey", certificate,
+       to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as "createdAt",
+       to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD') as "expiresAt"
+     from vault.wallet_keys
+     where removed_at is null and ($1::bigint is null or merchant_id = $1) order by id`,
+    [merchantId ?? null],
+  );
+}
+
 export function makeWalletKeyAdministration(
   audit: Audit,
   query: Query,
@@ -91,13 +103,7 @@ export function makeWalletKeyAdministration(
       });
     },
 
-    list: () =>
-      query<ListedWalletKey>(
-        `select id, merchant_id as "merchantId", wallet, public_key as "publicKey", certificate,
-           to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as "createdAt",
-           to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD') as "expiresAt"
-         from vault.wallet_keys where removed_at is null order by id`,
-      ),
+    list: () => listWalletKeys(query),
 
     async certify(id: string, certificate: string, expiresAt: number): Promise<void> {
       await audit.change(async (inside, write) => {

@@ -43,6 +43,7 @@ import type { Engine } from "./engine.ts";
 import type { OrderIndexJob } from "./order-index.ts";
 import { paymentPageRoutes } from "./payment-pages.ts";
 import { portalRoutes } from "./portal.ts";
+import type { OpenDesk } from "./portal-configuration.ts";
 import { makeCheckReadiness } from "./readiness.ts";
 import type { Resources } from "./resources.ts";
 import type { Services } from "./services.ts";
@@ -65,6 +66,7 @@ type Dependencies = Resources & {
   /** Where the gateway speaks TLS itself. */
   readonly tls: ServerTls | undefined;
   readonly shareMetrics?: ShareMetrics | undefined;
+  readonly openDesk?: OpenDesk | undefined;
 };
 
 /** Where several processes share the port: how one of them reads the figures of all. */

@@ -11,12 +11,16 @@ import type { FollowUpTerms, Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { accountHandlers } from "../portal-api/account.ts";
 import { type AuditedWork, actionHandlers, type ResendFilter } from "../portal-api/actions.ts";
+import { commandHandlers } from "../portal-api/commands.ts";
+import { configurationHandlers, gateHandlers } from "../portal-api/configuration.ts";
 import { codeHandlers, passkeyHandlers } from "../portal-api/factors.ts";
 import { homeHandlers } from "../portal-api/home.ts";
+import { linkHandlers } from "../portal-api/links.ts";
 import { openApiRoute } from "../portal-api/openapi.ts";
 import { orderHandlers } from "../portal-api/orders.ts";
 import { portalPageRoutes } from "../portal-api/pages.ts";
 import { portalApiRoutes } from "../portal-api/pipeline.ts";
+import { reconciliationHandlers } from "../portal-api/reconciliations.ts";
 import { makeGuard } from "../portal-api/sign-in.ts";
 import { type TeamStore, teamHandlers } from "../portal-api/team.ts";
 import { makeAccountStore, makeSessionStore, makeSignInTries } from "../storage/accounts.ts";
@@ -43,6 +47,7 @@ import {
 import type { Engine } from "./engine.ts";
 import { decideDoubt, makeReport } from "./operator-events.ts";
 import type { OrderIndexJob } from "./order-index.ts";
+import { type OpenDesk, openPortalConfiguration } from "./portal-configuration.ts";
 import { makePortalNames, makePortalReads, makeShownMessages } from "./portal-reads.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Resources } from "./resources.ts";
@@ -58,6 +63,7 @@ type Dependencies = Resources & {
   readonly orders: Pick<Services["orders"], "followUp">;
   readonly checkReadiness: () => Promise<Readiness>;
   readonly printDate: Services["printDate"];
+  readonly openDesk?: OpenDesk | undefined;
   /** The port is known when the gateway listens. */
   readonly port: () => number;
 };
@@ -68,10 +74,13 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const origins = () => signedUrlsOf(config, dependencies.port()).map((url) => new URL(url).origin);
   const access = openAccess(dependencies);
   const options = { ...access, ...openTeam(dependencies), ...openOrders(dependencies), origin };
+  const configured = { ...openPortalConfiguration(dependencies), names: options.names };
   const handlers = {
     ...{ ...accountHandlers(options), ...codeHandlers(options), ...passkeyHandlers(options) },
     ...{ ...orderHandlers(options), ...homeHandlers(options), ...actionHandlers(options) },
-    ...teamHandlers(options),
+    ...{ ...teamHandlers(options), ...commandHandlers(configured), ...linkHandlers(configured) },
+    ...{ ...configurationHandlers(configured), ...gateHandlers(configured) },
+    ...reconciliationHandlers(configured),
   };
   const sessions = makeSessionStore(access.stored);
   return [

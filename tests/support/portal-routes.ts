@@ -7,7 +7,8 @@ import { hasRight, isMerchantRole, type Role, rights } from "@tollgate/gateway/r
 import { addUser } from "./portal.ts";
 import type { World } from "./world.ts";
 
-export { type Role, roles } from "@tollgate/gateway/roles";
+export { commandRights } from "@tollgate/gateway/rights";
+export { hasRight, type Role, roles } from "@tollgate/gateway/roles";
 
 /** As the table says it. */
 export function mayUse(role: Role, access: string, scope: string): boolean {
@@ -18,6 +19,7 @@ export function mayUse(role: Role, access: string, scope: string): boolean {
 
 type Values = {
   readonly order: string;
+  readonly endpoint: string;
   /** What another merchant's user must never see. */
   readonly secrets: readonly string[];
 };
@@ -61,6 +63,20 @@ const inputs: Inputs = {
   "GET /callbacks":                   () => ({}),
   "GET /callbacks/:order/:sequence":  ({ order }) => ({ order, sequence: 1 }),
   "POST /callbacks/resend":           ({ order }) => ({ order, reason: "the matrix" }),
+  "GET /command":                     () => ({ name: "link create" }),
+  "POST /commands/preview":           () => ({ name: "merchant control-key renew", words: ["demo"], options: [] }),
+  "POST /commands/run":               () => ({ name: "merchant show", words: ["demo"], options: [], reason: "the matrix" }),
+  "GET /merchants":                   () => ({}),
+  "GET /merchants/:login":            () => ({ login: "demo" }),
+  "GET /endpoints/:endpoint":         ({ endpoint }) => ({ endpoint }),
+  "GET /gates":                       () => ({}),
+  "GET /gates/:gate":                 () => ({ gate: "sandbox" }),
+  "GET /rules":                       () => ({}),
+  "GET /routing":                     ({ endpoint }) => ({ endpoint, amount: "10.42" }),
+  "GET /links":                       () => ({}),
+  "GET /links/:link":                 () => ({ link: "100000000000001" }),
+  "GET /reconciliations":             () => ({}),
+  "GET /reconciliations/:gate/:day":  () => ({ gate: "sandbox", day: "2030-01-31" }),
   "GET /users":                       () => ({}),
   "POST /users/add":                  () => ({ login: `new-${++users}`, role: "merchant-viewer", merchant: "demo" }),
   "POST /users/role/:login":          () => ({ login: victim, role: "merchant-viewer", merchant: "demo" }),
@@ -83,7 +99,7 @@ export const examples = {
     const order = sale["gw-order-id"] ?? "";
     await addUser(world, { login: victim, role: "merchant-viewer", merchant: "demo" });
     return {
-      order,
+      ...{ order, endpoint: world.set.endpoints["plain"] ?? "" },
       secrets: [order, `"${victim}"`, sale["merchant-order-id"], "only-demo@example.com"],
     };
   },

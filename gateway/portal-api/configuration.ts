@@ -1,0 +1,206 @@
+/**
+ * What is configured, from the configuration in memory: merchants with their endpoints, groups and
+ * keys, gates, rules. Keys and secrets are never among it. A merchant's user sees that merchant,
+ * without the gates behind its endpoints.
+ */
+import { hash } from "node:crypto";
+import type { Endpoint, EndpointGroup, Merchant, OAuthKey } from "../orders/merchant.ts";
+import { asEndpointId, type MerchantId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
+import type { Handlers } from "./api.ts";
+import type { EndpointLine, MerchantView, RouteView, RuleView } from "./configuration-routes.ts";
+import { isOperator } from "./orders.ts";
+import { type Caller, notFound, PortalRefusal } from "./route.ts";
+
+type GateRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly settings: {
+    readonly host: string;
+    readonly port: number;
+    readonly tls?: boolean;
+    readonly sandbox?: boolean;
+    readonly currencies?: readonly string[] | undefined;
+  };
+  readonly zoneKey?: object | undefined;
+};
+
+type RuleRow = Omit<RuleView, "merchant" | "endpoint"> & {
+  readonly merchantId: MerchantId | undefined;
+  readonly endpointId: string | undefined;
+};
+
+export type Configured = {
+  readonly merchants: readonly Merchant[];
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly groups: readonly EndpointGroup[];
+  readonly gates: ReadonlyMap<string, GateRow>;
+  readonly screeningRules: readonly RuleRow[];
+};
+
+type Printed = Readonly<Record<string, string>>;
+
+export type ConfigurationOptions = {
+  readonly configured: () => Configured;
+  /** As the options of commands would set them. */
+  readonly settingsOf: {
+    merchant(merchant: Merchant): Promise<Printed>;
+    endpoint(endpoint: Endpoint): Promise<Printed>;
+    gate(id: string): Promise<Printed>;
+  };
+  readonly findControlKeyUse: (
+    id: MerchantId,
+  ) => Promise<{ readonly set: string | null; readonly oldUsed: string | null }>;
+  readonly listWalletKeys: (id: MerchantId) => Promise<MerchantView["walletKeys"]>;
+  readonly ruleKinds: readonly string[];
+};
+
+export type GateOptions = Pick<ConfigurationOptions, "configured" | "settingsOf"> & {
+  readonly connectionsOf: (gate: string) => { readonly up: number; readonly wanted: number };
+  /** Which gates a sale would take now, decided as for orders; nothing for no endpoint. */
+  readonly routesOf: (
+    endpoint: string,
+    amount: string,
+  ) => readonly RouteView[] | Problem | undefined;
+};
+
+export function configurationHandlers(options: ConfigurationOptions) {
+  const { configured, settingsOf } = options;
+  const isOwn = ({ id }: Merchant, { merchantId }: Caller) => (merchantId ?? id) === id;
+
+  return {
+    async "GET /merchants"(_, caller) {
+      const { merchants, endpoints } = configured();
+      const byMerchant = Map.groupBy(endpoints.values(), ({ merchant }) => merchant.id);
+      const own = merchants.filter((merchant) => isOwn(merchant, caller));
+      return { merchants: own.map((each) => viewMerchant(each, byMerchant.get(each.id) ?? [])) };
+    },
+
+    async "GET /merchants/:login"({ login }, caller) {
+      const { merchants, endpoints, groups, screeningRules } = configured();
+      const merchant = merchants.find((each) => each.login === login);
+      if (merchant === undefined || !isOwn(merchant, caller)) return notFound;
+      const own = [...endpoints.values()].filter((each) => each.merchant.id === merchant.id);
+      const rules = screeningRules.map((rule) => viewRule(rule, configured()));
+      return {
+        line: viewMerchant(merchant, own),
+        settings: await settingsOf.merchant(merchant),
+        endpoints: own.map((each) => viewEndpoint(each, caller)),
+        groups: groups
+          .filter((group) => group.merchant.id === merchant.id)
+          .map(({ id, name, enabled, endpoints: members }) => ({
+            ...{ id, name, enabled, endpoints: members.map((each) => viewEndpoint(each, caller)) },
+          })),
+        controlKey: viewKeyUse(merchant, await options.findControlKeyUse(merchant.id)),
+        oauthKeys: merchant.oauthKeys.map(viewOAuthKey),
+        wallets: viewWallets(merchant),
+        walletKeys: await options.listWalletKeys(merchant.id),
+        rules: rules.filter((rule) => rule.merchant === login),
+      };
+    },
+
+    async "GET /endpoints/:endpoint"({ endpoint: id }, caller) {
+      const endpoint = configured().endpoints.get(asEndpointId(id));
+      if (endpoint === undefined || !isOwn(endpoint.merchant, caller)) return notFound;
+      const line = viewEndpoint(endpoint, caller);
+      return { line, settings: await settingsOf.endpoint(endpoint) };
+    },
+
+    async "GET /rules"(_, caller) {
+      const rules = configured().screeningRules.map((rule) => viewRule(rule, configured()));
+      const isSeen = ({ merchant }: RuleView) =>
+        isOperator(caller) || merchant === caller.account.merchant;
+      return { rules: rules.filter(isSeen), kinds: options.ruleKinds };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+export function gateHandlers({ configured, settingsOf, connectionsOf, routesOf }: GateOptions) {
+  return {
+    async "GET /gates"() {
+      return { gates: [...configured().gates.values()].map(viewGate) };
+    },
+
+    async "GET /gates/:gate"({ gate: name }, caller) {
+      const gate = [...configured().gates.values()].find((each) => each.name === name);
+      if (gate === undefined) return notFound;
+      const endpoints = usersOf(gate).map((each) => viewEndpoint(each, caller));
+      const settings = await settingsOf.gate(gate.id);
+      return { line: viewGate(gate), settings, endpoints, hasZoneKey: gate.zoneKey !== undefined };
+    },
+
+    async "GET /routing"({ endpoint, amount }) {
+      const routes = routesOf(endpoint, amount);
+      if (routes === undefined) return notFound;
+      if (routes instanceof Problem) {
+        return new PortalRefusal(400, "invalid_amount", routes.sentence);
+      }
+      return { routes };
+    },
+  } satisfies Partial<Handlers>;
+
+  function usersOf({ id }: GateRow): readonly Endpoint[] {
+    const { endpoints } = configured();
+    return [...endpoints.values()].filter(({ gates }) => gates.some((each) => each.id === id));
+  }
+
+  function viewGate(gate: GateRow) {
+    const { id, name, kind, settings } = gate;
+    return {
+      ...{ id, name, kind, host: `${settings.host}:${settings.port}`, ...connectionsOf(name) },
+      ...{ tls: settings.tls === true, currencies: settings.currencies ?? [] },
+      ...{ isSandbox: settings.sandbox === true || kind === "sandbox" },
+      endpoints: usersOf(gate).length,
+    };
+  }
+}
+
+function viewMerchant({ login, name, enabled, cell }: Merchant, own: readonly Endpoint[]) {
+  const currencies = [...new Set(own.map(({ currency }) => currency))].sort();
+  return { login, name, enabled, cell, endpoints: own.length, currencies };
+}
+
+function viewEndpoint(endpoint: Endpoint, caller: Caller): EndpointLine {
+  const { id, name, merchant, currency, enabled, settings, gates } = endpoint;
+  return {
+    ...{ id, name, merchant: merchant.login, currency, enabled, threeds: settings.threeDSecure },
+    gates: isOperator(caller)
+      ? gates.map(({ name: gate, rank, weight }) => ({ name: gate, rank, weight }))
+      : [],
+  };
+}
+
+function viewRule(rule: RuleRow, { merchants, endpoints }: Configured): RuleView {
+  const { id, kind, parameters, action, enabled, merchantId, endpointId } = rule;
+  const merchant =
+    endpointId === undefined
+      ? merchants.find((each) => each.id === merchantId)
+      : endpoints.get(endpointId)?.merchant;
+  return {
+    ...{ id, kind, parameters, action, enabled },
+    ...(merchant && { merchant: merchant.login }),
+    ...(endpointId !== undefined && { endpoint: endpointId }),
+  };
+}
+
+type KeyUse = Awaited<ReturnType<ConfigurationOptions["findControlKeyUse"]>>;
+
+function viewKeyUse({ oldControlKey }: Merchant, { set, oldUsed }: KeyUse) {
+  return {
+    ...(set !== null && { setAt: set }),
+    ...(oldControlKey && { oldLastUsed: oldUsed ?? "never" }),
+  };
+}
+
+function viewOAuthKey({ id, name, publicKey }: OAuthKey) {
+  const sha256 = hash("sha256", publicKey.export({ format: "der", type: "spki" }));
+  return { id, name, bits: publicKey.asymmetricKeyDetails?.modulusLength ?? 0, sha256 };
+}
+
+function viewWallets({ settings: { wallets } }: Merchant) {
+  return {
+    ...(wallets?.walleta && { walleta: wallets.walleta.merchantIdentifier }),
+    ...(wallets?.walletb && { walletb: wallets.walletb.recipientId }),
+  };
+}

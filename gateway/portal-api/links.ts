@@ -1,0 +1,70 @@
+/** Payment links: pages of them, and one with its address and QR code. */
+import { findEnd, type PaymentLink } from "../orders/payment-link.ts";
+import type { MerchantId } from "../values/ids.ts";
+import { renderQrSvg } from "../values/qr-code.ts";
+import type { Instant } from "../values/time.ts";
+import type { Handlers } from "./api.ts";
+import type { LinkView } from "./configuration-routes.ts";
+import { merchantOf } from "./orders.ts";
+import type { PortalNames } from "./reads.ts";
+import { notFound } from "./route.ts";
+import { viewMoney } from "./shapes.ts";
+
+type LinkQuery = {
+  readonly merchantId: MerchantId | undefined;
+  readonly limit: number;
+  readonly after: { readonly at: number; readonly id: string } | undefined;
+};
+
+export type LinkHandlerOptions = {
+  readonly links: {
+    list(query: LinkQuery): Promise<readonly PaymentLink[]>;
+    findById(id: string): Promise<PaymentLink | undefined>;
+  };
+  readonly linkUrlOf: (link: PaymentLink) => string;
+  readonly names: () => PortalNames;
+};
+
+export function linkHandlers({ links, linkUrlOf, names }: LinkHandlerOptions) {
+  return {
+    async "GET /links"({ merchant, after, limit = 50 }, { merchantId: own, now }) {
+      const merchantId = own ?? merchantOf(names(), merchant);
+      if (merchantId === null) return { links: [] };
+      const [at = "", id = ""] = after?.split("-") ?? [];
+      const isCursor = /^\d{1,15}$/.test(at) && /^\d{1,19}$/.test(id);
+      const cursor = isCursor ? { at: Number(at), id } : undefined;
+      const found = await links.list({ merchantId, limit, after: cursor });
+      const last = found.length === limit ? found.at(-1) : undefined;
+      const next = last && { next: `${last.createdAt}-${last.id}` };
+      return { links: found.map((each) => viewLink(each, names(), now)), ...next };
+    },
+
+    async "GET /links/:link"({ link: id }, { merchantId, now }) {
+      const link = await links.findById(id);
+      if (link === undefined || (merchantId ?? link.merchantId) !== link.merchantId) {
+        return notFound;
+      }
+      const url = linkUrlOf(link);
+      const { returnUrl, callbackUrl } = link;
+      return {
+        ...{ line: viewLink(link, names(), now), url, svg: renderQrSvg(url) },
+        ...(returnUrl && { returnUrl }),
+        ...(callbackUrl && { callbackUrl }),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function viewLink(link: PaymentLink, { merchants }: PortalNames, now: Instant): LinkView {
+  const { id, merchantId, endpointId, amount, description, createdAt, createdBy } = link;
+  const { expiresAt, usesMax, uses } = link;
+  const isUsed = usesMax !== undefined && uses.length >= usesMax;
+  return {
+    ...{ link: id, endpoint: endpointId, amount: viewMoney(amount), description },
+    merchant: merchants.find((each) => each.id === merchantId)?.login ?? "",
+    ...{ createdAt, createdBy, uses: uses.length },
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(usesMax !== undefined && { usesMax }),
+    state: findEnd(link, now) ?? (isUsed ? "used" : "open"),
+  };
+}

@@ -1,0 +1,78 @@
+/** Days that were compared with the acquirers' books: a list, and one with every difference. */
+import { getCurrency } from "../values/iso-codes.ts";
+import { formatAmount, Money } from "../values/money.ts";
+import type { Handlers } from "./api.ts";
+import type { ReconciliationLine, ReconciliationView } from "./configuration-routes.ts";
+import { notFound } from "./route.ts";
+
+type Cursor = Pick<ReconciliationLine, "day" | "gate" | "way">;
+type Query = {
+  readonly gate: string | undefined;
+  readonly after: Cursor | undefined;
+  readonly limit: number;
+};
+type Day = { readonly gate: string; readonly day: string; readonly way: string | null };
+
+export type ReconciliationOptions = {
+  readonly reconciliations: {
+    list(query: Query): Promise<readonly ReconciliationLine[]>;
+    /** The result as it is stored. */
+    find(day: Day): Promise<(ReconciliationLine & { readonly result: object }) | undefined>;
+  };
+};
+
+export function reconciliationHandlers({ reconciliations }: ReconciliationOptions) {
+  return {
+    async "GET /reconciliations"({ gate, after, limit = 50 }) {
+      const rows = await reconciliations.list({ gate, after: readCursor(after), limit });
+      const last = rows.length === limit ? rows.at(-1) : undefined;
+      const next = last && { next: [last.day, last.way, last.gate].join("/") };
+      return { reconciliations: rows, ...next };
+    },
+
+    async "GET /reconciliations/:gate/:day"({ gate, day, way = null }) {
+      const found = await reconciliations.find({ gate, day, way });
+      if (found === undefined) return notFound;
+      const { result, ...line } = found;
+      const { totals = [], differences = [] } = result as Partial<Stored>;
+      return { line, totals: totals.flatMap(viewTotal), differences };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** A gate's name has no slash. */
+function readCursor(text = ""): Cursor | undefined {
+  const [day = "", way = "", gate = ""] = text.split("/");
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day));
+  return isDay && (way === "file" || way === "totals") ? { day, way, gate } : undefined;
+}
+
+type Sums = { readonly count: number; readonly minor: string };
+type FileTotal = { readonly kind: string; readonly here: Sums; readonly there: Sums };
+type HostTotal = {
+  readonly balance?: string;
+  readonly debits: Sums;
+  readonly debitReversals: Sums;
+  readonly credits: Sums;
+};
+type Stored = {
+  readonly totals: readonly ({ readonly currency: string } & (FileTotal | HostTotal))[];
+  readonly differences: ReconciliationView["differences"];
+};
+
+/** A file has both sides of each kind; a host says only whether ours are its own. */
+function viewTotal(total: Stored["totals"][number]): ReconciliationView["totals"] {
+  const { currency } = total;
+  const amount = ({ minor }: Sums) => formatAmount(new Money(BigInt(minor), getCurrency(currency)));
+  if ("kind" in total) {
+    const { kind, here, there } = total;
+    const counts = { countHere: here.count, countThere: there.count };
+    return [{ currency, kind, ...counts, here: amount(here), there: amount(there) }];
+  }
+  const { balance } = total;
+  const sides = { sale: total.debits, reversal: total.debitReversals, refund: total.credits };
+  return Object.entries(sides).map(([kind, sums]) => ({
+    ...{ currency, kind, countHere: sums.count, here: amount(sums) },
+    ...(balance !== undefined && { balance }),
+  }));
+}

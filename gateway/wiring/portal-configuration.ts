@@ -1,0 +1,116 @@
+/** What the portal shows of the configuration, and the commands that change it. */
+import type { Gates } from "../acquirers/gates.ts";
+import { baseUrlOf } from "../config/config.ts";
+import type { PaymentLink } from "../orders/payment-link.ts";
+import type { CommandDesk } from "../portal-api/commands.ts";
+import type { MerchantView, RouteView } from "../portal-api/configuration-routes.ts";
+import { rules } from "../screening/rules/index.ts";
+import { screen } from "../screening/screen.ts";
+import {
+  type Configuration,
+  findControlKeyUse,
+  type LiveConfiguration,
+} from "../storage/configuration.ts";
+import { routeLinks } from "../storage/payment-links.ts";
+import { findReconciliation, listReconciliations } from "../storage/reconciliations.ts";
+import { type ListedWalletKey, listWalletKeys } from "../storage/wallets.ts";
+import { asEndpointId, asOrderId, type GateId, type MerchantId } from "../values/ids.ts";
+import { getCurrency } from "../values/iso-codes.ts";
+import { parseAmount } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
+import type { Resources } from "./resources.ts";
+
+type WalletKeyView = MerchantView["walletKeys"][number];
+type Printed = Readonly<Record<string, string>>;
+type Endpoint = ReturnType<LiveConfiguration["getEndpoint"]>;
+
+/** The commands of `gw`, and how they print settings. */
+export type OpenDesk = () => Promise<
+  CommandDesk & {
+    readonly settingsOf: {
+      merchant(merchant: Endpoint["merchant"]): Printed;
+      endpoint(endpoint: Endpoint): Printed;
+      gate(gate: GateOf<Configuration>): Printed;
+    };
+  }
+>;
+type GateOf<Of extends Configuration> =
+  Of["gates"] extends ReadonlyMap<GateId, infer Gate> ? Gate : never;
+
+type Dependencies = Resources & {
+  readonly configuration: LiveConfiguration;
+  readonly gates: Gates;
+  readonly openDesk?: OpenDesk | undefined;
+  readonly port: () => number;
+};
+
+/** So many orders show how gates of one rank share them. */
+const drawn = 1_000;
+
+export function openPortalConfiguration(dependencies: Dependencies) {
+  const { config, cells, configuration, gates, vault, database, vaultDatabase } = dependencies;
+  const { current } = configuration;
+  const openDesk: OpenDesk = () => {
+    if (dependencies.openDesk === undefined) throw new Error("this node has no commands");
+    return dependencies.openDesk();
+  };
+  const noLinks = { up: 0, wanted: 0 };
+  return {
+    ...{ openDesk, reload: configuration.reload, configured: current },
+    settingsOf: {
+      merchant: async (merchant: Endpoint["merchant"]) =>
+        (await openDesk()).settingsOf.merchant(merchant),
+      endpoint: async (endpoint: Endpoint) => (await openDesk()).settingsOf.endpoint(endpoint),
+      async gate(id: string) {
+        const gate = [...current().gates.values()].find((each) => each.id === id);
+        return gate === undefined ? {} : (await openDesk()).settingsOf.gate(gate);
+      },
+    },
+    connectionsOf: (gate: string) => gates.connections().get(gate) ?? noLinks,
+    findControlKeyUse: (id: MerchantId) => findControlKeyUse(database.query, id),
+    listWalletKeys: async (id: MerchantId) =>
+      (await listWalletKeys(vaultDatabase.query, id)).map(viewWalletKey),
+    ruleKinds: rules.map(({ kind }) => kind),
+    links: routeLinks(cells),
+    linkUrlOf: (link: PaymentLink) =>
+      `${baseUrlOf(config, dependencies.port())}/pay/${vault.linkTokenOf(link)}`,
+    reconciliations: {
+      list: (filter: Parameters<typeof listReconciliations>[1]) =>
+        listReconciliations(database.query, filter),
+      find: (day: Parameters<typeof findReconciliation>[1]) =>
+        findReconciliation(database.query, day),
+    },
+    routesOf,
+  };
+
+  /** The same function decides it for orders. */
+  function routesOf(endpointId: string, text: string): readonly RouteView[] | Problem | undefined {
+    const endpoint = current().endpoints.get(asEndpointId(endpointId));
+    if (endpoint === undefined) return undefined;
+    const amount = parseAmount(text, getCurrency(endpoint.currency));
+    if (amount === undefined) return new Problem(`${text} is no amount in ${endpoint.currency}.`);
+    const ready = endpoint.gates.map(({ id }) => id).filter(gates.isReady);
+    const conditions = { endpoint, readyGates: new Set(ready) };
+    const counts = new Map<string, number>();
+    for (let at = 0; at < drawn; at += 1) {
+      const transaction = { kind: "sale", amount } as const;
+      const order = { id: asOrderId(String(10 ** 9 + at)), purchase: {}, transaction };
+      const event = screen(order, conditions);
+      const gate = "gate" in event ? event.gate : undefined;
+      const name = endpoint.gates.find(({ id }) => id === gate?.id)?.name;
+      const why = gate?.choice ?? ("reason" in event ? event.reason.code : "");
+      const key = JSON.stringify({ outcome: event.kind, why, ...(name && { gate: name }) });
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    return [...counts].map(([key, count]) => ({ ...JSON.parse(key), share: count / drawn }));
+  }
+}
+
+function viewWalletKey(key: ListedWalletKey): WalletKeyView {
+  const { id, wallet, createdAt, certificate, expiresAt } = key;
+  return {
+    ...{ id, wallet, createdAt },
+    certificate: wallet === "walletb" ? "none" : certificate ? "present" : "missing",
+    ...(expiresAt !== null && { expiresAt }),
+  };
+}
