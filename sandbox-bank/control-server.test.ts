@@ -46,6 +46,19 @@ test("the books are served whole and by reference, amounts as whole numbers", as
     { reference, kind: "reversal", amount: 15, currency: "USD", at: later },
   ]);
   assert.deepEqual(await get(`/ledger?reference=${nextReference()}`), { entries: [] });
+  assert.deepEqual((await get<Books>("/ledger?last=1")).entries, [entries[1]]);
+});
+
+test("switches are served with what they do, what they take and their usual values", async () => {
+  const table =
+    await get<readonly { name: string; value: unknown; off: unknown }[]>("/switch-table");
+
+  const [hostDown] = table.filter(({ name }) => name === "hostDown");
+  assert.deepEqual(hostDown, {
+    ...{ name: "hostDown", value: false, off: false, takes: "true or false" },
+    what: "the acquirer host stops listening, on both ports, and drops its connections",
+  });
+  assert.equal(table.length, Object.keys(await get<object>("/switches")).length);
 });
 
 test("long books are served in one piece of JSON", async () => {

@@ -24,7 +24,7 @@ import type { LedgerEntry } from "./ledger.ts";
 import type { LoggedMessage, MessageLog } from "./message-log.ts";
 import { scenarios } from "./scenarios.ts";
 import { falsify, listSettlement, writeSettlement } from "./settlement.ts";
-import { readSwitchForm, type Switches } from "./switches.ts";
+import { readSwitchForm, type Switches, switchTable } from "./switches.ts";
 import type { ThreeDs } from "./threeds.ts";
 import type { Wallets } from "./wallets/wallets.ts";
 
@@ -59,11 +59,12 @@ function makeRoutes(dependencies: Dependencies): Routes {
   return new Map<string, Route>([
     ["GET /",                 (_, response) => response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(showPage())],
     ["GET /scenarios",        (_, response) => sendJson(response, 200, scenarios.map(({ name, card, group, what }) => ({ name, card, group, what })))],
-    ["GET /ledger",           (_, response, query) => sendLedger(response, ledger.entries(query.get("reference") ?? undefined))],
+    ["GET /ledger",           (_, response, query) => sendLedger(response, lastOf(ledger.entries(query.get("reference") ?? undefined), query.get("last")))],
     ["GET /settlement",       (_, response, query) => sendSettlement(response, dependencies, query)],
     ["GET /messages",         (_, response, query) => sendJson(response, 200, { messages: listMessages(messages, query.get("reference")) })],
     ["GET /threeds-messages", (_, response, query) => sendJson(response, 200, { messages: threeDs.messages.list(query.get("transaction") ?? undefined).slice(-messagesMax) })],
     ["GET /switches",         (_, response) => sendJson(response, 200, switches.current)],
+    ["GET /switch-table",     (_, response) => sendJson(response, 200, listSwitches(switches.current))],
     ["POST /switches",        (request, response) => changeSwitches(request, response, setSwitches)],
     ...threeDs.routes,
     ...wallets.routes,
@@ -73,6 +74,17 @@ function makeRoutes(dependencies: Dependencies): Routes {
 /** Without a reference only the last few: decoding a hundred thousand would delay the host. */
 function listMessages(messages: MessageLog, reference: string | null): readonly LoggedMessage[] {
   return reference === null ? messages.list(undefined, messagesMax) : messages.list(reference);
+}
+
+/** All without a count. */
+function lastOf(entries: readonly LedgerEntry[], count: string | null): readonly LedgerEntry[] {
+  return count === null ? entries : entries.slice(-Math.max(1, Number(count) || 1));
+}
+
+function listSwitches(current: Switches) {
+  return Object.entries(switchTable).map(([name, { off, takes, what }]) => ({
+    ...{ name, value: current[name as keyof Switches], off, takes: takes.takes, what },
+  }));
 }
 
 /** In chunks, because after a load test the ledger holds millions of entries. */

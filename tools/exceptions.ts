@@ -14,6 +14,10 @@ export const namesOfSeveral: readonly string[] = [];
 const shortOnes: Readonly<Record<string, string>> = {
   "gateway/cli":                              "gw",
   "gateway/values":                           "html picture problem secret",
+  // Both the sign-in, which loads nothing else of the account, and the account use it.
+  "portal/account":                           "passkey-prompt",
+  // A table of screens, which grows with each.
+  "portal/shell":                             "entries",
   // A list of style sheets.
   "portal/design":                            "styles",
   "tools":                                    "exceptions load-files warm",

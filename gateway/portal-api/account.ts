@@ -29,7 +29,7 @@ export type AccountStore = {
   openSession(session: NewSession): Promise<PortalSession | undefined>;
   closeSession(digest: Uint8Array): Promise<void>;
   listSessions(userId: string): Promise<readonly ListedSession[]>;
-  revokeSession(actor: Caller["actor"], userId: string, id: string): Promise<boolean>;
+  revokeSession(actor: Caller["actor"], login: string, id: string): Promise<boolean>;
   /** Ends the user's other sessions too. */
   setPassword(
     actor: Caller["actor"],
@@ -53,7 +53,7 @@ type NewSession = {
   readonly agent: string;
 };
 
-type ListedSession = {
+export type ListedSession = {
   readonly digest: Uint8Array;
   readonly beganAt: Instant;
   readonly seenAt: Instant;
@@ -94,13 +94,10 @@ export function accountHandlers(options: AccountOptions) {
     "POST /password": changePassword,
     async "GET /sessions"(_, { account, session }) {
       const found = await accounts.listSessions(account.id);
-      const sessions = found.map(({ digest, ...each }) => ({
-        ...{ ...each, id: idOf(digest), isThis: idOf(digest) === idOf(session.digest) },
-      }));
-      return { sessions };
+      return { sessions: found.map((each) => viewSession(each, session)) };
     },
     "POST /sessions/revoke/:session": async ({ session }, { account, actor }) => ({
-      done: await accounts.revokeSession(actor, account.id, session),
+      done: await accounts.revokeSession(actor, account.login, session),
     }),
   } satisfies Partial<Handlers>;
 
@@ -188,6 +185,13 @@ export function viewOf(session: PortalSession | undefined, isProduction: boolean
     user: { login, role, ...(merchant === undefined ? {} : { merchant }), rights: own },
     factors: { totp, passkeys, recoveryCodes },
   };
+}
+
+export function viewSession<Listed extends ListedSession>(
+  { digest, ...session }: Listed,
+  own: PortalSession,
+) {
+  return { ...session, id: idOf(digest), isThis: idOf(digest) === idOf(own.digest) };
 }
 
 /** Names a session in lists; opens nothing. */

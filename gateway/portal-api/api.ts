@@ -3,9 +3,9 @@
  * and what comes back. The front end has the types of this table; the OpenAPI document and the test
  * of roles are made from it.
  */
-import { roles } from "../values/roles.ts";
 import { configurationRoutes } from "./configuration-routes.ts";
 import { type ApiOf, type HandlersOf, row } from "./route.ts";
+import { sandboxRoutes } from "./sandbox-routes.ts";
 import { anything, flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
 import {
   attemptShape,
@@ -18,25 +18,19 @@ import {
   orderDetailShape,
   orderLineShape,
   ranges,
+  sessionRow,
   sessionShape,
 } from "./shapes.ts";
+import { teamRoutes } from "./team-routes.ts";
 
 const secret = (max = 256) => text("", { max, isExact: true });
 const byPassword = { password: text("the user's own, once more", { max: 256, isExact: true }) };
 const recoveryCodes = record({ recoveryCodes: list(text("for one use each; shown once")) });
 
 // biome-ignore format: a table
-const sessionRow = record({ id: text(), isThis: flag(), beganAt: instant(), seenAt: instant(), network: text("the client's address"), agent: text("its browser") });
-// biome-ignore format: a table
 const passkeyRow = record({ id: text(), name: text(), createdAt: instant(), lastUsedAt: optional(instant()) });
 
 const orderId = text("the order id", { max: 19, pattern: /^[1-9]\d*$/ });
-const login = text("", { max: 64, pattern: /^[A-Za-z0-9._@-]{1,64}$/ });
-const role = oneOf(roles);
-const userRow = record({ login: text(), role, merchant: optional(text()), enabled: flag() });
-const temporaryPassword = record({ login: text(), password: text("temporary; shown once") });
-// biome-ignore format: a table
-const auditRow = record({ seq: whole(), at: instant(), actor: text(), origin: text(), action: text(), subject: text(), reason: optional(text()), before: optional(text("JSON", { max: 1_000_000 })), after: optional(text("JSON", { max: 1_000_000 })) });
 const amount = optional(text("a decimal; left out: all", { max: 20 }));
 const reason = text("why; stored in the audit", { min: 3, max: 200 });
 const version = whole("of the order as it was shown");
@@ -77,7 +71,7 @@ export const api = {
   "POST /password":                  row("session",   "self", record({ current: secret(), next: secret() }), sessionShape, "replace the password, and end the other sessions"),
   "GET /sessions":                   row("user",      "self", nothing, record({ sessions: list(sessionRow) }), "list the sessions"),
   "POST /sessions/revoke/:session":  row("user",      "self", record({ session: secret(32) }), done, "end one of the sessions"),
-  "POST /totp/begin":                row("enrolling", "self", nothing, record({ secret: text("in base32"), uri: text("for a QR code") }), "make a secret for an authenticator app"),
+  "POST /totp/begin":                row("enrolling", "self", nothing, record({ secret: text("in base32"), picture: text("the QR code for an app, as a data: URL", { max: 100_000 }) }), "make a secret for an authenticator app"),
   "POST /totp/confirm":              row("enrolling", "self", record({ code: secret(6) }), recoveryCodes, "turn codes of the app on"),
   "POST /totp/remove":               row("user",      "self", record(byPassword), sessionShape, "turn codes of the app off"),
   "POST /recovery-codes":            row("user",      "self", record(byPassword), recoveryCodes, "make new recovery codes; the old ones end"),
@@ -103,15 +97,8 @@ export const api = {
   "POST /callbacks/resend":          row("resend_callbacks", "merchant", record({ order: optional(orderId), sequence: optional(whole("", 1, 999_999)), state: optional(oneOf(["due", "delivered", "stopped", "given_up"])), since: optional(instant()), until: optional(instant()), reason }), record({ count: whole("to be sent again") }), "send callbacks again: one, those of an order, or those of a time"),
 
   ...configurationRoutes,
-
-  // Team and audit
-  "GET /users":                      row("manage_users", "merchant", nothing, record({ users: list(userRow, 100_000) }), "list users; a merchant's administrator sees that merchant's"),
-  "POST /users/add":                 row("manage_users", "merchant", record({ login, role, merchant: optional(text("a login; for roles of a merchant", { max: 64 })) }), temporaryPassword, "add a user"),
-  "POST /users/role/:login":         row("manage_users", "merchant", record({ login, role, merchant: optional(text("a login; for roles of a merchant", { max: 64 })) }), done, "give a user another role"),
-  "POST /users/enable/:login":       row("manage_users", "merchant", record({ login, enabled: flag() }), done, "enable or disable a user"),
-  "POST /users/password/:login":     row("manage_users", "merchant", record({ login }), temporaryPassword, "make a temporary password"),
-  "POST /users/reset-factors/:login": row("manage_users", "merchant", record({ login }), done, "remove the second factors of a user who has lost them"),
-  "GET /audit":                      row("see_audit",    "operator", record({ by: optional(text("", { max: 64 })), action: optional(text("or its beginning", { max: 64 })), subject: optional(text("", { max: 128, isExact: true })), ...cursorInput }), record({ entries: list(auditRow), next: optional(text()) }), "list the audit, the latest first"),
+  ...teamRoutes,
+  ...sandboxRoutes,
 } as const;
 
 /** Input and output of each route, by its name: `Api["GET /session"]["output"]`. */

@@ -31,7 +31,7 @@ export type FactorStore = {
   /** The second factor was shown in this session. */
   raiseSession(digest: Uint8Array): Promise<void>;
   setChallenge(digest: Uint8Array, challenge: string): Promise<void>;
-  beginTotp(session: PortalSession): Promise<{ readonly secret: string; readonly uri: string }>;
+  beginTotp(session: PortalSession): Promise<{ readonly secret: string; readonly picture: string }>;
   /** Nothing when the code is not the pending secret's. */
   confirmTotp(
     actor: Actor,

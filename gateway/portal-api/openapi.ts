@@ -21,8 +21,10 @@ const failureShape = {
   required: ["error"],
 };
 
-export function openApiRoute(): HttpRoute {
-  const body = JSON.stringify(describeApi(api));
+/** Of the routes that this node has: production has none of the sandbox. */
+export function openApiRoute(names: readonly string[]): HttpRoute {
+  const own = Object.entries(api).filter(([name]) => names.includes(name));
+  const body = JSON.stringify(describeApi(Object.fromEntries(own)));
   const headers = { "content-type": "application/json", "cache-control": "no-cache" };
   const path = `${apiPath}/openapi.json`;
   return { method: "GET", path, answer: async () => ({ status: 200, headers, body }) };

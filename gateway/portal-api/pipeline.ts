@@ -17,6 +17,7 @@ import {
   type PortalVisit,
   type Routes,
 } from "./route.ts";
+import type { SandboxHandlers } from "./sandbox-routes.ts";
 import { ShapeFault } from "./schema.ts";
 import type { SessionState } from "./shapes.ts";
 import { openVisit, type VisitOptions } from "./visit.ts";
@@ -43,7 +44,7 @@ const apiHeaders = {
 type Handle = (input: unknown, visit: PortalVisit | Caller) => Promise<unknown>;
 
 export function portalApiRoutes(
-  handlers: Handlers,
+  handlers: Omit<Handlers, keyof SandboxHandlers> & Partial<SandboxHandlers>,
   options: PipelineOptions,
 ): readonly HttpRoute[] {
   const table: Routes = api;

@@ -87,7 +87,7 @@ export type PortalRoute = {
   readonly does: string;
 };
 
-/** A row of the table. */
+/** A row of a table of routes. */
 export function row<const Who extends Access, Input, Output>(
   access: Who,
   scope: Scope,

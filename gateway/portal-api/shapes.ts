@@ -35,6 +35,16 @@ export const sessionShape = record({
 });
 export type SessionView = ValueOf<typeof sessionShape>;
 
+export const sessionFields = {
+  id: text("names it, and opens nothing"),
+  isThis: flag(),
+  beganAt: instant(),
+  seenAt: instant(),
+  network: text("the client's address"),
+  agent: text("its browser"),
+};
+export const sessionRow = record(sessionFields);
+
 /** Money as the screen shows it and as it is counted. */
 export const moneyShape = record({
   minor: whole("in minor units"),

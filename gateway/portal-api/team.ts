@@ -1,10 +1,13 @@
 /**
- * Users and the audit. An administrator of a merchant manages that merchant's users alone, and can
- * make no operator of any of them; no user changes its own role or disables itself.
+ * Users, their sessions, and the audit. An administrator of a merchant manages that merchant's
+ * users alone, and can make no operator of any of them; no user changes its own role or disables
+ * itself.
  */
 import type { MerchantId } from "../values/ids.ts";
 import { hasCardNumber } from "../values/mask-card-numbers.ts";
 import { isMerchantRole, type Role } from "../values/roles.ts";
+import type { Instant } from "../values/time.ts";
+import { type ListedSession, viewSession } from "./account.ts";
 import type { Handlers } from "./api.ts";
 import { merchantOf } from "./orders.ts";
 import type { PortalNames } from "./reads.ts";
@@ -16,20 +19,31 @@ export type TeamUser = {
   readonly role: Role;
   readonly merchant: string | null;
   readonly enabled: boolean;
+  readonly password: "own" | "temporary" | "expired" | "none";
+  readonly totp: boolean;
+  readonly passkeys: number;
+  readonly seenAt: number | null;
 };
+
+type TemporaryPassword = { readonly password: string; readonly expiresAt: Instant };
 
 type Actor = Caller["actor"];
 
 /** Changes are written with their entry in the audit. */
 export type TeamStore = {
-  list(): Promise<readonly TeamUser[]>;
+  list(now: Instant): Promise<readonly TeamUser[]>;
   /** These answer a temporary password, which is shown once. */
-  add(actor: Actor, user: NewUser): Promise<string>;
-  renewPassword(actor: Actor, login: string): Promise<string>;
+  add(actor: Actor, user: NewUser): Promise<TemporaryPassword>;
+  renewPassword(actor: Actor, login: string): Promise<TemporaryPassword>;
   setRole(actor: Actor, login: string, role: Role, merchantId?: MerchantId): Promise<void>;
   enable(actor: Actor, login: string, enabled: boolean): Promise<void>;
   removeFactors(actor: Actor, login: string): Promise<void>;
+  /** Those of a merchant's users, or all. */
+  listSessions(merchantId: MerchantId | undefined): Promise<readonly TeamSession[]>;
+  endSession(actor: Actor, login: string, id: string): Promise<boolean>;
 };
+
+type TeamSession = ListedSession & { readonly login: string };
 
 type NewUser = { readonly login: string; readonly role: Role; readonly merchantId?: MerchantId };
 
@@ -55,7 +69,19 @@ export type TeamOptions = {
     readonly subject?: string | undefined;
     readonly before?: number | undefined;
     readonly limit: number;
+    readonly search?: string | undefined;
+    readonly since?: number | undefined;
+    readonly until?: number | undefined;
   }) => Promise<readonly AuditLine[]>;
+  readonly verifyAudit: () => Promise<VerifiedAudit>;
+};
+
+type VerifiedAudit = {
+  readonly entries: number;
+  readonly signatures: number;
+  readonly outsideHeads: number;
+  readonly unsigned: number;
+  readonly findings: readonly string[];
 };
 
 const taken = new PortalRefusal(409, "taken", "There is a user of this login already.");
@@ -71,13 +97,13 @@ const wrongMerchant = new PortalRefusal(
   "This role needs a merchant, or has none.",
 );
 
-export function teamHandlers({ team, names, findEntries, guard }: TeamOptions) {
-  const withPassword = async (login: string, make: () => Promise<string>) => {
-    const password = await guard.bounded(make);
-    return password instanceof PortalRefusal ? password : { login, password };
+export function teamHandlers({ team, names, guard }: TeamOptions) {
+  const withPassword = async (login: string, make: () => Promise<TemporaryPassword>) => {
+    const made = await guard.bounded(make);
+    return made instanceof PortalRefusal ? made : { login, ...made };
   };
-  const listOwn = async ({ merchantId, account }: Caller) =>
-    (await team.list()).filter(
+  const listOwn = async ({ merchantId, account, now }: Caller) =>
+    (await team.list(now)).filter(
       ({ merchant }) => merchantId === undefined || merchant === account.merchant,
     );
   /** Of another user whom the caller may manage. */
@@ -99,8 +125,9 @@ export function teamHandlers({ team, names, findEntries, guard }: TeamOptions) {
 
   return {
     async "GET /users"(_, caller) {
-      const users = (await listOwn(caller)).map(({ merchant, ...user }) => ({
+      const users = (await listOwn(caller)).map(({ merchant, seenAt, ...user }) => ({
         ...{ ...user, ...(merchant === null ? {} : { merchant }) },
+        ...(seenAt === null ? {} : { seenAt }),
       }));
       return { users };
     },
@@ -108,7 +135,7 @@ export function teamHandlers({ team, names, findEntries, guard }: TeamOptions) {
       if (hasCardNumber(login)) return cardAsLogin;
       const owner = ownerOf(role, merchant, caller);
       if (owner instanceof PortalRefusal) return owner;
-      if ((await team.list()).some((user) => user.login === login)) return taken;
+      if ((await team.list(caller.now)).some((user) => user.login === login)) return taken;
       const user = { login, role, ...(owner && { merchantId: owner }) };
       return withPassword(login, () => team.add(caller.actor, user));
     },
@@ -130,9 +157,27 @@ export function teamHandlers({ team, names, findEntries, guard }: TeamOptions) {
       return (await reset({ login }, caller)) ?? { done: true };
     },
 
-    async "GET /audit"({ after, limit = 50, ...filter }) {
+    async "GET /users/sessions"(_, { merchantId, session }) {
+      const found = await team.listSessions(merchantId);
+      return { sessions: found.map((each) => viewSession(each, session)) };
+    },
+    async "POST /users/end-session/:login/:session"({ login, session }, caller) {
+      const own = await listOwn(caller);
+      if (!own.some((user) => user.login === login)) return notFound;
+      return { done: await team.endSession(caller.actor, login, session) };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+export function auditHandlers({
+  findEntries,
+  verifyAudit,
+}: Pick<TeamOptions, "findEntries" | "verifyAudit">) {
+  let running: Promise<VerifiedAudit> | undefined;
+  return {
+    async "GET /audit"({ after, limit = 50, from: since, ...filter }) {
       const before = after === undefined ? undefined : Number.parseInt(after, 10) || 0;
-      const entries = await findEntries({ ...filter, before, limit });
+      const entries = await findEntries({ ...filter, since, before, limit });
       const lines = entries.toReversed().map(({ reason, before: was, after: is, ...entry }) => ({
         ...entry,
         ...(reason === null ? {} : { reason }),
@@ -141,6 +186,14 @@ export function teamHandlers({ team, names, findEntries, guard }: TeamOptions) {
       }));
       const last = lines.length === limit ? lines.at(-1) : undefined;
       return { entries: lines, ...(last && { next: String(last.seq) }) };
+    },
+
+    /** One at a time on a node: users who ask meanwhile get the same answer. */
+    async "POST /audit/verify"() {
+      running ??= verifyAudit().finally(() => {
+        running = undefined;
+      });
+      return running;
     },
   } satisfies Partial<Handlers>;
 }

@@ -94,6 +94,25 @@ export function makeRequests(
   };
 }
 
+const cardFields = [
+  "credit_card_number",
+  "card_printed_name",
+  "expire_month",
+  "expire_year",
+  "cvv2",
+];
+
+/** The same sale with a token of walletb in the place of the card. */
+export function withWallet({ url, fields }: ExampleRequest, token: string): ExampleRequest {
+  const rest = fields.filter(([name]) => !cardFields.includes(name));
+  const data = Buffer.from(token).toString("base64");
+  const paid = [
+    ["payment_data", data],
+    ["payment_data_type", "walletb_encrypted"],
+  ] as const;
+  return { url, fields: [...rest, ...paid] };
+}
+
 /** `accept`: JSON shows values as they are, so that a link can be copied. */
 export function writeCommand({ url, fields }: ExampleRequest, accept?: string): string {
   const header = accept === undefined ? [] : [`  -H 'Accept: ${accept}'`];

@@ -29,9 +29,10 @@ import {
   writeDemoFile,
 } from "./demonstration.ts";
 import { firstSale, makeRequests, makeSecureSale, writeCommand } from "./example-sale.ts";
+import { backToPortal, sandboxHandlers } from "./sandbox-portal.ts";
 import { sandboxNetworks, sandboxRanges } from "./sandbox-ranges.ts";
 import { makeWalletSheet } from "./wallet-sheet.ts";
-import { makeFindFacts, readDemo, welcomeRoutes } from "./welcome.ts";
+import { findSandbox, makeFindFacts, readDemo, welcomeRoutes } from "./welcome.ts";
 
 /** For `gw pay --pass`. */
 export async function passAuthentication(address: string): Promise<void> {
@@ -40,16 +41,19 @@ export async function passAuthentication(address: string): Promise<void> {
 
 /** What a node in staging has beyond a node in production. */
 export function makeStagingParts(installation: Installation): StagingParts {
+  const { config } = installation;
   const findFacts = makeFindFacts(installation);
-  const sheet = makeWalletSheet(async () => (await readDemo(installation.config))?.bank.url);
+  const sheet = makeWalletSheet(async () => (await readDemo(config))?.bank.url);
   return {
     ranges: sandboxRanges,
     networks: sandboxNetworks,
     documentValues: () => readDocumentValues(installation.config),
     walletSheet: sheet.walletSheet,
+    portal: (reads) => sandboxHandlers({ reads, findSandbox: () => findSandbox(config) }),
     routes: ({ findState, clock }) => [
       ...welcomeRoutes(clock, async () => findFacts(await findState())),
       ...sheet.routes,
+      backToPortal,
     ],
   };
 }

@@ -107,7 +107,8 @@ function renderHead({ missing }: WelcomeFacts): Html {
   return html`<header><h1>Tollgate</h1> <span class="pill">staging</span> ${state}</header>
 <p class="lead">A card payment gateway of your own. No money moves here: the bank behind it is a
 sandbox that runs on this machine.</p>
-<nav aria-label="On this page"><a href="#pay">Pay</a> <a href="#orders">Last orders</a>
+<nav aria-label="Go to"><a href="/portal/">Portal</a>
+<a href="/docs/">Documentation</a> <a href="#pay">Pay</a> <a href="#orders">Last orders</a>
 <a href="#credentials">Credentials</a> <a href="#commands">Commands</a>
 <a href="#cards">Test cards</a></nav>`;
 }
@@ -122,6 +123,8 @@ function renderRunning({ baseUrl, bank, database, missing }: WelcomeFacts): Html
 <h2>What is running</h2>
 <dl>
 <dt>Gateway</dt><dd><code class="value">${baseUrl}</code></dd>
+<dt>Portal</dt><dd><a href="/portal/"><code>${baseUrl}/portal/</code></a>
+<br><span class="hint">its two logins are in <code>demo.json</code></span></dd>
 <dt>Sandbox bank</dt><dd><a href="${bank.url}/"><code>${bank.url}</code></a>
 <br><span class="hint">its books, messages and failure switches</span></dd>
 <dt>ISO 8583 host</dt><dd><code class="value">${bank.host}</code></dd>

@@ -8,8 +8,7 @@ import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import { join, resolve } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
-import { FormFault, parseForm, writeForm } from "@tollgate/protocols/form";
+import { FormFault, parseForm } from "@tollgate/protocols/form";
 import type { Installation } from "../cli/installation.ts";
 import type { Config } from "../config/config.ts";
 import { type HttpReply, type HttpRoute, redirectTo } from "../http/router.ts";
@@ -24,7 +23,8 @@ import { Problem } from "../values/problem.ts";
 import { type Clock, makePrintDate } from "../values/time.ts";
 import { printOrderLine } from "../views/status.ts";
 import type { NodeState } from "../wiring/http.ts";
-import { type ExampleRequest, type ExampleSale, makeRequests } from "./example-sale.ts";
+import { type ExampleSale, makeRequests } from "./example-sale.ts";
+import { sendSale } from "./send-sale.ts";
 import {
   type Chosen,
   renderUnprepared,
@@ -36,9 +36,6 @@ import {
 
 const ordersShown = 20;
 const bankAnswersWithinMs = 1_000;
-const askEveryMs = 60;
-const askTimes = 20;
-const answerWithinMs = 10_000;
 const headers = pageHeaders({ referrer: "same-origin" });
 
 /** There are no facts before there is a demonstration merchant. */
@@ -125,19 +122,8 @@ async function trySale(
   const sale = saleOf(facts, chosen, clientOrderId);
   if (sale instanceof Problem) return sale;
   const requests = makeRequests({ ...facts, baseUrl: address }, sale);
-  const answer = await post(requests.sale);
-  if (answer instanceof Problem) return answer;
-  if (answer.get("type") !== "async-response") {
-    return new Problem(
-      `The gateway refused the sale: ${answer.get("error-code")} ${answer.get("error-message")}`,
-    );
-  }
-  for (let times = 0; times < askTimes; times += 1) {
-    await pause(askEveryMs);
-    const status = await post(requests.status);
-    if (status instanceof Problem || status.get("status") !== "processing") break;
-  }
-  return undefined;
+  const status = await sendSale(requests);
+  return status instanceof Problem ? status : undefined;
 }
 
 /** Only test cards and endpoints that the page offers: real card numbers are refused. */
@@ -168,21 +154,6 @@ function saleOf(
     card,
     redirectUrl: `${baseUrl}/?order=${encodeURIComponent(clientOrderId)}`,
   };
-}
-
-async function post({ url, fields }: ExampleRequest): Promise<URLSearchParams | Problem> {
-  try {
-    const answer = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/x-www-form-urlencoded" },
-      body: writeForm(fields),
-      signal: AbortSignal.timeout(answerWithinMs),
-    });
-    // With GW_LINE_FEEDS every value ends with one.
-    return new URLSearchParams((await answer.text()).replaceAll("\n", ""));
-  } catch (error) {
-    return new Problem(`The gateway did not answer itself at ${url}: ${String(error)}.`);
-  }
 }
 
 export function makeFindFacts(installation: Installation) {
@@ -220,15 +191,25 @@ function makeFindLatest({ cells }: Installation) {
     findLatestOrders(stores.of(cell), id, ordersShown);
 }
 
-type Demo = Pick<WelcomeFacts, "baseUrl" | "merchant" | "bank">;
+type Demo = Pick<WelcomeFacts, "baseUrl" | "merchant" | "bank"> & {
+  /** Ids by name. */
+  readonly endpoints: Readonly<Record<string, string>>;
+};
+
+/** For the portal's sandbox screen. */
+export async function findSandbox(config: Config) {
+  const demo = await readDemo(config);
+  return demo && { ...demo, pathWord: config.pathWord, bankUrl: demo.bank.url };
+}
 
 /** Nothing also while the file is being written. */
 export async function readDemo({ dataDir }: Pick<Config, "dataDir">): Promise<Demo | undefined> {
   const file = join(resolve(dataDir), "demo.json");
   try {
-    const { baseUrl, merchant, bank }: Partial<Demo> = JSON.parse(await readFile(file, "utf8"));
+    const demo: Partial<Demo> = JSON.parse(await readFile(file, "utf8"));
+    const { baseUrl, merchant, bank, endpoints = {} } = demo;
     if (baseUrl === undefined || merchant === undefined || bank === undefined) return undefined;
-    return { baseUrl, merchant, bank };
+    return { baseUrl, merchant, bank, endpoints };
   } catch {
     return undefined;
   }

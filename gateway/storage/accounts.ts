@@ -2,9 +2,10 @@
  * The portal's view of users: passwords and sessions. Sessions are in the main
  * schema, so that any node knows them. Changes of an account are written with their audit entry.
  */
-import type { AccountStore } from "../portal-api/account.ts";
+import type { AccountStore, ListedSession } from "../portal-api/account.ts";
 import type { Account, Caller, PortalSession } from "../portal-api/route.ts";
 import type { SignInTries } from "../portal-api/sign-in.ts";
+import type { TeamUser } from "../portal-api/team.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Role } from "../values/roles.ts";
 import type { Secret } from "../values/secret.ts";
@@ -124,17 +125,7 @@ export function makeAccountStore(options: AccountStoreOptions): AccountStore {
         [userId],
       );
     },
-    revokeSession: (actor, userId, id) =>
-      auditAs(actor).change(async (change, write) => {
-        const ended = await change(
-          `delete from portal_sessions where user_id = $1 and left(encode(digest, 'hex'), 32) = $2
-           returning digest`,
-          [userId, id],
-        );
-        if (ended.length === 0) return false;
-        await write({ action: "portal session revoke", subject: `session ${id}` });
-        return true;
-      }),
+    revokeSession: (actor, login, id) => endSession(auditAs(actor), login, id),
     async setPassword(actor, { account, digest }, password) {
       const stored = await hashPassword(password);
       await auditAs(actor).change(async (change, write) => {
@@ -150,6 +141,49 @@ export function makeAccountStore(options: AccountStoreOptions): AccountStore {
       });
     },
   };
+}
+
+/** Users with how they sign in, and the sessions of a merchant's users or of all. */
+export function makeTeamReads({ query, idleMs }: Pick<AccountStoreOptions, "query" | "idleMs">) {
+  return {
+    list: (now: Instant) =>
+      query<TeamUser>(
+        `select users.login, role, merchants.login as merchant, users.enabled,
+           case when password is null then 'none' when not password_temporary then 'own'
+             when password_expires_at <= ${moment("$1")} then 'expired' else 'temporary'
+           end as password, totp_sealed is not null as totp,
+           (select count(*)::int from passkeys where user_id = users.id) as passkeys,
+           (select ${milliseconds("max(seen_at)")} from portal_sessions
+            where user_id = users.id and seen_at > ${moment("$2")}) as "seenAt"
+         from users left join merchants on merchants.id = merchant_id order by users.login`,
+        [now, now - idleMs],
+      ),
+    listSessions: (merchantId: MerchantId | undefined, now: Instant) =>
+      query<ListedSession & { login: string }>(
+        `select login, digest, ${milliseconds("began_at")} as "beganAt",
+           ${milliseconds("seen_at")} as "seenAt", network, agent
+         from portal_sessions join users on users.id = user_id
+         where ($1::bigint is null or merchant_id = $1) and seen_at > ${moment("$2")}
+         order by seen_at desc limit 500`,
+        [merchantId, now - idleMs],
+      ),
+  };
+}
+
+/** By the id that lists show. */
+export function endSession(audit: Audit, login: string, id: string): Promise<boolean> {
+  return audit.change(async (change, write) => {
+    const ended = await change(
+      `delete from portal_sessions using users where user_id = users.id and login = $1
+         and left(encode(digest, 'hex'), 32) = $2 returning digest`,
+      [login, id],
+    );
+    if (ended.length === 0) return false;
+    await write({
+      ...{ action: "portal session revoke", subject: `session ${id}`, before: { login } },
+    });
+    return true;
+  });
 }
 
 export function makeSignInTries(query: Query): SignInTries {

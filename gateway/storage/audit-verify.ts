@@ -16,7 +16,8 @@ import {
 } from "./audit.ts";
 import type { Query } from "./database.ts";
 
-const pageRows = 1_000;
+/** Few at a time: a node that is asked to prove the audit has payments to do. */
+const pageRows = 200;
 const findingsMax = 50;
 
 type Row = Omit<StoredEntry, "seq" | "at"> & {
@@ -165,6 +166,8 @@ type EntryFilter = {
   readonly by?: string | undefined;
   readonly action?: string | undefined;
   readonly subject?: string | undefined;
+  /** A part of who, what, of what, or why. */
+  readonly search?: string | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   /** Only those before this one. */
@@ -182,11 +185,13 @@ export async function findEntries(query: Query, filter: EntryFilter) {
          and ($4::float8 is null or at >= to_timestamp($4::float8 / 1000))
          and ($5::float8 is null or at <= to_timestamp($5::float8 / 1000))
          and ($7::bigint is null or seq < $7)
+         and ($8::text is null
+           or strpos(lower(concat_ws(' ', actor, action, subject, reason)), lower($8)) > 0)
        order by seq desc limit $6
      ) as latest order by seq`,
     [
       ...[filter.by, filter.action, filter.subject, filter.since, filter.until, filter.limit],
-      filter.before,
+      ...[filter.before, filter.search],
     ],
   );
   return rows.map(({ hash: _, seq, at, ...row }) => ({ seq: Number(seq), at: Number(at), ...row }));

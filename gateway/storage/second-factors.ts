@@ -14,7 +14,7 @@ export type FactorStoreOptions = Pick<AccountStoreOptions, "query" | "auditAs"> 
     code: string,
     when: { readonly now: Instant; readonly after: number },
   ) => number | undefined;
-  readonly show: (secret: Secret<string>, login: string) => { secret: string; uri: string };
+  readonly show: (secret: Secret<string>, login: string) => { secret: string; picture: string };
   readonly newCodes: () => {
     readonly codes: readonly string[];
     readonly digests: readonly Buffer[];

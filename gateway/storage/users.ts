@@ -15,6 +15,9 @@ export type User = {
   readonly enabled: boolean;
 };
 
+/** A temporary password opens nothing after so long. */
+export const temporaryPasswordHours = 72;
+
 const select = `select users.login, role, merchants.login as merchant, users.enabled
   from users left join merchants on merchants.id = merchant_id`;
 
@@ -53,9 +56,9 @@ export function makeUserAdministration(audit: Audit) {
       change(
         ...(["user password", login] as const),
         `update users set password = $2, password_temporary = $3,
-           password_expires_at = case when $3 then now() + interval '72 hours' end
+           password_expires_at = case when $3 then now() + make_interval(hours => $4) end
          where login = $1`,
-        [login, stored, isTemporary],
+        [login, stored, isTemporary, temporaryPasswordHours],
       ),
     /** For a person who has lost their phone: passkeys, codes of an app and recovery codes. */
     removeFactors: (login: string) =>

@@ -21,6 +21,8 @@ import { receiptRoute } from "../pages/cardholder/receipts.ts";
 import { cardholderRoutes } from "../pages/cardholder/routes.ts";
 import { type DocumentValues, documentationRoutes } from "../pages/documentation.ts";
 import { openTheme } from "../pages/operator-theme.ts";
+import type { PortalReads } from "../portal-api/reads.ts";
+import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
 import {
   type Configuration,
   type LiveConfiguration,
@@ -87,6 +89,8 @@ export type StagingParts = {
   readonly walletSheet?: string;
   /** The demonstration merchant's, for the documentation. */
   readonly documentValues?: () => Promise<DocumentValues>;
+  /** The portal's sandbox screen. */
+  portal?(reads: PortalReads): SandboxHandlers;
   routes?(node: {
     readonly findState: () => Promise<NodeState>;
     readonly clock: Clock;

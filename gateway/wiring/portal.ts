@@ -6,6 +6,7 @@ import { baseUrlOf, signedUrlsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { makeIsTrusted } from "../http/client-network.ts";
 import type { HttpRoute } from "../http/router.ts";
+import { readHeads } from "../observability/audit-heads.ts";
 import type { OperatorEvent } from "../orders/events.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
@@ -20,22 +21,32 @@ import { openApiRoute } from "../portal-api/openapi.ts";
 import { orderHandlers } from "../portal-api/orders.ts";
 import { portalPageRoutes } from "../portal-api/pages.ts";
 import { portalApiRoutes } from "../portal-api/pipeline.ts";
+import type { PortalReads } from "../portal-api/reads.ts";
 import { reconciliationHandlers } from "../portal-api/reconciliations.ts";
+import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
 import { makeGuard } from "../portal-api/sign-in.ts";
-import { type TeamStore, teamHandlers } from "../portal-api/team.ts";
-import { makeAccountStore, makeSessionStore, makeSignInTries } from "../storage/accounts.ts";
-import { findEntries } from "../storage/audit-verify.ts";
+import { auditHandlers, type TeamStore, teamHandlers } from "../portal-api/team.ts";
+import {
+  endSession,
+  makeAccountStore,
+  makeSessionStore,
+  makeSignInTries,
+  makeTeamReads,
+} from "../storage/accounts.ts";
+import { isOwnKey } from "../storage/audit.ts";
+import { findEntries, verifyAudit } from "../storage/audit-verify.ts";
 import { resendCallbacks } from "../storage/callback-journal.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
 import { unpackEvent } from "../storage/order-row.ts";
 import { makeFactorStore } from "../storage/second-factors.ts";
-import { listUsers, makeUserAdministration } from "../storage/users.ts";
+import { makeUserAdministration, temporaryPasswordHours } from "../storage/users.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import { messageOf, Problem } from "../values/problem.ts";
+import { renderQrSvg } from "../values/qr-code.ts";
 import { Secret } from "../values/secret.ts";
-import { asInstant } from "../values/time.ts";
+import { asInstant, hours, later } from "../values/time.ts";
 import { findPasswordFault, hashPassword, isPassword, newPassword } from "../vault/password.ts";
 import {
   digestRecoveryCode,
@@ -64,6 +75,7 @@ type Dependencies = Resources & {
   readonly checkReadiness: () => Promise<Readiness>;
   readonly printDate: Services["printDate"];
   readonly openDesk?: OpenDesk | undefined;
+  readonly staging?: { portal?(reads: PortalReads): SandboxHandlers } | undefined;
   /** The port is known when the gateway listens. */
   readonly port: () => number;
 };
@@ -81,6 +93,8 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
     ...{ ...teamHandlers(options), ...commandHandlers(configured), ...linkHandlers(configured) },
     ...{ ...configurationHandlers(configured), ...gateHandlers(configured) },
     ...reconciliationHandlers(configured),
+    ...auditHandlers(options),
+    ...dependencies.staging?.portal?.(options.reads),
   };
   const sessions = makeSessionStore(access.stored);
   return [
@@ -93,7 +107,7 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
       isDevice: access.isDevice,
       onFailed: (route, error) => log("portal.request_failed", { route, err: error }),
     }),
-    openApiRoute(),
+    openApiRoute(Object.keys(handlers)),
     ...portalPageRoutes(builtPortal),
   ];
 }
@@ -151,13 +165,19 @@ function openOrders(dependencies: Dependencies) {
 }
 
 /** Users as `gw user` manages them. */
-function openTeam({ database: { query }, auditAs }: Resources) {
+function openTeam(resources: Resources) {
+  const { config, clock, vault, auditAs } = resources;
+  const { query } = resources.database;
+  const reads = makeTeamReads(storedAccess(resources));
+  const expiresAt = () => later(clock.now(), hours(temporaryPasswordHours));
   const temporary = async () => {
     const password = newPassword();
     return { password, stored: await hashPassword(new Secret(password)), isTemporary: true };
   };
   const team: TeamStore = {
-    list: () => listUsers(query),
+    list: reads.list,
+    listSessions: (merchantId) => reads.listSessions(merchantId, clock.now()),
+    endSession: (actor, ...given) => endSession(auditAs(actor), ...given),
     async add(actor, { login, role, merchantId }) {
       const { password, ...hashed } = await temporary();
       await auditAs(actor).together(async (audit) => {
@@ -165,19 +185,28 @@ function openTeam({ database: { query }, auditAs }: Resources) {
         await users.add(login, role, merchantId);
         await users.setPassword(login, hashed);
       });
-      return password;
+      return { password, expiresAt: expiresAt() };
     },
     async renewPassword(actor, login) {
       const { password, ...hashed } = await temporary();
       await makeUserAdministration(auditAs(actor)).setPassword(login, hashed);
-      return password;
+      return { password, expiresAt: expiresAt() };
     },
     setRole: (actor, ...given) => makeUserAdministration(auditAs(actor)).setRole(...given),
     enable: (actor, ...given) => makeUserAdministration(auditAs(actor)).enable(...given),
     removeFactors: (actor, login) => makeUserAdministration(auditAs(actor)).removeFactors(login),
   };
   type Filter = Parameters<typeof findEntries>[1];
-  return { team, findEntries: (filter: Filter) => findEntries(query, filter) };
+  return {
+    team,
+    findEntries: (filter: Filter) => findEntries(query, filter),
+    async verifyAudit() {
+      const file = config.auditHeadFile;
+      const outside = file === "" ? [] : await readHeads(file);
+      const isOwn = (key: Parameters<typeof isOwnKey>[0]) => isOwnKey(key, vault.openSecret);
+      return verifyAudit(query, { outside, isOwnKey: isOwn });
+    },
+  };
 }
 
 /** As commands of more than one transaction are: an entry before the work, and its outcome. */
@@ -224,7 +253,11 @@ function openAccess(resources: Resources) {
     factors: makeFactorStore({
       ...{ query: database.query, auditAs, newSecret: newTotpSecret, findStep: findTotpStep },
       ...{ seal: vault.sealSecret, open: vault.openSecret },
-      show: (secret, login) => showTotp(secret, config.pageName || "Tollgate", login),
+      show(secret, login) {
+        const { uri, ...shown } = showTotp(secret, config.pageName || "Tollgate", login);
+        const svg = Buffer.from(renderQrSvg(uri)).toString("base64");
+        return { ...shown, picture: `data:image/svg+xml;base64,${svg}` };
+      },
       ...{ newCodes: newRecoveryCodes, digestCode: digestRecoveryCode },
     }),
     guard: makeGuard({ tries: makeSignInTries(database.query), isPassword }),

@@ -36,6 +36,16 @@ export function Failed({ error, retry }: FailedProps) {
   );
 }
 
+/** Why an action was refused, beside its form. */
+export function Refusal({ error }: { readonly error: Error | null }) {
+  if (error === null) return null;
+  return (
+    <div className="refusal" role="alert">
+      {error.message}
+    </div>
+  );
+}
+
 export function ScreenSkeleton() {
   return (
     <div className="screen" aria-busy="true">

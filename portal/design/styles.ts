@@ -24,3 +24,5 @@ import "./portal.css";
 import "./lists.css";
 import "./details.css";
 import "./home.css";
+import "./team.css";
+import "./sandbox.css";

@@ -1,7 +1,11 @@
 /** Every text of the portal in English. The other languages have the same names: see `Messages`. */
+import { sandboxEnglish } from "./sandbox.ts";
+import { teamEnglish } from "./team.ts";
 
 // biome-ignore format: a table
 export const english = {
+  ...teamEnglish,
+  ...sandboxEnglish,
   portal: "Portal",
   skipToContent: "Skip to content",
   menu: "Menu",

@@ -17,6 +17,10 @@ type Screen = LazyExoticComponent<ComponentType<{ readonly user: User }>>;
 const screens: Readonly<Record<string, Screen>> = {
   home: lazy(async () => ({ default: (await import("../home/home.tsx")).Home })),
   orders: lazy(async () => ({ default: (await import("../orders/orders.tsx")).Orders })),
+  team: lazy(async () => ({ default: (await import("../team/team.tsx")).Team })),
+  audit: lazy(async () => ({ default: (await import("../audit/audit.tsx")).Audit })),
+  sandbox: lazy(async () => ({ default: (await import("../sandbox/sandbox.tsx")).Sandbox })),
+  account: lazy(async () => ({ default: (await import("../account/account.tsx")).Account })),
 };
 /** Of one item, whose id follows the screen in the address. */
 const items: typeof screens = {

@@ -7,7 +7,9 @@ import { useEffect, useRef } from "react";
 /** By the name of `KeyboardEvent.key`. A screen may give new functions at each rendering. */
 type Keys = readonly (readonly [key: string, run: () => void])[];
 
-const takesText = "input, textarea, select, a, button, summary, [contenteditable]";
+const takesText = "input, textarea, select, [contenteditable]";
+/** These are pressed by Enter; a link that was followed keeps the focus. */
+const takesEnter = "a, button, summary";
 const isOver = "[role=dialog], [role=menu], [role=listbox]";
 
 export function useKeys(keys: Keys): void {
@@ -27,9 +29,11 @@ export function useKeys(keys: Keys): void {
   }, []);
 }
 
-function isElsewhere({ ctrlKey, altKey, metaKey, target, defaultPrevented }: KeyboardEvent) {
+function isElsewhere(event: KeyboardEvent) {
+  const { key, ctrlKey, altKey, metaKey, target, defaultPrevented } = event;
   if (ctrlKey || altKey || metaKey || defaultPrevented) return true;
-  return target instanceof Element && target.closest(`${takesText}, ${isOver}`) !== null;
+  const taking = key === "Enter" ? `${takesText}, ${takesEnter}` : takesText;
+  return target instanceof Element && target.closest(`${taking}, ${isOver}`) !== null;
 }
 
 /**

@@ -3,12 +3,13 @@
  * menu. A phone has it as a bar at the top.
  */
 import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { Icon, type IconName } from "../design/icons.tsx";
+import { Icon } from "../design/icons.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
-import { call, type Session, type User } from "./call.ts";
-import { Link } from "./url.tsx";
+import type { Session, User } from "./call.ts";
+import { entriesFor } from "./entries.ts";
+import { commandKey, Palette, usePalette, useSignOut } from "./palette.tsx";
+import { go, Link } from "./url.tsx";
 
 type LayoutProps = {
   readonly session: Session;
@@ -17,16 +18,9 @@ type LayoutProps = {
   readonly children: ReactNode;
 };
 
-const entries = [
-  { screen: "home", icon: "home" },
-  { screen: "orders", icon: "orders" },
-] as const satisfies readonly {
-  readonly screen: string;
-  readonly icon: IconName;
-}[];
-
 export function Layout({ session, user, screen, children }: LayoutProps) {
   const messages = useMessages();
+  const palette = usePalette();
   return (
     <div className="frame">
       <a className="skip" href="#content">
@@ -40,8 +34,13 @@ export function Layout({ session, user, screen, children }: LayoutProps) {
             {messages[session.environment]}
           </span>
         </div>
+        <button type="button" className="go-to" onClick={() => palette.open("go")}>
+          <Icon name="search" size={14} />
+          {messages.goTo}
+          <kbd>{commandKey}</kbd>
+        </button>
         <nav aria-label={messages.menu}>
-          {entries.map((entry) => (
+          {entriesFor(session).map((entry) => (
             <Link
               key={entry.screen}
               to={entry.screen}
@@ -52,9 +51,14 @@ export function Layout({ session, user, screen, children }: LayoutProps) {
               {messages[entry.screen]}
             </Link>
           ))}
+          <button type="button" className="entry more" onClick={() => palette.open("go")}>
+            <Icon name="dots" />
+            {messages.more}
+          </button>
         </nav>
-        <UserMenu user={user} />
+        <UserMenu user={user} showKeys={() => palette.open("keys")} />
       </header>
+      <Palette shown={palette.shown} close={palette.close} session={session} />
       <main id="content" tabIndex={-1}>
         {children}
       </main>
@@ -77,14 +81,12 @@ const appearances = [
   { scheme: "auto", icon: "screen", name: "asSystem" },
 ] as const;
 
-function UserMenu({ user }: { readonly user: User }) {
+type UserMenuProps = { readonly user: User; readonly showKeys: () => void };
+
+function UserMenu({ user, showKeys }: UserMenuProps) {
   const { code, change, messages } = useLanguage();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const queries = useQueryClient();
-  const signOut = async () => {
-    await call("POST /sign-out", {}).catch(() => undefined);
-    await queries.invalidateQueries({ queryKey: ["session"] });
-  };
+  const signOut = useSignOut();
   return (
     <Menu position="top-start">
       <Menu.Target>
@@ -97,6 +99,13 @@ function UserMenu({ user }: { readonly user: User }) {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
+        <Menu.Item leftSection={<Icon name="key" />} onClick={() => go("account")}>
+          {messages.account}
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="keyboard" />} onClick={showKeys}>
+          {messages.keyboard}
+        </Menu.Item>
+        <Menu.Divider />
         <Menu.Label>{messages.appearance}</Menu.Label>
         {appearances.map(({ scheme, icon, name }) => (
           <Menu.Item

@@ -5,6 +5,8 @@
 import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { SecretPicture } from "../account/panel.tsx";
+import { ShownOnce } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { CodeInput, Step, type StepProps } from "./step.tsx";
@@ -25,7 +27,7 @@ export function Enrolment(_: StepProps) {
         error={null}
         send={goOn}
       >
-        <pre className="secret">{confirm.data.recoveryCodes.join("\n")}</pre>
+        <ShownOnce text={confirm.data.recoveryCodes.join("\n")} />
         <Button type="submit" size="sm">
           {messages.codesKept}
         </Button>
@@ -42,7 +44,7 @@ export function Enrolment(_: StepProps) {
     >
       {isBegun && (
         <>
-          <code className="secret">{begin.data.secret}</code>
+          <SecretPicture shown={begin.data} />
           <CodeInput value={code} onChange={setCode} />
         </>
       )}

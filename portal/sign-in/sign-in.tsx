@@ -5,6 +5,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { hasPasskeys, showPasskey } from "../account/passkey-prompt.ts";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { Enrolment } from "./enrolment.tsx";
@@ -58,9 +59,20 @@ function Password({ session, accept }: StepProps) {
   );
 }
 
-function SecondFactor({ accept }: StepProps) {
+function SecondFactor({ session, accept }: StepProps) {
   const messages = useMessages();
   const [code, setCode] = useState("");
+  const passkey = useMutation({
+    async mutationFn() {
+      const { options } = await call("POST /sign-in/passkey-challenge", {});
+      const response = await showPasskey(options).catch(() => {
+        throw new Error(messages.passkeyFailed);
+      });
+      return call("POST /sign-in/passkey", { response });
+    },
+    onSuccess: accept,
+  });
+  const mayShow = (session.factors?.passkeys ?? 0) > 0 && hasPasskeys();
   const send = useMutation({
     mutationFn: () => call("POST /sign-in/code", { code: code.replaceAll(" ", "") }),
     onSuccess: accept,
@@ -70,11 +82,24 @@ function SecondFactor({ accept }: StepProps) {
     <Step
       title={messages.secondFactor}
       hint={messages.secondFactorHint}
-      error={send.error}
+      error={send.error ?? passkey.error}
       send={() => send.mutate()}
     >
+      {mayShow && (
+        <>
+          <Button size="sm" loading={passkey.isPending} onClick={() => passkey.mutate()}>
+            {messages.usePasskey}
+          </Button>
+          <p className="or">{messages.orCode}</p>
+        </>
+      )}
       <CodeInput value={code} onChange={setCode} />
-      <Button type="submit" size="sm" loading={send.isPending}>
+      <Button
+        type="submit"
+        size="sm"
+        variant={mayShow ? "default" : "filled"}
+        loading={send.isPending}
+      >
         {messages.confirm}
       </Button>
     </Step>

@@ -83,6 +83,13 @@ const inputs: Inputs = {
   "POST /users/enable/:login":        () => ({ login: victim, enabled: true }),
   "POST /users/password/:login":      () => ({ login: victim }),
   "POST /users/reset-factors/:login": () => ({ login: victim }),
+  "GET /sandbox":                     () => ({}),
+  "POST /sandbox/pay":                () => ({ card: "not-enrolled", endpoint: "none" }),
+  "POST /sandbox/switch":             () => ({ name: "seed", value: "1" }),
+  "GET /sandbox/ledger":              () => ({}),
+  "GET /users/sessions":              () => ({}),
+  "POST /users/end-session/:login/:session": () => ({ login: victim, session: "0".repeat(32) }),
+  "POST /audit/verify":               () => ({}),
   "GET /audit":                       () => ({}),
 };
 

@@ -16,6 +16,7 @@ import { makeDesk } from "@tollgate/gateway/desk";
 import { type Installation, openVault } from "@tollgate/gateway/installation";
 import { makeLog } from "@tollgate/gateway/log";
 import { createMerchantSet } from "@tollgate/gateway/merchant-set";
+import { backToPortal, sandboxHandlers } from "@tollgate/gateway/sandbox-portal";
 import { sandboxNetworks, sandboxRanges } from "@tollgate/gateway/sandbox-ranges";
 import { makeWalletSheet } from "@tollgate/gateway/wallet-sheet";
 import { startBank } from "@tollgate/sandbox-bank";
@@ -180,10 +181,21 @@ export async function startWorld(
     await stopping;
   }
 
+  /** As `demo.json` would name it. */
+  async function findSandbox() {
+    const { endpoints, controlKey, login } = set;
+    const own = { baseUrl: gateway.url, pathWord: "gw", merchant: { login, controlKey } };
+    return { ...own, endpoints, bankUrl: bank.url };
+  }
+
   async function start(config = installation.config, down: readonly string[] = [], aheadMs = 0) {
     const { walletSheet, routes } = makeWalletSheet(async () => bank.url);
-    const networks = sandboxNetworks;
-    const staging = { ranges: sandboxRanges, networks, walletSheet, routes: () => routes };
+    const staging = {
+      ...{ ranges: sandboxRanges, networks: sandboxNetworks, walletSheet },
+      portal: (reads: Parameters<typeof sandboxHandlers>[0]["reads"]) =>
+        sandboxHandlers({ reads, findSandbox }),
+      routes: () => [...routes, backToPortal],
+    };
     const time = { clock: clock.ahead(aheadMs), readTime: async () => clock.now() };
     const openDesk = async () => makeDesk({ ...installation, config }, makeProgram);
     const own = { ...installation, config, log, ...time, staging, openDesk };

@@ -1,0 +1,52 @@
+/** Routes of the team and the audit: users, their sessions, who changed what. */
+import { roles } from "../values/roles.ts";
+import { row } from "./route.ts";
+import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
+import { cursorInput, done, nothing, sessionFields } from "./shapes.ts";
+
+const login = text("", { max: 64, pattern: /^[A-Za-z0-9._@-]{1,64}$/ });
+const role = oneOf(roles);
+const merchant = optional(text("a login; for roles of a merchant", { max: 64 }));
+const temporaryPassword = record({
+  login: text(),
+  password: text("temporary; shown once"),
+  expiresAt: instant("it opens nothing from then on"),
+});
+const userRow = record({
+  ...{ login: text(), role, merchant: optional(text()), enabled: flag() },
+  password: oneOf(["own", "temporary", "expired", "none"], "who has chosen it"),
+  ...{ totp: flag("codes of an app are on"), passkeys: whole() },
+  seenAt: optional(instant("of the latest session that has not ended")),
+});
+const auditRow = record({
+  ...{ seq: whole(), at: instant(), actor: text(), origin: text(), action: text() },
+  ...{ subject: text(), reason: optional(text()) },
+  before: optional(text("JSON", { max: 1_000_000 })),
+  after: optional(text("JSON", { max: 1_000_000 })),
+});
+const auditFilters = record({
+  search: optional(text("in who, what, of what and why", { max: 128, isExact: true })),
+  by: optional(text("", { max: 64 })),
+  action: optional(text("or its beginning", { max: 64 })),
+  subject: optional(text("", { max: 128, isExact: true })),
+  ...{ from: optional(instant()), until: optional(instant()), ...cursorInput },
+});
+const verified = record({
+  ...{ entries: whole(), signatures: whole(), outsideHeads: whole() },
+  unsigned: whole("entries after the newest signature"),
+  findings: list(text("what is wrong, one sentence each")),
+});
+
+// biome-ignore format: a table
+export const teamRoutes = {
+  "GET /users":                       row("manage_users", "merchant", nothing, record({ users: list(userRow, 100_000) }), "list users; a merchant's administrator sees that merchant's"),
+  "POST /users/add":                  row("manage_users", "merchant", record({ login, role, merchant }), temporaryPassword, "add a user"),
+  "POST /users/role/:login":          row("manage_users", "merchant", record({ login, role, merchant }), done, "give a user another role"),
+  "POST /users/enable/:login":        row("manage_users", "merchant", record({ login, enabled: flag() }), done, "enable or disable a user"),
+  "POST /users/password/:login":      row("manage_users", "merchant", record({ login }), temporaryPassword, "make a temporary password"),
+  "POST /users/reset-factors/:login": row("manage_users", "merchant", record({ login }), done, "remove the second factors of a user who has lost them"),
+  "GET /users/sessions":              row("manage_users", "merchant", nothing, record({ sessions: list(record({ login: text(), ...sessionFields })) }), "list the sessions of users, the latest first"),
+  "POST /users/end-session/:login/:session": row("manage_users", "merchant", record({ login, session: text("", { max: 32, isExact: true }) }), done, "end a session of a user"),
+  "GET /audit":                       row("see_audit",    "operator", auditFilters, record({ entries: list(auditRow), next: optional(text()) }), "list the audit, the latest first"),
+  "POST /audit/verify":               row("see_audit",    "operator", nothing, verified, "prove that no entry was changed, deleted, inserted or reordered"),
+} as const;

@@ -1,0 +1,124 @@
+/** Codes of an authenticator app: turned on with a QR code, turned off, and the recovery codes. */
+import { Button } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ActionForm, Dialog, ShownOnce } from "../design/dialog.tsx";
+import { Refusal } from "../design/states.tsx";
+import { useMessages } from "../language/language.tsx";
+import { call } from "../shell/call.ts";
+import { CodeInput } from "../sign-in/step.tsx";
+import { type Factors, Panel, SecretPicture, type ShownSecret } from "./panel.tsx";
+import { WithPassword } from "./with-password.tsx";
+
+export function Authenticator({ factors }: { readonly factors: Factors }) {
+  const messages = useMessages();
+  const queries = useQueryClient();
+  const [asked, setAsked] = useState<"off" | "codes">();
+  const [codes, setCodes] = useState<readonly string[]>();
+  const begin = useMutation({ mutationFn: () => call("POST /totp/begin", {}) });
+  const refresh = () => queries.invalidateQueries({ queryKey: ["session"] });
+  const keep = async (made: { readonly recoveryCodes: readonly string[] }) => {
+    begin.reset();
+    setCodes(made.recoveryCodes);
+    await refresh();
+  };
+  const hasFactor = factors.totp || factors.passkeys > 0;
+  return (
+    <Panel title={messages.app} hint={messages.appHint}>
+      <div className="panel-row">
+        <span className="status" data-status={factors.totp ? "approved" : "off"}>
+          {factors.totp ? messages.appOn : messages.appOff}
+        </span>
+        <div className="space" />
+        <Button
+          variant="default"
+          loading={begin.isPending}
+          onClick={() => (factors.totp ? setAsked("off") : begin.mutate())}
+        >
+          {factors.totp ? messages.turnOff : messages.turnOn}
+        </Button>
+      </div>
+      <Refusal error={begin.error} />
+      {hasFactor && (
+        <div className="panel-row">
+          <div>
+            {messages.recoveryCodes} <small>{messages.codesLeft(factors.recoveryCodes)}</small>
+          </div>
+          <div className="space" />
+          <Button variant="default" onClick={() => setAsked("codes")}>
+            {messages.newCodes}
+          </Button>
+        </div>
+      )}
+      {begin.data && <Scan shown={begin.data} keep={keep} close={() => begin.reset()} />}
+      {codes && <RecoveryCodes codes={codes} close={() => setCodes(undefined)} />}
+      {asked === "off" && (
+        <WithPassword
+          title={messages.app}
+          label={messages.turnOff}
+          run={async (password) => {
+            await call("POST /totp/remove", { password });
+            await refresh();
+          }}
+          close={() => setAsked(undefined)}
+        />
+      )}
+      {asked === "codes" && (
+        <WithPassword
+          title={messages.newCodes}
+          hint={messages.newCodesHint}
+          label={messages.newCodes}
+          run={async (password) => keep(await call("POST /recovery-codes", { password }))}
+          close={() => setAsked(undefined)}
+        />
+      )}
+    </Panel>
+  );
+}
+
+type RecoveryCodesProps = { readonly codes: readonly string[]; readonly close: () => void };
+
+function RecoveryCodes({ codes, close }: RecoveryCodesProps) {
+  const messages = useMessages();
+  return (
+    <Dialog title={messages.recoveryCodes} close={close}>
+      <div className="action">
+        <p className="quiet">{messages.recoveryCodesHint}</p>
+        <ShownOnce text={codes.join("\n")} />
+        <Button size="sm" onClick={close}>
+          {messages.codesKept}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+type ScanProps = {
+  readonly shown: ShownSecret;
+  readonly keep: (made: { readonly recoveryCodes: readonly string[] }) => Promise<void>;
+  readonly close: () => void;
+};
+
+function Scan({ shown, keep, close }: ScanProps) {
+  const messages = useMessages();
+  const [code, setCode] = useState("");
+  const confirm = useMutation({
+    mutationFn: () => call("POST /totp/confirm", { code: code.replaceAll(" ", "") }),
+    onSuccess: keep,
+    onError: () => setCode(""),
+  });
+  return (
+    <Dialog title={messages.app} close={close}>
+      <ActionForm
+        hint={messages.scanHint}
+        label={messages.turnOn}
+        isPending={confirm.isPending}
+        error={confirm.error}
+        send={() => confirm.mutate()}
+      >
+        <SecretPicture shown={shown} />
+        <CodeInput value={code} onChange={setCode} />
+      </ActionForm>
+    </Dialog>
+  );
+}

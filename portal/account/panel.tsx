@@ -1,0 +1,46 @@
+/** What several parts of the account share: a panel, the name of a role, the secret of an app. */
+import type { ReactNode } from "react";
+import { useMessages } from "../language/language.tsx";
+import type { Session } from "../shell/call.ts";
+
+export type Factors = NonNullable<Session["factors"]>;
+
+export function roleName(messages: ReturnType<typeof useMessages>, role = ""): string {
+  const names: Readonly<Record<string, string>> = messages.roles;
+  return names[role] ?? role;
+}
+
+type PanelProps = {
+  readonly title: string;
+  readonly hint?: string;
+  readonly children: ReactNode;
+};
+
+export function Panel({ title, hint, children }: PanelProps) {
+  return (
+    <section className="panel">
+      <div className="panel-title">
+        <h2>{title}</h2>
+        {hint !== undefined && <p className="quiet">{hint}</p>}
+      </div>
+      <div className="panel-content">{children}</div>
+    </section>
+  );
+}
+
+export type ShownSecret = {
+  readonly secret: string;
+  /** A `data:` URL. */
+  readonly picture: string;
+};
+
+/** As a QR code to scan, and as text to type. */
+export function SecretPicture({ shown }: { readonly shown: ShownSecret }) {
+  const { qrCode } = useMessages();
+  return (
+    <>
+      <img className="qr" src={shown.picture} width="200" height="200" alt={qrCode} />
+      <code className="secret">{shown.secret}</code>
+    </>
+  );
+}

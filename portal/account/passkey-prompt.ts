@@ -1,0 +1,29 @@
+/**
+ * The browser's own window for passkeys. The gateway makes the options and verifies the answer;
+ * both are JSON as WebAuthn level 3 writes it.
+ */
+
+/** Passkeys need TLS or this machine's own name, never a numeric address. */
+export function hasPasskeys(): boolean {
+  return typeof PublicKeyCredential === "function" && !/^[\d.]+$|:/.test(location.hostname);
+}
+
+export async function makePasskey(options: object): Promise<object> {
+  // The gateway's own options: `generateRegistrationOptions` makes exactly this form.
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
+    options as PublicKeyCredentialCreationOptionsJSON,
+  );
+  return answerOf(await navigator.credentials.create({ publicKey }));
+}
+
+export async function showPasskey(options: object): Promise<object> {
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
+    options as PublicKeyCredentialRequestOptionsJSON,
+  );
+  return answerOf(await navigator.credentials.get({ publicKey }));
+}
+
+function answerOf(credential: Credential | null): object {
+  if (!(credential instanceof PublicKeyCredential)) throw new Error("no passkey was chosen");
+  return credential.toJSON();
+}

@@ -1,0 +1,78 @@
+/** Sessions as a list: whose, with which browser, from where, and a button that ends each. */
+import { Button } from "@mantine/core";
+import { useLanguage, useMessages } from "../language/language.tsx";
+
+type Listed = {
+  readonly id: string;
+  readonly login?: string;
+  readonly isThis: boolean;
+  readonly beganAt: number;
+  readonly seenAt: number;
+  readonly network: string;
+  readonly agent: string;
+};
+
+type SessionsProps<Session extends Listed> = {
+  readonly sessions: readonly Session[];
+  readonly end: (session: Session) => void;
+};
+
+export function Sessions<Session extends Listed>({ sessions, end }: SessionsProps<Session>) {
+  const { messages, showTime } = useLanguage();
+  if (sessions.length === 0) return <p className="quiet">{messages.noSessions}</p>;
+  return (
+    <ul className="items">
+      {sessions.map((session) => (
+        <li key={session.id}>
+          <div>
+            <b>
+              {session.login !== undefined && `${session.login} · `}
+              {describeAgent(session.agent)}
+            </b>
+            <small>
+              {session.network} · {messages.lastSeen} {showTime(session.seenAt)}
+            </small>
+          </div>
+          {session.isThis ? (
+            <span className="status" data-status="approved">
+              {messages.thisSession}
+            </span>
+          ) : (
+            <EndButton login={session.login} end={() => end(session)} />
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function EndButton({
+  login,
+  end,
+}: {
+  readonly login: string | undefined;
+  readonly end: () => void;
+}) {
+  const messages = useMessages();
+  return (
+    <Button
+      variant="default"
+      onClick={end}
+      {...(login !== undefined && { "aria-label": messages.endSessionOf(login) })}
+    >
+      {messages.endSession}
+    </Button>
+  );
+}
+
+const browsers = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
+const systems = ["iPhone", "iPad", "Android", "Windows", "Mac OS X", "Linux"];
+
+/** What a person calls it; a program names itself as it likes. */
+function describeAgent(agent: string): string {
+  const browser = browsers.find((name) => agent.includes(`${name}/`));
+  const system = systems.find((name) => agent.includes(name));
+  if (browser === undefined) return agent.slice(0, 60) || "–";
+  const name = { Edg: "Edge", OPR: "Opera" }[browser] ?? browser;
+  return system === undefined ? name : `${name}, ${system.replace(" OS X", "OS")}`;
+}

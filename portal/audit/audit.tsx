@@ -1,0 +1,173 @@
+/** The audit: who changed what, from where and why, and the proof that it is whole. */
+import { Button, Skeleton, TextInput } from "@mantine/core";
+import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { Icon } from "../design/icons.tsx";
+import { Failed, Nothing, Refusal } from "../design/states.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
+import { call, type OutputOf } from "../shell/call.ts";
+import { useKeys } from "../shell/keys.ts";
+import { changeQuery, usePlace } from "../shell/url.tsx";
+
+type Entry = OutputOf<"GET /audit">["entries"][number];
+
+export function Audit() {
+  const messages = useMessages();
+  const { query } = usePlace();
+  const [search, after] = [query.get("search") ?? "", query.get("after") ?? ""];
+  const found = useQuery({
+    queryKey: ["audit", search, after],
+    queryFn: ({ signal }) =>
+      call("GET /audit", { ...(search && { search }), ...(after && { after }) }, { signal }),
+    placeholderData: keepPreviousData,
+  });
+  const next = found.data?.next;
+  return (
+    <div className="screen">
+      <div className="heading">
+        <h1>{messages.audit}</h1>
+        <span className="note">{messages.verifyHint}</span>
+      </div>
+      <Verification />
+      <Search text={search} />
+      {found.error !== null && <Failed error={found.error} retry={() => void found.refetch()} />}
+      {found.data === undefined && found.error === null && <Skeleton height={240} />}
+      {found.data && <Entries entries={found.data.entries} isBusy={found.isPlaceholderData} />}
+      <div className="pages">
+        <div className="space" />
+        {after !== "" && (
+          <Button variant="default" onClick={() => changeQuery({ after: "" })}>
+            {messages.newest}
+          </Button>
+        )}
+        {next !== undefined && (
+          <Button variant="default" onClick={() => changeQuery({ after: next })}>
+            {messages.older}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Verification() {
+  const messages = useMessages();
+  const verify = useMutation({ mutationFn: () => call("POST /audit/verify", {}) });
+  const { data } = verify;
+  return (
+    <div className="verification">
+      <Button
+        variant="default"
+        leftSection={<Icon name="check" size={14} />}
+        loading={verify.isPending}
+        onClick={() => verify.mutate()}
+      >
+        {messages.verify}
+      </Button>
+      <Refusal error={verify.error} />
+      {data && data.findings.length === 0 && (
+        <p className="success" role="status">
+          {messages.whole(data.entries)}{" "}
+          <small>{messages.proofs(data.signatures, data.outsideHeads, data.unsigned)}</small>
+        </p>
+      )}
+      {data && data.findings.length > 0 && (
+        <div className="refusal" role="alert">
+          {messages.broken}
+          <ul>
+            {data.findings.map((finding) => (
+              <li key={finding}>{finding}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The address follows what is written, a moment later. */
+function Search({ text }: { readonly text: string }) {
+  const messages = useMessages();
+  const [written, setWritten] = useState(text);
+  const field = useRef<HTMLInputElement>(null);
+  useKeys([["/", () => field.current?.focus()]]);
+  useEffect(() => setWritten(text), [text]);
+  useEffect(() => {
+    if (written === text) return;
+    const timer = setTimeout(
+      () => changeQuery({ search: written, after: "" }, { replaces: true }),
+      200,
+    );
+    return () => clearTimeout(timer);
+  }, [written, text]);
+  return (
+    <TextInput
+      ref={field}
+      type="search"
+      aria-label={messages.search}
+      placeholder={messages.searchAudit}
+      leftSection={<Icon name="search" size={14} />}
+      maxLength={128}
+      value={written}
+      onChange={({ currentTarget }) => setWritten(currentTarget.value)}
+    />
+  );
+}
+
+type EntriesProps = { readonly entries: readonly Entry[]; readonly isBusy: boolean };
+
+function Entries({ entries, isBusy }: EntriesProps) {
+  const messages = useMessages();
+  if (entries.length === 0) {
+    return <Nothing title={messages.noEntries} hint={messages.noEntriesHint} />;
+  }
+  return (
+    <ol className="entries" aria-busy={isBusy}>
+      {entries.map((entry) => (
+        <li key={entry.seq}>
+          <AuditEntry entry={entry} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function AuditEntry({ entry }: { readonly entry: Entry }) {
+  const { messages, showTime } = useLanguage();
+  const { seq, at, actor, origin, action, subject, reason, before, after } = entry;
+  return (
+    <details>
+      <summary>
+        <time>{showTime(at)}</time>
+        <b>{action}</b>
+        <span className="subject">{subject}</span>
+        <span className="quiet">{actor}</span>
+      </summary>
+      <dl className="fields">
+        <Field name="#" text={String(seq)} />
+        <Field name={messages.fromWhere} text={origin} />
+        <Field name={messages.why} text={reason} />
+        <Field name={messages.before} text={before} />
+        <Field name={messages.after} text={after} />
+      </dl>
+    </details>
+  );
+}
+
+function Field({ name, text }: { readonly name: string; readonly text: string | undefined }) {
+  if (text === undefined || text === "") return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{text.startsWith("{") ? <pre>{indent(text)}</pre> : text}</dd>
+    </div>
+  );
+}
+
+function indent(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}

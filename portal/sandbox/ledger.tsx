@@ -1,0 +1,84 @@
+/** The bank's books beside ours, order by order, with every difference. */
+import { Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Failed, Nothing } from "../design/states.tsx";
+import { useMessages } from "../language/language.tsx";
+import { call, type OutputOf } from "../shell/call.ts";
+import { Link } from "../shell/url.tsx";
+
+type Booked = OutputOf<"GET /sandbox/ledger">["booked"][number];
+
+const againEveryMs = 5_000;
+
+export function Ledger() {
+  const messages = useMessages();
+  const found = useQuery({
+    queryKey: ["sandbox-ledger"],
+    queryFn: ({ signal, client, queryKey }) => {
+      const isPoll = client.getQueryData(queryKey) !== undefined;
+      return call("GET /sandbox/ledger", {}, { signal, isPoll });
+    },
+    refetchInterval: againEveryMs,
+  });
+  if (found.error !== null) {
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
+  }
+  if (found.data === undefined) return <Skeleton height={240} />;
+  const { booked } = found.data;
+  if (booked.length === 0) {
+    return <Nothing title={messages.noBookings} hint={messages.noBookingsHint} />;
+  }
+  const differing = booked.filter(({ differs }) => differs).length;
+  return (
+    <>
+      <p className="quiet">{messages.ledgerHint}</p>
+      <p className={differing === 0 ? "success" : "refusal"} role="status">
+        {differing === 0 ? messages.booksAgree : messages.booksDiffer(differing)}
+      </p>
+      <table className="listing">
+        <thead>
+          <tr>
+            <th>{messages.order}</th>
+            <th className="minor">{messages.reference}</th>
+            <th className="number">{messages.atBank}</th>
+            <th className="number">{messages.here}</th>
+            <th>{messages.difference}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {booked.map((row) => (
+            <LedgerRow key={row.reference} row={row} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function LedgerRow({ row }: { readonly row: Booked }) {
+  const messages = useMessages();
+  const { order, reference, bank, gateway, isHeld, isOpen, differs } = row;
+  const show = (money: Booked["bank"]) =>
+    money === undefined ? messages.nothingBooked : `${money.text} ${money.currency}`;
+  const state = isOpen ? "processing" : differs ? "declined" : "approved";
+  const word = isOpen ? messages.open : differs ? messages.differs : messages.agrees;
+  return (
+    <tr>
+      <td>
+        {order === undefined ? messages.unknownHere : <Link to={`orders/${order}`}>{order}</Link>}
+      </td>
+      <td className="minor">
+        <code>{reference}</code>
+      </td>
+      <td className="number">{show(bank)}</td>
+      <td className="number">
+        {show(gateway)} {isHeld && <small>{messages.held}</small>}
+      </td>
+      <td>
+        <span className="status" data-status={state}>
+          {word}
+        </span>
+      </td>
+    </tr>
+  );
+}

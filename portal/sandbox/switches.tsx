@@ -1,0 +1,78 @@
+/** The bank's switches: how it answers, how late, and what it gets wrong on purpose. */
+import { Button, Checkbox, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useEffect, useState } from "react";
+import { Refusal } from "../design/states.tsx";
+import { useMessages } from "../language/language.tsx";
+import { call } from "../shell/call.ts";
+import type { SandboxView } from "./payments.tsx";
+
+type Switch = SandboxView["switches"][number];
+
+export function Switches({ sandbox }: { readonly sandbox: SandboxView }) {
+  const messages = useMessages();
+  const changed = sandbox.switches.filter(({ isOff }) => !isOff).length;
+  return (
+    <>
+      {changed > 0 && <p className="quiet">{messages.changedSwitches(changed)}</p>}
+      <ul className="items">
+        {sandbox.switches.map((each) => (
+          <li key={each.name}>
+            <OneSwitch of={each} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function OneSwitch({ of: { name, value, what, takes, isFlag, isOff } }: { readonly of: Switch }) {
+  const messages = useMessages();
+  const queries = useQueryClient();
+  const [written, setWritten] = useState(value);
+  useEffect(() => setWritten(value), [value]);
+  const set = useMutation({
+    mutationFn: (next: string) => call("POST /sandbox/switch", { name, value: next }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["sandbox"] }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    set.mutate(written);
+  };
+  return (
+    <form className="switch" onSubmit={submit} data-changed={isOff ? undefined : true}>
+      <div>
+        <b>{name}</b>
+        <small>{what}</small>
+      </div>
+      {isFlag ? (
+        <Checkbox
+          aria-label={name}
+          checked={value === "true"}
+          onChange={({ currentTarget }) => set.mutate(String(currentTarget.checked))}
+        />
+      ) : (
+        <div className="switch-value">
+          <TextInput
+            aria-label={name}
+            placeholder={messages.usual}
+            title={takes}
+            value={written}
+            onChange={({ currentTarget }) => setWritten(currentTarget.value)}
+          />
+          {written !== value && (
+            <Button type="submit" loading={set.isPending}>
+              {messages.set}
+            </Button>
+          )}
+          {!isOff && written === value && (
+            <Button variant="default" onClick={() => set.mutate("")}>
+              {messages.reset}
+            </Button>
+          )}
+        </div>
+      )}
+      <Refusal error={set.error} />
+    </form>
+  );
+}

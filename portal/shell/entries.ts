@@ -1,0 +1,33 @@
+/** Where one can go: the screens in the order of the menu, and who is led to each. */
+import type { IconName } from "../design/icons.tsx";
+import type { Messages } from "../language/english.ts";
+import type { Session } from "./call.ts";
+
+/** The names of texts that are no function and no table. */
+type TextName = {
+  [Name in keyof Messages]: Messages[Name] extends string ? Name : never;
+}[keyof Messages];
+
+type Entry = {
+  readonly screen: TextName;
+  readonly icon: IconName;
+  /** Users without it are not led there. */
+  readonly right?: string;
+  readonly environment?: Session["environment"];
+};
+
+/** In this order; a phone has the first four within reach, and the rest behind a button. */
+const entries: readonly Entry[] = [
+  { screen: "home", icon: "home" },
+  { screen: "orders", icon: "orders" },
+  { screen: "team", icon: "team", right: "manage_users" },
+  { screen: "audit", icon: "audit", right: "see_audit" },
+  { screen: "sandbox", icon: "sandbox", right: "operate", environment: "staging" },
+];
+
+export function entriesFor({ environment, user }: Session): readonly Entry[] {
+  return entries.filter(
+    ({ right, environment: only = environment }) =>
+      only === environment && (right === undefined || user?.rights.includes(right)),
+  );
+}

@@ -1,0 +1,173 @@
+/**
+ * The command palette: Ctrl or Command and K open it on every screen. It goes to screens and
+ * orders, and does what the user's menu does. And the list of keys, which `?` opens.
+ */
+import { Modal, useMantineColorScheme } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useState } from "react";
+import { Dialog } from "../design/dialog.tsx";
+import { Icon, type IconName } from "../design/icons.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
+import { call, type Session } from "./call.ts";
+import { entriesFor } from "./entries.ts";
+import { useKeys } from "./keys.ts";
+import { go } from "./url.tsx";
+
+type Shown = "go" | "keys" | undefined;
+
+export const commandKey = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘ K" : "Ctrl K";
+
+export function usePalette() {
+  const [shown, setShown] = useState<Shown>();
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setShown((before) => (before === "go" ? undefined : "go"));
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+  useKeys([["?", () => setShown("keys")]]);
+  return { shown, open: setShown, close: () => setShown(undefined) };
+}
+
+type PaletteProps = {
+  readonly shown: Shown;
+  readonly close: () => void;
+  readonly session: Session;
+};
+
+export function Palette({ shown, close, session }: PaletteProps) {
+  const messages = useMessages();
+  if (shown === "keys") return <Keys close={close} />;
+  if (shown === undefined) return null;
+  return (
+    <Modal
+      opened
+      onClose={close}
+      withCloseButton={false}
+      padding={0}
+      yOffset="12vh"
+      size={560}
+      aria-label={messages.goTo}
+    >
+      <Choices session={session} close={close} />
+    </Modal>
+  );
+}
+
+type Choice = { readonly name: string; readonly icon: IconName; readonly run: () => void };
+
+function Choices({ session, close }: Omit<PaletteProps, "shown">) {
+  const messages = useMessages();
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const choices = useChoices(session, text.trim());
+  const chosen = Math.min(at, choices.length - 1);
+  const run = (choice: Choice | undefined) => {
+    if (choice === undefined) return;
+    close();
+    choice.run();
+  };
+  const press = (event: ReactKeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) setAt((chosen + step + choices.length) % choices.length);
+    else if (event.key === "Enter") run(choices[chosen]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div className="palette">
+      <input
+        // biome-ignore lint/a11y/noAutofocus: the window is opened to write in it
+        autoFocus
+        data-autofocus
+        role="combobox"
+        aria-label={messages.goTo}
+        aria-expanded="true"
+        aria-controls="choices"
+        aria-activedescendant={choices.length === 0 ? undefined : `choice-${chosen}`}
+        placeholder={messages.goTo}
+        value={text}
+        onKeyDown={press}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value);
+          setAt(0);
+        }}
+      />
+      {choices.length === 0 && <p className="quiet">{messages.nothingToGoTo}</p>}
+      <div id="choices" role="listbox" aria-label={messages.goTo}>
+        {choices.map((choice, index) => (
+          <div
+            key={choice.name}
+            id={`choice-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            onMouseMove={() => setAt(index)}
+            onClick={() => run(choice)}
+            onKeyDown={press}
+          >
+            <Icon name={choice.icon} />
+            {choice.name}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function useChoices(session: Session, text: string): readonly Choice[] {
+  const { code, change, messages } = useLanguage();
+  const { setColorScheme } = useMantineColorScheme();
+  const signOut = useSignOut();
+  // biome-ignore format: a table
+  const all: readonly Choice[] = [
+    ...entriesFor(session).map(({ screen, icon }) => ({ name: messages[screen], icon, run: () => go(screen) })),
+    { name: messages.account,       icon: "key",      run: () => go("account") },
+    { name: messages.light,         icon: "sun",      run: () => setColorScheme("light") },
+    { name: messages.dark,          icon: "moon",     run: () => setColorScheme("dark") },
+    { name: messages.asSystem,      icon: "screen",   run: () => setColorScheme("auto") },
+    { name: messages.otherLanguage, icon: "language", run: () => change(code === "en" ? "de" : "en") },
+    { name: messages.signOut,       icon: "leave",    run: () => void signOut() },
+  ];
+  if (text === "") return all;
+  const words = text.toLowerCase().split(/\s+/);
+  const found = all.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+  const query = new URLSearchParams({ search: text });
+  const isOrder = /^[1-9]\d{5,18}$/.test(text);
+  // biome-ignore format: a table
+  const orders: readonly Choice[] = [
+    { name: messages.openOrder(text),       icon: "orders", run: () => go(`orders/${text}`) },
+    { name: messages.searchOrdersFor(text), icon: "search", run: () => go(`orders?${query}`) },
+  ];
+  return isOrder ? [...orders, ...found] : [...found, ...orders.slice(1)];
+}
+
+/** Ends the session, here and in the gateway; the portal then shows the sign-in. */
+export function useSignOut(): () => Promise<void> {
+  const queries = useQueryClient();
+  return async () => {
+    await call("POST /sign-out", {}).catch(() => undefined);
+    await queries.invalidateQueries({ queryKey: ["session"] });
+  };
+}
+
+function Keys({ close }: { readonly close: () => void }) {
+  const messages = useMessages();
+  return (
+    <Dialog title={messages.keyboard} close={close}>
+      <dl className="keys">
+        {Object.entries(messages.shortcuts).map(([key, meaning]) => (
+          <div key={key}>
+            <dt>{meaning}</dt>
+            <dd>
+              <kbd>{key === "Ctrl K" ? commandKey : key}</kbd>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

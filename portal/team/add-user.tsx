@@ -1,0 +1,70 @@
+/** A new user: login, role, and the temporary password, which is shown once. */
+import { Button, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ActionForm, Dialog, ShownOnce } from "../design/dialog.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
+import { call, type OutputOf, type User } from "../shell/call.ts";
+import { type Chosen, RoleFields, roleInput } from "./role-fields.tsx";
+
+type AddUserProps = { readonly user: User; readonly close: () => void };
+
+export function AddUser({ user, close }: AddUserProps) {
+  const messages = useMessages();
+  const queries = useQueryClient();
+  const [login, setLogin] = useState("");
+  const [chosen, setChosen] = useState<Chosen>({
+    role: user.merchant === undefined ? "support" : "merchant-viewer",
+    merchant: "",
+  });
+  const add = useMutation({
+    mutationFn: () => call("POST /users/add", { login, ...roleInput(chosen, user) }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["users"] }),
+  });
+  if (add.data !== undefined) {
+    return <TemporaryPassword title={messages.userAdded} made={add.data} close={close} />;
+  }
+  return (
+    <Dialog title={messages.addUser} close={close}>
+      <ActionForm
+        label={messages.addUser}
+        isPending={add.isPending}
+        error={add.error}
+        send={() => add.mutate()}
+      >
+        <TextInput
+          label={messages.login}
+          autoCapitalize="none"
+          required
+          withAsterisk={false}
+          maxLength={64}
+          pattern="[A-Za-z0-9._@\-]+"
+          value={login}
+          onChange={({ currentTarget }) => setLogin(currentTarget.value)}
+        />
+        <RoleFields user={user} chosen={chosen} choose={setChosen} />
+      </ActionForm>
+    </Dialog>
+  );
+}
+
+type TemporaryPasswordProps = {
+  readonly title: string;
+  readonly made: OutputOf<"POST /users/password/:login">;
+  readonly close: () => void;
+};
+
+export function TemporaryPassword({ title, made, close }: TemporaryPasswordProps) {
+  const { messages, showTime } = useLanguage();
+  return (
+    <Dialog title={title} close={close}>
+      <div className="action">
+        <p className="quiet">{messages.temporaryShown(made.login, showTime(made.expiresAt))}</p>
+        <ShownOnce text={made.password} />
+        <Button size="sm" onClick={close}>
+          {messages.close}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,86 @@
+/** Who may use the portal: users with their roles, and where they are signed in. */
+import { Button, Skeleton } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Sessions } from "../account/sessions.tsx";
+import { Icon } from "../design/icons.tsx";
+import { Failed, Nothing, Refusal } from "../design/states.tsx";
+import { useMessages } from "../language/language.tsx";
+import { call, type User } from "../shell/call.ts";
+import { Link, usePlace } from "../shell/url.tsx";
+import { AddUser } from "./add-user.tsx";
+import { UserTable } from "./user-table.tsx";
+
+export function Team({ user }: { readonly user: User }) {
+  const messages = useMessages();
+  const [isAdding, setAdding] = useState(false);
+  const isSessions = usePlace().query.get("view") === "sessions";
+  return (
+    <div className="screen">
+      <div className="heading">
+        <h1>{messages.team}</h1>
+        <div className="space" />
+        <Button leftSection={<Icon name="plus" size={14} />} onClick={() => setAdding(true)}>
+          {messages.addUser}
+        </Button>
+      </div>
+      <nav className="views" aria-label={messages.views}>
+        <Link to="team" className="view" isCurrent={!isSessions}>
+          {messages.users}
+        </Link>
+        <Link to="team?view=sessions" className="view" isCurrent={isSessions}>
+          {messages.sessions}
+        </Link>
+      </nav>
+      {isSessions ? <TeamSessions /> : <Users user={user} add={() => setAdding(true)} />}
+      {isAdding && <AddUser user={user} close={() => setAdding(false)} />}
+    </div>
+  );
+}
+
+function Users({ user, add }: { readonly user: User; readonly add: () => void }) {
+  const messages = useMessages();
+  const found = useQuery({
+    queryKey: ["users"],
+    queryFn: ({ signal }) => call("GET /users", {}, { signal }),
+  });
+  if (found.error !== null) {
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
+  }
+  if (found.data === undefined) return <Skeleton height={200} />;
+  return (
+    <>
+      <UserTable users={found.data.users} own={user} />
+      {found.data.users.length === 1 && (
+        <Nothing title={messages.onlyYou} hint={messages.onlyYouHint}>
+          <Button variant="default" onClick={add}>
+            {messages.addUser}
+          </Button>
+        </Nothing>
+      )}
+    </>
+  );
+}
+
+function TeamSessions() {
+  const queries = useQueryClient();
+  const found = useQuery({
+    queryKey: ["team-sessions"],
+    queryFn: ({ signal }) => call("GET /users/sessions", {}, { signal }),
+  });
+  const end = useMutation({
+    mutationFn: ({ login, id }: { readonly login: string; readonly id: string }) =>
+      call("POST /users/end-session/:login/:session", { login, session: id }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["team-sessions"] }),
+  });
+  if (found.error !== null) {
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
+  }
+  if (found.data === undefined) return <Skeleton height={200} />;
+  return (
+    <>
+      <Refusal error={end.error} />
+      <Sessions sessions={found.data.sessions} end={(session) => end.mutate(session)} />
+    </>
+  );
+}
