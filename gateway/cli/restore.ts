@@ -11,7 +11,7 @@ import { readBackup } from "../backup/read-backup.ts";
 import { readConfig } from "../config/config.ts";
 import { makeServers } from "../storage/connections.ts";
 import type { Query } from "../storage/database.ts";
-import { listOrdersBefore } from "../storage/find-orders.ts";
+import { findOpenPages, listOrdersBefore } from "../storage/find-orders.ts";
 import {
   comparedDay,
   findHold,
@@ -22,11 +22,14 @@ import {
 import { approveAll } from "../storage/migrate.ts";
 import { NotRestorable, openRestoreTarget, refuseFilled } from "../storage/restore-target.ts";
 import { makeKeyStore } from "../storage/vault-keys.ts";
+import { Failure } from "../values/failure.ts";
+import { asOrderId } from "../values/ids.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import { asInstant, calendar, hours, type Instant, later, makePrintDate } from "../values/time.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeVault } from "../vault/vault.ts";
+import { makeReport, stale } from "../wiring/operator-events.ts";
 import { addCommands, type Output, type Session, setOutput } from "./command.ts";
 import { findFileProblem } from "./input-file.ts";
 import {
@@ -256,6 +259,34 @@ async function release(
         "for each, settle what differs, or give --unreconciled and --why.",
     );
   }
-  await releaseHold(database, audit, { unreconciled: left });
-  return "Released: the nodes go on with payments, reversals and callbacks.";
+  const pages = await closePages(session);
+  await releaseHold(database, audit, { unreconciled: left, pagesEnded: pages });
+  const ended = pages === 0 ? "" : ` ${pages} open payment pages take no further card.`;
+  return `Released: the nodes go on with payments, reversals and callbacks.${ended}`;
+}
+
+const pagesAtOnce = 500;
+
+/**
+ * The lost time may have charged a card on any open page, and the next try would have the reference
+ * of that charge. No node moves an order while the installation is on hold.
+ */
+async function closePages(session: Session): Promise<number> {
+  const report = makeReport(session);
+  const stores = session.cells.stores(({ node }) => node.query);
+  const cause = "the installation was restored";
+  const counts = await stores.each(async (query) => {
+    let [count, after] = [0, asOrderId("0")];
+    for (;;) {
+      const open = await findOpenPages(query, after, pagesAtOnce);
+      for (const order of open) {
+        const closed = await report(order, { kind: "page_closed", cause });
+        if (closed === stale) throw new Error(`order ${order.id} has moved on: try again`);
+        if (!(closed instanceof Failure)) count += 1;
+        after = order.id;
+      }
+      if (open.length < pagesAtOnce) return count;
+    }
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -12,7 +12,7 @@ import { bankIsAsked, type EventOf, isBeforeRest, type OrderEvent } from "./even
 import { applyFacts } from "./facts.ts";
 import type { Endpoint } from "./merchant.ts";
 import type { Finding, Order, Owed } from "./order.ts";
-import { endTry, enterCard, mayTryAgain } from "./payment-page.ts";
+import { closePage, endTry, enterCard, mayTryAgain } from "./payment-page.ts";
 import { findOwingAttempt, mayReversePrior, meetPrior } from "./prior-attempts.ts";
 import {
   type Effect,
@@ -88,6 +88,11 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     }
 
     if (event.kind === "charged_back") return chargeBack(order, event, at);
+    if (event.kind === "page_closed") {
+      const closed = closePage(order, at);
+      if (closed === undefined) return notIn(order, event);
+      return { ...fromOf(order), order: closed, events: [event], at };
+    }
 
     const prior = meetPrior(order, event, at);
     if (prior instanceof Failure) return prior;
@@ -214,9 +219,7 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
   const cell = (hasTriesLeft ? tablesWithTriesLeft : tables)[transaction.kind][transaction.stage]?.[
     event.kind
   ];
-  if (cell === undefined) {
-    return new Failure("not_allowed_now", "", `${event.kind} in stage ${transaction.stage}`);
-  }
+  if (cell === undefined) return notIn(order, event);
   const paid = event.kind === "card_entered" ? enterCard(order, event, at) : order;
   if (paid instanceof Failure) return paid;
   const finishedAt = isFinal(cell.stage) ? (transaction.finishedAt ?? at) : undefined;
@@ -227,6 +230,10 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
     order: cell.stage === "awaiting_card" ? endTry(moved, at) : moved,
     effects: cell.effects,
   };
+}
+
+function notIn({ transaction: { stage } }: Order, { kind }: OrderEvent): Failure {
+  return new Failure("not_allowed_now", "", `${kind} in stage ${stage}`);
 }
 
 /** The order's transactions go on as they were; the merchant is told if its endpoint wants that. */

@@ -29,6 +29,11 @@ export type ThreeDSecure = {
   readonly payerRequest?: PayerRequest;
 };
 
+/** What names an authentication that is over. */
+export type EndedThreeDSecure = Pick<ThreeDSecure, "directory" | "version" | "transactionId"> & {
+  readonly challenge?: Pick<Challenge, "acsTransactionId" | "directoryTransactionId">;
+};
+
 /** The cardholder's browser, by the names that 3-D Secure gives its properties. */
 export type SeenBrowser = {
   /** Whether the issuer's method has run: Y, N, or U when there was none to run. */

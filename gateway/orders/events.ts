@@ -36,6 +36,8 @@ type Facts = {
     /** What a wallet has proved already. */
     readonly authentication?: Authentication;
   };
+  /** The page takes no further card. Accepted in every open stage. */
+  page_closed: { readonly cause: string };
   wallet_refused: { readonly reason: Reason };
   /** The rules of screening that have fired or could not tell, with what they have done. */
   cleared: { readonly gate: GateFacts; readonly findings?: readonly Finding[] };

@@ -16,7 +16,7 @@ import type {
 } from "../values/ids.ts";
 import type { Fee, Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import type { Authentication, ThreeDSecure } from "./authentication.ts";
+import type { Authentication, EndedThreeDSecure, ThreeDSecure } from "./authentication.ts";
 import type { Effect, Stage } from "./stages.ts";
 
 export type Order = {
@@ -130,6 +130,8 @@ export type PaymentPage = {
   readonly refused: readonly RefusedTry[];
   /** The payment link that the order was begun with. */
   readonly linkId?: string;
+  /** What of the customer was entered here, and not sent by the merchant. */
+  readonly entered?: readonly (keyof Customer)[];
 };
 
 export type RefusedTry = {
@@ -137,6 +139,9 @@ export type RefusedTry = {
   readonly wallet?: WalletPayment;
   readonly reason: Reason;
   readonly at: Instant;
+  /** Its challenge and what came of it, for a directory server that repeats the result. */
+  readonly threeds?: EndedThreeDSecure;
+  readonly authentication?: Authentication;
   /** Its charges at the acquirer, any of which may be approved late. */
   readonly attempts: readonly PriorAttempt[];
 };

@@ -94,6 +94,20 @@ test("when its time is over a page takes no card, and is declined with its own r
   assert.equal(ended.card, noCard);
 });
 
+test("a closed page takes no card, expires at once, and makes the try in progress the last", () => {
+  const at = later(start, 1_000);
+  const closed = meet(opened, events.page_closed, at);
+  const trying = meet(tried(opened), events.page_closed, at);
+  const paid = meet(tried(opened), events.authorized);
+
+  assert.ok(advance(closed, entered(1), at, conditions) instanceof Failure);
+  assert.equal(closed.deadlineAt, at);
+  assert.equal(meet(closed, events.expired, at).transaction.reason?.code, "payment_page_expired");
+  assert.equal(trying.owed?.effect, "authorize");
+  assert.equal(meet(trying, events.refused, at).transaction.stage, "declined");
+  assert.ok(advance(paid, events.page_closed, at) instanceof Failure);
+});
+
 test("a card is refused in every other stage", () => {
   const stages: readonly Stage[] = [
     ...(["filtering", "authenticating", "awaiting_method", "awaiting_challenge"] as const),

@@ -7,10 +7,11 @@ import { Failure } from "../values/failure.ts";
 import { asCardId } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
 import type { EventOf } from "./events.ts";
-import type { CardFacts, Order, PaymentPage } from "./order.ts";
+import type { CardFacts, Customer, Order, PaymentPage, RefusedTry } from "./order.ts";
 import { findOwingAttempt } from "./prior-attempts.ts";
 import type { PageTerms } from "./requests.ts";
-import { newTransaction } from "./transactions.ts";
+import { isFinal } from "./stages.ts";
+import { initialOf, newTransaction } from "./transactions.ts";
 
 /** No card was entered yet, or a wallet's payment data was refused. */
 export const noCard: CardFacts = {
@@ -49,7 +50,33 @@ export function enterCard(
   if (findOwingAttempt(order) !== undefined) return stillInDoubt;
   const { wallet: _, ...purchase } = order.purchase;
   const paid = { ...transaction, authentication };
-  return { ...order, card, purchase: { ...purchase, ...payer }, transaction: paid };
+  const entered = fieldsBeyond(customerSent(order), payer.customer);
+  return {
+    ...{ ...order, card, purchase: { ...purchase, ...payer }, transaction: paid },
+    page: entered.length === 0 ? page : { ...page, entered },
+  };
+}
+
+/** The customer as the merchant has sent it, without the fields of the page. */
+export function customerSent({ purchase, page }: Pick<Order, "purchase" | "page">): Customer {
+  const blank = page?.entered?.map((field) => [field, undefined]) ?? [];
+  return { ...purchase.customer, ...Object.fromEntries(blank) };
+}
+
+function fieldsBeyond(sent: Customer, whole: Customer): readonly (keyof Customer)[] {
+  const fields = Object.keys(whole) as (keyof Customer)[];
+  return fields.filter((field) => whole[field] !== undefined && sent[field] === undefined);
+}
+
+/** An order that waits for a card is due at once, and expires; a try in progress is the last. */
+export function closePage(order: Order, at: Instant): Order | undefined {
+  const { page, transaction, deadlineAt } = order;
+  if (page === undefined || isFinal(initialOf(order).stage)) return undefined;
+  const expiresAt = at < page.expiresAt ? at : page.expiresAt;
+  return {
+    ...{ ...order, version: order.version + 1, page: { ...page, expiresAt } },
+    deadlineAt: transaction.stage === "awaiting_card" ? expiresAt : deadlineAt,
+  };
 }
 
 const pageOver = new Failure("not_allowed_now", "", "the payment page has expired");
@@ -62,7 +89,7 @@ export function endTry(order: Order, at: Instant): Order {
   const { kind, serialNumber, identifiers, amount, priorAttempts = [] } = transaction;
   const { wallet } = order.purchase;
   const ended = {
-    ...{ card, ...(wallet && { wallet }), at },
+    ...{ card, ...(wallet && { wallet }), at, ...challengeOf(transaction) },
     reason: transaction.reason ?? { code: "declined" as const, detail: "" },
     attempts: identifiers ? [...priorAttempts, { identifiers, amount }] : priorAttempts,
   };
@@ -70,6 +97,20 @@ export function endTry(order: Order, at: Instant): Order {
   return {
     ...{ ...order, card: noCard, page: { ...page, refused: [...page.refused, ended] } },
     transaction: { ...fresh, stage: "awaiting_card" },
+  };
+}
+
+function challengeOf({
+  threeds,
+  authentication,
+}: Order["transaction"]): Pick<RefusedTry, "threeds" | "authentication"> {
+  if (threeds?.challenge === undefined) return {};
+  const { directory, version, transactionId, challenge } = threeds;
+  const { acsTransactionId, directoryTransactionId } = challenge;
+  const ids = { acsTransactionId, directoryTransactionId };
+  return {
+    threeds: { directory, version, transactionId, challenge: ids },
+    ...(authentication && { authentication }),
   };
 }
 

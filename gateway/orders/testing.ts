@@ -206,6 +206,7 @@ const inPart = { code: "partial_approval_refused", detail: "[10]" } as const;
 export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   received:              { kind: "received" },
   card_entered:          { kind: "card_entered", card, payer: { ipAddress: "198.51.100.7", customer: nobody, browser: undefined } },
+  page_closed:           { kind: "page_closed", cause: "restored" },
   wallet_refused:        { kind: "wallet_refused", reason: noWallet },
   cleared:               { kind: "cleared", gate },
   cleared_for_3ds:       { kind: "cleared_for_3ds", gate },

@@ -136,13 +136,14 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
   ];
 }
 
-/** A note, a chargeback or news of an earlier attempt leaves the order with its running node. */
+/** These events, and news of an earlier attempt, leave the order with its running node. */
 function leavesRun({ order, events }: Step): boolean {
   const isPriorNext = order.owed?.effect === "reverse_prior";
   return events.every(
     ({ kind }) =>
       kind === "noted" ||
       kind === "charged_back" ||
+      kind === "page_closed" ||
       (kind === "prior_approved_late" && !isPriorNext),
   );
 }

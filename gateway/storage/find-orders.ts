@@ -229,6 +229,13 @@ export function findInDoubt(query: Query, most: number) {
   return select(query, `${inDoubt} order by ${longest} limit $1`, [most]);
 }
 
+/** Open orders with a payment page, by id. */
+export function findOpenPages(query: Query, after: OrderId, most: number) {
+  const hasPage = "progress #> '{page}' is not null";
+  const condition = `${isOpen} and ${isHere} and ${hasPage} and id > $1 order by id limit $2`;
+  return select(query, condition, [after, most]);
+}
+
 const isShort = `id < ${longIdsFrom}`;
 const isLong = `id >= ${longIdsFrom}`;
 

@@ -11,7 +11,7 @@ import {
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
 import type { OrderEvent } from "../orders/events.ts";
-import type { Authentication, Order } from "../orders/order.ts";
+import type { Authentication, Order, RefusedTry } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
@@ -41,6 +41,8 @@ type Dependencies = OrderReports & {
   readonly warn: (directory: string, cause: string) => void;
 };
 
+type Met = { readonly order: Order; readonly ended: RefusedTry | undefined };
+
 export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
   const { allowHttp, report, warn, clock } = dependencies;
   return async (directory, text) => {
@@ -51,52 +53,61 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
       warn(directory, `Erro ${textOf(message, "errorCode")}`);
       return "";
     }
-    const order = await findOrder(directory, message);
-    const fault = order instanceof MessageFault ? order : await store(directory, order, message);
+    const met = await findTry(directory, message);
+    const fault = met instanceof MessageFault ? met : await store(directory, met, message);
     if (fault instanceof Failure) return fault;
     if (fault !== undefined) return refuse(directory, fault, message);
     return writeMessage(answerTo(message), { allowHttp });
   };
 
-  async function findOrder(directory: string, message: Emv3dsMessage) {
+  async function findTry(directory: string, message: Emv3dsMessage) {
     const transactionId = textOf(message, "threeDSServerTransID") ?? "";
     const number = orderNumberIn(transactionId);
     const order = number === undefined ? undefined : await dependencies.findByNumber(number);
     return match(directory, order, message);
   }
 
-  /** The order, when the result is of the challenge that it is in; it may have had others. */
-  function match(directory: string, order: Order | undefined, message: Emv3dsMessage) {
+  /** The challenge that the order is in, or that of an ended try on its payment page. */
+  function match(
+    directory: string,
+    order: Order | undefined,
+    message: Emv3dsMessage,
+  ): Met | MessageFault {
     const transactionId = textOf(message, "threeDSServerTransID");
-    const threeds = order && initialOf(order).threeds;
-    const isKnown =
+    const isOf = ({ threeds }: Pick<RefusedTry, "threeds">) =>
       threeds?.directory === directory &&
       isSameId(transactionId, threeds.transactionId) &&
       isSameId(textOf(message, "acsTransID"), threeds.challenge?.acsTransactionId) &&
       isSameId(textOf(message, "dsTransID"), threeds.challenge?.directoryTransactionId);
-    if (order === undefined || !isKnown) {
+    const ended = order?.page?.refused.find(isOf);
+    const known = ended ?? (order && [initialOf(order)].find(isOf));
+    if (order === undefined || known === undefined) {
       return new MessageFault("301", ["threeDSServerTransID"], "no such challenge");
     }
-    if (threeds.version !== message.messageVersion) {
+    if (known.threeds?.version !== message.messageVersion) {
       return new MessageFault("203", ["messageVersion"]);
     }
     // A result for a verification proves less than one for a payment.
     const category = initialOf(order).kind === "account-verification" ? "02" : "01";
     return textOf(message, "messageCategory") === category
-      ? order
+      ? { order, ended }
       : new MessageFault("203", ["messageCategory"]);
   }
 
   /** Undefined when the result is stored, now or by an earlier message. */
   async function store(
     directory: string,
-    order: Order,
+    { order, ended }: Met,
     message: Emv3dsMessage,
   ): ReturnType<typeof noteLate> {
-    const outcome = outcomeOf(order, resultIn(message), dependencies.policyOf(order));
-    const { stage, authentication } = initialOf(order);
-    if (stage !== "awaiting_challenge" && stage !== "awaiting_result") {
-      return isRepeat(authentication, outcome) ? undefined : noteLate(order, message);
+    const judged = ended === undefined ? order : { ...order, card: ended.card };
+    const outcome = outcomeOf(judged, resultIn(message), dependencies.policyOf(order));
+    const { stage } = initialOf(order);
+    const isAwaited = stage === "awaiting_challenge" || stage === "awaiting_result";
+    if (ended !== undefined || !isAwaited) {
+      const { authentication } = ended ?? initialOf(order);
+      if (isRepeat(authentication, outcome)) return undefined;
+      return noteLate(order, message, authentication);
     }
     const messages = [
       keptMessage("received", clock.now(), message),
@@ -110,9 +121,13 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
     return met instanceof MessageFault ? met : store(directory, met, message);
   }
 
-  /** The order has ended without a result, or another one came first: nothing changes any more. */
-  async function noteLate(order: Order, message: Emv3dsMessage) {
-    const { stage, authentication } = initialOf(order);
+  /** The order or its try has ended, or another result came first: nothing changes any more. */
+  async function noteLate(
+    order: Order,
+    message: Emv3dsMessage,
+    authentication: Authentication | undefined,
+  ) {
+    const { stage } = initialOf(order);
     const noted = await report(order, {
       kind: "noted",
       what: "challenge_result",

@@ -5,6 +5,7 @@
  */
 import {
   decodeFormValue,
+  decodeMethodData,
   type Emv3dsMessage,
   MessageFault,
   readMessage,
@@ -29,7 +30,12 @@ type Dependencies = Pick<OrderReports, "report" | "load"> & {
   readonly allowHttp: boolean;
 };
 
-export type MethodUpload = { readonly transactionId?: string; readonly browser: SeenBrowser };
+export type MethodUpload = {
+  readonly transactionId?: string;
+  /** As the issuer's method sends it, with that id in it. */
+  readonly methodData?: string;
+  readonly browser: SeenBrowser;
+};
 export type PaResUpload = { readonly paRes: string; readonly md: string };
 
 export type Uploads = ReturnType<typeof makeUploads>;
@@ -40,11 +46,15 @@ export function makeUploads(dependencies: Dependencies) {
   return {
     async uploadMethod(
       order: Order,
-      { transactionId, browser }: MethodUpload,
+      {
+        methodData,
+        transactionId = methodData && transactionIn(methodData),
+        browser,
+      }: MethodUpload,
     ): Promise<Order | Failure> {
       const { threeds } = initialOf(order);
       if (threeds?.methodUrl === undefined) return notNow("there is no method to run");
-      if (transactionId !== undefined && transactionId !== threeds.transactionId) {
+      if (transactionId !== undefined && !isSameId(transactionId, threeds.transactionId)) {
         return new Failure("invalid_parameter", "threeDSServerTransID: of another authentication");
       }
       if (!allowHttp && browser.notificationUrl?.startsWith("https://") === false) {
@@ -84,6 +94,12 @@ export function makeUploads(dependencies: Dependencies) {
     // Another upload or a deadline was faster: the step is over.
     return whenOver(await load(order), step);
   }
+}
+
+/** Empty when it cannot be read. */
+function transactionIn(methodData: string): string {
+  const read = decodeMethodData(methodData, { allowHttp: true });
+  return read instanceof MessageFault ? "" : read.threeDSServerTransID;
 }
 
 /**

@@ -5,12 +5,13 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answerChallenge, answerPareq, passChallenge } from "../support/cardholder.ts";
+import type { StatusReply } from "@tollgate/client";
+import { answerChallenge, answerPareq, passChallenge, readForms } from "../support/cardholder.ts";
 import { endOfFile } from "../support/clean-up.ts";
 import { dialects } from "../support/dialects.ts";
 import { assertRefused, bookedFor, received } from "../support/expect.ts";
 import { look, openPage, pay } from "../support/posted-page.ts";
-import { kindOf, makeResult, passed, postResult } from "../support/results.ts";
+import { kindOf, makeResult, notPassed, passed, postResult } from "../support/results.ts";
 import {
   cards,
   forgeCres,
@@ -26,6 +27,7 @@ const [ascii = assert.fail()] = dialects;
 const merchant = world.merchant("secure");
 const answerTimeoutMs = 30_000;
 const longestGapMs = 300_000;
+const methodDeadlineMs = 600_000;
 const paresDeadlineMs = 900_000;
 const waiting = ["sale_3d_validating", undefined, undefined, undefined];
 const onPage = ["sale_processing", undefined, undefined, undefined];
@@ -75,6 +77,54 @@ test("a failed challenge is a refused try; its late result leaves the next try a
   assert.deepEqual(bookedFor(world, paid), ["sale 1015"]);
   await untilNothingHeld(world);
 });
+
+test("the repeated result of an ended try is answered as it was, at rest and beside the next", async () => {
+  const page = await open();
+  const first = await enter(page, cards.challengeNoMethod);
+  const failed = await makeResult(world, first, notPassed);
+  const answers = [await postResult(world, first, failed)];
+  await world.settle();
+  const between = await merchant.status(page);
+  answers.push(await postResult(world, first, failed));
+  const second = await enter(page, cards.challengeNoMethod);
+  answers.push(await postResult(world, first, failed));
+  const still = await merchant.status(page);
+
+  for (const answer of answers) assert.deepEqual(kindOf(answer), ["RRes", ""]);
+  assert.deepEqual(standingOf(between), onPage);
+  assert.deepEqual(standingOf(still), waiting);
+  assert.deepEqual(standingOf(second), waiting);
+});
+
+test("a tab that still shows the method of an ended try does not report for the next", async () => {
+  const page = await open();
+  const first = await enter(page, cards.challenge);
+  const [stale = assert.fail()] = await openStep(first);
+  await world.pass(methodDeadlineMs);
+  const between = await merchant.status(page);
+  const second = await enter(page, cards.challenge);
+  const [own = assert.fail()] = await openStep(second);
+  await report(stale);
+  const still = await merchant.status(page);
+  await report(own);
+  const next = await merchant.status(page);
+
+  assert.deepEqual(standingOf(between), onPage);
+  assert.equal(still["tds-status"], second["tds-status"]);
+  assert.equal(next["tds-status"], "CReqForm");
+});
+
+/** The forms of the order's own page. */
+async function openStep({ "redirect-to": address = "" }: StatusReply) {
+  return readForms(await (await fetch(address)).text(), address);
+}
+
+async function report({ action, fields }: Awaited<ReturnType<typeof openStep>>[number]) {
+  const body = new URLSearchParams({ ...fields, threeDSCompInd: "Y" });
+  const answer = await fetch(action, { method: "POST", body, redirect: "manual" });
+  assert.equal(answer.status, 303);
+  await world.settle();
+}
 
 test("1.0.2: the answer to an expired try does not end the next", async () => {
   const page = await open();

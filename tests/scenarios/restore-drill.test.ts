@@ -13,6 +13,7 @@ import {
 } from "../support/books.ts";
 import { atEnd } from "../support/clean-up.ts";
 import type { Acknowledged } from "../support/merchant.ts";
+import { openPage, pay } from "../support/posted-page.ts";
 import { readGw, runGw } from "../support/programs.ts";
 import { answerWith, startReceiver } from "../support/receiver.ts";
 import {
@@ -42,6 +43,8 @@ test("a lost installation goes on elsewhere: on hold, reconciled, released, no o
   const folder = await makeFolder(t);
   const identity = await makeIdentity(world, folder);
   const merchant = world.merchant();
+  await world.changeEndpoint("plain", { pageLifeS: 7 * 86_400 });
+  const page = await openPage(merchant);
   const before = await merchant.sale({ server_callback_url: shop.url });
   await world.settle();
   await shop.untilHeard(1);
@@ -57,8 +60,9 @@ test("a lost installation goes on elsewhere: on hold, reconciled, released, no o
   ]);
   line.release();
   const after = [await merchant.sale(), await merchant.sale()];
+  await pay(page);
   await world.settle();
-  for (const sale of [inFlight, ...after]) {
+  for (const sale of [inFlight, page, ...after]) {
     assert.equal((await merchant.status(sale)).status, "approved");
   }
 
@@ -73,14 +77,16 @@ test("a lost installation goes on elsewhere: on hold, reconciled, released, no o
   shop.answer(answerWith(200));
   const released = await runGw(there, "restore", "release", "--why", "the drill");
   assert.equal(released.code, 0, released.complaint);
+  assert.match(released.printed, /1 open payment pages take no further card/);
   await untilPaying(world, there);
   await settleDoubt(world, there);
   const fresh = await there.merchant.sale();
+  await payAgain(there, page);
   await there.gateway.settle();
 
   assert.equal((await there.merchant.status(fresh)).status, "approved");
   await shop.untilHeard(2);
-  await assertBooks(world, there, { inFlight, during, after });
+  await assertBooks(world, there, { inFlight, page, during, after });
   const actions = await auditedBy(there);
   for (const action of ["backup", "restore", "restore release"]) assert.ok(actions.has(action));
   assert.equal((await runGw(there, "audit", "verify")).code, 0);
@@ -176,9 +182,17 @@ async function settleDoubt({ clock }: World, { gateway, installation }: Restored
   });
 }
 
-type Sold = Record<"during" | "after", readonly Acknowledged[]> & {
-  readonly inFlight: Acknowledged;
-};
+/** The page was open in the backup, and was paid in the time that was lost. */
+async function payAgain({ gateway, merchant }: Restored, page: OpenedPage): Promise<void> {
+  const there = new URL(new URL(page["redirect-url"]).pathname, gateway.url).href;
+  await pay({ "redirect-url": there });
+  const { status, "error-code": code } = await merchant.status(page);
+  assert.deepEqual([status, code], ["declined", "2900"]);
+}
+
+type OpenedPage = Awaited<ReturnType<typeof openPage>>;
+type Sold = Record<"during" | "after", readonly Acknowledged[]> &
+  Record<"inFlight" | "page", Acknowledged>;
 
 async function assertBooks(world: World, there: Restored, sold: Sold): Promise<void> {
   const orders = await there.installation.database.query<StoredOrder>(selectStoredOrders);
@@ -187,7 +201,8 @@ async function assertBooks(world: World, there: Restored, sold: Sold): Promise<v
     world,
     [...sold.after, ...sold.during].filter((each) => !known.has(each["gw-order-id"])),
   );
-  const isLost = new Set(lost.map(orderPart));
+  const unknown = [...lost, ...(await referencesOf(world, [sold.page]))];
+  const isLost = new Set(unknown.map(orderPart));
   const ledger = world.bank.ledger();
   assertBalancesAgree(
     orders,

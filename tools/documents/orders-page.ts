@@ -117,7 +117,7 @@ function firstEventOf(kind: TransactionKind): EventKind {
 /** Accepted in every stage. */
 const everywhere = [
   ...(["prior_approved_late", "prior_reversed", "prior_unreversed"] as const),
-  ...(["charged_back", "claimed", "noted"] as const),
+  ...(["page_closed", "charged_back", "claimed", "noted"] as const),
 ];
 
 function eventRows(): readonly (readonly string[])[] {
@@ -235,6 +235,7 @@ const stageMeanings: Readonly<Record<Stage, string>> = {
 const eventMeanings: Readonly<Record<EventKind, string>> = {
   received:              "the merchant's request was accepted",
   card_entered:          "the cardholder has entered a card on the payment page, or paid with a wallet",
+  page_closed:           "an installation was released after a restore: the payment page takes no further card, in any open stage",
   wallet_refused:        "the wallet's payment data is not valid",
   cleared:               "the checks passed, and the endpoint does no 3-D Secure",
   cleared_for_3ds:       "the checks passed, and 3-D Secure comes next",

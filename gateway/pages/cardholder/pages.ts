@@ -48,6 +48,8 @@ export const browserReport: PostForm["fields"] = [
 ];
 
 function methodPage(step: StepOf<"method">, texts: Texts, report: string): CardholderPage {
+  const ids = [["threeDSServerTransID", step.transactionId]] as const;
+  const reported = [...ids, ["threeDSCompInd", "N"] as const, ...browserReport];
   return {
     title: texts.methodTitle,
     script: scripts.runMethod,
@@ -57,7 +59,7 @@ function methodPage(step: StepOf<"method">, texts: Texts, report: string): Cardh
 <h1>${texts.methodTitle}</h1>
 <p class="lead working" role="status">${texts.methodSentence}</p>
 <form id="report" method="post" action="${report}">
-${renderFields([["threeDSCompInd", "N"], ...browserReport])}<button>${texts.continue}</button>
+${renderFields(reported)}<button>${texts.continue}</button>
 </form>
 <form id="form" method="post" action="${step.methodUrl}" target="bank" hidden>
 ${renderFields([["threeDSMethodData", step.framedMethodData]])}</form>

@@ -74,11 +74,15 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
     // The gateway's own page sends the method's result; issuers send the others, from any frame.
     uploadRoute("method-result", (order, form, request) => {
       const completion = form.get("threeDSCompInd") === "Y" ? "Y" : "N";
-      return threeds.uploadMethod(order, { browser: seenBrowser(request, completion, form) });
+      const transactionId = form.get("threeDSServerTransID") ?? "";
+      const browser = seenBrowser(request, completion, form);
+      return threeds.uploadMethod(order, { transactionId, browser });
     }),
-    uploadRoute("method", (order, _form, request) =>
-      threeds.uploadMethod(order, { browser: seenBrowser(request, "Y", new Map()) }),
-    ),
+    uploadRoute("method", (order, form, request) => {
+      const methodData = form.get("threeDSMethodData") ?? "";
+      const browser = seenBrowser(request, "Y", new Map());
+      return threeds.uploadMethod(order, { methodData, browser });
+    }),
     uploadRoute("challenge", (order, form) =>
       threeds.uploadChallenge(order, form.get("cres") ?? ""),
     ),
@@ -122,8 +126,10 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
       const framedBy = order instanceof Failure ? [] : embedOriginsOf(order);
       const isEmbedded = framedBy.length > 0;
       const onward = { address: linkTo("redirect", request), isEmbedded };
+      // The method of another try says nothing about this one.
+      const isStale = page.startsWith("method") && isFailure(taken, "invalid_parameter");
       // A late upload changes nothing; the redirect page shows the order's present state.
-      if (!(taken instanceof Failure) || taken.code === "not_allowed_now") {
+      if (!(taken instanceof Failure) || isStale || taken.code === "not_allowed_now") {
         // A shop may show the issuer's page in a frame, where that page must not be shown.
         const isOwnWindow = page === "method-result" || (page === "pares" && !isFramed(request));
         return isOwnWindow ? goBack(request) : showFramed(pages.donePage(texts, onward));
@@ -134,6 +140,10 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
     };
     return { method: "POST", path: pathTo(page), answer };
   }
+}
+
+function isFailure(taken: Order | Failure, code: Failure["code"]): boolean {
+  return taken instanceof Failure && taken.code === code;
 }
 
 function unknownPage(texts: Texts): CardholderPage {
