@@ -1,7 +1,7 @@
 /**
  * Builds the documentation site into `docs-site/dist` when a document or a file of this folder has
- * changed: every document as a page and as Markdown, the index of the search and `llms.txt`. The
- * gateway serves the folder at `/docs/`.
+ * changed: every document as a page and as Markdown, the index of the search, `llms.txt`
+ * and the OpenAPI document. The gateway serves the folder at `/docs/`.
  */
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
@@ -63,7 +63,7 @@ async function writeSite(folder: string): Promise<void> {
   );
   const assets = {
     style: putAsset("site.css", read("site.css")),
-    script: putAsset("site.js", read("site.js")),
+    script: putAsset("site.js", ["site.js", "calculator.js", "explorer.js"].map(read).join("\n")),
     index: putAsset("index.json", JSON.stringify(passages)),
   };
   for (const { source, html, headings } of rendered) {
@@ -71,6 +71,7 @@ async function writeSite(folder: string): Promise<void> {
     put(`${fileOf(source)}.md`, withAddresses(source, sources));
   }
   put("llms.txt", renderList(sources));
+  put("openapi.json", fs.readFileSync(join(root, "../docs/openapi.json")));
   compressFiles(folder, "**/*.{html,md,txt,json,js,css}", 6);
 }
 
@@ -116,7 +117,8 @@ function renderList(sources: ReadonlyMap<string, Source>): string {
   });
   const intro =
     "# Tollgate\n\n> A card payment gateway: merchants send payments over HTTP as signed forms. " +
-    "Every page of this documentation is Markdown at the addresses below.\n";
+    "Every page of this documentation is Markdown at the addresses below; /docs/openapi.json " +
+    "describes every operation.\n";
   return [intro, ...parts].join("\n");
 }
 

@@ -85,11 +85,8 @@ function drawSequence(lines: readonly string[]): string {
   return figure(lane.width * names.length, height, content, told.join(". "));
 }
 
-const lineHeight = 14;
-const letterWidth = 6.2;
-
 function drawStates(lines: readonly string[]): string {
-  const graph = new dagre.graphlib.Graph({ multigraph: true });
+  const graph = new dagre.graphlib.Graph();
   graph.setGraph({
     rankdir: "TB",
     nodesep: 26,
@@ -102,7 +99,6 @@ function drawStates(lines: readonly string[]): string {
   const told: string[] = [];
   for (const line of lines) {
     const [, from = "", to = "", label = ""] = /^(\S+) --> (\S+)(?: : (.+))?$/.exec(line) ?? [];
-    // Events that change nothing are in the table below the drawing.
     if (from === "" || from === to) continue;
     const [start, end] = [from === "[*]" ? "begin" : from, to === "[*]" ? "end" : to];
     if (end === "end") continue;
@@ -111,12 +107,8 @@ function drawStates(lines: readonly string[]): string {
       const width = isDot ? 14 : name.length * 7.4 + 24;
       graph.setNode(name, { width, height: isDot ? 14 : 30 });
     }
-    const rows = label.split(", ");
-    const size = {
-      width: Math.max(...rows.map(({ length }) => length)) * letterWidth + 8,
-      height: rows.length * lineHeight,
-    };
-    graph.setEdge(start, end, { ...size, rows, labelpos: "c" }, label);
+    // The events are in the table below the drawing: with them it would be three times as wide.
+    graph.setEdge(start, end, {});
     told.push(`${start} to ${end}: ${label}`);
   }
   dagre.layout(graph);
@@ -127,13 +119,11 @@ function drawStates(lines: readonly string[]): string {
 }
 
 type Point = { readonly x: number; readonly y: number };
-type Edge = Point & { readonly points: readonly Point[]; readonly rows: readonly string[] };
+type Edge = { readonly points: readonly Point[] };
 
-function drawEdge({ points, rows, x, y }: Edge): string {
+function drawEdge({ points }: Edge): string {
   const [first, ...others] = points.map((point) => `${point.x.toFixed(1)} ${point.y.toFixed(1)}`);
-  const top = y - ((rows.length - 1) * lineHeight) / 2 + 4;
-  const label = rows.map((row, at) => words(x, top + at * lineHeight, row, "event")).join("");
-  return `<path class="arrow" d="M${first}L${others.join(" ")}" marker-end="url(#head)"/>${label}`;
+  return `<path class="arrow" d="M${first}L${others.join(" ")}" marker-end="url(#head)"/>`;
 }
 
 const ends: ReadonlySet<string> = new Set(["approved", "declined", "filtered", "error"]);

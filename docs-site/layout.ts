@@ -48,7 +48,7 @@ export function renderPage({ source, sources, html, headings, assets }: Layout):
 ${html}
 ${renderNeighbours(source, sources)}
 <footer><a href="${markdownAddressOf(source)}">This page as Markdown</a>
-<a href="/docs/llms.txt">llms.txt</a></footer>
+<a href="/docs/openapi.json">OpenAPI</a> <a href="/docs/llms.txt">llms.txt</a></footer>
 </main>
 ${renderContents(headings)}
 </div>

@@ -108,7 +108,7 @@ function renderCode({ lang = "", text }: Tokens.Code): string {
 /** By the first word of the comment; the rest are values for the script, which shows the part. */
 const parts: Readonly<Record<string, (values: string) => string>> = {
   calculator: (of) => `<div class="calculator" data-formula="${escapeHtml(of)}" hidden></div>\n`,
-  explorer: () => '<div id="explorer" hidden></div>\n',
+  explorer: () => '<div id="api-explorer" hidden></div>\n',
 };
 
 function renderPart(comment: string): string {

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { renderClient } from "./documents/client-source.ts";
 import { type Example, makeExamples } from "./documents/examples.ts";
 import { renderIndex } from "./documents/index-page.ts";
+import { renderOpenApi } from "./documents/openapi.ts";
 import { renderOperation } from "./documents/operation-page.ts";
 import { renderOrdersPage } from "./documents/orders-page.ts";
 import {
@@ -31,6 +32,7 @@ export async function renderAll(): Promise<ReadonlyMap<string, string>> {
     ["docs/orders.md", renderOrdersPage()],
     ["docs/settings.md", renderSettingsPage()],
     ["docs/test-cards.md", renderTestCardsPage()],
+    ["docs/openapi.json", renderOpenApi(examples)],
   ]);
 }
 

@@ -12,6 +12,8 @@ export type Field<Value> = {
   readonly type: string;
   readonly necessity: "mandatory" | "optional" | "conditional";
   readonly documentation: string;
+  /** The only values that it takes. */
+  readonly words?: readonly string[];
   readonly read: (text: string) => Value | Fault;
 };
 
@@ -145,10 +147,11 @@ export function choice<Word extends string>(
   documentation: string,
 ): Field<Word> {
   const longest = Math.max(...words.map(({ length }) => length));
-  return field(`${longest}/String`, documentation, (text) => {
+  const read = (text: string) => {
     const found = words.find((word) => word === text);
     return found ?? new Fault(`not one of ${words.join(", ")}`);
-  });
+  };
+  return { ...field(`${longest}/String`, documentation, read), words };
 }
 
 export function currency(documentation: string): Field<Currency> {

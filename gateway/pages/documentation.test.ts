@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { serveRoutes } from "../http/testing.ts";
-import { documentationRoutes } from "./documentation.ts";
+import { type DocumentValues, documentationRoutes } from "./documentation.ts";
 
 const values = { GATEWAY: "https://pay.example", CONTROL_KEY: "a<b" };
 
@@ -70,6 +70,14 @@ test("commands have the values of this gateway, escaped", async (t) => {
   assert.equal(markdown.text, "export GATEWAY=https://pay.example\n");
 });
 
+test("the demonstration merchant's values are given to the explorer, where there are any", async (t) => {
+  const staging = await serve(t, files);
+  const production = await serve(t, files, { GATEWAY: "https://pay.example" });
+
+  assert.deepEqual(JSON.parse((await staging("/docs/demonstration.json")).text), values);
+  assert.equal((await production("/docs/demonstration.json")).status, 404);
+});
+
 test("a page that has not changed is not sent again, and goes compressed where it can", async (t) => {
   const get = await serve(t, { ...files, "merchant-api.html.gz": gzipSync("<h1>Gz</h1>") });
   const first = await get("/docs/merchant-api");
@@ -93,7 +101,7 @@ test("a gateway without a build says so", async (t) => {
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
-async function serve(t: TestContext, content: Files) {
+async function serve(t: TestContext, content: Files, own: DocumentValues = values) {
   const parent = await mkdtemp(join(tmpdir(), "tollgate-docs-"));
   t.after(() => rm(parent, { recursive: true, force: true }));
   const folder = join(parent, "dist");
@@ -101,11 +109,11 @@ async function serve(t: TestContext, content: Files) {
     await mkdir(join(folder, name), { recursive: true });
   }
   for (const [name, text] of Object.entries(content)) await writeFile(join(folder, name), text);
-  const routes = documentationRoutes(folder, async () => values);
+  const routes = documentationRoutes(folder, async () => own);
   const { inject } = serveRoutes(t, { routes });
   return async (url: string, headers: Record<string, string> = {}) => {
     const answer = await inject({ url, headers });
-    const own: Readonly<Record<string, unknown>> = answer.headers;
-    return { status: answer.statusCode, header: (name: string) => own[name], text: answer.body };
+    const sent: Readonly<Record<string, unknown>> = answer.headers;
+    return { status: answer.statusCode, header: (name: string) => sent[name], text: answer.body };
   };
 }

@@ -34,10 +34,20 @@ export function documentationRoutes(
   findValues: () => Promise<DocumentValues>,
 ): readonly HttpRoute[] {
   const files = makeBuiltFiles(folder);
-  const page = (request: HttpRequest) => reply(files, request, findValues);
+  const page = (request: HttpRequest) =>
+    request.params.join() === "demonstration.json"
+      ? demonstration()
+      : reply(files, request, findValues);
   const asset = async (request: HttpRequest) => {
     const [name = ""] = request.params;
     return isName(name) ? files.lasting(join("assets", name), request) : noSuchFile;
+  };
+  /** For the explorer; in production there are no credentials. */
+  const demonstration = async (): Promise<HttpReply> => {
+    const values = await findValues();
+    if (values["CONTROL_KEY"] === undefined) return noSuchFile;
+    const headers = { "content-type": "application/json", "cache-control": "no-store" };
+    return { status: 200, headers, body: JSON.stringify(values) };
   };
   return [
     { method: "GET", path: "/docs", answer: page },

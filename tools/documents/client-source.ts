@@ -210,7 +210,7 @@ function repliesOf(examples: readonly Example[]): readonly ReplyShape[] {
   return shapes.filter(({ name }, at) => shapes.findIndex((shape) => shape.name === name) === at);
 }
 
-function shapeOf({ operation, reply }: Example): ReplyShape {
+export function shapeOf({ operation, reply }: Example): ReplyShape {
   const { type, orderId, clientOrderId } = reply;
   if (type === "status-response") {
     const mandatory = [...always, "status"];

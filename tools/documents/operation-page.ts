@@ -153,14 +153,19 @@ function renderExample({ operation, version, fields, authorization, answer }: Ex
   ].join("\n\n");
 }
 
+function formulaOf({ operation, signed }: Example) {
+  return { terms: operation.control, values: [...signed, sample.controlKey] };
+}
+
 /** One checksum step by step, and the place of the calculator on the site. */
-function workedChecksum({ operation, signed }: Example): readonly string[] {
+function workedChecksum(example: Example): readonly string[] {
+  const { operation, signed } = example;
   if (!versionsOf(operation).includes("v2")) return [];
   const text = signed.join("") + sample.controlKey;
   const values = [...signed, sample.controlKey].filter((value) => value !== "");
   return [
     `For the control key ${mono(sample.controlKey)}: ${values.map(mono).join(" + ")} gives`,
     fence("text", hash("sha1", text)),
-    `<!-- calculator ${JSON.stringify({ terms: operation.control, signed })} -->`,
+    `<!-- calculator ${JSON.stringify(formulaOf(example))} -->`,
   ];
 }
