@@ -1,4 +1,4 @@
-/** What the simulated installation is configured with: one merchant, one endpoint, one gate. */
+/** What the simulated installation is configured with: one merchant, one endpoint, two gates. */
 import type { Gate } from "../../gateway/acquirers/gates.ts";
 import { type Config, readConfig } from "../../gateway/config/config.ts";
 import type { Endpoint, EntryPoint, Merchant } from "../../gateway/orders/merchant.ts";
@@ -6,34 +6,37 @@ import type { Configuration, LiveConfiguration } from "../../gateway/storage/con
 import { asEndpointId, asGateId, asMerchantId } from "../../gateway/values/ids.ts";
 import { Problem } from "../../gateway/values/problem.ts";
 import { Secret } from "../../gateway/values/secret.ts";
-import { hostPort } from "./host.ts";
 
 export const merchant: Merchant = {
   ...{ id: asMerchantId("7"), login: "acme", name: "Acme", cell: "main", enabled: true },
   ...{ controlKey: new Secret("a key"), oauthKeys: [], settings: {} },
 };
 
-const gate: Gate = {
-  id: asGateId("1"),
-  name: "bank",
-  kind: "sandbox",
-  settings: {
-    ...{ host: "host", port: hostPort, connections: 2 },
-    ...{ terminalId: "10000018", merchantCode: "TG100000000001", nameAndPlace: "Acme, Delft" },
-    ...{ categoryCode: "5732", countryCode: "528", acquirerId: "400001", descriptor: "ACME" },
-    ...{ worksWithoutCvv: true, partialReversal: true, partialCapture: true },
-  },
-};
+/** The host cannot be asked what became of a charge; at the other port it can. */
+const gates: readonly Gate[] = [
+  gateOf("1", { kind: "sandbox", port: 8583 }),
+  gateOf("2", { kind: "iso87_binary", port: 8584 }),
+];
+
+function gateOf(id: string, { kind, port }: { kind: Gate["kind"]; port: number }): Gate {
+  return {
+    ...{ id: asGateId(id), name: `gate-${id}`, kind },
+    settings: {
+      ...{ host: "host", port, connections: 2 },
+      ...{ terminalId: "10000018", merchantCode: "TG100000000001", nameAndPlace: "Acme, Delft" },
+      ...{ categoryCode: "5732", countryCode: "528", acquirerId: "400001", descriptor: "ACME" },
+      ...{ worksWithoutCvv: true, partialReversal: true, partialCapture: true },
+    },
+  };
+}
 
 export const endpoint: Endpoint = {
   ...{ id: asEndpointId("1001"), merchant, name: "shop", currency: "USD", enabled: true },
-  gates: [
-    {
-      ...{ id: gate.id, name: gate.name, rank: 1, weight: 1, terminalId: "10000018" },
-      ...{ descriptor: "ACME", shownDescriptor: "ACME", worksWithoutCvv: true, amountDigits: 12 },
-      ...{ partialReversal: true, partialCapture: true },
-    },
-  ],
+  gates: gates.map(({ id, name }) => ({
+    ...{ id, name, rank: 1, weight: 1, terminalId: "10000018" },
+    ...{ descriptor: "ACME", shownDescriptor: "ACME", worksWithoutCvv: true, amountDigits: 12 },
+    ...{ partialReversal: true, partialCapture: true },
+  })),
   settings: { threeDSecure: "off" },
 };
 
@@ -42,7 +45,7 @@ export const entryPoint: EntryPoint = { id: endpoint.id, merchant, endpoints: [e
 const configuration: Configuration = {
   ...{ cells: [{ name: "main" }], cellOf: new Map([[merchant.id, "main"]]) },
   ...{ merchants: [merchant], endpoints: new Map([[endpoint.id, endpoint]]), groups: [] },
-  ...{ gates: new Map([[gate.id, gate]]), screeningRules: [] },
+  ...{ gates: new Map(gates.map((gate) => [gate.id, gate])), screeningRules: [] },
   endpointById: new Map([[String(endpoint.id), entryPoint]]),
   groupById: new Map(),
 };

@@ -4,7 +4,7 @@
  * after its sender has given up.
  */
 import type { Database } from "../../gateway/storage/database.ts";
-import { makeDatabaseModel, type Row, ServerError } from "./database-model.ts";
+import { makeDatabaseModel, type OrderRecord, type Row, ServerError } from "./database-model.ts";
 import { nameOf, statements } from "./database-statements.ts";
 import { startOfTime } from "./platform.ts";
 import type { Random } from "./random.ts";
@@ -48,11 +48,14 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
     loseStatements(forMs: number): void {
       lossyUntil = time.now() + forMs;
     },
-    /** A standby takes over that lacks the latest commits. */
-    failOver(lagMs: number): void {
+    /** A standby takes over that lacks the latest commits; returns the orders that it lacks. */
+    failOver(lagMs: number): readonly OrderRecord[] {
       epoch += 1;
+      const { orders } = model.tables;
+      const before = orders.values();
       model.tables.setTime(wallMs());
       model.tables.rollBack(lagMs);
+      return before.filter(({ id, version }) => orders.get(id)?.version !== version);
     },
     heal(): void {
       [awayUntil, readOnlyUntil, lossyUntil] = [0, 0, 0];

@@ -35,6 +35,8 @@ const durations = {
   database_is_silent:      [1, 60],
   database_is_read_only:   [1, 60],
   database_loses_answers:  [5, 120],
+  standby_takes_over:      [0, 8],       // and lacks the commits of as long a time
+  operator_decides:        [0, 0],
   receivers_fail:          [10, 200],
 } as const;
 
@@ -46,7 +48,7 @@ export const faultsUntilMs = 300_000;
 
 export function planFaults(random: Random, nodes: number): readonly Fault[] {
   const kinds = faultKinds.filter(() => random.chance(0.5));
-  const count = kinds.length === 0 ? 0 : 1 + random.below(12);
+  const count = kinds.length === 0 ? 0 : 1 + random.below(24);
   const faults = Array.from({ length: count }, (): Fault => {
     const kind = random.pick(kinds);
     const [least, most] = durations[kind];

@@ -14,7 +14,9 @@ import {
   type IsoFields,
   type IsoMessage,
   iso87Ascii,
+  iso87Bitmapped,
   responseMti,
+  type Specification,
 } from "@tollgate/protocols/iso8583";
 import type { Network, VirtualSocket } from "./network.ts";
 import type { Random } from "./random.ts";
@@ -46,7 +48,11 @@ export type Manners = { unruly: number; refusesReversals: boolean; isSilent: boo
 
 export type Host = ReturnType<typeof makeHost>;
 
-export const hostPort = 8583;
+/** Two ports, each with a way of speaking of its own; only the second can be asked (0600). */
+const ports = [
+  { port: 8583, specification: iso87Ascii },
+  { port: 8584, specification: iso87Bitmapped },
+] as const;
 const framing = "binary-2";
 const echoed = [3, 4, 7, 11, 32, 37, 41, 42, 49, 70];
 /** The host carries a charge out within this time: the gateway's timeout for answers is longer. */
@@ -55,46 +61,57 @@ const queueMaxMs = 9_000;
 export function makeHost({ time, random, network, onMessage, onBooked, tell }: Options) {
   const process = new SimulatedProcess("host");
   const books: Booking[] = [];
-  /** Answers to what must be carried out once, by type, trace number and reference. */
-  const done = new Map<string, string>();
+  /** The amounts of follow-ups, which are done once: by type, trace number and reference. */
+  const done = new Map<string, number>();
   const manners: Manners = { unruly: 0, refusesReversals: false, isSilent: false };
   let approvals = 100_000;
-  network.listen(hostPort, { owner: process, accept });
-  return { process, books, manners };
+  for (const { port, specification } of ports) {
+    network.listen(port, { owner: process, accept: (socket) => accept(socket, specification) });
+  }
+  return { process, books, manners, amountDone };
 
-  function accept(socket: VirtualSocket): void {
+  /** For an operator: how much of a charge stands, or of a follow-up was done. */
+  function amountDone(reference: string, trace: string, kind: string): number {
+    const standing = books.filter((each) => each.reference === reference && !each.isReversed);
+    const isCharge = kind === "sale" || kind === "preauth";
+    if (isCharge) return standing.reduce((sum, { amount }) => sum + amount, 0);
+    return done.get(`${kind === "capture" ? "022" : "040"} ${trace} ${reference}`) ?? 0;
+  }
+
+  function accept(socket: VirtualSocket, specification: Specification): void {
     const reader = new FrameReader(framing, { payloadBytesMax: 8_192 });
     socket.on("data", (chunk: Buffer) => {
       const read = reader.push(chunk);
       for (const payload of read instanceof FrameFault ? read.framesBefore : read) {
-        const message = decode(iso87Ascii, payload);
-        if (!(message instanceof DecodeFault)) receive(message, socket);
+        const message = decode(specification, payload);
+        if (!(message instanceof DecodeFault)) receive(message, { socket, specification });
       }
     });
   }
 
-  function receive(message: IsoMessage, socket: VirtualSocket): void {
+  function receive(message: IsoMessage, line: Line): void {
     const { mti } = message;
     if (mti === "0800") {
-      answer(socket, message, { 39: "00" });
+      answer(line, message, { 39: "00" });
       return;
     }
     onMessage(message);
     if (manners.isSilent) tell(`the host ignores ${mti}`, message.fields[37] ?? "");
-    else if (mti === "0200" || mti === "0100") receiveCharge(message, socket);
-    else if (mti === "0420" || mti === "0421") receiveReversal(message, socket);
-    else receiveFollowUp(message, socket);
+    else if (mti === "0200" || mti === "0100") receiveCharge(message, line);
+    else if (mti === "0600") receiveInquiry(message, line);
+    else if (mti === "0420" || mti === "0421") receiveReversal(message, line);
+    else receiveFollowUp(message, line);
   }
 
-  function receiveCharge(message: IsoMessage, socket: VirtualSocket): void {
+  function receiveCharge(message: IsoMessage, line: Line): void {
     const isUnruly = random.chance(manners.unruly);
     const manner = isUnruly ? random.pick(unruly) : random.pick(usual);
     const laterMs = manner === "queue" ? random.between(0, queueMaxMs) : random.skewed(5, 2_000);
     time.after(laterMs, process, () => {
       tell(`the host meets ${message.mti} with: ${manner}`, message.fields[37] ?? "");
-      carryOut(manner, message, (fields, afterMs) => answer(socket, message, fields, afterMs));
-      if (manner === "garble") garble(socket, message);
-      if (manner === "approve and hang up") socket.destroy();
+      carryOut(manner, message, (fields, afterMs) => answer(line, message, fields, afterMs));
+      if (manner === "garble") garble(line, message);
+      if (manner === "approve and hang up") line.socket.destroy();
     });
   }
 
@@ -133,7 +150,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     return { 38: String(approvals), 39: "00" };
   }
 
-  function receiveReversal(message: IsoMessage, socket: VirtualSocket): void {
+  function receiveReversal(message: IsoMessage, line: Line): void {
     const { 37: reference = "" } = message.fields;
     const charges = books.filter((each) => each.reference === reference);
     const isRefused = manners.refusesReversals && random.chance(0.7);
@@ -146,11 +163,21 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     tell(`the host ${isLost ? "loses" : `answers ${code} to`} ${message.mti}`, reference);
     if (isLost) return;
     if (code === "00") for (const charge of charges) charge.isReversed = true;
-    if (!isUnanswered) answer(socket, message, { 39: code });
+    if (!isUnanswered) answer(line, message, { 39: code });
+  }
+
+  function receiveInquiry(message: IsoMessage, line: Line): void {
+    const { 37: reference = "" } = message.fields;
+    const charge = books.find((each) => each.reference === reference && !each.isReversed);
+    tell(`the host is asked and ${charge ? "knows" : "does not know"} the charge`, reference);
+    if (random.chance(manners.unruly / 3)) return;
+    const amount = String(charge?.amount).padStart(12, "0");
+    const found = { 4: amount, 38: String(approvals), 39: "00", 49: "840" };
+    answer(line, message, charge ? found : { 39: "25" });
   }
 
   /** A capture (0220) or a return (0400), and their repeats: carried out once. */
-  function receiveFollowUp(message: IsoMessage, socket: VirtualSocket): void {
+  function receiveFollowUp(message: IsoMessage, line: Line): void {
     const { 37: reference = "", 11: trace = "" } = message.fields;
     const key = `${message.mti.slice(0, 3)} ${trace} ${reference}`;
     const [isLost, isUnanswered] = [
@@ -158,22 +185,24 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
       random.chance(manners.unruly / 3),
     ];
     const isFaulty = random.chance(manners.unruly / 4);
-    tell(`the host ${isLost ? "loses" : "receives"} ${message.mti}`, reference);
+    if (isLost) tell(`the host loses ${message.mti}`, reference);
     if (isLost) return;
-    const code = done.get(key) ?? (isFaulty ? "96" : followUp(message));
-    if (code === "00") done.set(key, code);
+    const isRepeat = message.mti.endsWith("1");
+    const fault = isRepeat ? random.pick(["96", "12", "30"]) : "96";
+    const code = isFaulty ? fault : done.has(key) ? "00" : followUp(message, key);
     tell(`the host answers ${code} to ${message.mti}`, reference);
     if (isUnanswered) return;
-    answer(socket, message, { 39: code, ...(code === "00" && { 38: String(approvals) }) });
+    answer(line, message, { 39: code, ...(code === "00" && { 38: String(approvals) }) });
   }
 
-  function followUp({ mti, fields }: IsoMessage): string {
+  function followUp({ mti, fields }: IsoMessage, key: string): string {
     const { 37: reference, 4: amount = "0", 95: replacement = "" } = fields;
     const charge = books.find((each) => each.reference === reference && !each.isReversed);
     if (charge === undefined) return "25";
     if (mti.startsWith("022")) {
       if (charge.captured + Number(amount) > charge.amount) return "13";
       charge.captured += Number(amount);
+      done.set(key, Number(amount));
       return "00";
     }
     const left = Number(replacement.slice(0, 12));
@@ -181,34 +210,39 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     const standing = (charge.captured || charge.amount) - charge.returned;
     if (Number(amount) !== standing || given <= 0) return "13";
     charge.returned += given;
+    done.set(key, given);
     return "00";
   }
 
   function answer(
-    socket: VirtualSocket,
+    line: Line,
     request: IsoMessage,
     more: IsoFields,
     afterMs = random.skewed(0, 50),
   ): void {
-    time.after(afterMs, process, () => socket.write(frame(framing, write(request, more))));
+    time.after(afterMs, process, () => {
+      line.socket.write(frame(framing, write(line, request, more)));
+    });
   }
 
   /** An approval that cannot be read. */
-  function garble(socket: VirtualSocket, request: IsoMessage): void {
-    const bytes = Buffer.from(write(request, { 38: String(approvals), 39: "00" }));
+  function garble(line: Line, request: IsoMessage): void {
+    const bytes = Buffer.from(write(line, request, { 38: String(approvals), 39: "00" }));
     bytes[random.below(bytes.length)] = random.below(256);
-    bytes[4 + random.below(12)] = 0x5a;
-    time.after(random.skewed(0, 50), process, () => socket.write(frame(framing, bytes)));
+    // No type of message begins so.
+    bytes[0] = 0xff;
+    time.after(random.skewed(0, 50), process, () => line.socket.write(frame(framing, bytes)));
   }
 
-  function write({ mti, fields }: IsoMessage, more: IsoFields): Buffer {
+  function write({ specification }: Line, { mti, fields }: IsoMessage, more: IsoFields): Buffer {
     const own: { [field: number]: string } = {};
     for (const field of echoed) if (fields[field] !== undefined) own[field] = fields[field];
-    return encode(iso87Ascii, { mti: responseMti(mti), fields: { ...own, ...more } });
+    return encode(specification, { mti: responseMti(mti), fields: { ...own, ...more } });
   }
 }
 
 type Manner = (typeof usual)[number] | (typeof unruly)[number];
+type Line = { readonly socket: VirtualSocket; readonly specification: Specification };
 type Reply = (fields: IsoFields, afterMs?: number) => void;
 
 const usual = [

@@ -27,10 +27,18 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
   const acknowledged = new Set<string>();
   /** Cells of the transition tables that were reached. */
   const reached = new Set<string>();
+  /** Orders of which a standby that took over lacks commits, and their client order ids. */
+  const lost = new Set<string>();
 
   return {
     violations,
     reached,
+    /** The host's books have what is missing: reconciliation names it. */
+    onCommitsLost(orders: readonly OrderRecord[]): void {
+      for (const { id, client_orderid } of orders) lost.add(id).add(client_orderid);
+    },
+    onCallbackEnded,
+    onMissing,
     breakLaw,
     ownerOf: (reference: string) => owners.get(reference) ?? "",
     onAcknowledged: (orderId: string) => void acknowledged.add(orderId),
@@ -46,6 +54,10 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
     violations.push({ law, detail, orderId });
   }
 
+  function onMissing(orderId: string): void {
+    if (!lost.has(orderId)) breakLaw("no acknowledged order is lost", "", orderId);
+  }
+
   function onCommit(orderId: string, events: string): void {
     const record = tables.orders.get(orderId);
     if (record === undefined) return;
@@ -56,10 +68,17 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
       reached.add(`${transaction.kind} ${kind} ${transaction.stage}`);
     }
     for (const { identifiers } of [transaction, ...(transaction.priorAttempts ?? [])]) {
-      if (identifiers !== undefined) owners.set(identifiers.reference, orderId);
+      if (identifiers !== undefined) own(identifiers.reference, orderId);
     }
     checkDeadline(record, order);
     checkAmounts(order);
+  }
+
+  /** Also after commits were lost, no order has the reference of another. */
+  function own(reference: string, orderId: string): void {
+    const owner = owners.get(reference) ?? orderId;
+    if (owner !== orderId) breakLaw("no reference comes again", `${reference}, ${owner}`, orderId);
+    owners.set(reference, orderId);
   }
 
   /** No order waits without a deadline, and none that a node works on without that node. */
@@ -77,6 +96,7 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
     { serialNumber, stage }: Transaction,
     orderId: string,
   ): void {
+    if (lost.has(orderId)) return;
     const before = known.get(serialNumber);
     if (before !== undefined && before !== stage) {
       breakLaw("nothing final changes", `${before} became ${stage}`, orderId);
@@ -107,7 +127,7 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
   function onBooked(booking: Booking): void {
     const orderId = owners.get(booking.reference) ?? "";
     const record = tables.orders.get(orderId);
-    if (record === undefined) return;
+    if (record === undefined || lost.has(record.client_orderid)) return;
     const others = ordersLike(record).filter(
       ({ id, stage }) => id !== orderId && stage === "approved",
     );
@@ -122,7 +142,7 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
 
   function checkEnd(): void {
     for (const orderId of acknowledged) {
-      if (!tables.orders.has(orderId)) breakLaw("no acknowledged order is lost", "", orderId);
+      if (!tables.orders.has(orderId)) onMissing(orderId);
     }
     const inForce = new Map<string, number>();
     for (const record of tables.orders.values()) {
@@ -132,6 +152,7 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
         breakLaw("doubt ends", `${stage}, owes ${order.owed?.effect ?? "nothing"}`, order.id);
         continue;
       }
+      if (lost.has(order.clientOrderId)) continue;
       checkBooks(order);
       const { held, standing } = totalsOf(order);
       const isInForce = held.minor + standing.minor > 0n;
@@ -158,6 +179,13 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
     if (BigInt(held) !== ours.held.minor) {
       const detail = `the host holds ${held}, the gateway says ${ours.held.minor}`;
       breakLaw("the host's books equal ours", detail, order.id);
+    }
+  }
+
+  function onCallbackEnded(orderId: string, sequence: number): void {
+    for (let place = 1; place < sequence; place += 1) {
+      if (tables.callbacks.get(`${orderId}/${place}`)?.ended !== null) continue;
+      breakLaw("callbacks are told in order", `${sequence} before ${place}`, orderId);
     }
   }
 

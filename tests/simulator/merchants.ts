@@ -109,9 +109,7 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
       const found = await call(({ engine }) => engine.find(entryPoint, wanted));
       if (found === undefined) continue;
       if (found instanceof Failure) {
-        if (found.code === "order_not_found") {
-          laws.breakLaw("no acknowledged order is lost", "a node does not find it", orderId);
-        }
+        if (found.code === "order_not_found") laws.onMissing(orderId);
         continue;
       }
       laws.onTold(found.transaction, orderId);
@@ -137,6 +135,11 @@ function wishesOf(kind: OrderRequest["kind"], random: Random): FollowUpTerms[] {
   return random.chance(0.8) ? [capture, ...returns] : [give()];
 }
 
+/** To be tried when the bank refuses the amount. */
+function smaller(minor: number, by: number): Money {
+  return new Money(BigInt(Math.ceil(minor / by)), getCurrency("USD"));
+}
+
 const nobody = {
   ...{ firstName: undefined, lastName: undefined, email: undefined, phone: undefined },
   ...{ cellPhone: undefined, birthday: undefined, country: undefined, state: undefined },
@@ -160,6 +163,7 @@ function requestOf(clientOrderId: string, random: Random, minor: number): OrderR
       ...{ description: "a ticket", ipAddress: "203.0.113.7", customer: nobody, urls },
       ...{ merchantData: undefined, purpose: undefined, comment: undefined },
       ...{ siteUrl: undefined, browser: undefined },
+      ...(random.chance(0.2) && { otherAmounts: [smaller(minor, 2), smaller(minor, 3)] }),
     },
     card: {
       kind: "new",

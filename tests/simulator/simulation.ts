@@ -13,6 +13,7 @@ import { makeLaws, type Violation } from "./laws.ts";
 import { type Purchase, planPurchases, secrets, startPurchase } from "./merchants.ts";
 import { makeNetwork } from "./network.ts";
 import { makeNodeSlot, type NodeSlot } from "./node-slot.ts";
+import { makeOperator } from "./operator.ts";
 import { replacePlatform, startOfTime } from "./platform.ts";
 import { makeRandom } from "./random.ts";
 import { makeStory } from "./story.ts";
@@ -72,6 +73,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   const slots = Array.from({ length: nodeCount }, (_, index) =>
     makeNodeSlot(`node-${index + 1}`, { time, server, story, network, sendCallback }),
   );
+  const operator = makeOperator({ time, server, story, host, random: random.fork("operator") });
   for (const slot of slots) slot.start();
   const merchants = { time, random, laws, story, call };
   for (const purchase of plan.purchases) startPurchase(purchase, merchants);
@@ -115,6 +117,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
 
   function onExecuted(name: string, values: readonly unknown[], rows: Row[]): void {
     story.note(`${name} ${rows.length}`);
+    if (name === "record_callbacks") noteCallbacks(String(values[0]));
     if (name !== "begin_orders" && name !== "move_orders") return;
     const written = new Set(rows.map(({ id }) => id));
     const events = readDocuments(values[11]);
@@ -124,6 +127,13 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       const meaning = `${record?.kind} ${record?.stage}, owes ${record?.owes ?? "nothing"}`;
       story.tell(`${values[12]} commits ${kindsOf(events[index])}: ${meaning}`, id);
       laws.onCommit(id, events[index] ?? "[]");
+    }
+  }
+
+  function noteCallbacks(packed: string): void {
+    for (const { order_id, sequence } of JSON.parse(packed)) {
+      const { ended } = server.tables.callbacks.get(`${order_id}/${sequence}`) ?? {};
+      if (ended === "delivered") laws.onCallbackEnded(order_id, sequence);
     }
   }
 
@@ -192,6 +202,8 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       database_is_silent:     () => server.goAway(forMs, true),
       database_is_read_only:  () => server.refuseWrites(forMs),
       database_loses_answers: () => server.loseStatements(forMs),
+      standby_takes_over:     () => laws.onCommitsLost(server.failOver(forMs)),
+      operator_decides:       () => void operator.decide(),
       receivers_fail:         () => { receivers.failUntil = time.now() + forMs; },
     };
     begins[kind]();

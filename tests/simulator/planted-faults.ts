@@ -1,0 +1,60 @@
+/**
+ * Faults that the simulator has to find: each is one place of the gateway, and what a wrong version
+ * of it says. Those with `fixedBy` were once real: the commit fixed them.
+ */
+export type PlantedFault = {
+  readonly name: string;
+  readonly fixedBy?: string;
+  readonly file: string;
+  readonly right: string;
+  readonly wrong: string;
+};
+
+// biome-ignore format: a table
+export const plantedFaults: readonly PlantedFault[] = [
+  { name: "a reversal ends on any answer", fixedBy: "5d65403", file: "acquirers/reverse.ts",
+    right: 'return { kind: "reversal_refused", code: outcome.code, mayHelp: outcome.mayHelp };', wrong: "return undefined;" },
+  { name: "an unknown charge counts as reversed at once", fixedBy: "15f56c5", file: "acquirers/reverse.ts",
+    right: "const { code } = outcome;\n", wrong: 'const { code } = outcome;\n  if (code === "25") return undefined;\n' },
+  { name: "a charge that may yet be done counts as declined", fixedBy: "5d65403", file: "acquirers/authorize.ts",
+    right: 'if (hint === "may_yet_be_done") {', wrong: 'if (hint === "may_yet_be_done" && next !== undefined) {' },
+  { name: "a refused repeat ends a follow-up", fixedBy: "bc8c40c", file: "acquirers/follow-up.ts",
+    right: 'if (hint !== "message_fault" || !sent.repeated) return', wrong: "if (hint !== undefined || !sent.repeated) return" },
+  { name: "a late approval is lost while the database is away", fixedBy: "9ab3dc0", file: "engine/late-approvals.ts",
+    right: "onDelayed(approval, error);\n", wrong: "onDelayed(approval, error);\n        if (tries >= 0) return;\n" },
+  { name: "nodes go by their own clocks", fixedBy: "e2475fd", file: "storage/database-clock.ts",
+    right: "if (Math.abs(own - steady) <= jumpMs) return asInstant(Math.round(steady));", wrong: "if (Math.abs(own - steady) >= 0) return clock.now();" },
+  { name: "an answer decides about another transaction", fixedBy: "8b63a08", file: "orders/apply.ts",
+    right: "if (isAboutPrior(event)) return true;", wrong: "if (isAboutPrior(event) || now.serialNumber !== then.serialNumber || endsDoubt.has(event.kind)) return true;" },
+  { name: "a refused approval is not reversed", fixedBy: "8b63a08", file: "orders/apply.ts",
+    right: 'if (event.kind !== "authorized" && event.kind !== "approved_in_part") return undefined;', wrong: 'if (event.kind !== "approved_in_part") return undefined;' },
+  { name: "a corrected attempt begins while a reversal is owed", fixedBy: "e0b35c0", file: "engine/accept.ts",
+    right: 'return isFinal(stage) && stage !== "approved" && order.owed === undefined;', wrong: 'return stage !== "approved";' },
+  { name: "a deadline ends an order that has moved on", fixedBy: "7879f6b", file: "engine/claim.ts",
+    right: 'if (owed?.effect === "authorize") return false;\n', wrong: "if (owed?.resting === true) return false;\n" },
+  { name: "an order is claimed while its lease lasts", fixedBy: "ffa84fc", file: "orders/advance.ts",
+    right: "if (!isBeforeRest(last)) return { effect, claimableAt: later(at, deadlines.leaseMs) };", wrong: "if (!isBeforeRest(last)) return { effect, claimableAt: later(at, 5_000) };" },
+
+  { name: "a charge is sent again after a crash", file: "acquirers/authorize.ts",
+    right: 'if (startedBefore) return inDoubt(acquirer, "node_lost");\n', wrong: "" },
+  { name: "a claiming node thinks that nothing was sent", file: "engine/claim.ts",
+    right: "{ startedBefore: order.owed !== undefined }", wrong: "{ startedBefore: false }" },
+  { name: "silence counts as a refusal", file: "acquirers/authorize.ts",
+    right: "inDoubt(acquirer, outcome.cause)", wrong: "notSent" },
+  { name: "a late approval is not believed", file: "acquirers/iso8583-host/connector.ts",
+    right: "onLateApproval({ reference, answer, minor: readAmount(message.fields[4]) });", wrong: "log(\"acquirer.message_unmatched\", {});" },
+  { name: "an order is acknowledged before it is committed", file: "engine/accept.ts",
+    right: 'if ((await begin({ step, digest, sealCard })) === "taken") {', wrong: 'begin({ step, digest, sealCard }).catch(() => undefined);\n    if (order.id === "") {' },
+  { name: "the version of an order is not compared", file: "orders/apply.ts",
+    right: "met = await load(order);\n    }\n  }\n\n  /** The order has gone on", wrong: "met = { ...order, version: (await load(order)).version };\n    }\n  }\n\n  /** The order has gone on" },
+  { name: "a repeat has a new trace number", file: "acquirers/follow-up.ts",
+    right: "const sent = { ...message,", wrong: "const sent = { ...message, ...(repeated && { traceNumber: traceNumberOf(order, 99, 1) })," },
+  { name: "a callback is lost at the hand-over", file: "callbacks/deliver.ts",
+    right: "if (room <= 0 || isStopping) return 0;", wrong: "if (room <= 0 || !isStopping) return 0;" },
+  { name: "a later callback does not wait for an earlier one", file: "callbacks/deliver.ts",
+    right: "if (callback.sequence > 1 && (await store.waitsForEarlier(callback))) return;\n", wrong: "" },
+  { name: "an order that rests has no deadline", file: "orders/advance.ts",
+    right: "return owed?.claimableAt ?? deadlineAt;", wrong: "return owed?.resting === true ? undefined : (owed?.claimableAt ?? deadlineAt);" },
+  { name: "an order keeps the card number", file: "engine/new-card.ts",
+    right: "...{ ...brought, cardId, hashId },", wrong: "...{ ...brought, cardId, hashId, bin: number.reveal() }," },
+];
