@@ -1,4 +1,4 @@
-/** An operator who looks into the host's books and settles an order in doubt by what stands there. */
+/** An operator who settles an order in doubt by what the host's books have. */
 import type { OperatorEvent } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
 import { makeCells } from "../../gateway/storage/cells.ts";

@@ -1,6 +1,6 @@
 /**
- * Plants each fault of the list in a copy of the gateway and runs the simulator there until it finds
- * the fault, for ten minutes at most: `node tests/simulator/plant.ts [words of a fault's name]`.
+ * Plants each fault of the list in a copy of the gateway and runs the simulator there until it
+ * finds the fault, for ten minutes at most: `npm run simulate:planted -- [words of its name]`.
  */
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
