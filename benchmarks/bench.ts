@@ -14,6 +14,7 @@ import { measureGrown, printGrown } from "./grown.ts";
 import type { Turns } from "./measure.ts";
 import { measurePages, printPages } from "./pages.ts";
 import { Ended, type Plan, readPlan } from "./plan.ts";
+import { generateOrders, measurePortal, printPortal } from "./portal.ts";
 import { launchHere } from "./processes.ts";
 import * as report from "./report.ts";
 import { type Course, measureRound, measureSales, warmUp } from "./rounds.ts";
@@ -56,6 +57,7 @@ async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Pro
   const atRestBytes = setup.gateway.readMemoryBytes();
   if (plan.grown > 0) return compareGrown(setup, busyShare);
   if (plan.pages) return comparePages(setup, busyShare);
+  if (plan.portal > 0) return comparePortal(setup, join(folder, "gateway"), busyShare);
   if (plan.kind === "short" || plan.kind === "budget") return measureShort(setup, busyShare);
 
   const rounds = await takeRounds(setup, measureRound);
@@ -133,6 +135,16 @@ async function comparePages(setup: Setup, busyShare: number): Promise<boolean> {
   say(`\n${printPages(pages)}\n\n${report.printBooks(books)}`);
   writeResults(busyShare, { plan: setup.plan, pages, books });
   return areClean(books);
+}
+
+async function comparePortal(setup: Setup, folder: string, busyShare: number): Promise<boolean> {
+  const { plan } = setup;
+  await warmUp(setup, say);
+  await generateOrders(folder, plan.portal);
+  const portal = await measurePortal(folder, say);
+  say(`\n${printPortal(portal)}`);
+  writeResults(busyShare, { plan, portal });
+  return true;
 }
 
 function writeResults(busyShare: number, measured: object): void {

@@ -4,7 +4,7 @@
  * `--against <commit>` for a comparison (short, unless `--quick` or `--full` is given),
  * `--profile <folder>` for a CPU profile of the gateway, `--connections <n>`, `--rounds <n>`,
  * `--grown <n>` for sales with so many stored orders, `--screened` for ten screening rules on,
- * `--pages` for sales beside payment pages.
+ * `--pages` for sales beside payment pages, `--portal <n>` for the portal with so many orders.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -27,6 +27,8 @@ export type Plan = Readonly<typeof full> & {
   readonly screened: boolean;
   /** Sales beside payment pages, and nothing else. */
   readonly pages: boolean;
+  /** With how many stored orders the portal is measured, and nothing else. */
+  readonly portal: number;
 };
 
 const full = {
@@ -106,6 +108,7 @@ const options = {
   grown: { type: "string" },
   screened: { type: "boolean" },
   pages: { type: "boolean" },
+  portal: { type: "string" },
 } as const;
 
 export function readPlan(parameters: readonly string[]): Plan {
@@ -113,7 +116,7 @@ export function readPlan(parameters: readonly string[]): Plan {
   const { against, profile } = values;
   if (
     against !== undefined &&
-    (profile ?? values.grown ?? values.budget ?? values.pages) !== undefined
+    (profile ?? values.grown ?? values.budget ?? values.pages ?? values.portal) !== undefined
   ) {
     throw new Ended("--against is for --short, --quick or --full, and for nothing else");
   }
@@ -130,6 +133,7 @@ export function readPlan(parameters: readonly string[]): Plan {
     grown: readCount(values.grown, 0),
     screened: values.screened === true,
     pages: values.pages === true,
+    portal: readCount(values.portal, 0),
     profileFolder: profile === undefined ? undefined : resolve(profile),
   };
 }

@@ -13,8 +13,9 @@ import { makeProgress } from "./terminal.ts";
 
 const portionOrders = 10_000;
 const indexedTogether = 2_000;
-/** One portion of so many is of declined sales. */
+/** One of so many is declined. */
 const declinedEvery = 8;
+const approvedRests = Array.from({ length: declinedEvery - 1 }, (_, rest) => rest);
 
 export function addGenerateCommands(generate: Command): void {
   const count = new Option("--count <n>", "how many").default("100000");
@@ -43,12 +44,17 @@ async function generateOrders({ config, database }: Session, given: Given): Prom
   const declined = templates.find(({ stage }) => stage === "declined") ?? approved;
   const report = makeProgress("orders");
   for (let made = 0; made < count; made += portionOrders) {
-    const isDeclined = (made / portionOrders) % declinedEvery === declinedEvery - 1;
-    const { template, merchant } = isDeclined ? declined : approved;
-    await addOrders(database.query, {
-      ...{ template, merchant, from: next + made, days, total: next + count },
+    const portion = {
+      ...{ from: next + made, days, total: next + count },
       count: Math.min(portionOrders, count - made),
-    });
+    };
+    for (const [{ template, merchant }, among] of [
+      [approved, approvedRests],
+      [declined, [declinedEvery - 1]],
+    ] as const) {
+      const rests = { of: declinedEvery, among };
+      await addOrders(database.query, { ...portion, template, merchant, rests });
+    }
     report(made + portionOrders);
   }
   await database.query("analyze orders");

@@ -184,12 +184,16 @@ export function meetRecorded(order: Order, event: OrderEvent, at: Instant): Orde
   if (event.kind === "charged_back") return withChargeback(order, event.chargeback);
   const effect = mayReversePrior(order) ? "reverse_prior" : "reverse";
   const resting = { effect, claimableAt: at, resting: true } as const;
-  const owing = "by" in event ? { ...order, owed: resting } : order;
-  const prior = meetPrior(owing, event, at);
-  if (prior instanceof Failure) return prior;
-  if (prior !== undefined) return { ...prior, owed: undefined };
-  const met = meet(owing, event, at);
-  return met instanceof Failure ? met : { ...met.order, owed: undefined };
+  const met = preview("by" in event ? { ...order, owed: resting } : order, event, at);
+  return met instanceof Failure ? met : { ...met, owed: undefined };
+}
+
+/** The order as the event would leave it, before what follows from that. */
+export function preview(order: Order, event: OrderEvent, at: Instant): Order | Failure {
+  const prior = meetPrior(order, event, at);
+  if (prior !== undefined) return prior;
+  const met = meet(order, event, at);
+  return met instanceof Failure ? met : met.order;
 }
 
 type Met = { readonly order: Order; readonly effects: readonly Effect[] };

@@ -4,14 +4,24 @@
  * it. A click that is repeated begins nothing new: the same request is answered with the same
  * transaction.
  */
-import type { OperatorEvent } from "../orders/events.ts";
+import { preview } from "../orders/advance.ts";
+import { bankIsAsked, type OperatorEvent } from "../orders/events.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
 import { Failure } from "../values/failure.ts";
-import type { MerchantId } from "../values/ids.ts";
+import { asReceiptId, type MerchantId } from "../values/ids.ts";
 import { type Money, parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
+import { wireStageOf } from "../views/status.ts";
 import type { Handlers } from "./api.ts";
-import { merchantOf, type OrderOptions, previewOf, viewAttempt, viewCallback } from "./orders.ts";
+import {
+  isInDoubt,
+  isOperator,
+  merchantOf,
+  type OrderOptions,
+  previewOf,
+  viewAttempt,
+  viewCallback,
+} from "./orders.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 import { viewMoney } from "./shapes.ts";
 
@@ -80,6 +90,8 @@ export function actionHandlers(options: ActionOptions) {
       if (order === undefined) return notFound;
       const money = readAmount(order, amount);
       if (money === null) return badAmount;
+      if (action !== "capture" && action !== "return")
+        return previewDecision(order, action, caller);
       const begun = previewOf(order, action, money, caller.now);
       if (begun instanceof Failure) return { isAllowed: false, why: describeFailure(begun) };
       return { isAllowed: true, as: begun.kind, amount: viewMoney(begun.amount) };
@@ -127,6 +139,29 @@ export function actionHandlers(options: ActionOptions) {
       return { count: await options.recorded(entry, () => options.resend(filter)) };
     },
   } satisfies Partial<Handlers>;
+}
+
+/** By the same table that decides it. */
+function previewDecision(order: Order, action: keyof typeof decisions, caller: Caller) {
+  if (!isOperator(caller)) return { isAllowed: false, why: "The operator settles doubt." };
+  if (!isInDoubt(order)) return { isAllowed: false, why: "The order is not in doubt." };
+  const told = { by: caller.account.login, why: "a preview", receiptId: asReceiptId("0") };
+  const met = preview(order, { kind: decisions[action], ...told } as OperatorEvent, caller.now);
+  if (met instanceof Failure) return { isAllowed: false, why: describeDecision(met) };
+  const { kind, stage, amount } = met.transaction;
+  return { isAllowed: true, as: wireStageOf(kind, stage), amount: viewMoney(amount) };
+}
+
+const decisions = {
+  "ask": "asked_again",
+  "settle-done": "settled_as_done",
+  "settle-not-done": "settled_as_not_done",
+} as const;
+
+function describeDecision(failure: Failure): string {
+  return failure === bankIsAsked
+    ? "The bank is being asked at this moment. Try again in a minute."
+    : "The order cannot be settled so in its present stage.";
 }
 
 type MoveInput = {

@@ -82,12 +82,13 @@ export const api = {
 
   // Orders
   "GET /orders":                     row("see_orders", "merchant", orderFilters, record({ orders: list(orderLineShape), next: optional(text("for `after`; absent on the last page")) }), "list and search orders, the latest first"),
+  "GET /exports/orders":              row("see_orders", "merchant", orderFilters, record({ csv: text("lines of the file; the first part begins with their names", { max: 10_000_000 }), rows: whole(), next: optional(text("for `after`; absent at the end")) }), "the next part of a file with the orders of a list"),
   "GET /orders/:order":              row("see_orders", "merchant", record({ order: orderId }), orderDetailShape, "one order with all that happened to it"),
   "GET /filters":                    row("see_orders", "merchant", nothing, filtersShape, "what lists can be filtered by"),
   "GET /home":                       row("see_orders", "merchant", record({ range: optional(oneOf(ranges)), merchant: optional(text("a login; for operators", { max: 64 })) }), homeShape, "how payments go"),
 
   // What changes orders and callbacks; each needs a reason and is in the audit
-  "POST /orders/preview/:order":     row("see_orders",       "merchant", record({ order: orderId, action: oneOf(["capture", "return"]), amount }), record({ isAllowed: flag(), why: optional(text()), as: optional(text("capture, refund or cancel")), amount: optional(moneyShape) }), "what a capture or a return would do now"),
+  "POST /orders/preview/:order":     row("see_orders",       "merchant", record({ order: orderId, action: oneOf(["capture", "return", "ask", "settle-done", "settle-not-done"]), amount }), record({ isAllowed: flag(), why: optional(text()), as: optional(text("capture, refund or cancel; of a decision, the stage that follows")), amount: optional(moneyShape) }), "what a capture, a return or a decision about doubt would do now"),
   "POST /orders/capture/:order":     row("move_money",       "merchant", record({ order: orderId, amount, reason }), record({ stage: text() }), "capture what is held, all or a part"),
   "POST /orders/return/:order":      row("move_money",       "merchant", record({ order: orderId, amount, reason }), record({ stage: text() }), "refund, all or a part, or cancel what is held"),
   "POST /orders/ask/:order":         row("move_money",       "operator", record({ order: orderId, version, reason }), record({ stage: text() }), "have the acquirer asked again about an order in doubt"),

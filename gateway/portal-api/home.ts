@@ -23,6 +23,8 @@ const plans = {
 } as const;
 
 const reasonsShown = 12;
+/** Over which the rate of now is taken. */
+const rateMs = minutes(5);
 
 export function homeHandlers({ reads, names, findHealth }: HomeOptions) {
   return {
@@ -32,8 +34,10 @@ export function homeHandlers({ reads, names, findHealth }: HomeOptions) {
       const { grain, stepMs, lengthMs } = plans[range];
       const since = startOf(caller.now, lengthMs, stepMs);
       const asked = { merchantId, grain, since };
-      const [points, sums, inDoubt, failingCallbacks, health] = await Promise.all([
+      const lately = startOf(caller.now, rateMs, minutes(1));
+      const [points, sums, recent, inDoubt, failingCallbacks, health] = await Promise.all([
         ...([reads.listFigures(asked), reads.sumFigures(asked)] as const),
+        reads.sumFigures({ merchantId, grain: "minute", since: lately }),
         ...([reads.countInDoubt(merchantId), reads.countFailingCallbacks(merchantId)] as const),
         isOperator(caller) ? findHealth() : { links: [], missing: [] },
       ]);
@@ -42,6 +46,7 @@ export function homeHandlers({ reads, names, findHealth }: HomeOptions) {
       const rate = approvalRateOf(outcomes);
       return {
         ...{ range, stepMs, outcomes, inDoubt, failingCallbacks, ...health },
+        perMinute: totalOf(countsOf(recent, "outcome")) / (rateMs / minutes(1)),
         series: seriesOf(points, { since, until: caller.now, stepMs }),
         ...(rate === undefined ? {} : { approvalRate: rate }),
         reasons: Object.entries(countsOf(sums, "reason"))
@@ -68,9 +73,13 @@ function countsOf(sums: readonly Figure[], name: string): Readonly<Record<string
   return Object.fromEntries(own.map(({ key, count }) => [key, count]));
 }
 
+function totalOf(counts: Readonly<Record<string, number | undefined>>): number {
+  return Object.values(counts).reduce<number>((sum, count) => sum + (count ?? 0), 0);
+}
+
 /** Orders that are on their way say nothing yet. */
 function approvalRateOf({ processing = 0, ...ended }: Readonly<Record<string, number>>) {
-  const total = Object.values(ended).reduce((sum, count) => sum + (count ?? 0), 0);
+  const total = totalOf(ended);
   return total === 0 ? undefined : (ended["approved"] ?? 0) / total;
 }
 

@@ -14,6 +14,7 @@ import { hasRight } from "../values/roles.ts";
 import type { Instant } from "../values/time.ts";
 import { statusOf, wireStageOf } from "../views/status.ts";
 import type { Handlers } from "./api.ts";
+import { csvHeader, writeCsv } from "./csv.ts";
 import { describeOrder, wordOf, wordsOfSearch } from "./order-index.ts";
 import type {
   HistoryEntry,
@@ -24,12 +25,15 @@ import type {
   StoredCallback,
 } from "./reads.ts";
 import { type Caller, notFound } from "./route.ts";
+import { curlOf, sentFieldsOf } from "./sent-request.ts";
 import { type OrderDetailView, type OrderLineView, viewMoney } from "./shapes.ts";
 import { seenOf, type TimelineOptions, viewTimeline } from "./timeline.ts";
 
 export type OrderOptions = TimelineOptions & {
   readonly reads: PortalReads;
   readonly names: () => PortalNames;
+  /** Where merchants' requests go. */
+  readonly merchantAddress: () => string;
   readonly receiptPathOf: (order: Order) => string | undefined;
 };
 
@@ -50,17 +54,22 @@ export function orderHandlers(options: OrderOptions) {
 
   return {
     async "GET /orders"(input, caller) {
-      const { search = "", from, until, after, limit = usualLimit } = input;
-      const words = filters.map((name) => (input[name] ?? []).map((value) => wordOf(name, value)));
-      if (search.trim() !== "") words.push([...wordsOfSearch(search)]);
-      const merchantId = caller.merchantId ?? merchantOf(names(), input.merchant);
-      if (merchantId === null) return { orders: [] };
-      const cursor = after === undefined ? undefined : readCursor(after);
-      const query = { merchantId, words, from, until, after: cursor, limit };
+      const { limit = usualLimit } = input;
+      const query = queryOf(input, caller, limit);
+      if (query === undefined) return { orders: [] };
       const rows = await reads.listOrders(query);
       const orders = rows.map(makeLine(names(), caller));
       const last = rows.length === limit ? rows.at(-1) : undefined;
-      return { orders, ...(last && { next: `${last.at}-${last.orderId}` }) };
+      return { orders, ...(last && { next: writeCursor(last) }) };
+    },
+
+    async "GET /exports/orders"(input, caller) {
+      const query = queryOf(input, caller, exportedTogether);
+      if (query === undefined) return { csv: csvHeader, rows: 0 };
+      const { rows, end } = await reads.scanOrders(query);
+      const lines = rows.map(makeLine(names(), caller));
+      const csv = (input.after === undefined ? csvHeader : "") + writeCsv(lines);
+      return { csv, rows: lines.length, ...(end && { next: writeCursor(end) }) };
     },
 
     async "GET /filters"(_, caller) {
@@ -91,7 +100,22 @@ export function orderHandlers(options: OrderOptions) {
       return describeDetail({ order, history, callbacks, attempts }, caller, options);
     },
   } satisfies Partial<Handlers>;
+
+  /** Nothing for a merchant that is none. */
+  function queryOf(input: OrderFilters, caller: Caller, limit: number) {
+    const { search = "", from, until, after } = input;
+    const words = filters.map((name) => (input[name] ?? []).map((value) => wordOf(name, value)));
+    if (search.trim() !== "") words.push([...wordsOfSearch(search)]);
+    const merchantId = caller.merchantId ?? merchantOf(names(), input.merchant);
+    if (merchantId === null) return undefined;
+    const cursor = after === undefined ? undefined : readCursor(after);
+    return { merchantId, words, from, until, after: cursor, limit };
+  }
 }
+
+type OrderFilters = Parameters<Handlers["GET /orders"]>[0];
+/** Orders that a part of an export looks through. */
+const exportedTogether = 5_000;
 
 export function isOperator({ merchantId }: Caller): boolean {
   return merchantId === undefined;
@@ -103,6 +127,10 @@ export function merchantOf({ merchants }: PortalNames, login: string | undefined
   const found = merchants.find((each) => each.login === login)?.id;
   // An id of the configuration.
   return found === undefined ? null : (found as Order["merchantId"]);
+}
+
+function writeCursor({ at, orderId }: { readonly at: number; readonly orderId: string }): string {
+  return `${at}-${orderId}`;
 }
 
 function readCursor(text: string) {
@@ -154,7 +182,8 @@ function describeDetail(
   return {
     line: makeLine(names, caller)(row),
     version,
-    request: requestOf(order),
+    request: sentFieldsOf(order),
+    curl: curlOf(order, options.merchantAddress()),
     seen: seenOf(order, options),
     transactions: transactionsOf(order).map((each) => viewTransaction(each, names, caller)),
     timeline: viewTimeline(order, history, { ...options, isOperator: isOperator(caller) }),
@@ -199,19 +228,6 @@ export function previewOf(
   const serialNumber = asSerialNumber("00000000-0000-0000-0000-000000000000");
   const kind = operation === "capture" ? "capture_asked" : "return_asked";
   return followUp(order, { kind, serialNumber, request }, now);
-}
-
-/** What the merchant sent, with the card masked. */
-function requestOf({ purchase, card, clientOrderId }: Order) {
-  const { customer, urls, description, ipAddress, merchantData, purpose, comment } = purchase;
-  const cardMask = card.lastFour === "" ? "" : `${card.bin}****${card.lastFour}`;
-  const fields: Readonly<Record<string, string | undefined>> = {
-    ...{ "client_orderid": clientOrderId, "order_desc": description, "ipaddress": ipAddress },
-    ...{ "card": cardMask, "card_printed_name": card.holderName },
-    ...{ "expire": `${card.expiryMonth}/${card.expiryYear}`, ...customer, ...urls },
-    ...{ "merchant_data": merchantData, "purpose": purpose, "comment": comment },
-  };
-  return Object.entries(fields).flatMap(([name, value]) => (value ? [{ name, value }] : []));
 }
 
 function viewTransaction(transaction: Order["transaction"], names: PortalNames, caller: Caller) {

@@ -35,6 +35,12 @@ export type OrderListQuery = {
   readonly limit: number;
 };
 
+/** A window of the list, filtered: `end` is the last row that was looked at, if there are more. */
+export type OrderWindow = {
+  readonly rows: readonly OrderLineRow[];
+  readonly end: OrderListQuery["after"];
+};
+
 export type CallbackQuery = {
   readonly merchantId: MerchantId | undefined;
   readonly orderId?: string;
@@ -87,6 +93,8 @@ type FigureRange = {
 
 export type PortalReads = {
   listOrders(query: OrderListQuery): Promise<readonly OrderLineRow[]>;
+  /** The rows of the next `limit` orders that match: each costs the same, however rare they are. */
+  scanOrders(query: OrderListQuery): Promise<OrderWindow>;
   /** Nothing for an order of another merchant. */
   findOrder(id: string, merchantId: MerchantId | undefined): Promise<Order | undefined>;
   findHistory(order: Order): Promise<readonly HistoryEntry[]>;

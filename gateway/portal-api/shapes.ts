@@ -140,6 +140,7 @@ export const orderDetailShape = record({
   line: orderLineShape,
   version: whole("changes with every step; decisions name the one that was shown"),
   request: list(named),
+  curl: text("the request as a command, without card and checksum", { max: 300_000 }),
   seen: list(named),
   transactions: list(transactionShape),
   timeline: list(
@@ -169,6 +170,7 @@ export const homeShape = record({
     record({ at: instant(), approved: whole(), refused: whole(), processing: whole() }),
     2_000,
   ),
+  perMinute: decimal("orders a minute, over the last five"),
   approvalRate: optional(decimal("of the orders that have ended; absent without any")),
   outcomes: dictionary(whole(), "orders by status"),
   reasons: list(record({ reason: text(), count: whole() })),

@@ -100,10 +100,10 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   });
 
   return {
-    openPool(settings: string, min = 0): pg.Pool {
+    openPool(settings: string, min = 0, max = options.poolSize): pg.Pool {
       const verify = (client: pg.PoolClient, done: (error?: Error) => void) =>
         void arrive(client).then(() => done(), done);
-      const limits = { max: options.poolSize, min, verify, Client: MarkedClient };
+      const limits = { max, min, verify, Client: MarkedClient };
       const pool = new pg.Pool({ ...shared(settings), ...limits });
       // The next query replaces a lost idle connection.
       pool.on("error", options.onLost);

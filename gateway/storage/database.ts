@@ -56,6 +56,8 @@ const sessionOnCitus = (connectTimeoutMs: number) => [
  */
 const [newMin, hotMin] = [1, 3];
 
+const asideMax = 3;
+
 /**
  * A condition that is always true; on Citus it reads a table of the cell. Without it Citus sends
  * the rows of a CTE to every worker before it inserts them: one that is away would stop all cells.
@@ -79,6 +81,7 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
   const cold = connections.openPool(session);
   const planned = (settings: string) => (onCitus ? session : `${settings} ${session}`);
   const hot = connections.openPool(planned(hotPlanner), hotMin);
+  const aside = connections.openPool(session, 0, asideMax);
   const adding = connections.openPool(planned(genericPlans), newMin);
   const ask = (pool: pg.Pool): Query => {
     const query = makePoolQuery(connections, pool);
@@ -94,6 +97,8 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
     hot: makeReplanned(ask(hot)),
     /** For batches of new rows, which are joined with one another: by hash, and planned once. */
     add: ask(adding),
+    /** For what people look at: it waits for its own kind, and never keeps a payment waiting. */
+    aside: ask(aside),
     /** A connection outside the pools, for a lock or a subscription. */
     connect: () => connections.open(session),
     async transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {

@@ -138,7 +138,15 @@ export async function findBySerial(
 export async function findByNumber(query: Query, number: number): Promise<Order | undefined> {
   const { first, last } = orderIdsOf(number);
   // A host may name a number that is no id at all.
-  if (!isNumericId(last)) return undefined;
+  return isNumericId(last) ? findBetween(query, first, last) : undefined;
+}
+
+/** Also an order whose merchant is not known. */
+export function findById(query: Query, id: OrderId): Promise<Order | undefined> {
+  return findBetween(query, id, id);
+}
+
+async function findBetween(query: Query, first: string, last: string): Promise<Order | undefined> {
   const [row] = await query<OrderRow & { is_here: boolean }>(
     `select ${orderColumns}, ${isHere} as is_here from orders where id between $1 and $2 limit 1`,
     [first, last],
@@ -217,8 +225,12 @@ const doubtfulStages = stagesInDoubt.map((stage) => `'${stage}'`).join(", ");
 const inDoubt = `${isOpen} and ${isHere}
   and (owes in ('reverse', 'reverse_prior') or stage in (${doubtfulStages}))`;
 
-export async function countInDoubt(query: Query): Promise<number> {
-  const [row] = await query<{ count: string }>(`select count(*) from orders where ${inDoubt}`);
+export async function countInDoubt(query: Query, merchant?: MerchantId): Promise<number> {
+  const [row] = await query<{ count: string }>(
+    `select count(*) from orders
+     where ${inDoubt} and ($1::bigint is null or merchant_id = $1)`,
+    [merchant ?? null],
+  );
   return Number(row?.count ?? 0);
 }
 

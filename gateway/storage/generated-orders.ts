@@ -16,6 +16,8 @@ export type Portion = {
   readonly days: number;
   /** How many orders there will be in all. */
   readonly total: number;
+  /** Only the numbers that leave this rest. */
+  readonly rests?: { readonly of: number; readonly among: readonly number[] };
 };
 
 /** A condition: the order was not made here. */
@@ -33,13 +35,15 @@ with numbered as materialized (
       select floor(extract(epoch from now() - make_interval(
         secs => $4::float8 * 86400 * ($5::float8 - number) / $5::float8)) * 1000)::bigint as ms
     ) as time
+  where number % $7::bigint = any($8::bigint[])
 )`;
 
 /** In the order of their ids, as gateways write them. */
 export async function addOrders(query: Query, portion: Portion): Promise<void> {
-  const { template, merchant, from, count, days, total } = portion;
+  const { template, merchant, from, count, days, total, rests } = portion;
+  const { of, among } = rests ?? { of: 1, among: [0] };
   for (const statement of [copyOrders, copyHistory, copyCards]) {
-    await query(statement, [template, from, count, days, total, merchant]);
+    await query(statement, [template, from, count, days, total, merchant, of, among]);
   }
 }
 

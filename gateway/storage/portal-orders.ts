@@ -1,13 +1,15 @@
 /**
  * What the portal reads of one cell: pages of orders by filters, figures, callbacks. Pages go on
  * after a key, never by a count. A filter first looks through the latest orders in their order; if
- * those have too few of it, the index of words has few enough to sort.
+ * those have too few of it, the index of words has few enough to sort. Ids are looked up there
+ * first.
  */
 import type { Figure } from "../portal-api/order-index.ts";
 import type {
   CallbackQuery,
   OrderLineRow,
   OrderListQuery,
+  OrderWindow,
   Point,
   StoredCallback,
 } from "../portal-api/reads.ts";
@@ -17,7 +19,9 @@ import type { Query } from "./database.ts";
 import type { Grain } from "./order-index.ts";
 
 /** So many are filtered one by one before the index of words is asked. */
-const scannedMax = 10_000;
+const scannedMax = 5_000;
+const fewMax = 2_000;
+const allMax = 2_147_483_647;
 
 const milliseconds = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
@@ -26,13 +30,9 @@ const columns = `merchant_id as "merchantId", order_id as "orderId", ${milliseco
   threeds, amount::float8 as amount, currency, network, last_four as "lastFour", email, gate,
   reference`;
 
-/** The latest first. */
-export async function findOrderLines(
-  query: Query,
-  asked: OrderListQuery,
-): Promise<readonly OrderLineRow[]> {
-  const { merchantId, from, until, after, limit } = asked;
-  const groups = asked.words.filter((group) => group.length > 0);
+/** The conditions of a list, and the places of their values. */
+function conditionsOf({ merchantId, from, until, after, words }: OrderListQuery) {
+  const groups = words.filter((group) => group.length > 0);
   const values: unknown[] = [];
   const place = (value: unknown) => `$${values.push(value)}`;
   const moment = (value: number) => `to_timestamp(${place(value)}::float8 / 1000)`;
@@ -44,37 +44,72 @@ export async function findOrderLines(
       ? []
       : [`(at, order_id) < (${moment(after.at)}, ${place(after.orderId)}::bigint)`]),
   ].join(" and ");
-  const latest = "order by at desc, order_id desc";
-  if (groups.length === 0) {
+  const matches = groups.map((group) => `words && ${place(group)}::text[]`).join(" and ");
+  return { range, matches, values };
+}
+
+const latest = "order by at desc, order_id desc";
+
+/** For exports: a statement looks through so many orders and no more. */
+export async function scanOrderLines(query: Query, asked: OrderListQuery): Promise<OrderWindow> {
+  const { range, matches, values } = conditionsOf(asked);
+  const found = await query<OrderLineRow & { readonly isMatch: boolean; readonly isEnd: boolean }>(
+    `with seen as materialized (
+       select *, row_number() over (${latest}) = ${asked.limit} as is_end
+       from (select * from order_index where ${range} ${latest} limit ${asked.limit}) as page
+     ), judged as (select *, ${matches || "true"} as is_match from seen)
+     select ${columns}, is_match as "isMatch", is_end as "isEnd" from judged
+     where is_match or is_end order by judged.at desc, order_id desc`,
+    values,
+  );
+  const rows = found.flatMap(({ isMatch, isEnd: _, ...row }) => (isMatch ? [row] : []));
+  return { rows, end: found.find(({ isEnd }) => isEnd) };
+}
+
+/** The latest first. */
+export async function findOrderLines(
+  query: Query,
+  asked: OrderListQuery,
+): Promise<readonly OrderLineRow[]> {
+  const { limit } = asked;
+  const { range, matches, values } = conditionsOf(asked);
+  if (matches === "") {
     // Inside, `at` is the column of the index; outside, it is the result's.
     const page = `select * from order_index where ${range} ${latest} limit ${limit}`;
     const plain = `select ${columns} from (${page}) as page order by page.at desc, order_id desc`;
     return query<OrderLineRow>(plain, values);
   }
-  const matches = groups.map((group) => `words && ${place(group)}::text[]`).join(" and ");
-  // Rows that were looked at are counted, so that few found among few are all there are.
-  const recent = await query<OrderLineRow & { readonly scanned: number }>(
-    `with recent as materialized (
-       select * from order_index where ${range} ${latest} limit ${scannedMax}
-     ), found as (select * from recent where ${matches} ${latest} limit ${limit})
-     select ${columns}, (select count(*)::int from recent) as scanned from found
-     union all
-     select ${nothing}, (select count(*)::int from recent) where not exists (select from found)
-     order by at desc, "orderId" desc`,
-    values,
-  );
-  const found = recent.filter(({ orderId }) => orderId !== null);
-  const isAll = (recent[0]?.scanned ?? 0) < scannedMax;
-  if (found.length >= limit || isAll) return found.map(({ scanned: _, ...row }) => row);
-  return query<OrderLineRow>(
-    `with matching as materialized (select * from order_index where ${matches} and ${range})
-     select ${columns} from matching ${latest} limit ${limit}`,
-    values,
-  );
+  // The first row that makes the page whole ends the statement.
+  const scan = () =>
+    query<OrderLineRow>(
+      `select ${columns} from (
+         select * from order_index where ${range} ${latest} limit ${scannedMax}
+       ) as recent where ${matches} order by recent.at desc, order_id desc limit ${limit}`,
+      values,
+    );
+  const look = (most: number) =>
+    query<OrderLineRow & { readonly count: number }>(
+      `with matching as materialized (
+         select merchant_id, at, order_id from order_index where ${matches} and ${range}
+         limit ${most}
+       ), page as (select * from matching ${latest} limit ${limit})
+       select ${columns}, (select count(*)::int from matching) as count
+       from page join order_index as line using (merchant_id, at, order_id)
+       order by line.at desc, order_id desc`,
+      values,
+    );
+  const withoutCount = ({ count: _, ...row }: OrderLineRow & { readonly count: number }) => row;
+  const isId = asked.words.some((group) => group.length > 0 && group.every(isOfOne));
+  const found = isId ? await look(fewMax) : [];
+  if (isId && (found[0]?.count ?? 0) < fewMax) return found.map(withoutCount);
+  const recent = await scan();
+  return recent.length >= limit ? recent : (await look(allMax)).map(withoutCount);
 }
 
-const nothing = `null::bigint, null::bigint, null::float8, null::bigint, null, null, null, null,
-  null, null, null::float8, null, null, null, null, null, null`;
+/** Ids, emails and references: few orders have the same. Where many have, the latest are enough. */
+function isOfOne(word: string): boolean {
+  return /^[ocer]:/.test(word);
+}
 
 type FigureQuery = { readonly merchantId: string; readonly grain: Grain; readonly since: Instant };
 

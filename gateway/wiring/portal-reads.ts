@@ -13,6 +13,7 @@ import type { Answer, Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import type {
   OrderLineRow,
+  OrderWindow,
   PortalNames,
   PortalReads,
   StoredCallback,
@@ -21,22 +22,20 @@ import type { MessageView, TimelineOptions } from "../portal-api/timeline.ts";
 import { findAttempts } from "../storage/callback-journal.ts";
 import type { Cells } from "../storage/cells.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
-import { findByNumber, findHistory, findInDoubt } from "../storage/find-orders.ts";
+import { countInDoubt, findById, findHistory } from "../storage/find-orders.ts";
 import {
   countFailingCallbacks,
   findCallbackPage,
   findFigures,
   findOrderLines,
+  scanOrderLines,
   sumFigures,
 } from "../storage/portal-orders.ts";
 import { writeKept } from "../threeds/kept-messages.ts";
-import { asOrderId, isNumericId, type MerchantId, orderNumberOf } from "../values/ids.ts";
-
-/** Of orders in doubt so many are looked at to count a merchant's. */
-const doubtMax = 1_000;
+import { asOrderId, isNumericId, type MerchantId } from "../values/ids.ts";
 
 export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<number>): PortalReads {
-  const stores = cells.stores(({ node }) => node.query);
+  const stores = cells.stores(({ node }) => node.aside);
   type Ask<Result> = Parameters<typeof stores.each<readonly Result[]>>[0];
   const gather = async <Result>(merchantId: MerchantId | undefined, ask: Ask<Result>) =>
     merchantId === undefined
@@ -51,12 +50,28 @@ export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<num
       return found.toSorted(byAge).slice(0, query.limit);
     },
 
+    async scanOrders(query) {
+      const windows = await gather<OrderWindow>(query.merchantId, async (at) => [
+        await scanOrderLines(at, query),
+      ]);
+      const rows = windows.flatMap((window) => window.rows).toSorted(byAge);
+      // Of another cell nothing is known beyond the end of its window.
+      const ends = windows.flatMap(({ end }) => (end === undefined ? [] : [end]));
+      const end = ends.reduce<(typeof ends)[number] | undefined>(
+        (latest, each) => (latest === undefined || byAge(each, latest) < 0 ? each : latest),
+        undefined,
+      );
+      return {
+        rows: end === undefined ? rows : rows.filter((row) => byAge(row, end) <= 0),
+        end: end && { at: end.at, orderId: end.orderId },
+      };
+    },
+
     async findOrder(id, merchantId) {
       if (!isNumericId(id) || id.length <= 6) return undefined;
-      const number = orderNumberOf(asOrderId(id));
-      const order = await stores.search((query) => findByNumber(query, number));
+      const order = await stores.search((query) => findById(query, asOrderId(id)));
       const isOwn = merchantId === undefined || order?.merchantId === merchantId;
-      return order?.id === id && isOwn ? order : undefined;
+      return isOwn ? order : undefined;
     },
     findHistory: (order) => stores.call(order.merchantId, (query) => findHistory(query, order)),
 
@@ -64,7 +79,10 @@ export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<num
       const found = await gather<StoredCallback>(query.merchantId, (at) =>
         findCallbackPage(at, query),
       );
-      const latest = found.toSorted((one, other) => other.madeAt - one.madeAt);
+      const latest = found.toSorted(
+        (one, other) =>
+          other.madeAt - one.madeAt || byId(one, other) || other.sequence - one.sequence,
+      );
       return latest.slice(0, query.limit);
     },
     findAttempts: ({ merchantId, id: orderId }, sequence) =>
@@ -87,8 +105,7 @@ export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<num
 
     async countInDoubt(merchantId) {
       if (merchantId === undefined) return countAllInDoubt();
-      const found = await stores.call(merchantId, (query) => findInDoubt(query, doubtMax));
-      return found.filter((order) => order.merchantId === merchantId).length;
+      return stores.call(merchantId, (query) => countInDoubt(query, merchantId));
     },
     countFailingCallbacks: (merchantId) =>
       count(merchantId, async (query) => [await countFailingCallbacks(query, merchantId)]),
@@ -97,8 +114,17 @@ export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<num
 
 const allMerchants = "0";
 
-function byAge(one: OrderLineRow, other: OrderLineRow): number {
-  return other.at - one.at || Number(BigInt(other.orderId) - BigInt(one.orderId));
+type Aged = Pick<OrderLineRow, "orderId" | "at">;
+
+/** The latest first. */
+function byAge(one: Aged, other: Aged): number {
+  return other.at - one.at || byId(one, other);
+}
+
+type Identified = Pick<OrderLineRow, "orderId">;
+
+function byId(one: Identified, other: Identified): number {
+  return Number(BigInt(other.orderId) - BigInt(one.orderId));
 }
 
 /** Made again when the configuration is another. */

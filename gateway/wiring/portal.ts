@@ -121,6 +121,7 @@ function openOrders(dependencies: Dependencies) {
     reads: makePortalReads(cells, engine.countInDoubt),
     names: makePortalNames(configuration),
     ...{ printDate: dependencies.printDate, unpackEvent, ...makeShownMessages(gates) },
+    merchantAddress: () => `${baseUrlOf(config, dependencies.port())}/${config.pathWord}/api/v2`,
     receiptPathOf(order: Order) {
       const { receiptId } = initialOf(order);
       if (receiptId === undefined) return undefined;

@@ -24,5 +24,6 @@ import "./portal.css";
 import "./lists.css";
 import "./details.css";
 import "./home.css";
+import "./order.css";
 import "./team.css";
 import "./sandbox.css";

@@ -14,6 +14,7 @@ type HomeFigures = OutputOf<"GET /home">;
 
 const ranges = ["hour", "day", "week", "month", "year"] as const;
 const liveEveryMs = 5_000;
+const doubtful = "sale_unknown,auth_unknown,capture_unknown,reversal_unknown,cancel_unknown";
 
 export function Home({ user }: { readonly user: User }) {
   const { messages } = useLanguage();
@@ -58,7 +59,9 @@ export function Home({ user }: { readonly user: User }) {
         </Section>
         <Section title={messages.threedsResults}>
           <Bars
-            rows={Object.entries(found.data.threeds).map(([name, count]) => ({ name, count }))}
+            rows={Object.entries(found.data.threeds).map(([name, count]) => ({
+              ...{ name: nameIn(messages.threedsNames, name), count },
+            }))}
             nothing={messages.noThreeds}
           />
         </Section>
@@ -76,7 +79,12 @@ function Figures({ figures }: { readonly figures: HomeFigures }) {
   const number = new Intl.NumberFormat(code);
   return (
     <dl className="figures">
-      <Figure name={messages.orders}>{number.format(count)}</Figure>
+      <Figure name={messages.orders}>
+        {number.format(count)}{" "}
+        <small>
+          {messages.perMinute} {number.format(figures.perMinute)}
+        </small>
+      </Figure>
       <Figure name={messages.approvalRate}>
         {approvalRate === undefined ? "–" : share.format(approvalRate)}
       </Figure>
@@ -94,12 +102,15 @@ function Figures({ figures }: { readonly figures: HomeFigures }) {
           "–"
         ) : (
           <>
-            ≤ {overhead.p95} ms <small>p99 ≤ {overhead.p99} ms</small>
+            ≤ {overhead.p95} ms{" "}
+            <small>
+              {messages.p50} ≤ {overhead.p50} ms · p99 ≤ {overhead.p99} ms
+            </small>
           </>
         )}
       </Figure>
       <Figure name={messages.inDoubt} isAlarming={inDoubt > 0}>
-        {number.format(inDoubt)}
+        <Link to={`orders?stage=${doubtful}`}>{number.format(inDoubt)}</Link>
       </Figure>
       <Figure name={messages.failingCallbacks} isAlarming={failingCallbacks > 0}>
         {number.format(failingCallbacks)}
@@ -133,6 +144,7 @@ function Health({ figures: { links, missing } }: { readonly figures: HomeFigures
           {each}
         </p>
       ))}
+      {links.length === 0 && <p className="quiet">{messages.noLinks}</p>}
       <ul className="links">
         {links.map(({ gate, up, wanted }) => (
           <li key={gate}>
@@ -154,6 +166,10 @@ function Section({ title, children }: { readonly title: string; readonly childre
       {children}
     </section>
   );
+}
+
+function nameIn(names: Readonly<Record<string, string>>, name: string): string {
+  return Object.hasOwn(names, name) ? (names[name] ?? name) : words(name);
 }
 
 function words(code: string): string {

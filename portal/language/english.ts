@@ -1,9 +1,11 @@
 /** Every text of the portal in English. The other languages have the same names: see `Messages`. */
+import { orderEnglish } from "./order.ts";
 import { sandboxEnglish } from "./sandbox.ts";
 import { teamEnglish } from "./team.ts";
 
 // biome-ignore format: a table
 export const english = {
+  ...orderEnglish,
   ...teamEnglish,
   ...sandboxEnglish,
   portal: "Portal",

@@ -1,10 +1,12 @@
 /** Every text of the portal in German. */
 import type { Messages } from "./english.ts";
+import { orderGerman } from "./order.ts";
 import { sandboxGerman } from "./sandbox.ts";
 import { teamGerman } from "./team.ts";
 
 // biome-ignore format: a table
 export const german: Messages = {
+  ...orderGerman,
   ...teamGerman,
   ...sandboxGerman,
   portal: "Portal",

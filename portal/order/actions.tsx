@@ -9,12 +9,17 @@ import { useMessages } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 
 type Detail = OutputOf<"GET /orders/:order">;
-type Action = "capture" | "return" | "resend";
+type Decision = "ask" | "settle-done" | "settle-not-done";
+type Action = "capture" | "return" | "resend" | Decision;
+
+const decisions = ["ask", "settle-done", "settle-not-done"] as const;
 
 export function Actions({ detail }: { readonly detail: Detail }) {
   const messages = useMessages();
   const [action, setAction] = useState<Action>();
-  const offered = (["capture", "return", "resend"] as const).filter((name) => detail.may[name]);
+  const moves = (["capture", "return", "resend"] as const).filter((name) => detail.may[name]);
+  const offered: readonly Action[] = [...moves, ...(detail.may.settle ? decisions : [])];
+  const names = { ...messages.actions, ...messages.decisions };
   return (
     <>
       {detail.receipt !== undefined && (
@@ -24,19 +29,40 @@ export function Actions({ detail }: { readonly detail: Detail }) {
       )}
       {offered.map((name) => (
         <Button key={name} variant="default" onClick={() => setAction(name)}>
-          {messages.actions[name]}
+          {names[name]}
         </Button>
       ))}
+      <CopyCurl text={detail.curl} />
       <Modal
         opened={action !== undefined}
         onClose={() => setAction(undefined)}
-        title={action && messages.actions[action]}
+        title={action && names[action]}
         closeButtonProps={{ "aria-label": messages.close }}
       >
         {action && (
           <ActionForm action={action} detail={detail} close={() => setAction(undefined)} />
         )}
       </Modal>
+    </>
+  );
+}
+
+function CopyCurl({ text }: { readonly text: string }) {
+  const messages = useMessages();
+  const [state, setState] = useState<"copied" | "copyFailed">();
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setState("copied"),
+      () => setState("copyFailed"),
+    );
+  return (
+    <>
+      <Button variant="default" onClick={() => void copy()}>
+        {messages[state === "copied" ? "copied" : "copyCurl"]}
+      </Button>
+      <span className="note" role="status">
+        {state === "copyFailed" && messages.copyFailed}
+      </span>
     </>
   );
 }
@@ -62,7 +88,7 @@ function ActionForm({ action, detail, close }: FormProps) {
         : call("POST /orders/preview/:order", { order, action, ...given }, { signal }),
   });
   const run = useMutation({
-    mutationFn: () => send(action, order, reason, given),
+    mutationFn: () => send(action, detail, reason, given),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ["order", order] });
       close();
@@ -75,7 +101,8 @@ function ActionForm({ action, detail, close }: FormProps) {
   const refusal = run.error?.message ?? preview.error?.message ?? preview.data?.why;
   return (
     <form className="action" onSubmit={submit}>
-      {action !== "resend" && (
+      {isDecision(action) && <p className="quiet">{messages.decisionHints[action]}</p>}
+      {(action === "capture" || action === "return") && (
         <TextInput
           label={messages.amount}
           description={messages.wholeAmount}
@@ -98,13 +125,16 @@ function ActionForm({ action, detail, close }: FormProps) {
           {refusal}
         </div>
       )}
+      {isDecision(action) && preview.data?.as !== undefined && (
+        <p>{messages.becomes(preview.data.as)}</p>
+      )}
       <Button
         type="submit"
         size="sm"
         loading={run.isPending}
         disabled={preview.data?.isAllowed !== true}
       >
-        {messages.actions[action]} {describe(preview.data)}
+        {{ ...messages.actions, ...messages.decisions }[action]} {describe(preview.data)}
       </Button>
     </form>
   );
@@ -116,14 +146,24 @@ function describe(preview: Preview | undefined): string {
   return preview?.amount === undefined ? "" : `${preview.amount.text} ${preview.amount.currency}`;
 }
 
+function isDecision(action: Action): action is Decision {
+  return decisions.some((each) => each === action);
+}
+
+/** A decision names the version that was shown. */
 async function send(
   action: Action,
-  order: string,
+  { line: { order }, version }: Detail,
   reason: string,
   given: { readonly amount?: string },
 ): Promise<void> {
   const input = { order, reason, ...given };
+  const settle = (outcome: "done" | "not-done") =>
+    call("POST /orders/settle/:order", { order, reason, version, outcome });
   if (action === "resend") await call("POST /callbacks/resend", { order, reason });
   if (action === "capture") await call("POST /orders/capture/:order", input);
   if (action === "return") await call("POST /orders/return/:order", input);
+  if (action === "ask") await call("POST /orders/ask/:order", { order, reason, version });
+  if (action === "settle-done") await settle("done");
+  if (action === "settle-not-done") await settle("not-done");
 }

@@ -14,6 +14,7 @@ import { useKeys } from "../shell/keys.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { Actions } from "./actions.tsx";
 import { Callbacks } from "./callbacks.tsx";
+import { FieldList } from "./message.tsx";
 import { Timeline } from "./timeline.tsx";
 
 export type OrderDetail = OutputOf<"GET /orders/:order">;
@@ -49,7 +50,7 @@ export function Order() {
 
 function Shown({ detail }: { readonly detail: OrderDetail }) {
   const { messages } = useLanguage();
-  const { line, request, seen, transactions, timeline, callbacks } = detail;
+  const { line, request, seen, transactions, callbacks } = detail;
   return (
     <div className="screen">
       <Link to="orders" className="back">
@@ -68,26 +69,26 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
       <div className="columns">
         <div>
           <Section title={messages.timeline}>
-            <Timeline entries={timeline} />
+            <Timeline detail={detail} />
           </Section>
           <Section title={messages.callbacks}>
             <Callbacks callbacks={callbacks} />
           </Section>
           <Section title={messages.sent}>
-            <Fields fields={request} />
+            <FieldList fields={request} />
           </Section>
         </div>
         <div>
           <Section title={messages.totals}>
-            <Fields fields={totalsOf(detail, messages)} />
+            <FieldList fields={totalsOf(detail, messages)} />
           </Section>
           {transactions.map((transaction) => (
             <Section key={transaction.serialNumber} title={<Type type={transaction.kind} />}>
-              <Fields fields={fieldsOf(transaction)} />
+              <FieldList fields={fieldsOf(transaction)} />
             </Section>
           ))}
           <Section title={messages.seen}>
-            <Fields fields={seen} />
+            <FieldList fields={seen} />
           </Section>
         </div>
       </div>
@@ -139,19 +140,6 @@ function Section({ title, children }: { readonly title: ReactNode; readonly chil
 }
 
 type Field = { readonly name: string; readonly value: string };
-
-function Fields({ fields }: { readonly fields: readonly Field[] }) {
-  return (
-    <dl className="fields">
-      {fields.map(({ name, value }) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
 
 function totalsOf({ totals }: OrderDetail, messages: ReturnType<typeof useMessages>) {
   const names = ["held", "charged", "returned", "left"] as const;

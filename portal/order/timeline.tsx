@@ -1,14 +1,29 @@
 /**
- * Everything that happened to the order, the first step on top: when, what, and the facts that came
- * with it. The time since the step before shows where an order has waited.
+ * Everything that happened to the order, the first step on top: when, what, the facts and messages
+ * that came with it, what the merchant saw from then on, and the attempts to tell it by a callback.
+ * The time since the step before shows where an order has waited.
  */
 import { useLanguage } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
+import { Message, Seen } from "./message.tsx";
 
-type Entry = OutputOf<"GET /orders/:order">["timeline"][number];
+type Detail = OutputOf<"GET /orders/:order">;
+type Entry = Detail["timeline"][number];
 
-export function Timeline({ entries }: { readonly entries: readonly Entry[] }) {
-  const { showTime } = useLanguage();
+export function Timeline({ detail }: { readonly detail: Detail }) {
+  const { showTime, messages } = useLanguage();
+  const attempts = detail.callbacks.flatMap(({ attempts: own }) =>
+    own.map(({ at, status, failure, url, ms }): Entry => {
+      const answer = String(status ?? failure ?? "");
+      return {
+        at,
+        version: 0,
+        event: messages.attemptMade(answer),
+        facts: { url, ms: String(ms) },
+      };
+    }),
+  );
+  const entries = [...detail.timeline, ...attempts].toSorted((one, other) => one.at - other.at);
   return (
     <ol className="timeline">
       {entries.map((entry, at) => {
@@ -22,11 +37,19 @@ export function Timeline({ entries }: { readonly entries: readonly Entry[] }) {
               <time dateTime={new Date(entry.at).toISOString()}>{showTime(entry.at)}</time>
             </div>
             <Facts facts={entry.facts} />
+            {entry.messages?.map((message) => (
+              <Message key={`${message.type} ${message.way} ${message.at}`} message={message} />
+            ))}
+            {entry.seen && <Seen seen={entry.seen} before={seenBefore(entries, at)} />}
           </li>
         );
       })}
     </ol>
   );
+}
+
+function seenBefore(entries: readonly Entry[], at: number) {
+  return entries.slice(0, at).findLast(({ seen }) => seen !== undefined)?.seen ?? [];
 }
 
 function Facts({ facts }: { readonly facts: Entry["facts"] }) {

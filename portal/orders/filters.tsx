@@ -17,6 +17,16 @@ type Choice = { readonly value: string; readonly label: string };
 
 const networks = ["VISA", "MASTERCARD", "MAESTRO", "AMEX", "DISCOVER", "DINERS", "JCB", "UNIONPAY"];
 
+/** As the merchant's status names them. */
+const ends = ["processing", "unknown", "approved", "declined", "error"];
+const stages = [
+  ...["sale", "auth"].flatMap((kind) =>
+    [...ends, "3d_validating", "filtered"].map((end) => `${kind}_${end}`),
+  ),
+  ...["av_approved", "av_declined"],
+  ...["capture", "reversal", "cancel"].flatMap((kind) => ends.map((end) => `${kind}_${end}`)),
+];
+
 export function Filters({ query, user }: FiltersProps) {
   const messages = useMessages();
   const { data: known } = useQuery({
@@ -31,11 +41,12 @@ export function Filters({ query, user }: FiltersProps) {
     type: knownTypes.map((value) => ({
       ...{ value, label: types[value] },
     })),
+    stage: stages.map(sameLabel),
     network: networks.map(sameLabel),
     currency: known?.currencies.map(sameLabel) ?? [],
     ...configured(known),
   };
-  const names = ["status", "type", "currency", "network", "endpoint"] as const;
+  const names = ["status", "stage", "type", "currency", "network", "endpoint"] as const;
   const shown = [...names, ...(isOperator ? (["gate", "merchant"] as const) : [])];
   return (
     <div className="filters">

@@ -9,7 +9,7 @@ export type OrderLine = OutputOf<"GET /orders">["orders"][number];
 
 /** Filters with several values each, by their name in the address and in the API. */
 export const filterNames = [
-  ...(["status", "type", "endpoint", "gate", "currency", "network"] as const),
+  ...(["status", "stage", "type", "endpoint", "gate", "currency", "network"] as const),
 ];
 export type FilterName = (typeof filterNames)[number];
 

@@ -11,6 +11,7 @@ const settings = { GW_PORTAL_INDEX_EVERY_S: "1" };
 const world = await startWorld(endOfFile, settings, { keepsBooks: false });
 await addUser(world, { login: "ann", role: "admin" });
 await addUser(world, { login: "bob", role: "merchant-admin", merchant: "demo" });
+await world.stranger("quiet");
 const [ann, bob] = [openBrowser(world.gateway), openBrowser(world.gateway)];
 await ann.signIn("ann");
 await bob.signIn("bob");
@@ -56,13 +57,39 @@ test("filters are combined, and pages go on where the last one ended", async () 
   assert.deepEqual((await ann.call("GET /orders", other)).body.orders, []);
 });
 
+test("an export has the filtered orders, and nothing that a spreadsheet would run", async () => {
+  const formula = '=HYPERLINK("http://evil.example","x")';
+  const answer = await merchant.sale({ amount: "66.01", client_orderid: formula });
+  await world.settle();
+  await sale({ amount: "66.02" });
+
+  const { body } = await ann.call("GET /exports/orders", { search: "66.01" });
+
+  const [header = "", line = "", end] = body.csv.split("\r\n");
+  assert.deepEqual([header.split(",")[0], body.rows, end, body.next], ["order", 1, "", undefined]);
+  const quoted = `"'${formula.replaceAll('"', '""')}"`;
+  assert.ok(line.startsWith(`${answer["gw-order-id"]},${quoted},20`), line);
+});
+
+test("a request is copied as a command that no value can leave, without card and checksum", async () => {
+  const description = "it's $(touch /tmp/owned)";
+  const order = await sale({ order_desc: description });
+
+  const { curl } = (await ann.call("GET /orders/:order", { order })).body;
+
+  assert.match(curl, /^curl -s 'http:\/\/[^']+\/gw\/api\/v2\/sale\/\d+' \\\n/);
+  assert.ok(curl.includes(`'order_desc=it'\\''s $(touch /tmp/owned)'`), curl);
+  assert.ok(curl.includes("'control=CONTROL'") && curl.includes("=CARD_NUMBER'"));
+  assert.ok(!curl.includes(plainCard));
+});
+
 test("an order shows what was sent, what happened and what the merchant saw, and no card number", async () => {
   const order = await sale({ amount: "12.30" });
 
   const { body } = await ann.call("GET /orders/:order", { order });
 
   const text = JSON.stringify(body);
-  assert.ok(!text.includes(plainCard) && !text.includes("cvv"));
+  assert.ok(!text.includes(plainCard) && !text.replace("cvv2=CVV", "").includes("cvv"));
   assert.deepEqual(
     body.timeline.map(({ event }) => event),
     ["received", "cleared", "authorized"],
@@ -72,9 +99,8 @@ test("an order shows what was sent, what happened and what the merchant saw, and
   assert.ok(
     body.seen.some(({ name, value }) => name === "order-stage" && value === "sale_approved"),
   );
-  assert.ok(
-    body.request.some(({ name, value }) => name === "card" && /^\d{6}\*{4}\d{4}$/.test(value)),
-  );
+  const card = body.request.find(({ name }) => name === "credit_card_number")?.value ?? "";
+  assert.match(card, /^\d{6}\*{4}\d{4}$/);
   assert.deepEqual(body.may, { capture: false, return: true, settle: false, resend: false });
 });
 
@@ -138,6 +164,14 @@ test("doubt is settled in the portal only as it was shown", async () => {
   const order = await sale();
   const { body } = await ann.call("GET /orders/:order", { order });
   assert.ok(body.may.settle);
+  const action = "settle-not-done" as const;
+  const shown = (await ann.call("POST /orders/preview/:order", { order, action })).body;
+  assert.deepEqual([shown.isAllowed, shown.as], [true, "sale_declined"]);
+  const asked = (await bob.call("POST /orders/preview/:order", { order, action })).body;
+  assert.equal(asked.isAllowed, false);
+  const own = (await bob.call("GET /home", {})).body;
+  const others = (await ann.call("GET /home", { merchant: "quiet" })).body;
+  assert.deepEqual([own.inDoubt, others.inDoubt], [1, 0]);
   const decision = { order, outcome: "not-done", reason: "the bank says no" } as const;
 
   const stale = { ...decision, version: body.version - 1 };
@@ -185,8 +219,18 @@ test("home counts each order once, also when it moves on", async () => {
 test("a step that no node has indexed is found by the sweep", async () => {
   const order = await sale({ amount: "9.09" });
   const { query } = world.installation.database;
-  await query("delete from order_index where order_id = $1", [order]);
-  assert.deepEqual(await found("9.09"), []);
+  // The job may write the last step of the sale a moment after it.
+  for (
+    let tries = 0;
+    tries < 100 && (tries === 0 || (await found("9.09")).length > 0);
+    tries += 1
+  ) {
+    await query("delete from order_index where order_id = $1", [order]);
+  }
+  // The world's clock stands still while the database is made, whose own clock the sweep began by.
+  await query("update order_index_progress set swept_at = to_timestamp($1::float8 / 1000)", [
+    ...[world.clock.now() - 60_000],
+  ]);
 
   world.clock.advance(2 * 60_000);
   // One pass of the sweep ends after its share of time, on a busy machine before it is through.

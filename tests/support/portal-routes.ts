@@ -52,6 +52,7 @@ const inputs: Inputs = {
   "POST /passkeys/confirm":           () => ({ name: "key", response: {} }),
   "POST /passkeys/remove/:passkey":   () => ({ passkey: "none", ...wrong }),
   "GET /orders":                      ({ order }) => ({ search: order }),
+  "GET /exports/orders":                      ({ order }) => ({ search: order }),
   "GET /orders/:order":               ({ order }) => ({ order }),
   "GET /filters":                     () => ({}),
   "GET /home":                        () => ({ range: "hour" }),

@@ -57,7 +57,7 @@ async function checkCells({ cellsAway }: Session): Promise<CheckResult> {
 
 async function checkDoubt({ cells, config }: Session): Promise<CheckResult> {
   const stores = cells.stores(({ node }) => node.query);
-  const counts = await stores.each(countInDoubt);
+  const counts = await stores.each((query) => countInDoubt(query));
   const count = counts.reduce((sum, each) => sum + each, 0);
   const what = `orders in doubt: ${count || "none"}`;
   if (count === 0) return { what };

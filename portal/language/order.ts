@@ -1,0 +1,55 @@
+/** Texts of one order, its timeline and its actions, and of the home screen. */
+
+// biome-ignore format: a table
+export const orderEnglish = {
+  messages: "Messages",
+  message: (type: string, way: "sent" | "received") => (way === "sent" ? `${type} sent` : `${type} received`),
+  derived: "Made again from the order: messages of a plain charge are not stored. It has the gate's settings of today.",
+  raw: "Raw, encoded anew from the masked fields",
+  fields: "Fields",
+  sawThen: "What the merchant saw",
+  attemptMade: (answer: string) => `Callback: ${answer}`,
+  copyCurl: "Copy as cURL",
+  copied: "Copied",
+  copyFailed: "The browser does not let the portal copy. Select the text instead.",
+  decisions: { ask: "Ask again", "settle-done": "Settle as done", "settle-not-done": "Settle as not done" },
+  decisionHints: {
+    ask: "The acquirer is asked once more about this order.",
+    "settle-done": "Only when the acquirer has told you that the money has moved.",
+    "settle-not-done": "Only when the acquirer has told you that the money has not moved.",
+  },
+  becomes: (stage: string) => `The order becomes ${stage}.`,
+  allStages: "Stage",
+  p50: "median",
+  perMinute: "Sales per minute",
+  threedsNames: { AUTHENTICATED: "Authenticated", NOT_AUTHENTICATED: "Not authenticated", UNSUPPORTED: "Not supported" },
+  noLinks: "No gate has links on this node.",
+};
+
+type OrderMessages = typeof orderEnglish;
+
+// biome-ignore format: a table
+export const orderGerman: OrderMessages = {
+  messages: "Nachrichten",
+  message: (type, way) => (way === "sent" ? `${type} gesendet` : `${type} empfangen`),
+  derived: "Aus der Zahlung wiederhergestellt: Nachrichten einer einfachen Belastung werden nicht gespeichert. Es gelten die heutigen Einstellungen des Gates.",
+  raw: "Roh, aus den maskierten Feldern neu kodiert",
+  fields: "Felder",
+  sawThen: "Was der Händler sah",
+  attemptMade: (answer) => `Callback: ${answer}`,
+  copyCurl: "Als cURL kopieren",
+  copied: "Kopiert",
+  copyFailed: "Der Browser lässt das Portal nicht kopieren. Markieren Sie stattdessen den Text.",
+  decisions: { ask: "Erneut anfragen", "settle-done": "Als ausgeführt klären", "settle-not-done": "Als nicht ausgeführt klären" },
+  decisionHints: {
+    ask: "Der Acquirer wird zu dieser Zahlung noch einmal gefragt.",
+    "settle-done": "Nur, wenn der Acquirer Ihnen gesagt hat, dass das Geld geflossen ist.",
+    "settle-not-done": "Nur, wenn der Acquirer Ihnen gesagt hat, dass kein Geld geflossen ist.",
+  },
+  becomes: (stage) => `Die Zahlung wird ${stage}.`,
+  allStages: "Stufe",
+  p50: "Median",
+  perMinute: "Verkäufe pro Minute",
+  threedsNames: { AUTHENTICATED: "Authentifiziert", NOT_AUTHENTICATED: "Nicht authentifiziert", UNSUPPORTED: "Nicht unterstützt" },
+  noLinks: "Kein Gate hat auf diesem Knoten Verbindungen.",
+};

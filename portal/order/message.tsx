@@ -1,0 +1,70 @@
+/** A message to or from an acquirer or a directory server: its fields, and its raw form. */
+import { useLanguage } from "../language/language.tsx";
+import type { OutputOf } from "../shell/call.ts";
+
+type Entry = OutputOf<"GET /orders/:order">["timeline"][number];
+type Kept = NonNullable<Entry["messages"]>[number];
+type Field = { readonly name: string; readonly value: string };
+
+export function Message({ message }: { readonly message: Kept }) {
+  const { messages } = useLanguage();
+  const { type, way, at, fields, raw, isDerived } = message;
+  return (
+    <details className="message" data-way={way}>
+      <summary>
+        {messages.message(type, way)} <small>{new Date(at).toISOString().slice(11, 23)}</small>
+      </summary>
+      {isDerived && <p className="quiet">{messages.derived}</p>}
+      <FieldList fields={fields} />
+      {raw !== undefined && (
+        <>
+          <h3>{messages.raw}</h3>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+          <pre className="raw" tabIndex={0}>
+            {raw}
+          </pre>
+        </>
+      )}
+    </details>
+  );
+}
+
+/** The status reply from that moment on; those that differ from the reply before are marked. */
+export function Seen({
+  seen,
+  before,
+}: {
+  readonly seen: readonly Field[];
+  before: readonly Field[];
+}) {
+  const { messages } = useLanguage();
+  const replyOf = (name: string) => seen.find((field) => field.name === name)?.value;
+  const isNew = ({ name, value }: Field) =>
+    before.length > 0 && before.find((field) => field.name === name)?.value !== value;
+  return (
+    <details className="message">
+      <summary>
+        {messages.sawThen} <small>{replyOf("order-stage")}</small>
+      </summary>
+      <FieldList fields={seen} isMarked={isNew} />
+    </details>
+  );
+}
+
+type ListProps = {
+  readonly fields: readonly Field[];
+  readonly isMarked?: (field: Field) => boolean;
+};
+
+export function FieldList({ fields, isMarked }: ListProps) {
+  return (
+    <dl className="fields">
+      {fields.map((field) => (
+        <div key={field.name} data-marked={isMarked?.(field) || undefined}>
+          <dt>{field.name}</dt>
+          <dd>{field.value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
