@@ -57,9 +57,7 @@ async function startExplorer() {
       reply.textContent = String(error);
     }
     send.disabled = false;
-    if (inputs.client_orderid && operation["x-control"][0] === "{id}") {
-      inputs.client_orderid.value = freshId();
-    }
+    if (begins(operation)) inputs.client_orderid.value = freshId();
   });
 }
 
@@ -79,6 +77,14 @@ function freshId() {
   return `explorer-${crypto.randomUUID().slice(0, 8)}`;
 }
 
+/** What names an order or a card is taken from the last reply, and not from the example. */
+const references = ["client_orderid", "client-order-id", "orderid", "cardrefid", "by-request-sn"];
+
+/** A request that begins an order has an order id of its own. */
+function begins(operation) {
+  return String(operation["x-control"][0]).startsWith("{id");
+}
+
 /** Those that the example has stand in front; `login` and `control` are added when it is sent. */
 function showFields(api, operation, { fields, more }) {
   const [content] = Object.values(operation.requestBody.content);
@@ -87,8 +93,8 @@ function showFields(api, operation, { fields, more }) {
   const own = {};
   const rows = names.map((name) => {
     const { description, enum: words } = schema.properties[name];
-    const example = name === "client_orderid" ? freshId() : (content.example[name] ?? "");
-    own[name] = textInput(operation["x-control"][0] === "{id}" ? example : (kept[name] ?? example));
+    own[name] = textInput(references.includes(name) ? kept[name] : content.example[name]);
+    if (name === "client_orderid" && begins(operation)) own[name].value = freshId();
     own[name].title = description;
     if (words) own[name].placeholder = words.join(" | ");
     return { name, isShown: content.example[name] !== undefined, row: row(name, own[name]) };

@@ -1,0 +1,184 @@
+/**
+ * The documentation as a newcomer meets it, with nothing but its address: every link leads
+ * somewhere, the search finds, examples can be copied and pasted, and everyone can read it. The
+ * pictures are for people to look at.
+ */
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
+import { bankIn, openWindow, press, takePicture } from "../support/browser.ts";
+import { type DocsSite, linksOf, startDocsSite } from "../support/docs-site.ts";
+
+describe("the documentation", () => {
+  let site: DocsSite;
+  before(async () => {
+    site = await startDocsSite();
+  });
+
+  test("a newcomer's first command is approved", async (t) => {
+    const printed = await site.pasteFirst("quick-start");
+
+    assert.match(printed, /&status=approved&order-stage=sale_approved&/);
+    t.diagnostic(`approved ${site.elapsedSeconds().toFixed(1)} s after the start`);
+  });
+
+  test("a newcomer's first challenge is passed in the browser", async (t) => {
+    const reply = new URLSearchParams(await site.pasteFirst("3d-secure"));
+    const { page } = await openWindow(t, "desk");
+    await page.route("https://shop.example/**", (route) =>
+      route.fulfill({ contentType: "text/html", body: "<title>Shop</title>" }),
+    );
+
+    const back = page.waitForRequest(/shop\.example\/return/);
+    await page.goto(reply.get("redirect-to") ?? "");
+    await press(bankIn(page, "desk"), { code: "1234" });
+    const returned = new URLSearchParams((await back).postData() ?? "");
+
+    assert.equal(returned.get("status"), "approved");
+    t.diagnostic(`challenge passed ${site.elapsedSeconds().toFixed(1)} s after the start`);
+  });
+
+  test("every link and every anchor leads somewhere, also in Markdown", async () => {
+    const pages = await site.readAll();
+
+    assert.ok(pages.size > 50, `${pages.size} pages`);
+    const dead: string[] = [];
+    for (const [from, html] of pages) {
+      for (const [path = "", anchor] of linksOf(html)) {
+        if (/^https?:/.test(path)) continue;
+        const target = path === "" ? from : path;
+        const found = pages.get(target);
+        const isFile = /\.(md|txt|json)$/.test(target);
+        const isThere = isFile ? (await fetch(site.baseUrl + target)).status === 200 : found;
+        const isAnchored = anchor === undefined || found?.includes(` id="${anchor}"`);
+        if (!isThere || !isAnchored) dead.push(`${from}: ${target}#${anchor}`);
+      }
+    }
+    assert.deepEqual(dead, []);
+    const list = await (await fetch(`${site.baseUrl}/docs/llms.txt`)).text();
+    const listed = [...list.matchAll(/\]\((\/docs\/[^)]+)\)/g)].map(([, path = ""]) => path);
+    assert.ok(listed.length > 45, `${listed.length} pages listed`);
+    for (const path of listed) assert.equal((await fetch(site.baseUrl + path)).status, 200, path);
+  });
+
+  test("the search finds by words, and is used by keyboard", async (t) => {
+    const { page, troubles } = await openWindow(t, "desk");
+    const foreign: string[] = [];
+    page.on("request", (request) => {
+      if (!request.url().startsWith(site.baseUrl)) foreign.push(request.url());
+    });
+    await page.goto(`${site.baseUrl}/docs/`);
+
+    await page.keyboard.press("/");
+    await page.keyboard.type("recurrent_initiator");
+    await page.locator("#found li a").first().waitFor();
+    await takePicture(page, "docs-search-desk");
+    await page.getByRole("combobox").fill("capture parameters");
+    await page.locator('#found a[href="/docs/merchant-api/capture#parameters"]').waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/docs\/merchant-api\/capture#parameters$/);
+
+    await page.getByRole("combobox").fill("zzzz");
+    await page.getByText("Nothing found").waitFor();
+    assert.deepEqual(
+      foreign.filter((url) => !url.startsWith("data:")),
+      [],
+    );
+    assert.deepEqual(troubles, []);
+  });
+
+  test("a language is chosen once, and code is copied as it is shown", async (t) => {
+    const { page, context } = await openWindow(t, "desk");
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.goto(`${site.baseUrl}/docs/merchant-api/sale`);
+
+    await page.getByRole("tab", { name: "Python" }).click();
+    await page.locator(".code[data-language=python] .copy").click();
+    await page.getByText("Copied").waitFor();
+    const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+    await page.goto(`${site.baseUrl}/docs/quick-start`);
+
+    assert.match(copied, /^import hashlib[\s\S]*"v2\/sale\/"/);
+    assert.equal(await page.locator(".code[data-language=python]").first().isVisible(), true);
+    assert.equal(await page.locator(".tabs .code[data-language=sh]").first().isVisible(), false);
+  });
+
+  test("without scripts every language is shown", async (t) => {
+    const { page } = await openWindow(t, "phone", { javaScriptEnabled: false });
+    await page.goto(`${site.baseUrl}/docs/merchant-api/sale`);
+
+    for (const language of ["sh", "ts", "php", "python"]) {
+      assert.equal(await page.locator(`.code[data-language=${language}]`).isVisible(), true);
+    }
+    assert.equal(await page.locator("#search").isVisible(), false);
+  });
+
+  test("the calculator computes the checksum that the page shows, and sends nothing", async (t) => {
+    const { page } = await openWindow(t, "desk");
+    await page.goto(`${site.baseUrl}/docs/merchant-api/sale`);
+    const shown = await page.locator("#authentication ~ .code code").first().textContent();
+    const output = page.locator(".calculator output");
+    await page.waitForFunction("document.querySelector('.calculator output').textContent !== ''");
+    assert.equal(await output.textContent(), shown);
+    const requests: string[] = [];
+    page.on("request", (request) => void requests.push(request.url()));
+
+    await page.getByLabel("control key").fill("MY-OWN-KEY");
+
+    await page.waitForFunction(
+      `document.querySelector('.calculator output').textContent !== ${JSON.stringify(shown)}`,
+    );
+    assert.match((await output.textContent()) ?? "", /^[0-9a-f]{40}$/);
+    assert.deepEqual(requests, []);
+    assert.equal(await page.evaluate("JSON.stringify({ ...localStorage })"), "{}");
+  });
+
+  test("the explorer pays, asks for the status and refunds, without sending the key", async (t) => {
+    const { page, troubles } = await openWindow(t, "desk");
+    const bodies: string[] = [];
+    page.on("request", (request) => void bodies.push(request.postData() ?? ""));
+    await page.goto(`${site.baseUrl}/docs/explorer`);
+    const reply = page.locator("#api-explorer > pre");
+    const send = async (operation: string, expected: RegExp) => {
+      await page.getByLabel("operation").selectOption(operation);
+      await page.getByRole("button", { name: "Send" }).click();
+      await reply.filter({ hasText: expected }).waitFor();
+    };
+
+    await page.getByLabel("operation").waitFor();
+    await send("v2/sync/sale", /"order-stage": "sale_approved"/);
+    await takePicture(page, "docs-explorer-desk");
+    await send("v2/status", /"transaction-type": "sale"/);
+    await send("v2/sync/return", /"order-stage": "reversal_approved"/);
+
+    assert.ok(bodies.some((body) => body.includes("control=")));
+    const { controlKey } = site.demo.merchant;
+    assert.deepEqual(
+      bodies.filter((body) => body.includes(controlKey)),
+      [],
+    );
+    assert.deepEqual(troubles, []);
+  });
+
+  // axe takes its time with long tables: each kind of page is judged once.
+  const judged = { desk: ["", "merchant-api/capture", "explorer"], phone: ["quick-start"] };
+  for (const size of ["desk", "phone"] as const) {
+    test(`everyone can read it, ${size}`, async (t) => {
+      const { page, troubles } = await openWindow(t, size);
+      for (const path of [...judged[size], "3d-secure", "orders"]) {
+        await page.goto(`${site.baseUrl}/docs/${path}`);
+        await page.locator("h1").waitFor();
+        await assertFitsWidth(page);
+        if (!judged[size].includes(path)) continue;
+        await assertNoViolations(page, path);
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          const name = path.replace("/", "-") || "welcome";
+          await takePicture(page, `docs-${name}-${size}-${colorScheme}`);
+        }
+      }
+      assert.deepEqual(troubles, []);
+    });
+  }
+});
