@@ -19,6 +19,7 @@ import { guarded, makeHttpServers, type ShareMetrics, type StagingParts } from "
 import { joinNodes, makeUpdateGates, openNodeHold } from "./wiring/node.ts";
 import { makeOrderIndexJob } from "./wiring/order-index.ts";
 import type { OpenDesk } from "./wiring/portal-configuration.ts";
+import { makeRefusedJob } from "./wiring/refused-requests.ts";
 import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { openScreening } from "./wiring/screening.ts";
 import { makeThreeDs } from "./wiring/threeds.ts";
@@ -51,7 +52,7 @@ export type Gateway = {
 };
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { staging } = options;
+  const { staging, shareMetrics, openDesk } = options;
   const resources = await openResources(options);
   const { config, log, database, vault, auditOf } = resources;
   const tls = await openMerchantTls(resources);
@@ -82,20 +83,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const acting = { node, audit, hold };
   const shared = { ...resources, ...acting, configuration, threeds, gates, screening };
   const callbacks = makeCallbacks(shared);
-  const orderIndex = makeOrderIndexJob(resources);
+  const behind = { orderIndex: makeOrderIndexJob(resources), refused: makeRefusedJob(shared) };
+  const { orderIndex, refused } = behind;
   const onStep = [callbacks.start, orderIndex.onStep];
   const engine = makeEngine({ ...shared, onStep, findIssuer: issuers.find });
   gates.open(makeStartAcquirer(shared, engine.lateApprovals, configuration));
   updateGates(configuration.current());
-  const edges = { ...shared, orderIndex, staging, baseUrl, engine, wallets, callbacks, tls };
-  const { shareMetrics, openDesk } = options;
+  const edges = { ...shared, ...behind, staging, baseUrl, engine, wallets, callbacks, tls };
   const servers = makeHttpServers({ ...edges, shareMetrics, openDesk });
   const { directories } = directoryServers;
   watchFigures({ ...shared, engine, directories, servers, tls });
   releaseMemory();
   await listen();
   if (hold.current() === undefined) await engine.claims.claimOwn();
-  const jobs = startBackgroundJobs({ ...shared, engine, callbacks, orderIndex, tls, reload });
+  const jobs = startBackgroundJobs({ ...shared, ...behind, engine, callbacks, tls, reload });
   node.follow(() => void reload());
 
   const { claimDue } = engine.claims;
@@ -110,6 +111,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     } while ((await engine.claims.claimDue()) + (await callbacks.claimDue()) > 0);
     await deleteSome(callbacks);
     await orderIndex.flush();
+    await refused.flush();
   }
 
   /** First no new work, then the orders in flight, then the links that they need. */

@@ -27,6 +27,7 @@ const revealers: readonly string[] = [
   "gateway/cli/merchant-set.ts",
   "gateway/cli/merchant.ts",
   "gateway/engine/page-submission.ts",
+  "gateway/merchant-api/checksum-mistakes.ts",
   "gateway/merchant-api/control.ts",
   "gateway/vault/pending-cards.ts",
   "gateway/vault/password.ts",

@@ -16,6 +16,7 @@ import {
   type Person,
   vacuumErased,
 } from "../storage/erasure.ts";
+import { eraseRefused } from "../storage/refused-requests.ts";
 import { condemnCards } from "../storage/retention.ts";
 import { deleteTallies } from "../storage/tallies.ts";
 import type { CardNumber } from "../values/card-number.ts";
@@ -64,7 +65,7 @@ async function erase(session: Session, given: Given): Promise<Output> {
   // Before it happens: a command that is interrupted has left its line.
   const after = { by: what, ...counts };
   await session.audit.write({ action: "privacy erase", subject: "a person", after });
-  await forgetTallies(session, sought);
+  await forgetBesideOrders(session, sought);
   const erased = await eraseAll(closed, by).catch((error) => {
     if (hasMoved(error)) return new Problem("A merchant is moving: run it again after the move.");
     throw error;
@@ -104,12 +105,18 @@ async function readPerson(session: Session, { email, card }: Given): Promise<Sou
   };
 }
 
-/** Keyed digests, which tell nothing by themselves. */
-async function forgetTallies(session: Session, { subject: [per, value] }: Sought): Promise<void> {
+/** Keyed digests, which tell nothing by themselves; and refused requests, which have no order. */
+async function forgetBesideOrders(
+  session: Session,
+  { subject: [per, value] }: Sought,
+): Promise<void> {
   const { digestSubject } = await openVault(session);
   const { endpoints } = await readConfiguration(session);
   const rows = tallyRowsOf(per, value, { endpoints: [...endpoints.values()], digestSubject });
-  for (const cell of cellsOf(session)) await deleteTallies(cell.query, rows);
+  for (const cell of cellsOf(session)) {
+    await deleteTallies(cell.query, rows);
+    if (per === "email") await eraseRefused(cell.query, value);
+  }
 }
 
 async function findNumber(session: Session, id: string): Promise<CardNumber | Problem> {

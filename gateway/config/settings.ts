@@ -139,6 +139,8 @@ export const settings = {
   portalIdleMs:         setting("GW_PORTAL_IDLE_S",             seconds,     "seconds",               900_000,          "after so long without a request a session of the portal ends"),
   portalIndexEveryMs:   setting("GW_PORTAL_INDEX_EVERY_S",      seconds,     "seconds",               1_000,            "how often a node writes what the portal lists and counts"),
   portalSessionMs:      setting("GW_PORTAL_SESSION_S",          seconds,     "seconds",               43_200_000,       "how long a session of the portal may last at all"),
+  refusedRequestsMax:   setting("GW_REFUSED_REQUESTS_MAX",      whole,       "a number, or 0 for none", 1_000,            "refused requests that are kept of a merchant for the portal, masked, each with at most 8 KB: so many of those that the merchant has signed, and as many of all others"),
+  refusedRequestsKeepDays: setting("GW_REFUSED_REQUESTS_KEEP_DAYS", whole,   "days",                  30,               "how long refused requests are kept"),
   auditHeadFile:        setting("GW_AUDIT_HEAD_FILE",           text,        "a file",                "",               "a file to which every signed head of the audit is appended, one line of JSON each; on another machine's disk it proves that no entry was removed"),
   auditHeadUrl:         setting("GW_AUDIT_HEAD_URL",            text,        "a URL",                 "",               "an address to which every signed head of the audit is posted as JSON"),
   ipCountryFile:        setting("GW_IP_COUNTRY_FILE",           text,        "a file",                "",               "the countries of IP addresses, for screening: a MaxMind database (.mmdb) or CSV (.csv) with the columns network and country; read again when it changes"),

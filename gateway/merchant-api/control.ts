@@ -50,6 +50,18 @@ export function signFor({ controlKey }: Merchant, text: string): string {
   return hash("sha1", text + controlKey.reveal(), "hex");
 }
 
+/** Whose key has made the checksum of a result, as it was sent to the merchant. */
+export function findSigner(
+  { controlKey, oldControlKey }: Merchant,
+  text: string,
+  control: string,
+): "current_key" | "old_key" | undefined {
+  const sent = controlOf(new Map([["control", control]]));
+  const isBy = (key: Secret<string>) => timingSafeEqual(sha1(text + key.reveal()), sent);
+  if (isBy(controlKey)) return "current_key";
+  return oldControlKey !== undefined && isBy(oldControlKey) ? "old_key" : undefined;
+}
+
 /** An amount without currency, or one that is not valid in its currency. */
 export function amountFaults(
   terms: readonly ControlTerm[],
@@ -74,7 +86,7 @@ function textOfAll(
   return text;
 }
 
-function textOf(term: ControlTerm, sent: Sent, entryPoint: EntryPoint): string | Failure {
+export function textOf(term: ControlTerm, sent: Sent, entryPoint: EntryPoint): string | Failure {
   if (term === "{id}") return entryPoint.id;
   if (typeof term === "string") return sent.get(term) ?? "";
   if ("minorUnitsOf" in term) return minorUnitsOf(term.minorUnitsOf, sent);

@@ -67,17 +67,17 @@ export function makePipeline(
 
   return async (call) => {
     const body = readBody(call);
-    if (body instanceof Failure) return { answer: body, authenticated: false };
-    const { sent } = body;
     const entryPoint =
       findEntryPoint(call.form, call.id) ??
       (takesGroupIds ? findEntryPoint("group", call.id) : undefined);
-    if (entryPoint === undefined || !isServed(operation, entryPoint)) {
-      return { answer: new Failure("unknown_endpoint"), authenticated: false };
-    }
     const refuse = (answer: Failure | AccessDenied) => {
       return { answer, entryPoint, authenticated: false };
     };
+    if (body instanceof Failure) return refuse(body);
+    const { sent } = body;
+    if (entryPoint === undefined || !isServed(operation, entryPoint)) {
+      return refuse(new Failure("unknown_endpoint"));
+    }
 
     const values: Record<string, unknown> = { ...absent };
     const [unreadable] = readFields(signed, sent, entryPoint, values);
@@ -188,7 +188,7 @@ export function readFields(
   return faults;
 }
 
-function readBody({ contentType, body }: Call) {
+export function readBody({ contentType, body }: Pick<Call, "contentType" | "body">) {
   if (contentType !== undefined && !formType.test(contentType)) {
     return new Failure("malformed_request", "the content type must be that of a form");
   }

@@ -16,6 +16,7 @@ import {
   type RequestOutcome,
 } from "./pipeline.ts";
 import { logAnswer, type RecordOptions, recordRequest } from "./record.ts";
+import { isRefused, type RefusedOutcome, type RefusedRequests } from "./refused-requests.ts";
 import { synchronousVariantOf, type WireOptions, writeReply } from "./reply.ts";
 import { contentTypes, formatFor } from "./reply-format.ts";
 
@@ -24,6 +25,10 @@ export type RoutesOptions = PipelineDependencies &
     readonly operations: readonly Operation[];
     readonly pathWord: string;
     readonly wire: WireOptions;
+    /** Keeps refused requests for the portal. */
+    readonly keepRefused: RefusedRequests["keep"];
+    /** The client's own. */
+    readonly addressOf: (request: HttpRequest) => string;
   };
 
 export function merchantRoutes(options: RoutesOptions): readonly HttpRoute[] {
@@ -69,7 +74,14 @@ function makeRouteOf(operation: Operation, version: Version, options: RoutesOpti
     const handled = { operation, version, serialNumber, outcome };
     await recordRequest(handled, options);
     logAnswer(handled, performance.now() - startedAt, options);
+    if (isRefused(outcome)) keep(call, outcome, request);
     return replyOf(outcome, serialNumber, request.headers.accept, wire);
+  }
+
+  function keep(call: Call, outcome: RefusedOutcome, request: HttpRequest): void {
+    const { services, clock, keepRefused, addressOf } = options;
+    const from = addressOf(request);
+    keepRefused({ operation, version, call, outcome, services, at: clock.now(), from });
   }
 
   async function tryPipeline(call: Call): Promise<RequestOutcome> {

@@ -19,6 +19,8 @@ export const events = {
 
   "request.answered":                    ["info",  "a merchant's request was answered"],
   "request.refused":                     ["info",  "a merchant's request was refused; `faults` tells why"],
+  "request.refusals_dropped":            ["warn",  "refused requests were not kept for the portal, because there were too many of a client, of a merchant or at all; `count` in the last minute"],
+  "request.refusal_undescribed":         ["error", "a refused request could not be described for the portal; it was answered, and is not kept"],
   "request.access_denied":               ["info",  "a merchant's request was not authenticated; `check` tells which check failed"],
   "request.failed":                      ["error", "a request ended with an exception and was answered with an internal error"],
   "request.old_key_unnoted":             ["warn",  "the last use of a merchant's old control key could not be stored"],
@@ -103,6 +105,7 @@ export const events = {
   "portal.signed_in":                    ["info",  "a user's password was right in the portal; `network` tells from where"],
   "portal.sign_in_refused":              ["info",  "a password or a code was wrong in the portal, or too many were tried; `login` is `unknown` where there is no such user"],
   "portal.request_failed":               ["error", "a request of the portal ended with an exception; `route` tells which"],
+  "portal.requests_unkept":              ["warn",  "refused requests could not be written for the portal and are dropped; payments are not affected"],
   "portal.index_failed":                 ["warn",  "what the portal lists and counts could not be written; the node tries again, payments are not affected"],
   "portal.delete_failed":                ["warn",  "expired sessions of the portal could not be deleted; the node tries again"],
   "page.tries_refused":                  ["warn",  "tries of cards on payment pages were refused, because a limit of `of` was reached; `count` in the last minute"],

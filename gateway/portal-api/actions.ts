@@ -1,5 +1,5 @@
 /**
- * What a user does to orders and callbacks: capture, return, settle doubt, send callbacks again.
+ * What a user does to orders: capture, return, settle doubt.
  * Each is previewed by the same function that decides it, needs a reason, and is in the audit with
  * it. A click that is repeated begins nothing new: the same request is answered with the same
  * transaction.
@@ -8,31 +8,14 @@ import { preview } from "../orders/advance.ts";
 import { bankIsAsked, type OperatorEvent } from "../orders/events.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
 import { Failure } from "../values/failure.ts";
-import { asReceiptId, type MerchantId } from "../values/ids.ts";
+import { asReceiptId } from "../values/ids.ts";
 import { type Money, parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { wireStageOf } from "../views/status.ts";
 import type { Handlers } from "./api.ts";
-import {
-  isInDoubt,
-  isOperator,
-  merchantOf,
-  type OrderOptions,
-  previewOf,
-  viewAttempt,
-  viewCallback,
-} from "./orders.ts";
+import { isInDoubt, isOperator, type OrderOptions, previewOf } from "./orders.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 import { viewMoney } from "./shapes.ts";
-
-export type ResendFilter = {
-  readonly merchantId: MerchantId | undefined;
-  readonly orderId?: string | undefined;
-  readonly sequence?: number | undefined;
-  readonly state?: "due" | "delivered" | "stopped" | "given_up" | undefined;
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
-};
 
 export type ActionOptions = OrderOptions & {
   /** Through the engine, as the merchant's own request would go. */
@@ -41,7 +24,6 @@ export type ActionOptions = OrderOptions & {
   readonly receiptIdOf: (
     order: Order,
   ) => Extract<OperatorEvent, { kind: "settled_as_done" }>["receiptId"];
-  readonly resend: (filter: ResendFilter) => Promise<number>;
   /** An entry before the work, and one with its outcome. */
   readonly recorded: <Result>(entry: AuditedWork, work: () => Promise<Result>) => Promise<Result>;
 };
@@ -55,7 +37,7 @@ export type AuditedWork = {
 };
 
 export function actionHandlers(options: ActionOptions) {
-  const { reads, names } = options;
+  const { reads } = options;
   const move = (operation: "capture" | "return") => {
     return async ({ order: id, amount, reason }: MoveInput, caller: Caller) => {
       const order = await reads.findOrder(id, caller.merchantId);
@@ -108,36 +90,6 @@ export function actionHandlers(options: ActionOptions) {
         ? { kind: "settled_as_done", by, why, receiptId: options.receiptIdOf(order) }
         : { kind: "settled_as_not_done", by, why },
     ),
-
-    async "GET /callbacks"({ state, merchant, after, limit = 50 }, caller) {
-      const merchantId = caller.merchantId ?? merchantOf(names(), merchant);
-      if (merchantId === null) return { callbacks: [] };
-      const cursor = after === undefined ? undefined : readCallbackCursor(after);
-      const found = await reads.listCallbacks({ merchantId, state, after: cursor, limit });
-      const last = found.length === limit ? found.at(-1) : undefined;
-      const next = last && { next: `${last.madeAt}-${last.orderId}-${last.sequence}` };
-      return { callbacks: found.map((each) => viewCallback(each, names())), ...next };
-    },
-    async "GET /callbacks/:order/:sequence"({ order: id, sequence }, caller) {
-      const order = await reads.findOrder(id, caller.merchantId);
-      if (order === undefined) return notFound;
-      const attempts = await reads.findAttempts(order, sequence);
-      return { attempts: attempts.map(viewAttempt) };
-    },
-    async "POST /callbacks/resend"({ order: id, sequence, reason, ...range }, caller) {
-      const order = id === undefined ? undefined : await reads.findOrder(id, caller.merchantId);
-      if (id !== undefined && order === undefined) return notFound;
-      if (id === undefined && range.since === undefined) return nothingNamed;
-      const filter: ResendFilter = {
-        ...{ ...range, merchantId: order?.merchantId ?? caller.merchantId, sequence },
-        orderId: order?.id,
-      };
-      const entry = {
-        ...{ actor: caller.actor, action: "portal callback resend", reason, after: { ...range } },
-        subject: order === undefined ? "callbacks" : `order ${order.id}`,
-      };
-      return { count: await options.recorded(entry, () => options.resend(filter)) };
-    },
   } satisfies Partial<Handlers>;
 }
 
@@ -182,7 +134,6 @@ const badAmount = new PortalRefusal(
   "This is no amount in the order's currency.",
 );
 const movedOn = new PortalRefusal(409, "moved_on", "The order has moved on. Look at it again.");
-const nothingNamed = new PortalRefusal(400, "invalid_input", "Name an order or a time.");
 
 function entryFor(
   { actor }: Caller,
@@ -208,12 +159,4 @@ function refusalOf(failure: Failure): PortalRefusal {
 
 function describeFailure({ message, detail }: Failure): string {
   return detail === "" ? message : `${message}: ${detail}`;
-}
-
-function readCallbackCursor(text: string) {
-  const [at = "", orderId = "", sequence = ""] = text.split("-");
-  const isCursor =
-    /^\d{1,15}(\.\d+)?$/.test(at) && /^\d{1,19}$/.test(orderId) && /^\d{1,6}$/.test(sequence);
-  if (!isCursor) return { at: 0, orderId: "0", sequence: 0 };
-  return { at: Number(at), orderId, sequence: Number(sequence) };
 }

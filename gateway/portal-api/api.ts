@@ -3,21 +3,23 @@
  * and what comes back. The front end has the types of this table; the OpenAPI document and the test
  * of roles are made from it.
  */
+import { callbackRoutes } from "./callback-routes.ts";
 import { configurationRoutes } from "./configuration-routes.ts";
+import { requestRoutes } from "./request-routes.ts";
 import { type ApiOf, type HandlersOf, row } from "./route.ts";
 import { sandboxRoutes } from "./sandbox-routes.ts";
 import { anything, flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
 import {
-  attemptShape,
-  callbackShape,
   cursorInput,
   done,
   homeShape,
   moneyShape,
   nothing,
   orderDetailShape,
+  orderId,
   orderLineShape,
   ranges,
+  reason,
   sessionRow,
   sessionShape,
 } from "./shapes.ts";
@@ -30,9 +32,7 @@ const recoveryCodes = record({ recoveryCodes: list(text("for one use each; shown
 // biome-ignore format: a table
 const passkeyRow = record({ id: text(), name: text(), createdAt: instant(), lastUsedAt: optional(instant()) });
 
-const orderId = text("the order id", { max: 19, pattern: /^[1-9]\d*$/ });
 const amount = optional(text("a decimal; left out: all", { max: 20 }));
-const reason = text("why; stored in the audit", { min: 3, max: 200 });
 const version = whole("of the order as it was shown");
 const words = () => optional(list(text("", { min: 1, max: 128, isExact: true }), 20));
 const orderFilters = record({
@@ -87,15 +87,15 @@ export const api = {
   "GET /filters":                    row("see_orders", "merchant", nothing, filtersShape, "what lists can be filtered by"),
   "GET /home":                       row("see_orders", "merchant", record({ range: optional(oneOf(ranges)), merchant: optional(text("a login; for operators", { max: 64 })) }), homeShape, "how payments go"),
 
-  // What changes orders and callbacks; each needs a reason and is in the audit
+  // What changes orders; each needs a reason and is in the audit
   "POST /orders/preview/:order":     row("see_orders",       "merchant", record({ order: orderId, action: oneOf(["capture", "return", "ask", "settle-done", "settle-not-done"]), amount }), record({ isAllowed: flag(), why: optional(text()), as: optional(text("capture, refund or cancel; of a decision, the stage that follows")), amount: optional(moneyShape) }), "what a capture, a return or a decision about doubt would do now"),
   "POST /orders/capture/:order":     row("move_money",       "merchant", record({ order: orderId, amount, reason }), record({ stage: text() }), "capture what is held, all or a part"),
   "POST /orders/return/:order":      row("move_money",       "merchant", record({ order: orderId, amount, reason }), record({ stage: text() }), "refund, all or a part, or cancel what is held"),
   "POST /orders/ask/:order":         row("move_money",       "operator", record({ order: orderId, version, reason }), record({ stage: text() }), "have the acquirer asked again about an order in doubt"),
   "POST /orders/settle/:order":      row("move_money",       "operator", record({ order: orderId, version, reason, outcome: oneOf(["done", "not-done"], "what the acquirer has told you") }), record({ stage: text() }), "settle an order in doubt"),
-  "GET /callbacks":                  row("see_orders",       "merchant", record({ state: optional(oneOf(["due", "delivered", "stopped", "given_up"])), merchant: optional(text("a login; for operators", { max: 64 })), ...cursorInput }), record({ callbacks: list(callbackShape), next: optional(text()) }), "list callbacks, the latest first"),
-  "GET /callbacks/:order/:sequence": row("see_orders",       "merchant", record({ order: orderId, sequence: whole("", 1, 999_999) }), record({ attempts: list(attemptShape) }), "every attempt of a callback, with body and answer"),
-  "POST /callbacks/resend":          row("resend_callbacks", "merchant", record({ order: optional(orderId), sequence: optional(whole("", 1, 999_999)), state: optional(oneOf(["due", "delivered", "stopped", "given_up"])), since: optional(instant()), until: optional(instant()), reason }), record({ count: whole("to be sent again") }), "send callbacks again: one, those of an order, or those of a time"),
+
+  ...callbackRoutes,
+  ...requestRoutes,
 
   ...configurationRoutes,
   ...teamRoutes,

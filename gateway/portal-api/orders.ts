@@ -255,14 +255,22 @@ function viewTransaction(transaction: Order["transaction"], names: PortalNames, 
 export function viewCallback(callback: StoredCallback, { merchants }: PortalNames) {
   const { merchantId, orderId, state, nextAt, endedAt, ...rest } = callback;
   return {
-    ...{ ...rest, order: orderId },
-    state: state as "due" | "delivered" | "stopped" | "given_up",
+    ...{ ...rest, order: orderId, state },
     merchant: merchants.find(({ id }) => id === merchantId)?.login ?? "",
     ...(nextAt !== null && { nextAt }),
     ...(endedAt !== null && { endedAt }),
   };
 }
 
-export function viewAttempt({ status, failure, ...attempt }: StoredAttempt) {
-  return { ...attempt, ...(status !== null && { status }), ...(failure !== null && { failure }) };
+/** A whole checksum would prove to a shop that the gateway had sent what anyone can send. */
+export function viewAttempt({ status, failure, url, body, ...attempt }: StoredAttempt) {
+  return {
+    ...{ ...attempt, url: hideControl(url), body: hideControl(body) },
+    ...(status !== null && { status }),
+    ...(failure !== null && { failure }),
+  };
+}
+
+function hideControl(text: string): string {
+  return text.replaceAll(/(\bcontrol"?[=:]"?[0-9a-f]{6})[0-9a-f]{34}/gi, "$1…");
 }

@@ -41,10 +41,23 @@ export type OrderWindow = {
   readonly end: OrderListQuery["after"];
 };
 
-export type CallbackQuery = {
-  readonly merchantId: MerchantId | undefined;
-  readonly orderId?: string;
-  readonly state: string | undefined;
+export const deliveryStates = ["due", "delivered", "stopped", "given_up"] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+/** What is absent lets everything pass. Times are those of the final status. */
+export type DeliveryFilter = {
+  readonly merchantId?: MerchantId | undefined;
+  readonly orderId?: string | undefined;
+  readonly sequence?: number | undefined;
+  readonly state?: DeliveryState | undefined;
+  readonly endpointId?: string | undefined;
+  /** Of the receiver, with its port or without. */
+  readonly host?: string | undefined;
+  readonly since?: Instant | undefined;
+  readonly until?: Instant | undefined;
+};
+
+export type CallbackQuery = DeliveryFilter & {
   readonly after:
     | { readonly at: number; readonly orderId: string; readonly sequence: number }
     | undefined;
@@ -66,7 +79,7 @@ export type StoredCallback = {
   readonly orderId: string;
   readonly sequence: number;
   readonly url: string;
-  readonly state: string;
+  readonly state: DeliveryState;
   readonly tries: number;
   readonly madeAt: number;
   readonly nextAt: number | null;
@@ -85,6 +98,13 @@ export type StoredAttempt = {
   readonly answer: string;
 };
 
+export type ResentCount = {
+  readonly state: DeliveryState;
+  /** An attempt has failed. */
+  readonly failed: boolean;
+  readonly count: number;
+};
+
 type FigureRange = {
   readonly merchantId: MerchantId | undefined;
   readonly grain: "minute" | "hour" | "day";
@@ -99,6 +119,13 @@ export type PortalReads = {
   findOrder(id: string, merchantId: MerchantId | undefined): Promise<Order | undefined>;
   findHistory(order: Order): Promise<readonly HistoryEntry[]>;
   listCallbacks(query: CallbackQuery): Promise<readonly StoredCallback[]>;
+  /** How many a filter names, by receiver, up to a bound. */
+  countReceivers(
+    filter: DeliveryFilter,
+    most: number,
+  ): Promise<readonly { readonly receiver: string; readonly count: number }[]>;
+  /** How those that were sent again at a moment have gone since. */
+  countResent(filter: DeliveryFilter, at: Instant): Promise<readonly ResentCount[]>;
   findAttempts(order: Order, sequence?: number): Promise<readonly StoredAttempt[]>;
   listFigures(range: FigureRange): Promise<readonly (Point & Figure)[]>;
   sumFigures(range: FigureRange): Promise<readonly Figure[]>;

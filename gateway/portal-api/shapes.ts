@@ -1,5 +1,6 @@
 /** Shapes that several routes of the portal API share. */
 import { formatAmount, type Money } from "../values/money.ts";
+import { deliveryStates } from "./reads.ts";
 import {
   decimal,
   dictionary,
@@ -64,6 +65,9 @@ export const cursorInput = {
   limit: optional(whole("50 when left out", 1, 200)),
 };
 
+export const orderId = text("the order id", { max: 19, pattern: /^[1-9]\d*$/ });
+export const reason = text("why; stored in the audit", { min: 3, max: 200 });
+
 export const orderLineShape = record({
   order: text("the order id"),
   clientOrder: text("the merchant's own id"),
@@ -107,8 +111,8 @@ export const callbackShape = record({
   order: text(),
   merchant: text(),
   sequence: whole("of the transaction in its order"),
-  url: text(),
-  state: oneOf(["due", "delivered", "stopped", "given_up"]),
+  url: text("", { max: 2_000 }),
+  state: oneOf(deliveryStates),
   tries: whole(),
   madeAt: instant(),
   nextAt: optional(instant("the next try")),
@@ -119,12 +123,12 @@ export const attemptShape = record({
   sequence: whole(),
   at: instant(),
   method: text(),
-  url: text(),
-  body: text(),
+  url: text("with the beginning of `control` alone", { max: 100_000 }),
+  body: text("with the beginning of `control` alone", { max: 1_000_000 }),
   status: optional(whole("of the receiver's answer")),
   failure: optional(text("why there was no answer")),
   ms: whole(),
-  answer: text("the beginning of it"),
+  answer: text("the beginning of it", { max: 100_000 }),
 });
 
 const messageShape = record({

@@ -1,5 +1,7 @@
 /** Callbacks for the operator: lists, attempts, and sending again. */
+import type { CallbackQuery, ResentCount, StoredCallback } from "../portal-api/reads.ts";
 import type { Instant } from "../values/time.ts";
+import { isHere } from "./cells.ts";
 import type { Query } from "./database.ts";
 
 export const callbackStates = ["due", "delivered", "stopped", "given_up"] as const;
@@ -13,6 +15,9 @@ export type CallbackFilter = {
   readonly since?: Instant | undefined;
   readonly until?: Instant | undefined;
   readonly state?: CallbackState | undefined;
+  readonly endpointId?: string | undefined;
+  /** Of the receiver, with its port or without. */
+  readonly host?: string | undefined;
 };
 
 export type CallbackEntry = {
@@ -47,7 +52,7 @@ export function findCallbacks(query: Query, filter: CallbackFilter, most: number
     `select order_id as order, sequence, serial, url, coalesce(ended, 'due') as state, tries,
        ${milliseconds("made_at")} as made, ${milliseconds("due_at")} as next,
        ${milliseconds("ended_at")} as ended
-     from callbacks where ${filteredRows} order by made_at desc, order_id, sequence desc limit $7`,
+     from callbacks where ${filteredRows} order by made_at desc, order_id, sequence desc limit $9`,
     [...valuesOf(filter), most],
   );
 }
@@ -66,12 +71,13 @@ export function findAttempts(query: Query, { merchantId, orderId, sequence }: Ca
 
 /**
  * Due at once, with all attempts anew, after the open ones before it in its order; `asked` is false
- * for those.
+ * for those. At most `most` are asked for, the oldest first.
  */
-export function resendCallbacks(query: Query, filter: CallbackFilter, now: Instant) {
+export function resendCallbacks(query: Query, filter: CallbackFilter, now: Instant, most?: number) {
   return query<Pick<CallbackEntry, "order" | "sequence"> & { readonly asked: boolean }>(
     `with chosen as materialized (
        select merchant_id, order_id, sequence from callbacks where ${filteredRows}
+       order by made_at limit $10
      ), wanted as (
        select merchant_id, order_id, sequence, true as asked from chosen
        union all
@@ -83,12 +89,52 @@ export function resendCallbacks(query: Query, filter: CallbackFilter, now: Insta
          and (merchant_id, order_id, earlier.sequence) not in (select * from chosen)
      )
      update callbacks set ended = null, ended_at = null, tries = 0,
-       begun_at = to_timestamp($7::float8 / 1000), due_at = to_timestamp($7::float8 / 1000)
+       begun_at = to_timestamp($9::float8 / 1000), due_at = to_timestamp($9::float8 / 1000)
      from wanted
      where callbacks.merchant_id = wanted.merchant_id and callbacks.order_id = wanted.order_id
        and callbacks.sequence = wanted.sequence
      returning callbacks.order_id as order, callbacks.sequence, asked`,
-    [...valuesOf(filter), now],
+    [...valuesOf(filter), now, most ?? null],
+  );
+}
+
+/** A page for the portal, the latest first. */
+export function findCallbackPage(query: Query, { after, limit, ...filter }: CallbackQuery) {
+  return query<StoredCallback>(
+    `select merchant_id as "merchantId", order_id as "orderId", sequence, url,
+       coalesce(ended, 'due') as state, tries, ${milliseconds("made_at")} as "madeAt",
+       ${milliseconds("due_at")} as "nextAt", ${milliseconds("ended_at")} as "endedAt"
+     from callbacks
+     where ${filteredRows} and ${isHere}
+       and ($9::float8 is null or (made_at, order_id, sequence) <
+         (to_timestamp($9::float8 / 1000), $10::bigint, $11::int))
+     order by made_at desc, order_id desc, sequence desc limit $12`,
+    [
+      ...valuesOf(filter),
+      ...[after?.at ?? null, after?.orderId ?? null, after?.sequence ?? null, limit],
+    ],
+  );
+}
+
+/** Of the receivers of those that a filter names, up to `most` callbacks. */
+export function countReceivers(query: Query, filter: CallbackFilter, most: number) {
+  return query<{ readonly receiver: string; readonly count: number }>(
+    `select receiver, count(*)::int as count
+     from (select receiver from callbacks where ${filteredRows} and ${isHere} limit $9) as found
+     group by receiver order by count desc, receiver`,
+    [...valuesOf(filter), most],
+  );
+}
+
+/** How those that were sent again at a moment have gone since. */
+export function countResent(query: Query, filter: CallbackFilter, at: Instant) {
+  return query<ResentCount>(
+    `select coalesce(ended, 'due') as state, tries > 0 as failed, count(*)::int as count
+     from callbacks
+     where ${filteredRows} and ${isHere} and begun_at >= to_timestamp($9::float8 / 1000)
+       and made_at < to_timestamp($9::float8 / 1000)
+     group by 1, 2`,
+    [...valuesOf({ ...filter, state: undefined }), at],
   );
 }
 
@@ -96,10 +142,15 @@ const filteredRows = `($1::bigint is null or merchant_id = $1)
   and ($2::bigint is null or order_id = $2) and ($3::int is null or sequence = $3)
   and ($4::float8 is null or made_at >= to_timestamp($4::float8 / 1000))
   and ($5::float8 is null or made_at <= to_timestamp($5::float8 / 1000))
-  and ($6::text is null or coalesce(ended, 'due') = $6)`;
+  and ($6::text is null or coalesce(ended, 'due') = $6)
+  and ($7::bigint is null or exists (
+    select from orders where orders.merchant_id = callbacks.merchant_id
+      and orders.id = callbacks.order_id and orders.endpoint_id = $7))
+  and ($8::text is null or receiver = $8 or left(receiver, length($8) + 1) = $8 || ':')`;
 
-function valuesOf({ merchantId, orderId, sequence, since, until, state }: CallbackFilter) {
-  const values = [merchantId, orderId, sequence, since, until, state];
+function valuesOf(filter: CallbackFilter) {
+  const { merchantId, orderId, sequence, since, until, state, endpointId, host } = filter;
+  const values = [merchantId, orderId, sequence, since, until, state, endpointId, host];
   return values.map((value) => value ?? null);
 }
 

@@ -1,18 +1,11 @@
 /**
- * What the portal reads of one cell: pages of orders by filters, figures, callbacks. Pages go on
+ * What the portal reads of one cell: pages of orders by filters, and figures. Pages go on
  * after a key, never by a count. A filter first looks through the latest orders in their order; if
  * those have too few of it, the index of words has few enough to sort. Ids are looked up there
  * first.
  */
 import type { Figure } from "../portal-api/order-index.ts";
-import type {
-  CallbackQuery,
-  OrderLineRow,
-  OrderListQuery,
-  OrderWindow,
-  Point,
-  StoredCallback,
-} from "../portal-api/reads.ts";
+import type { OrderLineRow, OrderListQuery, OrderWindow, Point } from "../portal-api/reads.ts";
 import type { Instant } from "../values/time.ts";
 import { isHere } from "./cells.ts";
 import type { Query } from "./database.ts";
@@ -142,24 +135,4 @@ export async function countFailingCallbacks(query: Query, merchantId: string | u
     [merchantId ?? null],
   );
   return row?.count ?? 0;
-}
-
-export function findCallbackPage(query: Query, asked: CallbackQuery) {
-  const { merchantId, orderId, state, after, limit } = asked;
-  return query<StoredCallback>(
-    `select merchant_id as "merchantId", order_id as "orderId", sequence, url,
-       coalesce(ended, 'due') as state, tries, ${milliseconds("made_at")} as "madeAt",
-       ${milliseconds("due_at")} as "nextAt", ${milliseconds("ended_at")} as "endedAt"
-     from callbacks
-     where ($1::bigint is null or merchant_id = $1)
-       and ($2::text is null or coalesce(ended, 'due') = $2)
-       and ($3::float8 is null
-         or (made_at, order_id, sequence) < (to_timestamp($3::float8 / 1000), $4::bigint, $5::int))
-       and ($7::bigint is null or order_id = $7) and ${isHere}
-     order by made_at desc, order_id desc, sequence desc limit $6`,
-    [
-      ...[merchantId ?? null, state ?? null, after?.at ?? null, after?.orderId ?? null],
-      ...[after?.sequence ?? null, limit, orderId ?? null],
-    ],
-  );
 }

@@ -18,6 +18,7 @@ import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
 import type { OrderIndexJob } from "./order-index.ts";
 import { makeDeleteExpired } from "./portal.ts";
+import type { RefusedJob } from "./refused-requests.ts";
 import type { Resources } from "./resources.ts";
 
 /** How often expired pending card data, orders in memory and old callbacks are deleted. */
@@ -32,6 +33,7 @@ type Workers = Resources & {
   readonly engine: Engine;
   readonly callbacks: Callbacks;
   readonly orderIndex: OrderIndexJob;
+  readonly refused: RefusedJob;
   readonly configuration: LiveConfiguration;
   readonly node: NodeName;
   /** Reads again what the operator may have changed: a notice of it may have been lost. */
@@ -71,6 +73,7 @@ export function startBackgroundJobs(workers: Workers) {
     startWork(deleteEveryMs, deleteOldTallies, "screening.delete_failed"),
     startWork(config.portalIndexEveryMs, workers.orderIndex.run, "portal.index_failed"),
     startWork(deleteEveryMs, makeDeleteExpired(workers), "portal.delete_failed"),
+    startWork(config.portalIndexEveryMs, workers.refused.run, "portal.requests_unkept"),
     startWork(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
     startWork(askEveryMs, () => askForDueKeys(workers), "acquirer.mac_key_unasked"),
     start(signEveryMs, () => signAudit(workers), "audit.sign_failed"),
@@ -86,6 +89,7 @@ export function startBackgroundJobs(workers: Workers) {
       await destroyCards();
       await deleteOldTallies();
       await workers.orderIndex.run();
+      await workers.refused.run();
     },
   };
 }
@@ -115,7 +119,10 @@ async function signAudit({ database, signer, publishHead }: Workers): Promise<vo
 
 /** Destroys card numbers that are no longer needed, with a line in the log and in the audit. */
 function makeCardRetention(
-  workers: Omit<Workers, "engine" | "callbacks" | "orderIndex" | "reload" | "tls" | "hold">,
+  workers: Omit<
+    Workers,
+    "engine" | "callbacks" | "orderIndex" | "refused" | "reload" | "tls" | "hold"
+  >,
 ): () => Promise<unknown> {
   const { config, clock, log, metrics, cells, configuration } = workers;
   const keepDaysOf = (id: MerchantId) => {

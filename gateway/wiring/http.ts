@@ -47,6 +47,7 @@ import { paymentPageRoutes } from "./payment-pages.ts";
 import { portalRoutes } from "./portal.ts";
 import type { OpenDesk } from "./portal-configuration.ts";
 import { makeCheckReadiness } from "./readiness.ts";
+import type { RefusedJob } from "./refused-requests.ts";
 import type { Resources } from "./resources.ts";
 import type { Services } from "./services.ts";
 import type { ThreeDs } from "./threeds.ts";
@@ -64,6 +65,7 @@ type Dependencies = Resources & {
   readonly callbacks: Callbacks;
   readonly hold: LiveHold;
   readonly orderIndex: OrderIndexJob;
+  readonly refused: RefusedJob;
   readonly staging?: StagingParts | undefined;
   /** Where the gateway speaks TLS itself. */
   readonly tls: ServerTls | undefined;
@@ -147,6 +149,7 @@ export function makeHttpServers(dependencies: Dependencies) {
       ...merchantRoutes({
         ...{ operations, pathWord, wire, services, clock, log, metrics },
         ...access,
+        ...{ keepRefused: dependencies.refused.keep, addressOf: addressOf(dependencies) },
         storeRequest: routeStoreRequest(dependencies.cells, { retryMs: config.acceptRetryMs }),
       }),
       ...pageRoutes(services, dependencies, querying),
@@ -275,6 +278,12 @@ function accessOf(
   }
 }
 
+/** The client's own address. */
+function addressOf({ config }: Dependencies) {
+  const isTrusted = makeIsTrusted(partsOf(config.trustedProxies));
+  return (request: HttpRequest) => clientAddressOf(request, isTrusted, config.proxyHeader);
+}
+
 /** The pages of 3-D Secure, the return to the shop, and receipts. */
 function pageRoutes(
   { threeds, paymentPages, printDate }: Services,
@@ -296,9 +305,6 @@ function pageRoutes(
     const sign = (text: string) => signFor(merchant, text);
     return browserReturnOf(order, { sign, merchantName: merchant.name });
   };
-  const isTrusted = makeIsTrusted(partsOf(config.trustedProxies));
-  const addressOf = (request: HttpRequest) =>
-    clientAddressOf(request, isTrusted, config.proxyHeader);
   const findReceipt = makeFindReceipt({
     findEndpoint: (id) => configuration.current().endpoints.get(id),
     readReceiptId: vault.readReceiptId,
@@ -311,7 +317,9 @@ function pageRoutes(
       embedOriginsOf: ({ page, endpointId }) =>
         (page && configuration.getEndpoint(endpointId).settings.embedOrigins) ?? [],
     }),
-    ...paymentPageRoutes(pages, { paymentPages, threeds, querying, theme, addressOf }),
+    ...paymentPageRoutes(pages, {
+      ...{ paymentPages, threeds, querying, theme, addressOf: addressOf(dependencies) },
+    }),
     receiptRoute({ pathWord, receipts, theme, printDate, clock }),
   ];
 }

@@ -19,13 +19,17 @@ import type {
   StoredCallback,
 } from "../portal-api/reads.ts";
 import type { MessageView, TimelineOptions } from "../portal-api/timeline.ts";
-import { findAttempts } from "../storage/callback-journal.ts";
+import {
+  countReceivers,
+  countResent,
+  findAttempts,
+  findCallbackPage,
+} from "../storage/callback-journal.ts";
 import type { Cells } from "../storage/cells.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { countInDoubt, findById, findHistory } from "../storage/find-orders.ts";
 import {
   countFailingCallbacks,
-  findCallbackPage,
   findFigures,
   findOrderLines,
   scanOrderLines,
@@ -79,12 +83,12 @@ export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<num
       const found = await gather<StoredCallback>(query.merchantId, (at) =>
         findCallbackPage(at, query),
       );
-      const latest = found.toSorted(
-        (one, other) =>
-          other.madeAt - one.madeAt || byId(one, other) || other.sequence - one.sequence,
-      );
-      return latest.slice(0, query.limit);
+      return found.toSorted(byMaking).slice(0, query.limit);
     },
+    countReceivers: (filter, most) =>
+      gather(filter.merchantId, (query) => countReceivers(query, filter, most)),
+    countResent: (filter, at) =>
+      gather(filter.merchantId, (query) => countResent(query, filter, at)),
     findAttempts: ({ merchantId, id: orderId }, sequence) =>
       stores.call(merchantId, (query) => findAttempts(query, { merchantId, orderId, sequence })),
 
@@ -125,6 +129,11 @@ type Identified = Pick<OrderLineRow, "orderId">;
 
 function byId(one: Identified, other: Identified): number {
   return Number(BigInt(other.orderId) - BigInt(one.orderId));
+}
+
+/** As pages of one cell are sorted. */
+function byMaking(one: StoredCallback, other: StoredCallback): number {
+  return other.madeAt - one.madeAt || byId(one, other) || other.sequence - one.sequence;
 }
 
 /** Made again when the configuration is another. */

@@ -6,12 +6,14 @@ import { baseUrlOf, signedUrlsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { makeIsTrusted } from "../http/client-network.ts";
 import type { HttpRoute } from "../http/router.ts";
+import { findSigner } from "../merchant-api/control.ts";
 import { readHeads } from "../observability/audit-heads.ts";
 import type { OperatorEvent } from "../orders/events.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { accountHandlers } from "../portal-api/account.ts";
-import { type AuditedWork, actionHandlers, type ResendFilter } from "../portal-api/actions.ts";
+import { type AuditedWork, actionHandlers } from "../portal-api/actions.ts";
+import { callbackHandlers, resendHandlers } from "../portal-api/callbacks.ts";
 import { commandHandlers } from "../portal-api/commands.ts";
 import { configurationHandlers, gateHandlers } from "../portal-api/configuration.ts";
 import { codeHandlers, passkeyHandlers } from "../portal-api/factors.ts";
@@ -21,8 +23,9 @@ import { openApiRoute } from "../portal-api/openapi.ts";
 import { orderHandlers } from "../portal-api/orders.ts";
 import { portalPageRoutes } from "../portal-api/pages.ts";
 import { portalApiRoutes } from "../portal-api/pipeline.ts";
-import type { PortalReads } from "../portal-api/reads.ts";
+import type { DeliveryFilter, PortalReads } from "../portal-api/reads.ts";
 import { reconciliationHandlers } from "../portal-api/reconciliations.ts";
+import { requestHandlers } from "../portal-api/requests.ts";
 import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
 import { makeGuard } from "../portal-api/sign-in.ts";
 import { auditHandlers, type TeamStore, teamHandlers } from "../portal-api/team.ts";
@@ -37,6 +40,7 @@ import { isOwnKey } from "../storage/audit.ts";
 import { findEntries, verifyAudit } from "../storage/audit-verify.ts";
 import { resendCallbacks } from "../storage/callback-journal.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
+import type { Query } from "../storage/database.ts";
 import { isUnavailable } from "../storage/faults.ts";
 import { unpackEvent } from "../storage/order-row.ts";
 import { makeFactorStore } from "../storage/second-factors.ts";
@@ -46,7 +50,7 @@ import { asSerialNumber } from "../values/ids.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { renderQrSvg } from "../values/qr-code.ts";
 import { Secret } from "../values/secret.ts";
-import { asInstant, hours, later } from "../values/time.ts";
+import { hours, later } from "../values/time.ts";
 import { findPasswordFault, hashPassword, isPassword, newPassword } from "../vault/password.ts";
 import {
   digestRecoveryCode,
@@ -60,7 +64,9 @@ import { decideDoubt, makeReport } from "./operator-events.ts";
 import type { OrderIndexJob } from "./order-index.ts";
 import { type OpenDesk, openPortalConfiguration } from "./portal-configuration.ts";
 import { makePortalNames, makePortalReads, makeShownMessages } from "./portal-reads.ts";
+import { openRequests } from "./portal-requests.ts";
 import type { Readiness } from "./readiness.ts";
+import type { RefusedJob } from "./refused-requests.ts";
 import type { Resources } from "./resources.ts";
 import type { Services } from "./services.ts";
 
@@ -71,6 +77,7 @@ type Dependencies = Resources & {
   readonly engine: Engine;
   readonly gates: Gates;
   readonly orderIndex: OrderIndexJob;
+  readonly refused: RefusedJob;
   readonly orders: Pick<Services["orders"], "followUp">;
   readonly checkReadiness: () => Promise<Readiness>;
   readonly printDate: Services["printDate"];
@@ -86,12 +93,15 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const origins = () => signedUrlsOf(config, dependencies.port()).map((url) => new URL(url).origin);
   const access = openAccess(dependencies);
   const options = { ...access, ...openTeam(dependencies), ...openOrders(dependencies), origin };
+  const requests = openRequests(dependencies);
   const configured = { ...openPortalConfiguration(dependencies), names: options.names };
   const handlers = {
     ...{ ...accountHandlers(options), ...codeHandlers(options), ...passkeyHandlers(options) },
     ...{ ...orderHandlers(options), ...homeHandlers(options), ...actionHandlers(options) },
     ...{ ...teamHandlers(options), ...commandHandlers(configured), ...linkHandlers(configured) },
     ...{ ...configurationHandlers(configured), ...gateHandlers(configured) },
+    ...{ ...callbackHandlers(options), ...resendHandlers(options) },
+    ...requestHandlers({ ...options, ...requests, now: clock.now }),
     ...reconciliationHandlers(configured),
     ...auditHandlers(options),
     ...dependencies.staging?.portal?.(options.reads),
@@ -150,16 +160,18 @@ function openOrders(dependencies: Dependencies) {
       return decided;
     },
     receiptIdOf: ({ merchantId, id }: Order) => vault.receiptIdOf({ merchantId, orderId: id }),
-    async resend({ merchantId, since, until, ...filter }: ResendFilter) {
-      const [from, to] = [since, until].map((each) =>
-        each === undefined ? undefined : asInstant(each),
-      );
-      const chosen = { ...filter, merchantId, since: from, until: to };
-      const now = dependencies.clock.now();
+    async resend(filter: DeliveryFilter, most: number) {
+      const { merchantId } = filter;
+      const resend = (query: Query) =>
+        resendCallbacks(query, filter, dependencies.clock.now(), most);
       const sent = await (merchantId === undefined
-        ? queries.each((query) => resendCallbacks(query, chosen, now)).then((all) => all.flat())
-        : queries.call(merchantId, (query) => resendCallbacks(query, chosen, now)));
+        ? queries.each(resend).then((all) => all.flat())
+        : queries.call(merchantId, resend));
       return sent.length;
+    },
+    findSigner({ endpointId }: Order, text: string, control: string) {
+      const { merchant } = configuration.getEndpoint(endpointId);
+      return findSigner(merchant, text, control);
     },
     recorded: makeRecorded(dependencies),
   };

@@ -19,7 +19,7 @@ import {
   walletFields,
   walletKinds,
 } from "../support/wallets.ts";
-import { post, signedSale, signedStatus } from "../support/wire.ts";
+import { formOf, post, signedSale, signedStatus } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 // Approved with any CVV, so that it can be registered.
@@ -64,6 +64,12 @@ async function payWith(world: World, cvv2: string): Promise<readonly string[]> {
     // The same again, wrongly: refusals must not repeat the request's values either.
     const broken = signedSale(world, endpoint, { ...fields, expire_month: "13" });
     replies.push((await post(world, `/gw/api/v2/sale/${endpoint}`, broken)).text);
+    // And in fields that are no place for them, unsigned: what is kept of it is masked too.
+    const [client_orderid, other] = [credit_card_number, { order_desc: credit_card_number }];
+    const names = { [credit_card_number]: cvv2, cvv: cvv2, pan: credit_card_number };
+    const email = `${credit_card_number}@example.com`;
+    const strange = formOf({ ...fields, ...other, ...names, client_orderid, email, control: cvv2 });
+    replies.push((await post(world, `/gw/api/v2/sale/${endpoint}`, strange)).text);
     const asked = signedStatus(world, { client_orderid: fields.client_orderid });
     replies.push((await post(world, `/gw/api/v2/status/${endpoint}`, asked)).text);
   }

@@ -5,6 +5,7 @@
 import { type Api, api } from "@tollgate/gateway/portal-api";
 import { hasRight, isMerchantRole, type Role, rights } from "@tollgate/gateway/roles";
 import { addUser } from "./portal.ts";
+import { formOf, post } from "./wire.ts";
 import type { World } from "./world.ts";
 
 export { commandRights } from "@tollgate/gateway/rights";
@@ -19,6 +20,8 @@ export function mayUse(role: Role, access: string, scope: string): boolean {
 
 type Values = {
   readonly order: string;
+  /** Of a refused request. */
+  readonly serial: string;
   readonly endpoint: string;
   /** What another merchant's user must never see. */
   readonly secrets: readonly string[];
@@ -63,6 +66,8 @@ const inputs: Inputs = {
   "POST /orders/settle/:order":       ({ order }) => ({ order, version: 1, reason: "the matrix", outcome: "done" }),
   "GET /callbacks":                   () => ({}),
   "GET /callbacks/:order/:sequence":  ({ order }) => ({ order, sequence: 1 }),
+  "GET /callbacks/progress":          ({ order }) => ({ order, resentAt: 1 }),
+  "POST /callbacks/preview":          ({ order }) => ({ order }),
   "POST /callbacks/resend":           ({ order }) => ({ order, reason: "the matrix" }),
   "GET /command":                     () => ({ name: "link create" }),
   "POST /commands/preview":           () => ({ name: "merchant control-key renew", words: ["demo"], options: [] }),
@@ -78,6 +83,10 @@ const inputs: Inputs = {
   "GET /links/:link":                 () => ({ link: "100000000000001" }),
   "GET /reconciliations":             () => ({}),
   "GET /reconciliations/:gate/:day":  () => ({ gate: "sandbox", day: "2030-01-31" }),
+  "GET /requests":                    () => ({}),
+  "GET /requests/:serial":            ({ serial }) => ({ serial }),
+  "GET /checksum/operations":         () => ({}),
+  "POST /checksum/try":               ({ endpoint }) => ({ endpoint, operation: "sale", fields: { control: "0".repeat(40) } }),
   "GET /users":                       () => ({}),
   "POST /users/add":                  () => ({ login: `new-${++users}`, role: "merchant-viewer", merchant: "demo" }),
   "POST /users/role/:login":          () => ({ login: victim, role: "merchant-viewer", merchant: "demo" }),
@@ -105,10 +114,21 @@ export const examples = {
     const sale = await world.merchant().sale({ email: "only-demo@example.com" });
     await world.settle();
     const order = sale["gw-order-id"] ?? "";
+    const endpoint = world.set.endpoints["plain"] ?? "";
+    const form = formOf({ client_orderid: "refused-of-demo", control: "0".repeat(40) });
+    const refused = await post(world, `/gw/api/v2/sale/${endpoint}`, form);
+    const serial = new URLSearchParams(refused.text).get("serial-number") ?? "";
+    await world.settle();
     await addUser(world, { login: victim, role: "merchant-viewer", merchant: "demo" });
     return {
-      ...{ order, endpoint: world.set.endpoints["plain"] ?? "" },
-      secrets: [order, `"${victim}"`, sale["merchant-order-id"], "only-demo@example.com"],
+      ...{ order, serial, endpoint },
+      secrets: [
+        order,
+        "refused-of-demo",
+        `"${victim}"`,
+        sale["merchant-order-id"],
+        "only-demo@example.com",
+      ],
     };
   },
 

@@ -1,0 +1,117 @@
+/** What is kept of a refused request: nothing that is secret, wherever it was written. */
+import assert from "node:assert/strict";
+import { hash } from "node:crypto";
+import { test } from "node:test";
+import { writeForm } from "@tollgate/protocols/form";
+import { Failure } from "../values/failure.ts";
+import { asSerialNumber } from "../values/ids.ts";
+import { asInstant } from "../values/time.ts";
+import type { Services } from "../wiring/services.ts";
+import { describeRefused } from "./describe-refused.ts";
+import { sale } from "./operations/payments.ts";
+import { entryPoint } from "./testing.ts";
+
+const card = "4111111111111111";
+const token = `{"data":"${"x7Fq".repeat(40)}","signature":"abc"}`;
+const key = "top-secret-key";
+// The rules between fields ask for nothing else.
+const services = { findCallbackFault: () => undefined } as unknown as Services;
+
+function describe(pairs: readonly (readonly [string, string])[]) {
+  return describeRefused(
+    {
+      ...{ operation: sale, version: "v2", services, at: asInstant(1), from: "203.0.113.7" },
+      call: {
+        ...{ id: "1001", contentType: undefined, body: Buffer.from(writeForm(pairs)) },
+        serialNumber: asSerialNumber("0195933a-7c48-7000-8000-000000000001"),
+      },
+      outcome: { answer: new Failure("control_mismatch"), entryPoint, authenticated: false },
+    },
+    { idsOf: () => [], otherKeys: () => [] },
+  );
+}
+
+test("a card number, a token and the key are kept in no field, whatever its name", () => {
+  const names = [...Object.keys(sale.request), "unknown", "cvv", card, `x${token}`, key];
+
+  for (const secret of [card, token, key, Buffer.from(token).toString("base64")]) {
+    const kept = JSON.stringify(describe(names.map((name) => [name, secret])));
+    for (const each of [card, token.slice(0, 40), token.slice(100, 140), key]) {
+      assert.ok(!kept.includes(each) && !kept.includes(JSON.stringify(each).slice(1, -1)), each);
+    }
+    const encoded = Buffer.from(token).toString("base64");
+    assert.ok(!kept.includes(encoded.slice(0, 40)));
+  }
+  const signed = hash("sha1", `1001${card}${key}`, "hex");
+  const money = [
+    ["amount", card],
+    ["currency", "USD"],
+    ["control", signed],
+  ] as const;
+  assert.ok(!JSON.stringify(describe(money)).includes(card));
+});
+
+test("verification values, names and addresses are a length", () => {
+  const { fields } = describe([
+    ...([
+      ["cvv2", "123"],
+      ["first_name", "Ann"],
+      ["address1", "1 Road"],
+    ] as const),
+    ...([
+      ["card_printed_name", "ANN"],
+      ["merchant_data", "m"],
+      ["birthday", "19700101"],
+    ] as const),
+  ]);
+
+  assert.deepEqual(
+    fields.map(({ value }) => value),
+    fields.map(() => undefined),
+  );
+  assert.deepEqual(fields[0], { name: "cvv2", length: 3, isDigits: true });
+});
+
+test("signed values, words and addresses without their query are shown", () => {
+  const { fields } = describe([
+    ...([
+      ["client_orderid", "cup 7"],
+      ["amount", "10,4"],
+      ["currency", "USD"],
+    ] as const),
+    ...([
+      ["country", "Atlantis"],
+      ["redirect_url", "https://a:b@shop.example/x?token=1"],
+    ] as const),
+  ]);
+
+  assert.deepEqual(
+    fields.map(({ value }) => value),
+    ["cup 7", "10,4", "USD", undefined, "https://shop.example/…"],
+  );
+});
+
+test("every fault is told once, also those behind the wrong checksum", () => {
+  const { faults } = describe([
+    ["amount", "10,4"],
+    ["currency", "USD"],
+    ["email", "nowhere"],
+  ]);
+
+  assert.equal(faults[0], "INVALID_CONTROL_CODE");
+  assert.equal(new Set(faults).size, faults.length);
+  for (const name of ["client_orderid", "amount", "email", "ipaddress", "city"]) {
+    assert.ok(
+      faults.some((fault) => fault.includes(name)),
+      name,
+    );
+  }
+});
+
+test("a request is kept within 8 KB, whatever it has", () => {
+  const many = Array.from({ length: 5_000 }, (_, n) => [`field_${n}`, "y".repeat(90)] as const);
+  const long = Object.keys(sale.request).map((name) => [name, "z".repeat(64)] as const);
+
+  assert.ok(JSON.stringify(describe(many)).length < 8_192);
+  assert.ok(JSON.stringify(describe(long)).length < 8_192);
+});

@@ -1,0 +1,201 @@
+/**
+ * A refused request as it is kept for the portal: what may be shown of its fields, every fault
+ * that it has, and the mistake with its checksum. Only fields of a list are kept with their values;
+ * of all others the length is. Neither the checksum nor the signature that was sent is kept: a
+ * checksum may be right for another request (decision 0062).
+ */
+import type { EntryPoint } from "../orders/merchant.ts";
+import { Failure } from "../values/failure.ts";
+import { maskCardNumbers } from "../values/mask-card-numbers.ts";
+import type { Secret } from "../values/secret.ts";
+import type { Instant } from "../values/time.ts";
+import type { Services } from "../wiring/services.ts";
+import { findMistakes, holdsKey } from "./checksum-mistakes.ts";
+import { amountFaults } from "./control.ts";
+import { Fault } from "./fields.ts";
+import { AccessDenied } from "./oauth.ts";
+import type { Operation, Sent, Version } from "./operation.ts";
+import { type Call, type RequestOutcome, readBody, readFields } from "./pipeline.ts";
+import { type Mistake, type SignedPart, signedParts } from "./signed-parts.ts";
+
+export type RefusedCall = {
+  readonly operation: Operation;
+  readonly version: Version;
+  readonly call: Pick<Call, "id" | "body" | "contentType" | "serialNumber">;
+  readonly outcome: RequestOutcome & { readonly entryPoint: EntryPoint };
+  readonly services: Services;
+  readonly at: Instant;
+  /** The client's address. */
+  readonly from: string;
+};
+
+/** A hidden value has its length only. */
+type ShownField = {
+  readonly name: string;
+  readonly value?: string;
+  readonly length: number;
+  readonly isDigits?: boolean;
+};
+
+export type RefusedDocument = {
+  readonly fields: readonly ShownField[];
+  readonly faults: readonly string[];
+  /** Values that the checksum covers, in its order; absent in v4. */
+  readonly parts?: readonly SignedPart[];
+  /** Absent where the checksum is right, empty where no usual mistake explains it. */
+  readonly mistakes?: readonly Mistake[];
+  /** Of OAuth: the check that failed. */
+  readonly check?: string;
+};
+
+export type DescribeOptions = {
+  /** The merchant's endpoints and groups, as ids. */
+  readonly idsOf: (entryPoint: EntryPoint) => readonly string[];
+  readonly otherKeys: (entryPoint: EntryPoint) => Iterable<Secret<string>>;
+};
+
+/** An amount has at most ten characters; a longer one may be a card number. */
+const amountMax = 11;
+/** Names whose values are kept, masked, and their length: a longer text is something else. */
+const shownNames: ReadonlyMap<string, number> = new Map([
+  ...(["client_orderid", "client-order-id", "enumerate_amounts"] as const).map(upTo(128)),
+  ...(["login", "email", "ipaddress", "by-request-sn", "threeDSServerTransID"] as const).map(
+    upTo(64),
+  ),
+  ...(["orderid", "cardrefid"] as const).map(upTo(24)),
+  ...(["amount"] as const).map(upTo(amountMax)),
+]);
+/** Kept where they are one of the words that they may be. */
+const wordNames: ReadonlySet<string> = new Set([
+  ...["currency", "country", "payment_data_type", "recurrent_scenario", "recurrent_initiator"],
+  ...["customer_browser_info", "threeDSCompInd"],
+]);
+/** Of addresses, the host. */
+const urlNames: ReadonlySet<string> = new Set([
+  ...["redirect_url", "redirect_success_url", "redirect_fail_url", "server_callback_url"],
+  ...["notify_url", "notificationURL", "site_url"],
+]);
+
+const [valueMax, nameMax, fieldsMax, originMax, allMax] = [160, 40, 80, 100, 4_000];
+const faultsMax = 40;
+
+export function describeRefused(refused: RefusedCall, options: DescribeOptions): RefusedDocument {
+  const { call, outcome, version } = refused;
+  const { answer, entryPoint } = outcome;
+  const own = answer instanceof AccessDenied ? [] : [messageOf(answer)];
+  const check = answer instanceof AccessDenied ? { check: answer.check } : {};
+  const body = readBody(call);
+  if (body instanceof Failure) return { fields: [], faults: own, ...check };
+  const { sent, pairs } = body;
+  const fields = showFields(pairs, refused.operation, entryPoint);
+  const faults = [...own, ...findFaults(refused, sent).map(messageOf)];
+  const known = { fields, faults: [...new Set(faults)].slice(0, faultsMax), ...check };
+  if (version === "v4") return known;
+  const terms = refused.operation.control;
+  const parts = signedParts(terms, sent, entryPoint).map(({ name, value }) => {
+    const isAmount = name === "amount" && (sent.get(name) ?? "").length <= amountMax;
+    const isMade = name === "{id}" || isAmount;
+    const shown = isMade ? value : showValue(refused.operation, name, value, entryPoint);
+    return { name, value: shown ?? "…" };
+  });
+  if (outcome.authenticated) return { ...known, parts };
+  const mistakes = findMistakes({
+    ...{ terms, sent, raw: new Map(pairs), entryPoint },
+    ...{ otherIds: options.idsOf(entryPoint), otherKeys: options.otherKeys(entryPoint) },
+  });
+  const named = mistakes?.map(({ kind, detail }) => ({
+    ...{ kind, detail: detail.length > valueMax ? "" : (showText(detail, entryPoint) ?? "") },
+  }));
+  return { ...known, parts, ...(named && { mistakes: named }) };
+}
+
+/** Those of single fields, also of those that the first fault kept from being read. */
+function findFaults(
+  { operation, version, at, call, outcome, services }: RefusedCall,
+  sent: Sent,
+): readonly Failure[] {
+  const { entryPoint } = outcome;
+  const isOAuth = version === "v4";
+  const all = Object.entries(operation.request).filter(
+    ([name]) => !isOAuth || (name !== "login" && name !== "control"),
+  );
+  const values: Record<string, unknown> = {};
+  const faults = [
+    ...readFields(all, sent, entryPoint, values),
+    ...amountFaults(operation.control, sent, entryPoint),
+  ];
+  if (faults.length > 0) return faults;
+  const known = all.map(([name]) => name);
+  const { serialNumber } = call;
+  const context = { entryPoint, serialNumber, receivedAt: at, sent, known, services };
+  return operation.rules?.(values, context) ?? [];
+}
+
+function messageOf(answer: Failure | { readonly type: string }): string {
+  return answer instanceof Failure ? answer.message : answer.type;
+}
+
+function upTo(length: number) {
+  return (name: string) => [name, length] as const;
+}
+
+function showFields(
+  pairs: readonly (readonly [name: string, value: string])[],
+  operation: Operation,
+  entryPoint: EntryPoint,
+): readonly ShownField[] {
+  let room = allMax;
+  return pairs.slice(0, fieldsMax).map(([name, value]) => {
+    const isKnown = Object.hasOwn(operation.request, name);
+    const hidden = { name: isKnown ? name : showName(name, entryPoint), ...aboutOf(value) };
+    const shown = isKnown && room > 0 ? showValue(operation, name, value, entryPoint) : undefined;
+    room -= hidden.name.length + (shown?.length ?? 0);
+    return shown === undefined ? hidden : { ...hidden, value: shown };
+  });
+}
+
+function aboutOf(value: string) {
+  const isDigits = /^\d+$/.test(value);
+  return { length: value.length, ...(isDigits && { isDigits }) };
+}
+
+/** An unknown name may be anything, a card number too. */
+function showName(name: string, entryPoint: EntryPoint): string {
+  const isName = /^[A-Za-z][\w.[\]-]*$/.test(name) && name.length <= nameMax;
+  return isName ? (showText(name, entryPoint) ?? "?") : "?";
+}
+
+/** A token or a document in the wrong field is not shown either. */
+function showValue(
+  { request }: Operation,
+  name: string,
+  value: string,
+  entryPoint: EntryPoint,
+): string | undefined {
+  if (urlNames.has(name)) {
+    const { origin = "", href = "" } = URL.parse(value) ?? {};
+    const isHttp = origin.startsWith("http") && origin.length <= originMax;
+    return isHttp
+      ? showText(href === `${origin}/` ? origin : `${origin}/…`, entryPoint)
+      : undefined;
+  }
+  if (wordNames.has(name)) {
+    const isWord = !(request[name]?.read(value.trim()) instanceof Fault);
+    return isWord ? value.trim() : undefined;
+  }
+  const isPlain = value.length <= (shownNames.get(name) ?? -1) && !/["{}<>]/.test(value);
+  return isPlain ? showText(value, entryPoint) : undefined;
+}
+
+/** Nothing for a text in which the merchant's key stands. */
+function showText(text: string, { merchant }: EntryPoint): string | undefined {
+  if (holdsKey(merchant, text)) return undefined;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: PostgreSQL takes no NUL in JSON
+  return shorten(maskCardNumbers(text).replace(/[\u0000-\u001f\u007f]/g, "·"));
+}
+
+function shorten(text: string): string {
+  return text.length > valueMax
+    ? `${text.slice(0, valueMax).toWellFormed()}…`
+    : text.toWellFormed();
+}

@@ -1,0 +1,128 @@
+/**
+ * Keeps refused requests for the portal, behind their replies. Anyone can have requests refused as
+ * often as they like, so everything here is bounded: how many of a merchant and of a client's
+ * network are taken, how much waits in memory, how many a second are described and written. What
+ * exceeds a bound is counted and not kept.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { makeRateLimit } from "../http/rate-limit.ts";
+import { Failure, type FailureCode } from "../values/failure.ts";
+import type { MerchantId, SerialNumber } from "../values/ids.ts";
+import type { Clock, Instant } from "../values/time.ts";
+import type { RefusedCall, RefusedDocument } from "./describe-refused.ts";
+import { AccessDenied } from "./oauth.ts";
+import type { RequestOutcome } from "./pipeline.ts";
+
+export type RefusedRow = {
+  readonly merchantId: MerchantId;
+  readonly serialNumber: SerialNumber;
+  readonly at: Instant;
+  /** The endpoint or group in the path. */
+  readonly entryId: string;
+  readonly operation: string;
+  readonly version: string;
+  /** The code of the failure, or `access_denied`. */
+  readonly code: string;
+  /** Whether the merchant has signed it: anyone can send the others. */
+  readonly authenticated: boolean;
+  readonly from: string;
+  readonly clientOrderId: string;
+  readonly document: RefusedDocument;
+};
+
+export type RefusedBatch = {
+  readonly rows: readonly RefusedRow[];
+  /** How many of each merchant were not kept. */
+  readonly dropped: ReadonlyMap<MerchantId, number>;
+};
+
+type Options = {
+  readonly clock: Pick<Clock, "now">;
+  readonly describe: (refused: RefusedCall) => RefusedDocument;
+  readonly write: (batch: RefusedBatch) => Promise<void>;
+  readonly onDropped: () => void;
+  readonly onFailed: (serialNumber: SerialNumber, error: unknown) => void;
+};
+
+/** Of a client's network at a merchant: a developer's tries, but no flood. */
+const perNetwork = { perSecond: 0.5, burst: 20 };
+const perMerchant = { perSecond: 5, burst: 40 };
+const [waitingMax, waitingBytesMax, bodyBytesMax] = [60, 2_000_000, 100_000];
+const writtenMax = 20;
+
+/** About the gateway or its load, and not about the request. */
+const others: readonly FailureCode[] = [
+  ...(["storage_unavailable", "internal_failure", "too_many_requests"] as const),
+];
+
+export type RefusedRequests = ReturnType<typeof makeRefusedRequests>;
+
+export function makeRefusedRequests(options: Options) {
+  const { clock, describe, write, onDropped, onFailed } = options;
+  const networks = makeRateLimit<string>(perNetwork, clock);
+  const merchants = makeRateLimit<MerchantId>(perMerchant, clock);
+  const waiting: RefusedCall[] = [];
+  let waitingBytes = 0;
+  let dropped = new Map<MerchantId, number>();
+  return { keep, flush };
+
+  function keep({ call, ...refused }: RefusedCall): void {
+    const { answer, entryPoint, authenticated } = refused.outcome;
+    if (answer instanceof Failure && others.includes(answer.code)) return;
+    const { id } = entryPoint.merchant;
+    const { length } = call.body;
+    const hasRoom = waiting.length < waitingMax && waitingBytes + length <= waitingBytesMax;
+    const isTaken =
+      length <= bodyBytesMax &&
+      hasRoom &&
+      networks.take(`${id}/${authenticated}/${refused.from}`) === 0 &&
+      merchants.take(id) === 0;
+    if (!isTaken) {
+      dropped.set(id, (dropped.get(id) ?? 0) + 1);
+      onDropped();
+      return;
+    }
+    waitingBytes += length;
+    waiting.push({ ...refused, call: { ...call, body: Uint8Array.from(call.body) } });
+  }
+
+  /** Payments have their turn between two requests. One that cannot be described is dropped. */
+  async function flush(): Promise<void> {
+    if (waiting.length === 0 && dropped.size === 0) return;
+    const [taken, lost] = [waiting.splice(0, writtenMax), dropped];
+    dropped = new Map();
+    const rows: RefusedRow[] = [];
+    for (const refused of taken) {
+      waitingBytes -= refused.call.body.length;
+      try {
+        rows.push(rowOf(refused, describe(refused)));
+      } catch (error) {
+        onFailed(refused.call.serialNumber, error);
+      }
+      await nextTurn();
+    }
+    await write({ rows, dropped: lost });
+  }
+}
+
+function rowOf(refused: RefusedCall, document: RefusedDocument): RefusedRow {
+  const { call, outcome, operation, version, at, from } = refused;
+  const { answer, entryPoint, authenticated } = outcome;
+  const named = ["client_orderid", "client-order-id"];
+  const clientOrder = document.fields.find(({ name }) => named.includes(name));
+  return {
+    ...{ merchantId: entryPoint.merchant.id, serialNumber: call.serialNumber, at },
+    ...{ entryId: entryPoint.id, operation: operation.name, version, authenticated, from },
+    code: answer instanceof Failure ? answer.code : "access_denied",
+    clientOrderId: clientOrder?.value ?? "",
+    document,
+  };
+}
+
+export type RefusedOutcome = RefusedCall["outcome"];
+
+/** Whether a request was refused, at an endpoint whose merchant is known. */
+export function isRefused(outcome: RequestOutcome): outcome is RefusedOutcome {
+  const { answer, entryPoint } = outcome;
+  return (answer instanceof Failure || answer instanceof AccessDenied) && entryPoint !== undefined;
+}

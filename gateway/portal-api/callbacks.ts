@@ -1,0 +1,153 @@
+/**
+ * Callbacks for the portal: their deliveries, every attempt with its signature, and sending again,
+ * which is previewed by the same filter and needs a reason.
+ */
+import type { Order } from "../orders/order.ts";
+import { asInstant } from "../values/time.ts";
+import type { AuditedWork } from "./actions.ts";
+import type { Api, Handlers } from "./api.ts";
+import { merchantOf, type OrderOptions, viewAttempt, viewCallback } from "./orders.ts";
+import type { DeliveryFilter, StoredAttempt } from "./reads.ts";
+import { type Caller, notFound, PortalRefusal } from "./route.ts";
+
+export type CallbackOptions = Pick<OrderOptions, "reads" | "names"> & {
+  /** At most `most`, the oldest first. */
+  readonly resend: (filter: DeliveryFilter, most: number) => Promise<number>;
+  readonly recorded: <Result>(entry: AuditedWork, work: () => Promise<Result>) => Promise<Result>;
+  /** Whose key has made the checksum of a result. */
+  readonly findSigner: (
+    order: Order,
+    text: string,
+    control: string,
+  ) => "current_key" | "old_key" | undefined;
+};
+
+/** Of one click; the user may click again. */
+const resentMax = 10_000;
+
+export function callbackHandlers(options: CallbackOptions) {
+  const { reads, names } = options;
+  const choose = makeChoose(options);
+  return {
+    async "GET /callbacks"({ after, limit = 50, ...filters }, caller) {
+      const filter = await choose(filters, caller);
+      if (filter === undefined) return { callbacks: [] };
+      const cursor = after === undefined ? undefined : readCursor(after);
+      const found = await reads.listCallbacks({ ...filter, after: cursor, limit });
+      const last = found.length === limit ? found.at(-1) : undefined;
+      const next = last && { next: `${last.madeAt}-${last.orderId}-${last.sequence}` };
+      return { callbacks: found.map((each) => viewCallback(each, names())), ...next };
+    },
+
+    async "GET /callbacks/:order/:sequence"({ order: id, sequence }, caller) {
+      const order = await reads.findOrder(id, caller.merchantId);
+      if (order === undefined) return notFound;
+      const key = { merchantId: order.merchantId, orderId: order.id, sequence };
+      const [[callback], attempts] = await Promise.all([
+        reads.listCallbacks({ ...key, after: undefined, limit: 1 }),
+        reads.findAttempts(order, sequence),
+      ]);
+      if (callback === undefined) return notFound;
+      return {
+        callback: viewCallback(callback, names()),
+        attempts: attempts.map((attempt) => ({
+          ...{ attempt: viewAttempt(attempt), signature: checkSignature(attempt, order, options) },
+        })),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** Sending again: the preview, the resending and its progress take the same filter. */
+export function resendHandlers(options: CallbackOptions) {
+  const { reads, recorded } = options;
+  const choose = makeChoose(options);
+  return {
+    async "POST /callbacks/preview"(input, caller) {
+      const filter = await choose(input, caller);
+      if (filter === undefined) return notFound;
+      const found = await reads.countReceivers(filter, resentMax + 1);
+      const count = found.reduce((sum, each) => sum + each.count, 0);
+      const receivers = found.slice(0, 20);
+      return { count: Math.min(count, resentMax), isMore: count > resentMax, receivers };
+    },
+
+    async "POST /callbacks/resend"({ reason, ...input }, caller) {
+      const filter = await choose(input, caller);
+      if (filter === undefined) return notFound;
+      if (input.order === undefined && input.since === undefined) return nothingNamed;
+      const { order, sequence: _, ...range } = input;
+      const entry = {
+        ...{ actor: caller.actor, action: "portal callback resend", reason, after: range },
+        subject: order === undefined ? "callbacks" : `order ${order}`,
+      };
+      const count = await recorded(entry, () => options.resend(filter, resentMax));
+      return { count, resentAt: caller.now };
+    },
+
+    async "GET /callbacks/progress"({ resentAt, ...input }, caller) {
+      const filter = await choose(input, caller);
+      if (filter === undefined) return notFound;
+      const found = await reads.countResent(filter, asInstant(resentAt));
+      const sum = (of: (each: (typeof found)[number]) => boolean) =>
+        found.filter(of).reduce((total, { count }) => total + count, 0);
+      return {
+        delivered: sum(({ state }) => state === "delivered"),
+        waiting: sum(({ state, failed }) => state === "due" && !failed),
+        failed: sum(({ state, failed }) => state !== "delivered" && (state !== "due" || failed)),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+type Chosen = Omit<Api["POST /callbacks/resend"]["input"], "reason">;
+
+/** Nothing for another merchant's order. */
+function makeChoose({ reads, names }: CallbackOptions) {
+  return async (input: Chosen, caller: Caller): Promise<DeliveryFilter | undefined> => {
+    const { order: id, merchant, endpoint: endpointId, host, since, until, ...rest } = input;
+    const order = id === undefined ? undefined : await reads.findOrder(id, caller.merchantId);
+    const merchantId = caller.merchantId ?? order?.merchantId ?? merchantOf(names(), merchant);
+    if ((id !== undefined && order === undefined) || merchantId === null) return undefined;
+    return {
+      ...{ ...rest, merchantId, endpointId, orderId: order?.id },
+      ...{ host: host?.trim().toLowerCase() || undefined },
+      ...(since !== undefined && { since: asInstant(since) }),
+      ...(until !== undefined && { until: asInstant(until) }),
+    };
+  };
+}
+
+const nothingNamed = new PortalRefusal(400, "invalid_input", "Name an order or a time.");
+
+const signedNames = ["status", "orderid", "client_orderid"] as const;
+
+/** The checksum of the attempt, made again with the merchant's keys of today. */
+function checkSignature(attempt: StoredAttempt, order: Order, { findSigner }: CallbackOptions) {
+  const { body, url, sequence } = attempt;
+  const fields = readResult(body === "" ? (URL.parse(url)?.search ?? "") : body);
+  const parts = signedNames.map((name) => ({ name, value: fields.get(name) ?? "" }));
+  const control = fields.get("control") ?? "";
+  const text = parts.map(({ value }) => value).join("");
+  const signer = control === "" ? "absent" : (findSigner(order, text, control) ?? "other");
+  const webhook = `${order.id}-${sequence}.{webhook-timestamp}.{body}`;
+  return { parts, result: signer, ...(body !== "" && { webhook }) } as const;
+}
+
+/** Of a form, a query or JSON. */
+function readResult(text: string): ReadonlyMap<string, string> {
+  if (!text.startsWith("{")) return new Map(new URLSearchParams(text));
+  try {
+    return new Map(Object.entries<string>(JSON.parse(text)));
+  } catch {
+    return new Map();
+  }
+}
+
+function readCursor(text: string) {
+  const [at = "", orderId = "", sequence = ""] = text.split("-");
+  const isCursor =
+    /^\d{1,15}(\.\d+)?$/.test(at) && /^\d{1,19}$/.test(orderId) && /^\d{1,6}$/.test(sequence);
+  if (!isCursor) return { at: 0, orderId: "0", sequence: 0 };
+  return { at: Number(at), orderId, sequence: Number(sequence) };
+}

@@ -1,0 +1,143 @@
+/**
+ * Refused requests for the portal, and the checksum debugger. What is stored of a request has its
+ * mistake already: nothing is computed with a key when it is looked at. Only users who may see the
+ * key can have values tried that were not sent (decision 0062).
+ */
+import { makeRateLimit } from "../http/rate-limit.ts";
+import { type FailureCode, failures } from "../values/failure.ts";
+import type { MerchantId } from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
+import type { Handlers } from "./api.ts";
+import { merchantOf } from "./orders.ts";
+import type { PortalNames } from "./reads.ts";
+import type { ChecksumView, RefusalDetail } from "./request-routes.ts";
+import { notFound, PortalRefusal } from "./route.ts";
+
+export type RefusedQuery = {
+  readonly merchantId: MerchantId | undefined;
+  readonly search: string | undefined;
+  readonly operation: readonly string[] | undefined;
+  readonly code: readonly string[] | undefined;
+  readonly endpoint: readonly string[] | undefined;
+  readonly from: number | undefined;
+  readonly until: number | undefined;
+  readonly after: { readonly at: number; readonly serial: string } | undefined;
+  readonly limit: number;
+};
+
+export type StoredRefusal = {
+  readonly merchantId: MerchantId;
+  readonly at: number;
+  readonly serial: string;
+  readonly entryId: string;
+  readonly operation: string;
+  readonly version: string;
+  readonly code: string;
+  readonly authenticated: boolean;
+  readonly from: string;
+  readonly clientOrderId: string;
+};
+
+export type StoredRefusalDetail = StoredRefusal & {
+  readonly document: Pick<RefusalDetail, "fields" | "faults" | "check"> &
+    Partial<Pick<ChecksumView, "parts" | "mistakes">>;
+};
+
+export type PastedRequest = {
+  readonly endpoint: string;
+  readonly operation: string;
+  readonly fields: ReadonlyMap<string, string>;
+};
+
+export type RequestOptions = {
+  readonly names: () => PortalNames;
+  readonly now: () => Instant;
+  readonly requests: {
+    list(query: RefusedQuery): Promise<readonly StoredRefusal[]>;
+    find(serial: string, merchant?: MerchantId): Promise<StoredRefusalDetail | undefined>;
+    countDropped(merchant?: MerchantId): Promise<number>;
+  };
+  readonly checksums: {
+    readonly operations: readonly { readonly name: string; readonly formula: readonly string[] }[];
+    /** Nothing for an endpoint or operation that is not this merchant's. */
+    attempt(pasted: PastedRequest, merchant?: MerchantId): ChecksumView | undefined;
+  };
+};
+
+/** A person at a screen. A key has far more than so many guesses. */
+const tries = { perSecond: 0.2, burst: 20 };
+
+export function requestHandlers({ names, requests, checksums, now }: RequestOptions) {
+  const limit = makeRateLimit<string>(tries, { now });
+  return {
+    async "GET /requests"({ merchant, after, limit: most = 50, search, ...filters }, caller) {
+      const merchantId = caller.merchantId ?? merchantOf(names(), merchant);
+      if (merchantId === null) return { requests: [], dropped: 0 };
+      const { operation, code, endpoint, from, until } = filters;
+      const [found, dropped] = await Promise.all([
+        requests.list({
+          ...{ merchantId, operation, code, endpoint, from, until, limit: most },
+          search: search?.trim() || undefined,
+          after: after === undefined ? undefined : readCursor(after),
+        }),
+        requests.countDropped(merchantId),
+      ]);
+      const last = found.length === most ? found.at(-1) : undefined;
+      const next = last && { next: `${last.at}_${last.serial}` };
+      return { requests: found.map((each) => viewLine(each, names())), dropped, ...next };
+    },
+
+    async "GET /requests/:serial"({ serial }, caller) {
+      const found = await requests.find(serial, caller.merchantId);
+      if (found === undefined) return notFound;
+      const { parts, mistakes, ...document } = found.document;
+      const checksum = parts && {
+        parts,
+        mistakes: mistakes ?? [],
+        matches: mistakes === undefined,
+      };
+      return { line: viewLine(found, names()), ...document, ...(checksum && { checksum }) };
+    },
+
+    async "GET /checksum/operations"() {
+      return { operations: checksums.operations };
+    },
+
+    async "POST /checksum/try"({ endpoint, operation, fields }, caller) {
+      if (limit.take(caller.account.id) > 0) return tooMany;
+      const given = Object.entries(fields).filter((pair): pair is [string, string] => !!pair[1]);
+      const pasted = { endpoint, operation, fields: new Map(given) };
+      return checksums.attempt(pasted, caller.merchantId) ?? notFound;
+    },
+  } satisfies Partial<Handlers>;
+}
+
+const tooMany = new PortalRefusal(
+  429,
+  "too_many_requests",
+  "That was a lot of tries. Wait a few seconds and try again.",
+);
+
+function viewLine(stored: StoredRefusal, { merchants }: PortalNames): RefusalDetail["line"] {
+  const { merchantId, entryId, clientOrderId, authenticated, code, ...rest } = stored;
+  return {
+    ...{ serial: rest.serial, at: rest.at, operation: rest.operation, version: rest.version },
+    ...{ code, from: rest.from, endpoint: entryId, clientOrder: clientOrderId },
+    merchant: merchants.find(({ id }) => id === merchantId)?.login ?? "",
+    error: wordOf(code),
+    isSigned: authenticated,
+  };
+}
+
+function wordOf(code: string): string {
+  const isCode = (text: string): text is FailureCode => Object.hasOwn(failures, text);
+  return isCode(code) ? failures[code].word : "ACCESS_DENIED";
+}
+
+function readCursor(text: string) {
+  const [at = "", serial = ""] = text.split("_");
+  const isCursor = /^\d{1,15}(\.\d+)?$/.test(at) && /^[0-9a-f-]{36}$/.test(serial);
+  return isCursor ? { at: Number(at), serial } : { at: 0, serial: firstSerial };
+}
+
+const firstSerial = "00000000-0000-0000-0000-000000000000";

@@ -1,0 +1,148 @@
+/**
+ * Refused requests of a cell, for the portal. Of each merchant the latest are kept, those that the
+ * merchant has signed apart from those that anyone can send: a flood pushes out only itself.
+ */
+import type { RefusedBatch, RefusedRow } from "../merchant-api/refused-requests.ts";
+import type { RefusedQuery, StoredRefusal, StoredRefusalDetail } from "../portal-api/requests.ts";
+import type { MerchantId } from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
+import { isHere, livesHere } from "./cells.ts";
+import type { Query } from "./database.ts";
+
+/** All of one cell. */
+export async function keepRefused(
+  query: Query,
+  { rows, dropped }: RefusedBatch,
+  { countMax, now }: { readonly countMax: number; readonly now: Instant },
+): Promise<void> {
+  if (rows.length > 0) {
+    await query(insertStatement, [JSON.stringify(rows.map(packRow))], "keep_refused");
+    for (const merchant of new Set(rows.map(({ merchantId }) => merchantId))) {
+      for (const authenticated of [true, false]) {
+        await query(trimStatement, [merchant, authenticated, countMax], "trim_refused");
+      }
+    }
+  }
+  if (dropped.size === 0) return;
+  const counts = [...dropped].map(([merchant_id, count]) => ({ merchant_id, count }));
+  await query(dropStatement, [JSON.stringify(counts), now], "drop_refused");
+}
+
+function packRow({ merchantId, serialNumber, entryId, clientOrderId, from, ...row }: RefusedRow) {
+  return {
+    ...{ ...row, merchant_id: merchantId, serial: serialNumber, entry_id: entryId },
+    ...{ client_orderid: clientOrderId, sent_from: from },
+  };
+}
+
+const insertStatement = `
+insert into refused_requests (merchant_id, at, serial, entry_id, operation, version, code,
+  authenticated, sent_from, client_orderid, document)
+select merchant_id, to_timestamp(at / 1000), serial, entry_id, operation, version, code,
+  authenticated, sent_from, client_orderid, document
+from json_to_recordset($1::json) as kept (merchant_id bigint, at float8, serial uuid,
+  entry_id bigint, operation text, version text, code text, authenticated boolean,
+  sent_from text, client_orderid text, document json)
+where ${livesHere(`in (
+  select (owner ->> 'merchant_id')::bigint from json_array_elements($1::json) as owner)`)}
+on conflict do nothing`;
+
+const trimStatement = `
+delete from refused_requests
+where merchant_id = $1 and authenticated = $2 and (at, serial) <= (
+  select at, serial from refused_requests where merchant_id = $1 and authenticated = $2
+  order by at desc, serial desc offset $3 limit 1)`;
+
+const dropStatement = `
+insert into dropped_requests as known (merchant_id, day, count)
+select merchant_id, (to_timestamp($2::float8 / 1000) at time zone 'UTC')::date, count
+from json_to_recordset($1::json) as lost (merchant_id bigint, count bigint)
+where ${livesHere(`in (
+  select (owner ->> 'merchant_id')::bigint from json_array_elements($1::json) as owner)`)}
+on conflict (merchant_id, day) do update set count = known.count + excluded.count`;
+
+export async function deleteOldRefused(query: Query, before: Instant): Promise<void> {
+  await query("delete from refused_requests where at < to_timestamp($1::float8 / 1000)", [before]);
+  await query(
+    "delete from dropped_requests where day < to_timestamp($1::float8 / 1000) - interval '1 day'",
+    [before],
+  );
+}
+
+/** Those of a person; answers how many. */
+export async function eraseRefused(query: Query, email: string): Promise<number> {
+  const gone = await query(
+    `delete from refused_requests where exists (
+       select from json_array_elements(document -> 'fields') as field
+       where field ->> 'name' = 'email' and lower(field ->> 'value') = lower($1))
+     returning serial`,
+    [email.trim()],
+  );
+  return gone.length;
+}
+
+const milliseconds = "(extract(epoch from at) * 1000)::float8";
+const columns = `merchant_id as "merchantId", ${milliseconds} as at, serial,
+  entry_id as "entryId", operation, version, code, authenticated, sent_from as "from",
+  client_orderid as "clientOrderId"`;
+
+/** The latest first. */
+export function findRefused(query: Query, asked: RefusedQuery) {
+  const { merchantId, search, after, limit, from, until } = asked;
+  const values: unknown[] = [];
+  const place = (value: unknown) => `$${values.push(value)}`;
+  const moment = (value: number) => `to_timestamp(${place(value)}::float8 / 1000)`;
+  const among = (column: string, chosen: readonly string[] | undefined, type = "text") =>
+    chosen === undefined || chosen.length === 0
+      ? []
+      : [`${column} = any(${place(chosen)}::${type}[])`];
+  const conditions = [
+    merchantId === undefined ? isHere : `merchant_id = ${place(merchantId)}`,
+    ...(from === undefined ? [] : [`at >= ${moment(from)}`]),
+    ...(until === undefined ? [] : [`at < ${moment(until)}`]),
+    ...among("operation", asked.operation),
+    ...among("code", asked.code),
+    ...among("entry_id", asked.endpoint, "bigint"),
+    ...(search === undefined
+      ? []
+      : [`(client_orderid = ${place(search)} or serial::text = lower(${place(search)}))`]),
+    ...(after === undefined
+      ? []
+      : [`(at, serial) < (${moment(after.at)}, ${place(after.serial)}::uuid)`]),
+  ];
+  return query<StoredRefusal>(
+    `select ${columns} from (
+       select * from refused_requests where ${conditions.join(" and ")}
+       order by at desc, serial desc limit ${limit}
+     ) as page order by page.at desc, serial desc`,
+    values,
+  );
+}
+
+export async function findRefusal(
+  query: Query,
+  serial: string,
+  merchantId: MerchantId | undefined,
+) {
+  const [found] = await query<StoredRefusalDetail>(
+    `select ${columns}, document from refused_requests
+     where serial = $1 and ($2::bigint is null or merchant_id = $2) and ${isHere}`,
+    [serial, merchantId ?? null],
+  );
+  return found;
+}
+
+/** How many were not kept, of the last seven days. */
+export async function countDropped(
+  query: Query,
+  merchantId: MerchantId | undefined,
+  now: Instant,
+): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    `select coalesce(sum(count), 0)::float8 as count from dropped_requests
+     where day > to_timestamp($2::float8 / 1000) - interval '7 days'
+       and ($1::bigint is null or merchant_id = $1) and ${isHere}`,
+    [merchantId ?? null, now],
+  );
+  return row?.count ?? 0;
+}
