@@ -3,14 +3,16 @@
  * work does it, as the user who is signed in. Nothing here knows what a command does. It is parsed
  * as a command line is, with every value behind its option's name or behind `--`.
  */
-import type { Argument, Command, CommanderError, Option } from "commander";
+import { stat } from "node:fs/promises";
+import type { Command, CommanderError } from "commander";
 import { routeLinks } from "../storage/payment-links.ts";
 import { isNumericId, type MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight, type Right, type Role } from "../values/roles.ts";
 import { workOf } from "./command.ts";
 import { settingsOf } from "./configuration-file.ts";
-import { type Offer, type Owner, offers, ownOptions, sentOptions, wordsOf } from "./desk-offers.ts";
+import { describeCommand, isFile, optionsOf } from "./desk-form.ts";
+import { type Offer, type Owner, offers, sentOptions } from "./desk-offers.ts";
 import { type Installation, readConfiguration } from "./installation.ts";
 import { perform, rightsOf, rightsPathOf, tryOut } from "./perform.ts";
 import { openWalletKeys } from "./wallet.ts";
@@ -57,7 +59,7 @@ export function makeDesk(installation: Installation, makeProgram: MakeProgram) {
   async function describe(name: string, user: DeskUser) {
     const found = await find(name);
     if (found === undefined || !mayGive(found, user)) return undefined;
-    return describeCommand(name, found);
+    return describeCommand(name, found.command, found.offer);
   }
 
   /** What would be written to the audit, or why nothing would be done. */
@@ -88,6 +90,8 @@ export function makeDesk(installation: Installation, makeProgram: MakeProgram) {
     if (found === undefined) return new NotOffered("There is no such command.");
     const given = await parse(found, request);
     if (given instanceof Problem) return given;
+    const fault = await findPathFault(found.command, request);
+    if (fault !== undefined) return fault;
     const [right, mode] = rightsOf(found.command, Object(given.at(-1)));
     if (!hasRight(user.role, right)) return new NotOffered(notAllowed(user.role, right));
     const place = { ...installation, actor: user.actor };
@@ -195,6 +199,23 @@ async function parse(
   return parsed ?? new Problem("There is no such command.");
 }
 
+const fileBytesMax = 1_000_000;
+
+/** Settings name files that every node has: none that reading would not end. */
+async function findPathFault(
+  command: Command,
+  { options }: DeskRequest,
+): Promise<Problem | undefined> {
+  for (const { name, value = "none" } of options) {
+    const option = command.options.find(({ long }) => long === `--${name}`);
+    const isPath = option?.flags.includes("<file>") && !/^(none$|data:)/.test(value);
+    const found = isPath ? await stat(value).catch(() => undefined) : undefined;
+    const isGood = found?.isFile() === true && found.size <= fileBytesMax;
+    if (isPath && !isGood) return new Problem(`${value} is no file that can be used here.`);
+  }
+  return undefined;
+}
+
 /** `error: required option '--amount <amount>' not specified`. */
 function sentenceOf({ message }: Error): string {
   const text = message.replace(/^error: /, "").replace(/\.?$/, ".");
@@ -203,15 +224,6 @@ function sentenceOf({ message }: Error): string {
 
 function rootOf(command: Command): Command {
   return command.parent === null ? command : rootOf(command.parent);
-}
-
-function isFile(argument: Argument, { input }: Offer): boolean {
-  return input === "file" && argument.name().startsWith("file");
-}
-
-function optionsOf(command: Command): readonly Option[] {
-  const own: readonly string[] = ownOptions;
-  return command.options.filter(({ long }) => long !== undefined && !own.includes(long));
 }
 
 /** Whose subject it is; nothing where there is no such thing. */
@@ -240,45 +252,3 @@ const owners: Readonly<Record<Owner, FindOwner>> = {
     return keys.find((each) => each.id === id)?.merchantId;
   },
 };
-
-function describeCommand(name: string, { command, offer }: Found) {
-  const path = rightsPathOf(command);
-  const [, mode] = rightsOf(command);
-  return {
-    name,
-    does: command.description(),
-    isChange: mode === "change" || mode === "record",
-    ...(offer.input && { input: offer.input }),
-    words: command.registeredArguments
-      .filter((argument) => !isFile(argument, offer))
-      .map((argument) => ({
-        name: argument.name(),
-        isRequired: argument.required,
-        isList: argument.variadic,
-        choices: wordsOf[`${path} ${argument.name()}`] ?? choicesIn(argument.name()),
-      })),
-    options: optionsOf(command).map((option) => describeOption(path, option)),
-  };
-}
-
-function describeOption(path: string, option: Option) {
-  const { long = "", flags, description, mandatory, argChoices, defaultValue } = option;
-  const [, value = ""] = /[<[](.+)[>\]]/.exec(flags) ?? [];
-  return {
-    name: long.replace(/^--/, ""),
-    does: description,
-    isRequired: mandatory,
-    /** Empty for a switch without a value. */
-    value,
-    choices: argChoices ?? wordsOf[`${path} ${long}`] ?? choicesIn(value),
-    ...(typeof defaultValue === "string" && { preset: defaultValue }),
-    isRepeated: option.parseArg !== undefined && option.argChoices === undefined,
-  };
-}
-
-/** `on|off` and `GET|POST|JSON`, but neither `days|none` nor `single|many|n`. */
-function choicesIn(text: string): readonly string[] {
-  const words = text.split("|");
-  const isOpen = words.some((word) => ["n", "days", "seconds"].includes(word));
-  return words.length < 2 || isOpen ? [] : words;
-}

@@ -50,9 +50,11 @@ const drawn = 1_000;
 export function openPortalConfiguration(dependencies: Dependencies) {
   const { config, cells, configuration, gates, vault, database, vaultDatabase } = dependencies;
   const { current } = configuration;
+  let desk: ReturnType<OpenDesk> | undefined;
   const openDesk: OpenDesk = () => {
     if (dependencies.openDesk === undefined) throw new Error("this node has no commands");
-    return dependencies.openDesk();
+    desk ??= dependencies.openDesk();
+    return desk;
   };
   const noLinks = { up: 0, wanted: 0 };
   return {

@@ -137,6 +137,7 @@ test("nothing of another merchant is shown or changed", async () => {
 const malicious: readonly (readonly [what: string, request: Request])[] = [
   ["a file in place of a word",        { name: "merchant key add", words: ["demo", "/etc/hostname"], options: [], input: "x" }],
   ["a picture on the gateway's disk",  { name: "endpoint set", words: [plain], options: [{ name: "shop-logo", value: "/etc/hostname" }] }],
+  ["a file without an end",            { name: "gate set", words: ["sandbox"], options: [{ name: "tls-roots", value: "/dev/zero" }] }],
   ["a file of rules",                  { name: "filter try", words: [], options: [{ name: "file", value: "/etc/hostname" }] }],
   ["a file to write",                  { ...link, options: [...terms(plain), { name: "svg", value: "/tmp/portal.svg" }] }],
   ["another option in the name",       { ...link, options: [...terms(plain), { name: "uses=many --svg", value: "x" }] }],
