@@ -5,6 +5,7 @@
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Customer, Order, Purchase, WalletType } from "../orders/order.ts";
+import { customerSent } from "../orders/payment-page.ts";
 import { type CardNumber, isExpired, isLuhnValid } from "../values/card-number.ts";
 import { isCountry, statesOf } from "../values/iso-codes.ts";
 import type { Secret } from "../values/secret.ts";
@@ -31,6 +32,8 @@ export type SubmittedCard = {
   readonly holderName: string;
 };
 
+type AskingOrder = Pick<Order, "purchase" | "page">;
+
 export type WantedField = (typeof askable)[number]["field"];
 
 /** `name`: in settings and in merchants' requests. */
@@ -48,14 +51,15 @@ const askable = [
 ] as const satisfies readonly { readonly field: keyof Customer; name: string; max: number; isUsual: boolean }[];
 
 /**
- * What the page asks for: what the merchant has not sent, of the fields that the endpoint's
- * settings name, or else of those that it requires of a sale. A state is asked for beside a country
- * that has states, unless the endpoint waives it.
+ * What the page asks for, at every try: what the merchant has not sent, of the fields that the
+ * endpoint's settings name, or else of those that it requires of a sale. A state is asked for
+ * beside a country that has states, unless the endpoint waives it.
  */
 export function wantedFieldsOf(
-  { purchase: { customer } }: Pick<Order, "purchase">,
+  order: AskingOrder,
   { settings: { pageFields, optionalFields = [] } }: Pick<Endpoint, "settings">,
 ): readonly WantedField[] {
+  const customer = customerSent(order);
   const isNamed = ({ name, isUsual }: (typeof askable)[number]) =>
     pageFields === undefined
       ? isUsual && !optionalFields.includes(name)
@@ -75,7 +79,7 @@ export type SubmissionFault = {
 };
 
 export type Asked = {
-  readonly order: Pick<Order, "purchase">;
+  readonly order: AskingOrder;
   readonly wanted: readonly WantedField[];
   readonly needsCvv: boolean;
 };
@@ -115,7 +119,7 @@ function customerFaults(
   { order, wanted }: Asked,
   customer: Partial<Customer>,
 ): readonly SubmissionFault[] {
-  const country = order.purchase.customer.country ?? customer.country ?? "";
+  const country = customerSent(order).country ?? customer.country ?? "";
   const states = statesOf(country);
   return askable.flatMap(({ field, max }): readonly SubmissionFault[] => {
     if (!wanted.includes(field) || (field === "state" && states === undefined)) return [];
@@ -128,10 +132,10 @@ function customerFaults(
 
 /** What the order keeps of it. The state of a country without codes may be any text: it is none. */
 export function customerIn(
-  { purchase }: Pick<Order, "purchase">,
+  order: AskingOrder,
   { customer: { state, ...rest } }: Pick<Submission, "customer">,
 ): Partial<Customer> {
-  const country = purchase.customer.country ?? rest.country ?? "";
+  const country = customerSent(order).country ?? rest.country ?? "";
   return state === undefined || statesOf(country) === undefined ? rest : { ...rest, state };
 }
 

@@ -44,12 +44,13 @@ type Dependencies = {
 
 /**
  * `open`: a payment may begin. `waiting`: its only order waits for a card. `in_use`: all uses are
- * taken, and a payment is in progress. `paid`: all uses were paid.
+ * taken, and a payment is in progress. `paid`: all uses were paid. `disabled`: its endpoint or
+ * merchant is.
  */
 export type PaymentLinkState =
   | { readonly kind: "open"; readonly page: string }
   | { readonly kind: "waiting"; readonly order: Order }
-  | { readonly kind: "in_use" | "paid" | "closed" | "expired" };
+  | { readonly kind: "in_use" | "paid" | "closed" | "expired" | "disabled" };
 
 export type FoundLink = {
   readonly link: PaymentLink;
@@ -79,7 +80,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
   }
 
   async function stateOf(link: PaymentLink, endpoint: Endpoint): Promise<PaymentLinkState> {
-    const end = isOn(endpoint) ? findEnd(link, clock.now()) : "closed";
+    const end = findEnd(link, clock.now()) ?? (isOn(endpoint) ? undefined : "disabled");
     if (!isFull(link)) return end ? { kind: end } : { kind: "open", page: pages.issue(link) };
     const used = await usesOf(link);
     if (used.every(({ isPaid }) => isPaid)) return { kind: "paid" };

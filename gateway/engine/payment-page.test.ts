@@ -180,6 +180,28 @@ test("a state is kept for a country that has states, and is otherwise any text a
   assert.equal(await kept({ country: "DE", state: "Brandenburg" }), undefined);
 });
 
+test("what was entered at a refused try is asked for again, and can be corrected", async () => {
+  const sent = {
+    ...opened.purchase.customer,
+    email: undefined,
+    country: undefined,
+    state: undefined,
+  };
+  const first = makePages({ ...opened, purchase: { ...opened.purchase, customer: sent } });
+  const asked = await first.open();
+  const entered = { email: "jane@exmaple.com", country: "US", state: "NY" };
+  await first.pages.pay(whole(asked), { ...byCard, customer: entered });
+  const refused = meet(first.stored(), events.refused);
+  const second = makePages(refused);
+  const again = await second.open();
+  const corrected = { email: "jane@example.com", country: "DE" };
+  await second.pages.pay(whole(again), { ...byCard, customer: corrected });
+
+  assert.deepEqual(again.wanted, asked.wanted);
+  const { email, country, state } = second.stored().purchase.customer;
+  assert.deepEqual([email, country, state], ["jane@example.com", "DE", undefined]);
+});
+
 test("a wallet's proof goes with its try, and refused payment data leads back to the page", async () => {
   const { cardId: _, hashId: __, ...facts } = card;
   const wallet = { type: "walletb_encrypted", isDevice: true } as const;

@@ -17,7 +17,7 @@ import type {
   WalletPayment,
   WalletType,
 } from "../orders/order.ts";
-import { enterCard, noCard, triesLeft } from "../orders/payment-page.ts";
+import { customerSent, enterCard, noCard, triesLeft } from "../orders/payment-page.ts";
 import { findOwingAttempt } from "../orders/prior-attempts.ts";
 import type { PageTerms } from "../orders/requests.ts";
 import { isFinal } from "../orders/stages.ts";
@@ -324,10 +324,10 @@ function makeTryCard(dependencies: PageDependencies) {
     { facts = noCard, wallet, authentication }: Tried,
   ): EventOf<"card_entered"> {
     const { ipAddress, browser } = submission;
-    const { customer: known } = order.purchase;
+    const sent = customerSent(order);
     // What the merchant has sent itself stays.
-    const sent = Object.entries(known).filter(([, value]) => value !== undefined);
-    const whole = { ...known, ...customerIn(order, submission), ...Object.fromEntries(sent) };
+    const kept = Object.entries(sent).filter(([, value]) => value !== undefined);
+    const whole = { ...sent, ...customerIn(order, submission), ...Object.fromEntries(kept) };
     const payer = { ipAddress, browser, customer: whole };
     return {
       ...{ kind: "card_entered", card: facts },

@@ -9,7 +9,7 @@ import { assertFitsWidth } from "../support/accessibility.ts";
 import { openWindow, takePicture } from "../support/browser.ts";
 import { assertReturned, charged, notCharged, prepareCheckout } from "../support/checkout.ts";
 import { atEnd } from "../support/clean-up.ts";
-import { beginPage, fillCard, openPage, payWith } from "../support/payment-page.ts";
+import { beginPage, fillCard, makeLink, openPage, payWith } from "../support/payment-page.ts";
 import { pay } from "../support/posted-page.ts";
 import { readGw } from "../support/programs.ts";
 import { cards } from "../support/threeds.ts";
@@ -22,11 +22,12 @@ const prepared = prepareCheckout({
 const absentNames = ["email", "phone", "address1", "zip_code", "city", "country", "state"];
 const absent = Object.fromEntries(absentNames.map((name) => [name, undefined]));
 
-test("the page of a disabled endpoint says so and leads back to the shop", async (t) => {
+test("page and link of a disabled endpoint say so, and the page leads back to the shop", async (t) => {
   const checkout = prepared();
   const { world } = checkout;
   const payment = await beginPage(checkout);
   const endpoint = world.set.endpoints["secure"] ?? assert.fail();
+  const { path } = await makeLink(world, endpoint);
   await readGw(world, "endpoint", "set", endpoint, "--disable");
   await world.restart();
   atEnd(t, async () => {
@@ -42,6 +43,10 @@ test("the page of a disabled endpoint says so and leads back to the shop", async
     await page.goto(new URL(new URL(payment.link).pathname, world.gateway.url).href);
     await page.getByRole("heading", { name: title }).waitFor();
     await takePicture(page, `pay-disabled-${size}`);
+    await page.goto(`${world.gateway.url}${path}`);
+    await page.getByRole("heading", { name: title }).waitFor();
+    await takePicture(page, `pay-link-disabled-${size}`);
+    await page.goBack();
     await page.getByRole("link", { name: button }).click();
     await page.getByText("Back in the shop").waitFor();
     assert.deepEqual(troubles, []);

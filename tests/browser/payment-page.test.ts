@@ -17,6 +17,7 @@ import {
 import {
   beginPage,
   fillCard,
+  makeLink,
   openPage,
   type PagePayment,
   payWith,
@@ -32,6 +33,15 @@ const still = { javaScriptEnabled: false };
 async function assertPaidOnce(checkout: Checkout, payment: PagePayment, tries = 1) {
   await assertReturned(checkout, payment, "/return", "approved");
   assert.deepEqual(payment.charges(), { received: tries, booked: 1 });
+}
+
+async function fillAddress(page: Page): Promise<void> {
+  await page.getByLabel("Email").fill("jane@example.com");
+  await page.getByLabel("Phone").fill("+1 555 0100");
+  await page.getByLabel("Street and number").fill("1 Main Street");
+  await page.getByLabel("Postal code").fill("62701");
+  await page.getByLabel("City").fill("Springfield");
+  await page.getByLabel("Country").selectOption("DE");
 }
 
 const notice = (page: Page) => page.getByRole("alert");
@@ -127,13 +137,9 @@ describe("a payment on the payment page", () => {
     await page.getByRole("button", { name: "Pay 10.15 USD" }).click();
     assert.equal(await page.locator("[aria-invalid=true]:visible").count(), 11);
     await takePicture(page, "pay-address-faults-phone");
-    await fillCard(page, { number: cards.frictionlessNoMethod });
+    await fillCard(page, { number: withoutFunds });
+    await fillAddress(page);
     await page.getByLabel("Email").fill("jane@example");
-    await page.getByLabel("Phone").fill("+1 555 0100");
-    await page.getByLabel("Street and number").fill("1 Main Street");
-    await page.getByLabel("Postal code").fill("62701");
-    await page.getByLabel("City").fill("Springfield");
-    await page.getByLabel("Country").selectOption("DE");
     assert.equal(await state.isVisible(), false);
     await page.getByLabel("Country").selectOption({ label: "United States" });
     await state.selectOption("IL");
@@ -141,9 +147,16 @@ describe("a payment on the payment page", () => {
     await page.getByText("not a complete email address").waitFor();
     await page.getByLabel("Email").fill("jane@example.com");
     await page.getByRole("button", { name: "Pay 10.15 USD" }).click();
+    // After a refusal all but the card is there, to be corrected.
+    await page.getByText("You can try 2 more times.").waitFor();
+    await takePicture(page, "pay-address-refused-phone");
+    assert.equal(await page.getByLabel("Email").inputValue(), "jane@example.com");
+    assert.equal(await state.inputValue(), "IL");
+    await page.getByLabel("Phone").fill("+1 555 0199");
+    await payWith(page, { number: cards.frictionlessNoMethod });
 
     const { fields: told } = await assertReturned(checkout, payment, "/return", "approved");
-    assert.deepEqual([told["email"], told["phone"]], ["jane@example.com", "+1 555 0100"]);
+    assert.deepEqual([told["email"], told["phone"]], ["jane@example.com", "+1 555 0199"]);
   });
 });
 
@@ -282,4 +295,24 @@ test("a page whose time is over takes no card, and the shop is told", async (t) 
   const { page: other } = await openWindow(t, "phone");
   await other.goto(late.link);
   await assertReturned(checkout, late, "/return", "declined");
+});
+
+test("a payment link is paid once, and says so afterwards", async (t) => {
+  const { world } = prepared();
+  const { path } = await makeLink(world, world.set.endpoints["secure"] ?? assert.fail());
+  const booked = world.bank.ledger().length;
+  const { page, troubles } = await openWindow(t, "phone");
+  const open = () => page.goto(`${world.gateway.url}${path}`);
+  await open();
+  await page.getByText("Oak chair").waitFor();
+  await takePicture(page, "pay-link-phone");
+  await fillAddress(page);
+  await payWith(page, { number: cards.frictionlessNoMethod });
+  await page.getByRole("heading", { name: "Payment approved" }).waitFor();
+  await open();
+  await page.getByRole("heading", { name: "This link has been paid" }).waitFor();
+  await takePicture(page, "pay-link-paid-phone");
+
+  assert.equal(world.bank.ledger().length, booked + 1);
+  assert.deepEqual(troubles, []);
 });

@@ -146,6 +146,7 @@ test("a declined cardholder goes on with the same order; one that ended unpaid f
   assert.equal(back.status, 303, "leads to the order's own page");
   const page = await openPage(back.location);
   sees(page, /limit or balance/);
+  assert.ok(!page.text.includes("ada@example.com"), "others who have the link may see the page");
   await postPage(page, { "cc-csc": "116" });
   await world.settle();
   await postPage(await openPage(back.location), { "cc-csc": "116" });

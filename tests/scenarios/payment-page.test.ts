@@ -32,6 +32,14 @@ async function sentFor(page: Opened): Promise<string> {
   return reference;
 }
 
+async function emailOf(page: Opened): Promise<string | undefined> {
+  const [row] = await world.installation.database.query<{ email: string }>(
+    "select facts #>> '{purchase,customer,email}' as email from orders where id = $1",
+    [page["gw-order-id"]],
+  );
+  return row?.email;
+}
+
 test("a card from the page pays like one that the merchant sends, with all that follows", async () => {
   const page = await openPage(merchant);
   const before = await merchant.status(page);
@@ -107,13 +115,14 @@ test("the token of one order opens no other", async () => {
 
 test("a refused card may be tried again, and the merchant hears the last result alone", async (t) => {
   const receiver = await startReceiver(t);
-  const page = await openPage(merchant, { server_callback_url: `${receiver.url}/heard` });
+  const server_callback_url = `${receiver.url}/heard`;
+  const page = await openPage(merchant, { server_callback_url, email: undefined });
 
-  await pay(page, noFunds);
+  await pay(page, { ...noFunds, email: "jane@exmaple.com" });
   await world.settle();
   const between = await merchant.status(page);
   const shown = await look(page);
-  await pay(page);
+  await pay(page, { email: "jane@example.com" });
   await world.settle();
   await receiver.untilHeard(1);
   const paid = await merchant.status(page);
@@ -125,6 +134,8 @@ test("a refused card may be tried again, and the merchant hears the last result 
   assert.equal(between["processor-rrn"], undefined);
   assert.equal(between["error-code"], undefined);
   assert.ok(shown.takesCard);
+  assert.match(shown.body, /name="email"[^>]* value="jane@exmaple\.com"/);
+  assert.equal(await emailOf(page), "jane@example.com");
   assert.equal(paid["order-stage"], "sale_approved");
   assert.match(paid["processor-rrn"] ?? "", /02$/);
   assert.deepEqual(

@@ -5,7 +5,9 @@ import type { Checkout, Payment } from "./checkout.ts";
 import type { Test } from "./clean-up.ts";
 import type { SaleFields } from "./merchant.ts";
 import { saleFields } from "./merchant.ts";
+import { readGw } from "./programs.ts";
 import { chargesAt } from "./threeds.ts";
+import type { World } from "./world.ts";
 
 export type PagePayment = Pick<Payment, "order" | "orderId" | "link" | "charges">;
 
@@ -43,6 +45,13 @@ export async function beginPage(
     return { received: now.received - before.received, booked: now.booked - before.booked };
   };
   return { order, orderId: order["gw-order-id"], link, charges };
+}
+
+/** A payment link of the endpoint, as `gw` makes it; the gateway's address may change later. */
+export async function makeLink(world: World, endpoint: string): Promise<{ readonly path: string }> {
+  const words = ["--amount", "12.50", "--currency", "USD", "--description", "Oak chair"];
+  const made = await readGw(world, "link", "create", "--endpoint", endpoint, ...words);
+  return { path: new URL((made as { readonly url: string }).url).pathname };
 }
 
 export type Typed = {

@@ -88,10 +88,11 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
 
 // biome-ignore format: a table
 const overTexts = {
-  paid:    "linkPaid",
-  in_use:  "linkInUse",
-  closed:  "linkEnded",
-  expired: "linkEnded",
+  paid:     "linkPaid",
+  in_use:   "linkInUse",
+  closed:   "linkEnded",
+  expired:  "linkEnded",
+  disabled: "disabled",
 } as const;
 
 function overPage(

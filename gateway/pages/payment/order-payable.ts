@@ -75,10 +75,23 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
     return {
       ...{ ...shopOf(endpoint), description: purchase.description },
       ...{ kind: kindOf(transaction.kind), amount: purchase.amount, wanted, needsCvv },
-      ...{ refusal, triesLeft, secondsLeft },
+      ...{ refusal, triesLeft, secondsLeft, refilled: enteredBefore(order, wanted) },
       wallets: offerWallets(endpoint.merchant, walletMethods),
     };
   }
+}
+
+/**
+ * What the cardholder has entered at the try before, to be corrected. Several people may have a
+ * payment link: its page does not show one of them what another has entered.
+ */
+function enteredBefore(
+  { purchase: { customer }, page }: ShownOrder["order"],
+  wanted: ShownOrder["wanted"],
+): PaymentView["refilled"] {
+  if (page.linkId !== undefined) return undefined;
+  const values = wanted.map((field) => [field, customer[field] ?? ""] as const);
+  return { faults: new Map(), values: new Map(values) };
 }
 
 export function shopOf({ merchant, settings }: ShownOrder["endpoint"]) {

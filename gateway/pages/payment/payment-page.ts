@@ -34,7 +34,7 @@ export type PaymentView = {
   readonly linkPage?: string | undefined;
   /** The origins that may embed the page, and that it tells when the cardholder leaves it. */
   readonly framedBy?: readonly string[];
-  /** What the cardholder has sent, when it could not be used. */
+  /** What the cardholder has sent, when it could not be used, or with the try before. */
   readonly refilled?: Refilled | undefined;
   /** Why the gateway made no try at all. */
   readonly notice?: string | undefined;
@@ -121,7 +121,8 @@ function renderWords(text: string): Html | undefined {
 
 function renderNotice(view: PaymentView, texts: Texts): Html | undefined {
   const { refilled, refusal, triesLeft } = view;
-  const notice = view.notice ?? (refilled && texts.pay.faultsFound);
+  const hasFaults = refilled !== undefined && refilled.faults.size > 0;
+  const notice = view.notice ?? (hasFaults ? texts.pay.faultsFound : undefined);
   if (notice !== undefined) return html`<p class="notice" role="alert">${notice}</p>\n`;
   if (refusal === undefined) return undefined;
   const left = triesLeft === undefined ? "" : texts.pay.triesLeft(triesLeft);

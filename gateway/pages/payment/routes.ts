@@ -23,6 +23,7 @@ import {
   assetReply,
   compressed,
   isAssetName,
+  preloadOf,
   scriptLink,
   styleLink,
 } from "./assets.ts";
@@ -160,10 +161,12 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     const reader = { texts, language, operator: options.operator };
     const folder = linkFrom(request, 0, "");
     const sheet = view.wallets?.length ? assets.sheet : undefined;
-    const links = html`${styleLink(assets.styleFor(view.shop.colour), folder)}
+    const style = assets.styleFor(view.shop.colour);
+    const links = html`${styleLink(style, folder)}
 ${sheet && scriptLink(sheet, folder)}${scriptLink(assets.script, folder)}`;
     const headers = {
       ...{ ...headersFor(view), "content-language": language, "vary": "Accept-Language" },
+      link: [style, assets.script].map((asset) => preloadOf(asset, folder)).join(", "),
     };
     const body = renderDocument(view, reader, links, hereIn(request));
     return compressed({ status, headers, body }, request);
