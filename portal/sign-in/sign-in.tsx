@@ -81,7 +81,7 @@ function SecondFactor({ session, accept }: StepProps) {
   return (
     <Step
       title={messages.secondFactor}
-      hint={messages.secondFactorHint}
+      hint={mayShow ? messages.passkeyHint : messages.secondFactorHint}
       error={send.error ?? passkey.error}
       send={() => send.mutate()}
     >
