@@ -1,5 +1,6 @@
 /** Every link from one document of the repository to another leads to a file and to its heading. */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readRepository } from "./repository.ts";
@@ -25,6 +26,7 @@ test("every link in a document leads somewhere", () => {
 test("a dead link and a dead heading are found", () => {
   assert.equal(findDeadLinks("README.md", "[a](docs/nowhere.md)").length, 1);
   assert.equal(findDeadLinks("README.md", "[a](docs/operating.md#nowhere)").length, 1);
+  assert.equal(findDeadLinks("README.md", "![a](tests/artefacts/nothing.png)").length, 1);
   assert.deepEqual(findDeadLinks("README.md", "[a](docs/operating.md), [b](docs)"), []);
 });
 
@@ -35,6 +37,7 @@ function findDeadLinks(path: string, text: string): readonly string[] {
       const [file = "", heading] = target.split("#");
       const place = file === "" ? path : join(path, "..", file).replace(/\/$/, "");
       const found = place === path ? text : texts.get(place);
+      if (place.endsWith(".png")) return !existsSync(join(import.meta.dirname, "..", place));
       if (found === undefined) return !folders.has(place);
       return heading !== undefined && place.endsWith(".md") && !headingsOf(found).has(heading);
     })
