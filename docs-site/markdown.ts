@@ -49,6 +49,7 @@ export function renderMarkdown(
         return address === undefined ? content : `<a href="${escapeHtml(address)}">${content}</a>`;
       },
       code: (token) => renderCode(token),
+      checkbox: () => "☐ ",
       table({ header, rows }) {
         const cell = (tag: string) => (each: Tokens.TableCell) =>
           `<${tag}>${this.parser.parseInline(each.tokens)}</${tag}>`;

@@ -141,6 +141,7 @@ function printBanner({ baseUrl, set, bank, portal, demoFile, config, ...given }:
 Tollgate is up after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
 
   Gateway        ${baseUrl}/
+  Documentation  ${baseUrl}/docs/
   Portal         ${baseUrl}/portal/   (${logins.join(", ")})
   Sandbox bank   ${bank.url}/   (ISO 8583 host at ${bank.host})
   Credentials    ${demoFile}
