@@ -162,7 +162,10 @@ describe("the documentation", () => {
   });
 
   // axe takes its time with long tables: each kind of page is judged once.
-  const judged = { desk: ["", "merchant-api/capture", "explorer"], phone: ["quick-start", "going-live"] };
+  const judged = {
+    desk: ["", "merchant-api/capture", "explorer"],
+    phone: ["quick-start", "going-live"],
+  };
   for (const size of ["desk", "phone"] as const) {
     test(`everyone can read it, ${size}`, async (t) => {
       const { page, troubles } = await openWindow(t, size);
