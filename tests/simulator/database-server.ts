@@ -74,10 +74,22 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
   /** The part of a `Database` that the simulated parts use. */
   function connect(): Database {
     const query = <Result>(text: string, values: readonly unknown[] = [], name?: string) =>
-      send(nameOf(text, name), values) as Promise<readonly Result[]>;
+      send(knownName(text, name), values) as Promise<readonly Result[]>;
     const missing = () => Promise.reject(new Error("no part of the simulation uses this"));
     const database = { query, hot: query, add: query, transaction: missing, close: missing };
     return { ...database, connect: connectAlone } as unknown as Database;
+  }
+
+  /** The gateway would take the error for one of the server: it ends the simulation instead. */
+  function knownName(text: string, name?: string): string {
+    try {
+      return nameOf(text, name);
+    } catch (error) {
+      time.after(0, server, () => {
+        throw error;
+      });
+      throw error;
+    }
   }
 
   async function connectAlone() {
@@ -86,7 +98,7 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
     return {
       async query(text: string, values: readonly unknown[]) {
         if (begun !== epoch) throw new Error("Connection terminated unexpectedly");
-        return { rows: await send(nameOf(text, undefined), values) };
+        return { rows: await send(knownName(text), values) };
       },
       end: async () => undefined,
     };

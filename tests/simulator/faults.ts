@@ -36,17 +36,18 @@ const durations = {
   database_is_read_only:   [1, 60],
   database_loses_answers:  [5, 120],
   standby_takes_over:      [0, 8],       // and lacks the commits of as long a time
-  operator_decides:        [0, 0],
+  operator_decides:        [30, 300],    // again and again
   receivers_fail:          [10, 200],
 } as const;
 
 export const faultKinds = Object.keys(durations) as readonly FaultKind[];
 
-/** When faults begin to happen, and when all have ended. */
-export const faultsFromMs = 1_000;
-export const faultsUntilMs = 300_000;
+/** In one seed of five the faults last for half an hour: alarms and deadlines take as long. */
+export function planDuration(random: Random): number {
+  return random.chance(0.2) ? 1_800_000 : 300_000;
+}
 
-export function planFaults(random: Random, nodes: number): readonly Fault[] {
+export function planFaults(random: Random, nodes: number, untilMs: number): readonly Fault[] {
   const kinds = faultKinds.filter(() => random.chance(0.5));
   const count = kinds.length === 0 ? 0 : 1 + random.below(24);
   const faults = Array.from({ length: count }, (): Fault => {
@@ -54,8 +55,8 @@ export function planFaults(random: Random, nodes: number): readonly Fault[] {
     const [least, most] = durations[kind];
     return {
       kind,
-      atMs: random.between(faultsFromMs, faultsUntilMs),
-      forMs: random.skewed(least * 1000, most * 1000),
+      atMs: random.between(1_000, untilMs),
+      forMs: random.skewed(least * 1000, most * 1000 * (untilMs / 300_000)),
       node: random.below(nodes),
       degree: random.next(),
     };

@@ -166,14 +166,21 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     if (!isUnanswered) answer(line, message, { 39: code });
   }
 
+  /** Field 90 names what is asked about, by type and trace number: a charge, or a follow-up. */
   function receiveInquiry(message: IsoMessage, line: Line): void {
-    const { 37: reference = "" } = message.fields;
+    const { 37: reference = "", 90: original = "" } = message.fields;
+    const [type, trace] = [original.slice(0, 4), original.slice(4, 10)];
+    const isCharge = type === "0200" || type === "0100";
     const charge = books.find((each) => each.reference === reference && !each.isReversed);
-    tell(`the host is asked and ${charge ? "knows" : "does not know"} the charge`, reference);
+    const known = isCharge
+      ? charge && { 4: String(charge.amount).padStart(12, "0"), 49: "840" }
+      : done.has(`${type.slice(0, 3)} ${trace} ${reference}`) && {};
+    tell(
+      `the host is asked about ${type} and ${known ? "knows it" : "does not know it"}`,
+      reference,
+    );
     if (random.chance(manners.unruly / 3)) return;
-    const amount = String(charge?.amount).padStart(12, "0");
-    const found = { 4: amount, 38: String(approvals), 39: "00", 49: "840" };
-    answer(line, message, charge ? found : { 39: "25" });
+    answer(line, message, known ? { ...known, 38: String(approvals), 39: "00" } : { 39: "25" });
   }
 
   /** A capture (0220) or a return (0400), and their repeats: carried out once. */

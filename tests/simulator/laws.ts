@@ -3,9 +3,11 @@
  * host and every answer to a merchant, and at the end, when the faults have long stopped.
  */
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
+import type { OrderEvent } from "../../gateway/orders/events.ts";
 import type { Order, Transaction } from "../../gateway/orders/order.ts";
-import { isFinal } from "../../gateway/orders/stages.ts";
+import { isFinal, type Stage } from "../../gateway/orders/stages.ts";
 import { totalsOf, transactionsOf } from "../../gateway/orders/transactions.ts";
+import { beginnings, tables as tablesOfKinds } from "../../gateway/orders/transitions.ts";
 import { type OrderRow, unpackOrder } from "../../gateway/storage/order-row.ts";
 import type { OrderRecord, Tables } from "./database-model.ts";
 import type { Booking } from "./host.ts";
@@ -21,6 +23,7 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
   /** The final stage of each transaction, by its serial number. */
   const ended = new Map<string, string>();
   const told = new Map<string, string>();
+  const stages = new Map<string, Stage>();
   /** The order of each reference that was ever committed. */
   const owners = new Map<string, string>();
   const charged = new Set<string>();
@@ -64,14 +67,24 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
     const order = orderOf(record);
     const { transaction } = order;
     for (const each of transactionsOf(order)) checkEnded(ended, each, orderId);
-    for (const { kind } of JSON.parse(events)) {
-      reached.add(`${transaction.kind} ${kind} ${transaction.stage}`);
-    }
+    reachCells(transaction, JSON.parse(events));
     for (const { identifiers } of [transaction, ...(transaction.priorAttempts ?? [])]) {
       if (identifiers !== undefined) own(identifiers.reference, orderId);
     }
     checkDeadline(record, order);
     checkAmounts(order);
+  }
+
+  /** From the stage of the commit before, event by event. */
+  function reachCells({ kind, serialNumber, stage }: Transaction, events: OrderEvent[]): void {
+    let from = stages.get(serialNumber) ?? beginnings[kind].stage;
+    for (const event of events) {
+      const cell = tablesOfKinds[kind][from]?.[event.kind];
+      if (cell === undefined) continue;
+      reached.add(`${kind} ${from} ${event.kind}`);
+      from = cell.stage;
+    }
+    stages.set(serialNumber, stage);
   }
 
   /** Also after commits were lost, no order has the reference of another. */
@@ -206,6 +219,15 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
     if (secret !== undefined) breakLaw("no card number is stored in clear", "", orderId);
   }
 }
+
+/** Of the kinds of transaction that merchants of the simulation begin. */
+export const allCells: readonly string[] = (
+  ["sale", "preauth", "capture", "refund", "cancel"] as const
+).flatMap((kind) =>
+  Object.entries(tablesOfKinds[kind]).flatMap(([stage, row]) =>
+    Object.keys(row).map((event) => `${kind} ${stage} ${event}`),
+  ),
+);
 
 export function orderOf(record: OrderRecord): Order {
   const documents = { facts: JSON.parse(record.facts), progress: JSON.parse(record.progress) };

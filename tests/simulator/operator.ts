@@ -5,6 +5,7 @@ import { makeCells } from "../../gateway/storage/cells.ts";
 import { asReceiptId } from "../../gateway/values/ids.ts";
 import { decideDoubt, makeReport } from "../../gateway/wiring/operator-events.ts";
 import { readSettings } from "./configuration.ts";
+import type { OrderRecord } from "./database-model.ts";
 import type { DatabaseServer } from "./database-server.ts";
 import type { Host } from "./host.ts";
 import { orderOf } from "./laws.ts";
@@ -22,8 +23,9 @@ type World = {
 
 const config = readSettings();
 const stages = new Set(["reversing", "repeating", "inquiring"]);
+const isDoubtful = ({ stage, owes }: OrderRecord) => stages.has(stage) || owes === "reverse";
 
-export function makeOperator({ server, story, host, random }: World) {
+export function makeOperator({ time, server, story, host, random }: World) {
   const database = server.connect();
   const databases = { node: database, vault: database };
   const cells = makeCells({
@@ -32,18 +34,25 @@ export function makeOperator({ server, story, host, random }: World) {
   });
   const report = makeReport({ config, cells, database });
 
-  return {
-    /** About a random order that waits between two tries. */
-    async decide(): Promise<void> {
-      const doubtful = server.tables.orders.values().filter(({ stage }) => stages.has(stage));
-      if (doubtful.length === 0) return;
-      const order = orderOf(random.pick(doubtful));
-      const event = random.chance(0.4) ? askAgain : verdictOn(order);
-      const decided = await decideDoubt(report, order, event).catch(() => undefined);
-      const isTaken = decided !== undefined && "id" in decided;
-      story.tell(`the operator decides ${event.kind}${isTaken ? "" : ", in vain"}`, order.id);
-    },
-  };
+  return { work };
+
+  function work(forMs: number): void {
+    if (forMs <= 0) return;
+    void decide();
+    const pauseMs = random.between(1_000, 20_000);
+    time.after(pauseMs, time.world, () => work(forMs - pauseMs));
+  }
+
+  /** About a random order in doubt; one that a node asks the host about is left alone. */
+  async function decide(): Promise<void> {
+    const doubtful = server.tables.orders.values().filter(isDoubtful);
+    if (doubtful.length === 0) return;
+    const order = orderOf(random.pick(doubtful));
+    const event = random.chance(0.4) ? askAgain : verdictOn(order);
+    const decided = await decideDoubt(report, order, event).catch(() => undefined);
+    const isTaken = decided !== undefined && "id" in decided;
+    story.tell(`the operator decides ${event.kind}${isTaken ? "" : ", in vain"}`, order.id);
+  }
 
   /** The operator settles only what the books say clearly. */
   function verdictOn({ transaction }: Order): OperatorEvent {

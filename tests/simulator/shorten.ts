@@ -16,7 +16,7 @@ export async function shorten(failed: Outcome): Promise<Outcome> {
   return best;
 
   /** Halves first, then quarters, down to single ones. */
-  async function drop(what: keyof Plan): Promise<void> {
+  async function drop(what: "faults" | "purchases"): Promise<void> {
     for (let size = Math.ceil(best.plan[what].length / 2); size >= 1; size = Math.floor(size / 2)) {
       for (let from = 0; from < best.plan[what].length && !isTired(); ) {
         const left = best.plan[what].filter((_, index) => index < from || index >= from + size);

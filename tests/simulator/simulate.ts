@@ -1,10 +1,12 @@
 /**
  * `npm run simulate -- --seeds 200` runs seeds from 1 on, `--seed 17` one of them, `--fresh` one
- * that is new; `--from`, `--orders` and `--seconds` bound the run. A seed that breaks a law
- * is shown with the shortest history that was found, and the exit status is 1.
+ * that is new; `--from`, `--orders` and `--seconds` bound the run, `--cells` lists the cells of the
+ * transition tables that were not reached. A seed that breaks a law is shown with the shortest
+ * history that was found, or with its own (`--whole`), and the exit status is 1.
  */
 import { parseArgs } from "node:util";
 import { describeFault, faultKinds } from "./faults.ts";
+import { allCells } from "./laws.ts";
 import { shorten } from "./shorten.ts";
 import { type Outcome, planOf, simulate } from "./simulation.ts";
 
@@ -17,6 +19,7 @@ const { values } = parseArgs({
     orders: { type: "string", default: "100" },
     seconds: { type: "string", default: "0" },
     whole: { type: "boolean", default: false },
+    cells: { type: "boolean", default: false },
   },
 });
 
@@ -73,8 +76,9 @@ function summarize(): void {
   console.log(
     `${total.seeds} seeds in ${Math.round(secondsSinceStart())} s: ${total.orders} orders, ` +
       `${total.charges} charges, ${total.faults} faults, ${total.events} events, ` +
-      `${hours} hours of virtual time, ${reached.size} kinds of step`,
+      `${hours} hours of virtual time, ${reached.size} of ${allCells.length} cells`,
   );
+  if (values.cells) console.log(allCells.filter((cell) => !reached.has(cell)).join("\n"));
   if (count < 20) return;
   const counts = [...met].map(([kind, times]) => `${kind.replaceAll("_", " ")} ${times}`);
   console.log(counts.join(", "));

@@ -7,7 +7,7 @@ import { asInstant } from "../../gateway/values/time.ts";
 import type { Row } from "./database-model.ts";
 import { readArray, readDocuments } from "./database-model.ts";
 import { makeDatabaseServer } from "./database-server.ts";
-import { describeFault, type Fault, faultsUntilMs, planFaults } from "./faults.ts";
+import { describeFault, type Fault, planDuration, planFaults } from "./faults.ts";
 import { makeHost } from "./host.ts";
 import { makeLaws, type Violation } from "./laws.ts";
 import { type Purchase, planPurchases, secrets, startPurchase } from "./merchants.ts";
@@ -19,7 +19,12 @@ import { makeRandom } from "./random.ts";
 import { makeStory } from "./story.ts";
 import { makeVirtualTime } from "./virtual-time.ts";
 
-export type Plan = { readonly faults: readonly Fault[]; readonly purchases: readonly Purchase[] };
+export type Plan = {
+  /** When all faults end. */
+  readonly untilMs: number;
+  readonly faults: readonly Fault[];
+  readonly purchases: readonly Purchase[];
+};
 
 export type Outcome = {
   readonly seed: number;
@@ -39,9 +44,11 @@ const calmMs = 6 * 3_600_000;
 
 export function planOf(seed: number, purchases: number): Plan {
   const random = makeRandom(seed);
+  const untilMs = planDuration(random.fork("duration"));
   return {
-    faults: planFaults(random.fork("faults"), nodeCount),
-    purchases: planPurchases(random.fork("purchases"), purchases, faultsUntilMs),
+    untilMs,
+    faults: planFaults(random.fork("faults"), nodeCount, untilMs),
+    purchases: planPurchases(random.fork("purchases"), purchases, untilMs),
   };
 }
 
@@ -83,13 +90,13 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   const onRejection = (error: unknown) => laws.breakLaw("no promise is left", String(error));
   process.on("unhandledRejection", onRejection);
   try {
-    await time.run(faultsUntilMs);
+    await time.run(plan.untilMs);
     heal();
     let lookAt = 0;
-    await time.run(faultsUntilMs + calmMs, () => {
+    await time.run(plan.untilMs + calmMs, () => {
       if (time.now() < lookAt) return false;
       lookAt = time.now() + 5_000;
-      return time.now() > faultsUntilMs + 400_000 && isQuiet();
+      return time.now() > plan.untilMs + 400_000 && isQuiet();
     });
     laws.checkEnd();
   } finally {
@@ -203,7 +210,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       database_is_read_only:  () => server.refuseWrites(forMs),
       database_loses_answers: () => server.loseStatements(forMs),
       standby_takes_over:     () => laws.onCommitsLost(server.failOver(forMs)),
-      operator_decides:       () => void operator.decide(),
+      operator_decides:       () => operator.work(forMs),
       receivers_fail:         () => { receivers.failUntil = time.now() + forMs; },
     };
     begins[kind]();

@@ -1,4 +1,7 @@
-/** Fixed seeds of the simulator hold every law; and a seed is the same simulation every time. */
+/**
+ * Fixed seeds of the simulator hold every law, and a seed is the same simulation every time. A new
+ * seed is run too: what it finds is printed, and fails nothing.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planOf, simulate } from "./simulation.ts";
@@ -11,7 +14,11 @@ for (const first of [1, 11]) {
     for (const seed of seeds) {
       const { violations, orders } = await simulate(seed, planOf(seed, ordersPerSeed));
 
-      assert.deepEqual(violations, [], `npm run simulate -- --seed ${seed}`);
+      assert.deepEqual(
+        violations,
+        [],
+        `npm run simulate -- --seed ${seed} --orders ${ordersPerSeed}`,
+      );
       assert.ok(orders > ordersPerSeed / 2, `seed ${seed} has only ${orders} orders`);
     }
   });
@@ -22,4 +29,15 @@ test("one seed is one simulation, to the last event", async () => {
 
   assert.equal(first.hash, second.hash);
   assert.equal(first.events, second.events);
+});
+
+test("a new seed is printed with what it finds", async (t) => {
+  const seed = 1_000_000 + Number(process.hrtime.bigint() % 1_000_000_000n);
+  const found = await simulate(seed, planOf(seed, ordersPerSeed)).catch(String);
+
+  const laws = typeof found === "string" ? [found] : found.violations.map(({ law }) => law);
+  t.diagnostic(
+    `npm run simulate -- --seed ${seed} --orders ${ordersPerSeed}: ${laws.length} faults`,
+  );
+  for (const law of new Set(laws)) t.diagnostic(law);
 });
