@@ -26,6 +26,13 @@ export type CommitOptions = GatherOptions & {
   readonly callbackLeaseMs: number;
 };
 
+/**
+ * At a few hundred orders a second each would have a commit of its own, which costs the gateway and
+ * PostgreSQL a quarter more than one with two orders (decision 0045). Commits that take longer, as
+ * they do under full load, wait for nothing, and neither does the first one after a rest.
+ */
+const commitGapMs = 4;
+
 type Begun = Awaited<ReturnType<Begin>>;
 type Moved = Awaited<ReturnType<Commit>>;
 
@@ -54,7 +61,7 @@ export function makeBegin(query: Query, node: NodeName, options: CommitOptions) 
       if (beginnings.length === 0) await query(probeStatement);
       return steps.map(({ order }) => (written.has(order.id) ? "done" : "taken"));
     },
-    { ...options, retryAlone: true },
+    { ...options, retryAlone: true, gapMs: commitGapMs },
   );
 }
 
@@ -72,7 +79,7 @@ export function makeCommit(query: Query, node: NodeName, options: CommitOptions)
       ]);
       return steps.map(({ order }) => (written.delete(order.id) ? "done" : "stale"));
     },
-    { ...options, retryAlone: true },
+    { ...options, retryAlone: true, gapMs: commitGapMs },
   );
 }
 
