@@ -49,7 +49,9 @@ async function showOrder(session: Session, id: string): Promise<Output> {
     process.stdout.write("\n");
   }
   return history.map(({ version, at, node, kind, detail }) => ({
-    ...{ version, at, node, event: kind, detail: JSON.stringify(detail) },
+    ...{ version, at, node, event: kind },
+    // The portal shows the messages: they are too long for a line.
+    detail: JSON.stringify({ ...detail, messages: undefined }),
   }));
 }
 
