@@ -27,3 +27,4 @@ import "./home.css";
 import "./order.css";
 import "./team.css";
 import "./sandbox.css";
+import "./configuration.css";

@@ -1,4 +1,5 @@
 /** Every text of the portal in English. The other languages have the same names: see `Messages`. */
+import { configurationEnglish } from "./configuration.ts";
 import { orderEnglish } from "./order.ts";
 import { sandboxEnglish } from "./sandbox.ts";
 import { teamEnglish } from "./team.ts";
@@ -8,6 +9,8 @@ export const english = {
   ...orderEnglish,
   ...teamEnglish,
   ...sandboxEnglish,
+  configuration: configurationEnglish,
+  "payment-links": "Payment links", merchants: "Merchants", gates: "Gates", screening: "Screening", reconciliation: "Reconciliation",
   portal: "Portal",
   skipToContent: "Skip to content",
   menu: "Menu",

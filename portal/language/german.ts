@@ -1,4 +1,5 @@
 /** Every text of the portal in German. */
+import { configurationGerman } from "./configuration.ts";
 import type { Messages } from "./english.ts";
 import { orderGerman } from "./order.ts";
 import { sandboxGerman } from "./sandbox.ts";
@@ -9,6 +10,8 @@ export const german: Messages = {
   ...orderGerman,
   ...teamGerman,
   ...sandboxGerman,
+  configuration: configurationGerman,
+  "payment-links": "Zahlungslinks", merchants: "Händler", gates: "Gates", screening: "Prüfung", reconciliation: "Abgleich",
   portal: "Portal",
   skipToContent: "Zum Inhalt",
   menu: "Menü",

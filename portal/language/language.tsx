@@ -36,6 +36,12 @@ export function useMessages(): Messages {
   return useLanguage().messages;
 }
 
+/** For the screens of the configuration, where some names mean something of their own. */
+export function useConfigurationMessages() {
+  const messages = useMessages();
+  return { ...messages, ...messages.configuration };
+}
+
 function makeLanguage(code: LanguageCode, setCode: (code: LanguageCode) => void): Language {
   document.documentElement.lang = code;
   // The browser's region decides between 24 and 12 hours where it has the same language.

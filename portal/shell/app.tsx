@@ -21,10 +21,28 @@ const screens: Readonly<Record<string, Screen>> = {
   audit: lazy(async () => ({ default: (await import("../audit/audit.tsx")).Audit })),
   sandbox: lazy(async () => ({ default: (await import("../sandbox/sandbox.tsx")).Sandbox })),
   account: lazy(async () => ({ default: (await import("../account/account.tsx")).Account })),
+  "payment-links": lazy(async () => ({ default: (await import("../links/links.tsx")).Links })),
+  merchants: lazy(async () => ({
+    default: (await import("../merchants/merchants.tsx")).Merchants,
+  })),
+  gates: lazy(async () => ({ default: (await import("../gates/gates.tsx")).Gates })),
+  screening: lazy(async () => ({
+    default: (await import("../screening/screening.tsx")).Screening,
+  })),
+  reconciliation: lazy(async () => ({
+    default: (await import("../reconciliation/reconciliation.tsx")).Reconciliation,
+  })),
 };
 /** Of one item, whose id follows the screen in the address. */
 const items: typeof screens = {
   orders: lazy(async () => ({ default: (await import("../order/order.tsx")).Order })),
+  "payment-links": lazy(async () => ({ default: (await import("../links/link.tsx")).PaymentLink })),
+  merchants: lazy(async () => ({ default: (await import("../merchants/merchant.tsx")).Merchant })),
+  endpoints: lazy(async () => ({ default: (await import("../merchants/endpoint.tsx")).Endpoint })),
+  gates: lazy(async () => ({ default: (await import("../gates/gate.tsx")).Gate })),
+  reconciliation: lazy(async () => ({
+    default: (await import("../reconciliation/day.tsx")).ReconciledDay,
+  })),
 };
 const firstScreen = "orders";
 

@@ -14,12 +14,19 @@ type Entry = {
   /** Users without it are not led there. */
   readonly right?: string;
   readonly environment?: Session["environment"];
+  /** Merchants' users have the right within their merchant, which this is no part of. */
+  readonly isOperators?: boolean;
 };
 
 /** In this order; a phone has the first four within reach, and the rest behind a button. */
 const entries: readonly Entry[] = [
   { screen: "home", icon: "home" },
   { screen: "orders", icon: "orders" },
+  { screen: "payment-links", icon: "link", right: "see_orders" },
+  { screen: "merchants", icon: "shop", right: "see_configuration" },
+  { screen: "gates", icon: "gate", right: "see_configuration", isOperators: true },
+  { screen: "screening", icon: "shield", right: "see_configuration", isOperators: true },
+  { screen: "reconciliation", icon: "balance", right: "reconcile", isOperators: true },
   { screen: "team", icon: "team", right: "manage_users" },
   { screen: "audit", icon: "audit", right: "see_audit" },
   { screen: "sandbox", icon: "sandbox", right: "operate", environment: "staging" },
@@ -27,7 +34,9 @@ const entries: readonly Entry[] = [
 
 export function entriesFor({ environment, user }: Session): readonly Entry[] {
   return entries.filter(
-    ({ right, environment: only = environment }) =>
-      only === environment && (right === undefined || user?.rights.includes(right)),
+    ({ right, isOperators = false, environment: only = environment }) =>
+      only === environment &&
+      !(isOperators && user?.merchant !== undefined) &&
+      (right === undefined || user?.rights.includes(right)),
   );
 }

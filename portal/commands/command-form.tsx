@@ -1,0 +1,203 @@
+/**
+ * A button for a command of the gateway, and the window with its form: first what the command
+ * takes, then what it would change and the reason for it, then what it tells. Nothing here knows
+ * the command: fields, checks and changes are the gateway's own.
+ */
+import { Button, Modal, Skeleton, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { useConfigurationMessages } from "../language/language.tsx";
+import { call } from "../shell/call.ts";
+import { Changes, hasSecret, Refusal, Result, SentInput } from "./command-parts.tsx";
+import { CommandField } from "./field.tsx";
+import {
+  type Command,
+  type CommandRequest,
+  type Field,
+  fieldsOf,
+  initialOf,
+  requestOf,
+  type Values,
+} from "./request.ts";
+
+type CommandProps = {
+  /** Like `endpoint set`. */
+  readonly command: string;
+  readonly label: string;
+  /** The command's first words, which the screen knows. */
+  readonly words?: readonly string[];
+  /** Options that the button means. */
+  readonly options?: CommandRequest["options"];
+  /** The settings as they are. */
+  readonly known?: Values;
+  readonly isMain?: boolean;
+  /** What to do with its answer, in place of showing it. */
+  readonly onDone?: (result: object) => void;
+};
+
+export function CommandButton({ label, isMain = false, ...form }: CommandProps) {
+  const messages = useConfigurationMessages();
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button variant={isMain ? "filled" : "default"} onClick={() => setOpen(true)}>
+        {label}
+      </Button>
+      <Modal
+        opened={isOpen}
+        onClose={close}
+        title={label}
+        size="lg"
+        closeButtonProps={{ "aria-label": messages.close }}
+      >
+        {isOpen && <CommandWindow {...form} label={label} close={close} />}
+      </Modal>
+    </>
+  );
+}
+
+type WindowProps = Omit<CommandProps, "isMain"> & { readonly close: () => void };
+
+function CommandWindow({ command: name, ...rest }: WindowProps) {
+  const found = useQuery({
+    queryKey: ["command", name],
+    queryFn: ({ signal }) => call("GET /command", { name }, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (found.error !== null) return <Refusal text={found.error.message} />;
+  if (found.data === undefined) return <Skeleton height={120} />;
+  return <CommandForm command={found.data} {...rest} />;
+}
+
+type FormProps = Omit<WindowProps, "command"> & { readonly command: Command };
+
+function CommandForm({ command, label, onDone, close, ...given }: FormProps) {
+  const messages = useConfigurationMessages();
+  const { words = [], known = {}, options = [] } = given;
+  const isGiven = (name: string) => options.some((option) => option.name === name);
+  const fields = fieldsOf(command, words.length).filter(({ name }) => !isGiven(name));
+  const initial = initialOf(fields, known);
+  const [values, setValues] = useState(initial);
+  const [input, setInput] = useState("");
+  const [reason, setReason] = useState("");
+  const written = requestOf(command, fields, { words, initial, values, input });
+  const request = { ...written, options: [...options, ...written.options] };
+  const preview = useMutation({ mutationFn: () => call("POST /commands/preview", request) });
+  const run = useRun(request, reason, (result) => {
+    onDone?.(result);
+    if (onDone !== undefined || !hasSecret(result)) close();
+  });
+  if (run.data !== undefined) return <Result result={run.data.result} close={close} />;
+  const isTried = preview.data !== undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isTried) run.mutate();
+    else preview.mutate();
+  };
+  const refusal = run.error?.message ?? preview.error?.message;
+  return (
+    <form className="action command" onSubmit={submit}>
+      {!isTried && (
+        <FieldList
+          {...{ fields, values, known, isSet: words.length > 0 }}
+          write={(name, text) => setValues({ ...values, [name]: text })}
+        />
+      )}
+      {!isTried && command.input && (
+        <SentInput kind={command.input} text={input} write={setInput} />
+      )}
+      {preview.data && <Changes changes={preview.data.changes} />}
+      {isTried && <Reason text={reason} write={setReason} />}
+      {refusal !== undefined && <Refusal text={refusal} />}
+      <div className="command-buttons">
+        {isTried && (
+          <Button variant="default" size="sm" onClick={() => preview.reset()}>
+            {messages.back}
+          </Button>
+        )}
+        <Button type="submit" size="sm" loading={preview.isPending || run.isPending}>
+          {isTried ? label : messages.preview}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Everything on the screen may have changed by it. */
+function useRun(request: CommandRequest, reason: string, onDone: (result: object) => void) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: () =>
+      call("POST /commands/run", { ...request, ...(reason && { reason: reason.trim() }) }),
+    onSuccess: async ({ result }) => {
+      const isOther = ({ queryKey: [first] }: { readonly queryKey: readonly unknown[] }) =>
+        first !== "session" && first !== "command";
+      await queries.invalidateQueries({ predicate: isOther });
+      onDone(result);
+    },
+  });
+}
+
+type ListProps = {
+  readonly fields: readonly Field[];
+  readonly values: Values;
+  readonly known: Values;
+  /** Whether something that exists is changed. */
+  readonly isSet: boolean;
+  readonly write: (name: string, text: string) => void;
+};
+
+function FieldList({ fields, values, known, isSet, write }: ListProps) {
+  const messages = useConfigurationMessages();
+  const [first, more] = splitFields(fields, known, isSet);
+  const render = (field: Field) => (
+    <CommandField
+      key={field.name}
+      field={field}
+      text={values[field.name] ?? ""}
+      write={(text) => write(field.name, text)}
+    />
+  );
+  return (
+    <>
+      {first.length > 0 && <div className="command-fields">{first.map(render)}</div>}
+      {more.length > 0 && (
+        <details>
+          <summary>{messages.moreSettings(more.length)}</summary>
+          <div className="command-fields">{more.map(render)}</div>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** What must be given, or is set already, stands first; all where there is little. */
+function splitFields(fields: readonly Field[], known: Values, isSet: boolean) {
+  if (fields.length <= 9) return [fields, []] as const;
+  const isFirst = ({ isRequired, isWord, name }: Field) =>
+    isRequired || isWord || (isSet && known[name] !== undefined);
+  return [fields.filter(isFirst), fields.filter((field) => !isFirst(field))] as const;
+}
+
+function Reason({
+  text,
+  write,
+}: {
+  readonly text: string;
+  readonly write: (text: string) => void;
+}) {
+  const messages = useConfigurationMessages();
+  return (
+    <TextInput
+      label={messages.reason}
+      description={messages.reasonHint}
+      required
+      data-autofocus
+      minLength={3}
+      maxLength={200}
+      value={text}
+      onChange={({ currentTarget }) => write(currentTarget.value)}
+    />
+  );
+}

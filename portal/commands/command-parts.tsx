@@ -1,0 +1,114 @@
+/** Parts of the window of a command: what is sent beside it, what it changes, what it tells. */
+import { Button, PasswordInput, Textarea, TextInput } from "@mantine/core";
+import { useConfigurationMessages } from "../language/language.tsx";
+import type { OutputOf } from "../shell/call.ts";
+import { useLabel } from "./field.tsx";
+
+export function Refusal({ text }: { readonly text: string }) {
+  return (
+    <div className="refusal" role="alert">
+      {text}
+    </div>
+  );
+}
+
+type SentProps = {
+  readonly kind: "secret" | "file";
+  readonly text: string;
+  readonly write: (text: string) => void;
+};
+
+export function SentInput({ kind, text, write }: SentProps) {
+  const messages = useConfigurationMessages();
+  if (kind === "secret") {
+    return (
+      <PasswordInput
+        label={messages.secretInput}
+        description={messages.secretInputHint}
+        required
+        autoComplete="off"
+        value={text}
+        onChange={({ currentTarget }) => write(currentTarget.value)}
+      />
+    );
+  }
+  const read = async (file: File | undefined) => write((await file?.text()) ?? "");
+  return (
+    <>
+      <TextInput
+        type="file"
+        label={messages.fileInput}
+        onChange={({ currentTarget }) => void read(currentTarget.files?.[0])}
+      />
+      <Textarea
+        label={messages.fileContent}
+        autosize
+        minRows={4}
+        maxRows={10}
+        value={text}
+        onChange={({ currentTarget }) => write(currentTarget.value)}
+      />
+    </>
+  );
+}
+
+type ChangesProps = { readonly changes: OutputOf<"POST /commands/preview">["changes"] };
+
+export function Changes({ changes }: ChangesProps) {
+  const messages = useConfigurationMessages();
+  if (changes.length === 0) return <p className="quiet">{messages.noPreview}</p>;
+  return changes.map(({ action, subject, fields }) => (
+    <section key={`${action} ${subject}`} className="changes">
+      <h3>
+        {action} · {subject}
+      </h3>
+      <dl className="fields">
+        {fields.map(({ name, before, after }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {before !== "" && <del>{before}</del>} <ins>{after || "–"}</ins>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  ));
+}
+
+/** Shown once: the gateway does not tell it again. */
+const secrets = ["controlKey", "oldControlKey", "request", "publicKey"];
+
+export function hasSecret(result: object): boolean {
+  return secrets.some((name) => name in result);
+}
+
+export function Result({ result, close }: { readonly result: object; readonly close: () => void }) {
+  const messages = useConfigurationMessages();
+  const shown = Object.entries(result).filter(([name]) => secrets.includes(name));
+  return (
+    <div className="action">
+      {shown.map(([name, value]) => (
+        <Secret key={name} name={name} text={String(value)} />
+      ))}
+      <p className="quiet">{messages.shownOnce}</p>
+      <Button size="sm" onClick={close}>
+        {messages.kept}
+      </Button>
+    </div>
+  );
+}
+
+function Secret({ name, text }: { readonly name: string; readonly text: string }) {
+  const label = useLabel(name);
+  const messages = useConfigurationMessages();
+  return (
+    <div>
+      <h3>{label}</h3>
+      <pre className="secret">{text}</pre>
+      <Button variant="default" mt={6} onClick={() => void navigator.clipboard.writeText(text)}>
+        {messages.copy}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+/** Parts of a page about one thing: its sections, its facts, its tabs, and what it loads. */
+import { Skeleton } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useConfigurationMessages } from "../language/language.tsx";
+import { Link } from "../shell/url.tsx";
+import { Icon } from "./icons.tsx";
+import { Failed, ScreenSkeleton } from "./states.tsx";
+
+type LoadedProps<Data> = {
+  readonly query: UseQueryResult<Data>;
+  readonly children: (data: Data) => ReactNode;
+};
+
+/** The data, or what there is instead of it. */
+export function Loaded<Data>({ query, children }: LoadedProps<Data>) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.error === null) return <ScreenSkeleton />;
+  return <Failed error={query.error} retry={() => void query.refetch()} />;
+}
+
+/** The same inside of a page. */
+export function LoadedPart<Data>({ query, children }: LoadedProps<Data>) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.error === null) return <Skeleton height={90} />;
+  return <p className="refusal">{query.error.message}</p>;
+}
+
+type HeadProps = {
+  readonly back?: { readonly to: string; readonly label: string };
+  readonly title: ReactNode;
+  readonly state?: ReactNode;
+  readonly children?: ReactNode;
+};
+
+export function Head({ back, title, state, children }: HeadProps) {
+  return (
+    <>
+      {back && (
+        <Link to={back.to} className="back">
+          <Icon name="left" size={14} />
+          {back.label}
+        </Link>
+      )}
+      <div className="heading detail-heading">
+        <h1>{title}</h1>
+        {state}
+        <div className="space" />
+        {children}
+      </div>
+    </>
+  );
+}
+
+type SectionProps = {
+  readonly title: ReactNode;
+  readonly action?: ReactNode;
+  readonly children: ReactNode;
+};
+
+export function Section({ title, action, children }: SectionProps) {
+  return (
+    <section className="section">
+      <div className="section-heading">
+        <h2>{title}</h2>
+        <div className="space" />
+        {action}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+type FactsProps = { readonly facts: readonly (readonly [name: string, value: ReactNode])[] };
+
+/** Nothing of a fact that is empty. */
+export function Facts({ facts }: FactsProps) {
+  return (
+    <dl className="facts">
+      {facts
+        .filter(([, value]) => value !== "" && value !== undefined)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+type TabsProps = {
+  readonly path: string;
+  readonly tabs: readonly (readonly [name: string, label: string])[];
+  readonly current: string;
+};
+
+/** In the address, so that a tab is linked and gone back to. */
+export function Tabs({ path, tabs, current }: TabsProps) {
+  const { sections } = useConfigurationMessages();
+  return (
+    <nav className="views" aria-label={sections}>
+      {tabs.map(([name, label], index) => (
+        <Link
+          key={name}
+          to={index === 0 ? path : `${path}?tab=${name}`}
+          className="view"
+          isCurrent={name === current}
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+export function OnOff({ isOn }: { readonly isOn: boolean }) {
+  const { enabled, disabled } = useConfigurationMessages();
+  return <Mark kind={isOn ? "approved" : "off"}>{isOn ? enabled : disabled}</Mark>;
+}
+
+/** A coloured label; the colours are those of orders. */
+export function Mark({ kind, children }: { readonly kind: string; readonly children: ReactNode }) {
+  return (
+    <span className="status" data-status={kind}>
+      <span className="dot" aria-hidden="true" />
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,74 @@
+/** The directory servers of 3-D Secure. */
+import { CommandButton } from "../commands/command-form.tsx";
+import { type Row, useRows } from "../commands/request.ts";
+import { LoadedPart, Mark, Section } from "../design/details.tsx";
+import { useConfigurationMessages } from "../language/language.tsx";
+
+export function Directories({ mayChange }: { readonly mayChange: boolean }) {
+  const messages = useConfigurationMessages();
+  const found = useRows("directory list");
+  return (
+    <Section
+      title={messages.directories}
+      action={mayChange && <CommandButton command="directory put" label={messages.newDirectory} />}
+    >
+      <LoadedPart query={found}>
+        {(servers) =>
+          servers.length === 0 ? (
+            <p className="quiet">{messages.noDirectories}</p>
+          ) : (
+            <ServerTable servers={servers} mayChange={mayChange} />
+          )
+        }
+      </LoadedPart>
+    </Section>
+  );
+}
+
+type TableProps = { readonly servers: readonly Row[]; readonly mayChange: boolean };
+
+function ServerTable({ servers, mayChange }: TableProps) {
+  const messages = useConfigurationMessages();
+  return (
+    <table className="rows stacked still">
+      <thead>
+        <tr>
+          <th>{messages.name}</th>
+          <th>{messages.files}</th>
+          <th>{messages.network}</th>
+          <th className="number">{messages.cardRanges}</th>
+          <th>{messages.address}</th>
+          {mayChange && <th aria-label={messages.does} />}
+        </tr>
+      </thead>
+      <tbody>
+        {servers.map(({ name = "", networks, ranges, files, url, url102 }) => (
+          <tr key={name}>
+            <td>
+              <b>{name}</b>
+            </td>
+            <td>
+              <Mark kind={files === "good" ? "approved" : "declined"}>
+                {files === "good" ? messages.good : files}
+              </Mark>
+            </td>
+            <td className="quiet">{networks}</td>
+            <td className="number plain">{ranges}</td>
+            <td className="wide quiet">{url === "none" ? url102 : url}</td>
+            {mayChange && (
+              <td className="row-actions">
+                <CommandButton command="directory put" label={messages.change} words={[name]} />
+                <CommandButton
+                  command="directory refresh"
+                  label={messages.refresh}
+                  words={[name]}
+                />
+                <CommandButton command="directory remove" label={messages.remove} words={[name]} />
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,95 @@
+/** One payment link: its address, its QR code to show or print, and the orders paid with it. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { CommandButton } from "../commands/command-form.tsx";
+import { Facts, Head, Loaded, LoadedPart, Section } from "../design/details.tsx";
+import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { OrderTable } from "../orders/order-table.tsx";
+import { call, type OutputOf, type User } from "../shell/call.ts";
+import { Link as PortalLink, usePlace } from "../shell/url.tsx";
+import { LinkState, usesOf } from "./links.tsx";
+
+type LinkDetail = OutputOf<"GET /links/:link">;
+
+export function PaymentLink({ user }: { readonly user: User }) {
+  const { item: link } = usePlace();
+  const found = useQuery({
+    queryKey: ["link", link],
+    queryFn: ({ signal }) => call("GET /links/:link", { link }, { signal }),
+  });
+  return <Loaded query={found}>{(detail) => <Shown detail={detail} user={user} />}</Loaded>;
+}
+
+function Shown({ detail, user }: { readonly detail: LinkDetail; readonly user: User }) {
+  const messages = useConfigurationMessages();
+  const { showTime } = useLanguage();
+  const { line, url, svg } = detail;
+  const picture = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  const mayEnd = user.rights.includes("move_money") && line.state !== "closed";
+  return (
+    <div className="screen">
+      <Head
+        back={{ to: "payment-links", label: messages["payment-links"] }}
+        title={`${line.amount.text} ${line.amount.currency}`}
+        state={<LinkState state={line.state} />}
+      >
+        <Button variant="default" onClick={() => void navigator.clipboard.writeText(url)}>
+          {messages.copyAddress}
+        </Button>
+        {mayEnd && (
+          <CommandButton command="link close" label={messages.endLink} words={[line.link]} />
+        )}
+      </Head>
+      <Facts
+        facts={[
+          [messages.description, line.description],
+          [messages.merchant, line.merchant],
+          [messages.endpoint, line.endpoint],
+          [messages.uses, usesOf(line, messages.anyNumber)],
+          [messages.created, `${showTime(line.createdAt)}, ${line.createdBy}`],
+          [messages.expires, line.expiresAt === undefined ? "" : showTime(line.expiresAt)],
+          [messages.returnUrl, detail.returnUrl],
+          [messages.callbackUrl, detail.callbackUrl],
+        ]}
+      />
+      <div className="link-columns">
+        <figure className="link-code">
+          <img src={picture} alt={messages.qrCode} width={200} height={200} />
+          <figcaption>
+            <a href={picture} download={`payment-link-${line.link}.svg`}>
+              {messages.downloadSvg}
+            </a>
+          </figcaption>
+        </figure>
+        <Section title={messages.address}>
+          <pre>{url}</pre>
+        </Section>
+      </div>
+      <LinkOrders link={line.link} user={user} />
+    </div>
+  );
+}
+
+function LinkOrders({ link, user }: { readonly link: string; readonly user: User }) {
+  const messages = useConfigurationMessages();
+  const found = useQuery({
+    queryKey: ["orders", "of link", link],
+    queryFn: ({ signal }) => call("GET /orders", { link: [link] }, { signal }),
+  });
+  return (
+    <Section
+      title={messages.orders}
+      action={<PortalLink to={`orders?link=${link}`}>{messages.allOfThem}</PortalLink>}
+    >
+      <LoadedPart query={found}>
+        {({ orders }) =>
+          orders.length === 0 ? (
+            <p className="quiet">{messages.noOrdersOfLink}</p>
+          ) : (
+            <OrderTable orders={orders} selected="" isOld={false} user={user} />
+          )
+        }
+      </LoadedPart>
+    </Section>
+  );
+}

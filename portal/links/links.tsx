@@ -1,0 +1,114 @@
+/** Payment links: the latest first, and the form of a new one. */
+import { Button } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { CommandButton } from "../commands/command-form.tsx";
+import { Head, Loaded, Mark } from "../design/details.tsx";
+import { Nothing } from "../design/states.tsx";
+import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { call, type OutputOf, type User } from "../shell/call.ts";
+import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
+
+type LinkLine = OutputOf<"GET /links">["links"][number];
+
+export function Links({ user }: { readonly user: User }) {
+  const messages = useConfigurationMessages();
+  const { query } = usePlace();
+  const after = query.get("after") ?? undefined;
+  const found = useQuery({
+    queryKey: ["links", after],
+    queryFn: ({ signal }) => call("GET /links", after ? { after } : {}, { signal }),
+    placeholderData: keepPreviousData,
+  });
+  const create = user.rights.includes("move_money") && (
+    <CommandButton
+      command="link create"
+      label={messages.newLink}
+      isMain
+      onDone={(result) => go(`payment-links/${Reflect.get(result, "link")}`)}
+    />
+  );
+  return (
+    <div className="screen">
+      <Head title={messages["payment-links"]}>{create}</Head>
+      <Loaded query={found}>
+        {({ links, next }) =>
+          links.length === 0 ? (
+            <Nothing title={messages.noLinks} hint={messages.noLinksHint} />
+          ) : (
+            <>
+              <LinkTable links={links} isOperator={user.merchant === undefined} />
+              <div className="pages">
+                <div className="space" />
+                <Button
+                  variant="default"
+                  disabled={after === undefined}
+                  onClick={() => changeQuery({ after: undefined })}
+                >
+                  {messages.newest}
+                </Button>
+                <Button
+                  variant="default"
+                  disabled={next === undefined}
+                  onClick={() => changeQuery({ after: next })}
+                >
+                  {messages.older}
+                </Button>
+              </div>
+            </>
+          )
+        }
+      </Loaded>
+    </div>
+  );
+}
+
+type TableProps = { readonly links: readonly LinkLine[]; readonly isOperator: boolean };
+
+function LinkTable({ links, isOperator }: TableProps) {
+  const messages = useConfigurationMessages();
+  const { showTime } = useLanguage();
+  return (
+    <table className="rows stacked">
+      <thead>
+        <tr>
+          <th className="number">{messages.amount}</th>
+          <th>{messages.status}</th>
+          <th>{messages.description}</th>
+          <th>{messages.uses}</th>
+          {isOperator && <th>{messages.merchant}</th>}
+          <th className="time">{messages.created}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {links.map((link) => (
+          <tr key={link.link} onClick={() => go(`payment-links/${link.link}`)}>
+            <td className="number">
+              {link.amount.text} <small>{link.amount.currency}</small>
+            </td>
+            <td>
+              <LinkState state={link.state} />
+            </td>
+            <td className="wide">
+              <Link to={`payment-links/${link.link}`}>{link.description || link.link}</Link>
+            </td>
+            <td className="quiet">{usesOf(link, messages.anyNumber)}</td>
+            {isOperator && <td className="quiet">{link.merchant}</td>}
+            <td className="time">{showTime(link.createdAt)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Pages begin no more than the maximum; of a link for many, none is counted. */
+export function usesOf({ uses, usesMax }: LinkLine, anyNumber: string): string {
+  return usesMax === undefined ? anyNumber : `${uses} / ${usesMax}`;
+}
+
+const kinds = { open: "approved", used: "processing", expired: "filtered", closed: "off" } as const;
+
+export function LinkState({ state }: { readonly state: LinkLine["state"] }) {
+  const messages = useConfigurationMessages();
+  return <Mark kind={kinds[state]}>{messages.linkStates[state]}</Mark>;
+}

@@ -1,0 +1,48 @@
+/** Settings by their labels, as the gateway prints them; and what a merchant's tabs are given. */
+import type { ReactNode } from "react";
+import { useLabel } from "../commands/field.tsx";
+import type { Values } from "../commands/request.ts";
+import { Section } from "../design/details.tsx";
+import { useConfigurationMessages } from "../language/language.tsx";
+import type { OutputOf, User } from "../shell/call.ts";
+
+export type MerchantDetail = OutputOf<"GET /merchants/:login">;
+/** Of a tab. */
+export type PartProps = { readonly detail: MerchantDetail; readonly user: User };
+
+type SettingsProps = { readonly settings: Values; readonly action: ReactNode };
+
+export function Settings({ settings, action }: SettingsProps) {
+  const messages = useConfigurationMessages();
+  const rows = Object.entries(settings);
+  return (
+    <Section title={messages.settings} action={action}>
+      {rows.length === 0 ? (
+        <p className="quiet">{messages.allUsual}</p>
+      ) : (
+        <dl className="fields settings">
+          {rows.map(([name, value]) => (
+            <Setting key={name} name={name} value={value} />
+          ))}
+        </dl>
+      )}
+    </Section>
+  );
+}
+
+function Setting({ name, value }: { readonly name: string; readonly value: string }) {
+  const { choices } = useConfigurationMessages();
+  const word = value === "true" ? "on" : value === "false" ? "off" : value;
+  return (
+    <div>
+      <dt>{useLabel(name)}</dt>
+      <dd>
+        {value.startsWith("data:") ? (
+          <img src={value} alt="" height={28} />
+        ) : (
+          (choices[word] ?? value.replaceAll(",", ", "))
+        )}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,123 @@
+/** One day of a gate: totals on both sides, and every difference. */
+import { useQuery } from "@tanstack/react-query";
+import { Facts, Head, Loaded, Section } from "../design/details.tsx";
+import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { call, type OutputOf } from "../shell/call.ts";
+import { Link, usePlace } from "../shell/url.tsx";
+import { DayState } from "./reconciliation.tsx";
+
+type Detail = OutputOf<"GET /reconciliations/:gate/:day">;
+
+export function ReconciledDay() {
+  const { item: gate, query } = usePlace();
+  const day = query.get("day") ?? "";
+  const way = query.get("way") === "totals" ? "totals" : "file";
+  const found = useQuery({
+    queryKey: ["reconciliation", gate, day, way],
+    queryFn: ({ signal }) =>
+      call("GET /reconciliations/:gate/:day", { gate, day, way }, { signal }),
+  });
+  return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
+}
+
+function Shown({ detail }: { readonly detail: Detail }) {
+  const messages = useConfigurationMessages();
+  const { showTime } = useLanguage();
+  const { line, differences } = detail;
+  return (
+    <div className="screen">
+      <Head
+        back={{ to: "reconciliation", label: messages.reconciliation }}
+        title={`${line.gate}, ${line.day}`}
+        state={<DayState line={line} />}
+      />
+      <Facts
+        facts={[
+          [messages.way, messages.ways[line.way]],
+          [messages.matched, line.way === "file" ? String(line.matched) : ""],
+          [messages.compared, `${showTime(line.at)}, ${line.by}`],
+        ]}
+      />
+      {line.way === "file" && (
+        <Section title={messages.allDifferences}>
+          {differences.length === 0 ? (
+            <p className="quiet">{messages.noDifferences}</p>
+          ) : (
+            <Differences differences={differences} />
+          )}
+        </Section>
+      )}
+      <Section title={messages.totals}>
+        <Totals totals={detail.totals} />
+      </Section>
+    </div>
+  );
+}
+
+function Differences({ differences }: Pick<Detail, "differences">) {
+  const messages = useConfigurationMessages();
+  return (
+    <table className="rows stacked still">
+      <thead>
+        <tr>
+          <th>{messages.difference}</th>
+          <th>{messages.reference}</th>
+          <th>{messages.kind}</th>
+          <th className="number">{messages.here}</th>
+          <th className="number">{messages.there}</th>
+          <th>{messages.order}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {differences.map(({ kind, reference, what, here, there, order, line }) => (
+          <tr key={`${kind} ${reference} ${what} ${line}`}>
+            <td>
+              <b>{messages.differenceKinds[kind] ?? kind}</b>
+            </td>
+            <td className="mono shown">{reference}</td>
+            <td className="quiet">{messages.types[what as "sale"] ?? what}</td>
+            <td className="number plain">{here ?? "–"}</td>
+            <td className="number plain">{there ?? "–"}</td>
+            <td className="mono shown">{order && <Link to={`orders/${order}`}>{order}</Link>}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Totals({ totals }: Pick<Detail, "totals">) {
+  const messages = useConfigurationMessages();
+  return (
+    <table className="rows still small">
+      <thead>
+        <tr>
+          <th>{messages.kind}</th>
+          <th className="number">{messages.here}</th>
+          <th className="number">{messages.there}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {totals.map((total) => (
+          <tr key={`${total.currency} ${total.kind}`}>
+            <td>
+              {messages.types[total.kind as "sale"] ?? total.kind} <small>{total.currency}</small>
+            </td>
+            <td className="number plain">
+              {total.here} <small>× {total.countHere}</small>
+            </td>
+            <td className="number plain">
+              {total.there === undefined ? (
+                (total.balance ?? "–")
+              ) : (
+                <>
+                  {total.there} <small>× {total.countThere}</small>
+                </>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,98 @@
+/** Days that were compared with the acquirers' books, and the form that compares one. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { CommandButton } from "../commands/command-form.tsx";
+import { Head, Loaded, Mark } from "../design/details.tsx";
+import { Nothing } from "../design/states.tsx";
+import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { call, type OutputOf } from "../shell/call.ts";
+import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
+
+type Line = OutputOf<"GET /reconciliations">["reconciliations"][number];
+
+export function Reconciliation() {
+  const messages = useConfigurationMessages();
+  const { query } = usePlace();
+  const after = query.get("after") ?? undefined;
+  const found = useQuery({
+    queryKey: ["reconciliations", after],
+    queryFn: ({ signal }) => call("GET /reconciliations", after ? { after } : {}, { signal }),
+  });
+  return (
+    <div className="screen">
+      <Head title={messages.reconciliation}>
+        <CommandButton command="reconcile" label={messages.compareDay} isMain />
+      </Head>
+      <Loaded query={found}>
+        {({ reconciliations, next }) =>
+          reconciliations.length === 0 ? (
+            <Nothing title={messages.noDays} hint={messages.noDaysHint} />
+          ) : (
+            <>
+              <DayTable days={reconciliations} />
+              <div className="pages">
+                <div className="space" />
+                <Button
+                  variant="default"
+                  disabled={next === undefined}
+                  onClick={() => changeQuery({ after: next })}
+                >
+                  {messages.older}
+                </Button>
+              </div>
+            </>
+          )
+        }
+      </Loaded>
+    </div>
+  );
+}
+
+function DayTable({ days }: { readonly days: readonly Line[] }) {
+  const messages = useConfigurationMessages();
+  const { showTime } = useLanguage();
+  return (
+    <table className="rows stacked">
+      <thead>
+        <tr>
+          <th>{messages.day}</th>
+          <th>{messages.result}</th>
+          <th>{messages.gate}</th>
+          <th>{messages.way}</th>
+          <th className="number">{messages.matched}</th>
+          <th className="time">{messages.compared}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {days.map((line) => {
+          const to = `reconciliation/${line.gate}?day=${line.day}&way=${line.way}`;
+          return (
+            <tr key={to} onClick={() => go(to)}>
+              <td>
+                <Link to={to}>
+                  <b>{line.day}</b>
+                </Link>
+              </td>
+              <td>
+                <DayState line={line} />
+              </td>
+              <td className="quiet">{line.gate}</td>
+              <td className="quiet">{messages.ways[line.way]}</td>
+              <td className="number plain">{line.way === "file" ? line.matched : "–"}</td>
+              <td className="time">
+                {showTime(line.at)}, {line.by}
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+export function DayState({ line }: { readonly line: Line }) {
+  const messages = useConfigurationMessages();
+  if (line.agrees) return <Mark kind="approved">{messages.agrees}</Mark>;
+  const text = line.differences === 0 ? messages.differs : messages.differences(line.differences);
+  return <Mark kind="declined">{text}</Mark>;
+}

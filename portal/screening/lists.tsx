@@ -1,0 +1,116 @@
+/** The allow and block lists, by their filters in the address; the latest entries first. */
+import { NativeSelect } from "@mantine/core";
+import { CommandButton } from "../commands/command-form.tsx";
+import { type Row, useRows } from "../commands/request.ts";
+import { LoadedPart, Mark } from "../design/details.tsx";
+import { Nothing } from "../design/states.tsx";
+import { useConfigurationMessages } from "../language/language.tsx";
+import { changeQuery, usePlace } from "../shell/url.tsx";
+
+const kinds = [
+  ...["card", "email", "phone", "ip", "email-domain", "bin", "purpose"],
+  ...["issuer-country", "payer-country"],
+];
+const shownMax = "200";
+
+export function Lists({ mayChange }: { readonly mayChange: boolean }) {
+  const messages = useConfigurationMessages();
+  const { query } = usePlace();
+  const filters = ["list", "kind"].flatMap((name) => {
+    const value = query.get(name) ?? "";
+    return value === "" ? [] : [{ name, value }];
+  });
+  const found = useRows("list show", { options: [...filters, { name: "limit", value: shownMax }] });
+  return (
+    <>
+      <div className="inline-form">
+        <Choice name="list" words={["allow", "block"]} every={messages.bothLists} />
+        <Choice name="kind" words={kinds} every={messages.everyKind} />
+        <div className="space" />
+        {mayChange && (
+          <>
+            <CommandButton command="list import" label={messages.importList} />
+            <CommandButton command="list add" label={messages.newEntry} isMain />
+          </>
+        )}
+      </div>
+      <LoadedPart query={found}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Nothing title={messages.noEntries} hint={messages.noEntriesHint} />
+          ) : (
+            <EntryTable rows={rows} mayChange={mayChange} />
+          )
+        }
+      </LoadedPart>
+    </>
+  );
+}
+
+type ChoiceProps = {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly every: string;
+};
+
+function Choice({ name, words, every }: ChoiceProps) {
+  const { choices } = useConfigurationMessages();
+  const { query } = usePlace();
+  return (
+    <NativeSelect
+      aria-label={every}
+      data={[
+        { value: "", label: every },
+        ...words.map((word) => ({ value: word, label: choices[word] ?? word })),
+      ]}
+      value={query.get(name) ?? ""}
+      onChange={({ currentTarget }) =>
+        changeQuery({ [name]: currentTarget.value }, { replaces: true })
+      }
+    />
+  );
+}
+
+type TableProps = { readonly rows: readonly Row[]; readonly mayChange: boolean };
+
+function EntryTable({ rows, mayChange }: TableProps) {
+  const messages = useConfigurationMessages();
+  return (
+    <table className="rows stacked still">
+      <thead>
+        <tr>
+          <th>{messages.value}</th>
+          <th>{messages.list}</th>
+          <th>{messages.kind}</th>
+          <th>{messages.countsFor}</th>
+          <th>{messages.reason}</th>
+          <th>{messages.expires}</th>
+          {mayChange && <th aria-label={messages.does} />}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ entry = "", list = "", kind = "", value, counts, reason, expires }) => (
+          <tr key={entry}>
+            <td className="wide">
+              <b>{value}</b>
+            </td>
+            <td>
+              <Mark kind={list === "allow" ? "approved" : "declined"}>
+                {messages.choices[list] ?? list}
+              </Mark>
+            </td>
+            <td className="quiet">{messages.choices[kind] ?? kind}</td>
+            <td className="quiet">{counts === "everywhere" ? messages.everywhere : counts}</td>
+            <td className="wide">{reason}</td>
+            <td className="quiet">{expires || "–"}</td>
+            {mayChange && (
+              <td className="row-actions">
+                <CommandButton command="list remove" label={messages.remove} words={[entry]} />
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

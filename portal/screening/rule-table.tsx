@@ -1,0 +1,75 @@
+/** Rules of screening in a table, with what can be done to each. */
+import { CommandButton } from "../commands/command-form.tsx";
+import { OnOff } from "../design/details.tsx";
+import { useConfigurationMessages } from "../language/language.tsx";
+import type { OutputOf } from "../shell/call.ts";
+
+type Rule = OutputOf<"GET /rules">["rules"][number];
+type TableProps = { readonly rules: readonly Rule[]; readonly mayChange: boolean };
+
+export function RuleTable({ rules, mayChange }: TableProps) {
+  const messages = useConfigurationMessages();
+  return (
+    <table className="rows stacked still">
+      <thead>
+        <tr>
+          <th>{messages.rule}</th>
+          <th>{messages.status}</th>
+          <th>{messages.parameters}</th>
+          <th>{messages.countsFor}</th>
+          <th>{messages.does}</th>
+          {mayChange && <th aria-label={messages.does} />}
+        </tr>
+      </thead>
+      <tbody>
+        {rules.map((rule) => (
+          <tr key={rule.id}>
+            <td>
+              <b>{messages.ruleKinds[rule.kind] ?? rule.kind}</b> <small>{rule.id}</small>
+            </td>
+            <td>
+              <OnOff isOn={rule.enabled} />
+            </td>
+            <td className="wide">{parametersOf(rule).join(", ")}</td>
+            <td className="quiet">{placeOf(rule, messages.everywhere)}</td>
+            <td>{messages.choices[rule.action] ?? rule.action}</td>
+            {mayChange && (
+              <td className="row-actions">
+                <RuleActions rule={rule} />
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function RuleActions({ rule: { id, enabled, parameters } }: { readonly rule: Rule }) {
+  const messages = useConfigurationMessages();
+  const pairs = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
+  return (
+    <>
+      <CommandButton
+        command="filter change"
+        label={messages.change}
+        words={[id]}
+        known={{ parameters: pairs.join("\n") }}
+      />
+      <CommandButton
+        command={enabled ? "filter disable" : "filter enable"}
+        label={enabled ? messages.disable : messages.enable}
+        words={[id]}
+      />
+      <CommandButton command="filter remove" label={messages.remove} words={[id]} />
+    </>
+  );
+}
+
+function parametersOf({ parameters }: Rule): readonly string[] {
+  return Object.entries(parameters).map(([name, value]) => `${name} ${value}`);
+}
+
+function placeOf({ merchant, endpoint }: Rule, everywhere: string): string {
+  return [merchant ?? everywhere, endpoint].filter((each) => each !== undefined).join(", ");
+}

@@ -1,0 +1,80 @@
+/** Screening: its rules, the allow and block lists, and a trial of rules on past orders. */
+import { NativeSelect } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { CommandButton } from "../commands/command-form.tsx";
+import { Head, Loaded, Tabs } from "../design/details.tsx";
+import { Nothing } from "../design/states.tsx";
+import { useConfigurationMessages } from "../language/language.tsx";
+import { call, type User } from "../shell/call.ts";
+import { changeQuery, usePlace } from "../shell/url.tsx";
+import { Lists } from "./lists.tsx";
+import { RuleTable } from "./rule-table.tsx";
+import { Trial } from "./trial.tsx";
+
+export function Screening({ user }: { readonly user: User }) {
+  const messages = useConfigurationMessages();
+  const { query } = usePlace();
+  const tab = query.get("tab") ?? "rules";
+  const mayChange = user.rights.includes("change_merchants");
+  return (
+    <div className="screen">
+      <Head title={messages.screening} />
+      <Tabs
+        path="screening"
+        current={tab}
+        tabs={[
+          ["rules", messages.rules],
+          ["lists", messages.lists],
+          ["trial", messages.trial],
+        ]}
+      />
+      {tab === "rules" && <Rules mayChange={mayChange} />}
+      {tab === "lists" && <Lists mayChange={mayChange} />}
+      {tab === "trial" && <Trial />}
+    </div>
+  );
+}
+
+function Rules({ mayChange }: { readonly mayChange: boolean }) {
+  const messages = useConfigurationMessages();
+  const { query } = usePlace();
+  const found = useQuery({
+    queryKey: ["rules"],
+    queryFn: ({ signal }) => call("GET /rules", {}, { signal }),
+  });
+  return (
+    <Loaded query={found}>
+      {({ rules, kinds }) => {
+        const kind = query.get("kind") ?? kinds[0] ?? "";
+        const nameOf = (each: string) => messages.ruleKinds[each] ?? each;
+        return (
+          <>
+            {mayChange && (
+              <div className="inline-form">
+                <NativeSelect
+                  aria-label={messages.kindOfRule}
+                  data={kinds.map((each) => ({ value: each, label: nameOf(each) }))}
+                  value={kind}
+                  onChange={({ currentTarget }) =>
+                    changeQuery({ kind: currentTarget.value }, { replaces: true })
+                  }
+                />
+                <CommandButton
+                  key={kind}
+                  command={`filter add ${kind}`}
+                  label={messages.newRule}
+                  isMain
+                />
+              </div>
+            )}
+            {rules.length === 0 ? (
+              <Nothing title={messages.noRules} hint={messages.noRulesHint} />
+            ) : (
+              <RuleTable rules={rules} mayChange={mayChange} />
+            )}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}

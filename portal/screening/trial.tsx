@@ -1,0 +1,108 @@
+/** What rules would have done to past orders; nothing is changed. */
+import { Button, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { useConfigurationMessages } from "../language/language.tsx";
+import { call } from "../shell/call.ts";
+
+type Counts = Readonly<Record<"orders" | "paid" | "refunded" | "chargedBack", number>>;
+/** As `gw filter try --json` prints it. */
+type Report = Readonly<Record<"all" | "blocked" | "forced" | "marked", Counts>> & {
+  readonly rules: readonly (Counts & {
+    readonly rule: string;
+    readonly kind: string;
+    readonly noData: number;
+  })[];
+  readonly notes: readonly string[];
+};
+
+export function Trial() {
+  const messages = useConfigurationMessages();
+  const [rule, setRule] = useState("");
+  const [since, setSince] = useState("");
+  const run = useMutation({
+    mutationFn: async () => {
+      const options = [
+        ...(rule.trim() === "" ? [] : [{ name: "rule", value: rule.trim() }]),
+        ...(since === "" ? [] : [{ name: "since", value: `${since}T00:00:00Z` }]),
+      ];
+      const given = { name: "filter try", words: [], options };
+      const { result } = await call("POST /commands/run", given);
+      // The gateway's own report.
+      return result as Report;
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    run.mutate();
+  };
+  return (
+    <>
+      <form className="inline-form" onSubmit={submit}>
+        <TextInput
+          label={messages.rules}
+          placeholder={messages.rulesToTry}
+          value={rule}
+          onChange={({ currentTarget }) => setRule(currentTarget.value)}
+        />
+        <TextInput
+          type="date"
+          label={messages.since}
+          value={since}
+          onChange={({ currentTarget }) => setSince(currentTarget.value)}
+        />
+        <Button type="submit" size="sm" loading={run.isPending}>
+          {messages.tryRules}
+        </Button>
+      </form>
+      <p className="quiet">{messages.trialHint}</p>
+      {run.error !== null && (
+        <div className="refusal" role="alert">
+          {run.error.message}
+        </div>
+      )}
+      {run.data !== undefined && <ReportTable report={run.data} />}
+    </>
+  );
+}
+
+function ReportTable({ report }: { readonly report: Report }) {
+  const messages = useConfigurationMessages();
+  const totals = (["all", "blocked", "forced", "marked"] as const).map((name) => ({
+    ...{ key: name, name: messages.wouldHave[name], counts: report[name] },
+  }));
+  const ofRules = report.rules.map(({ rule, kind, ...counts }) => ({
+    ...{ key: `rule ${rule}`, name: `${messages.ruleKinds[kind] ?? kind} ${rule}`, counts },
+  }));
+  return (
+    <>
+      <table className="rows still small">
+        <thead>
+          <tr>
+            <th>{messages.result}</th>
+            <th className="number">{messages.orders}</th>
+            <th className="number">{messages.paid}</th>
+            <th className="number">{messages.returned}</th>
+            <th className="number">{messages.chargedBack}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {[...totals, ...ofRules].map(({ key, name, counts }) => (
+            <tr key={key}>
+              <td>{name}</td>
+              <td className="number">{counts.orders}</td>
+              <td className="number plain">{counts.paid}</td>
+              <td className="number plain">{counts.refunded}</td>
+              <td className="number plain">{counts.chargedBack}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {report.notes.map((note) => (
+        <p key={note} className="quiet">
+          {note}
+        </p>
+      ))}
+    </>
+  );
+}
