@@ -6,8 +6,10 @@
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { hash } from "node:crypto";
+import { once } from "node:events";
 import { globSync } from "node:fs";
 import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { describe, test } from "node:test";
@@ -16,8 +18,9 @@ import { generateSource } from "oazapfts";
 import { answerPareq, passChallenge } from "../support/cardholder.ts";
 import { atEnd, endOfFile } from "../support/clean-up.ts";
 import { type Fence, readFences, repository } from "../support/document.ts";
-import { cleanEnvironment } from "../support/programs.ts";
+import { cleanEnvironment, startShell } from "../support/programs.ts";
 import { beginChallenge, beginPares } from "../support/threeds.ts";
+import { until } from "../support/until.ts";
 import { startWalletWorld } from "../support/wallets.ts";
 
 // biome-ignore format: a table
@@ -90,6 +93,40 @@ for (const language of Object.keys(programs) as Language[]) {
   });
 }
 
+describe("receivers of callbacks", () => {
+  // biome-ignore format: a table
+  const commands = {
+    ts:     `exec ${process.execPath} receiver.ts`,
+    php:    "exec php -S localhost:$PORT receiver.php",
+    python: "exec python3 receiver.python",
+  } as const;
+  for (const language of ["ts", "php", "python"] as const) {
+    test(`in ${language}`, { skip: isMissing(language) }, async (t) => {
+      const fences = await readFences("docs/callbacks.md");
+      const text = fences.find((fence) => fence.language === language)?.text ?? "";
+      await writeFile(join(folder, `receiver.${language}`), text);
+      await writeFile(join(folder, `receive-${language}.sh`), commands[language]);
+      const port = String(await findFreePort());
+      const settings = { ...environment(), PORT: port } as Record<string, string>;
+      const receiver = startShell(`receive-${language}.sh`, folder, settings);
+      atEnd(t, () => receiver.kill());
+      const address = `http://localhost:${port}/`;
+      const forged = `${address}?status=approved&orderid=1&client_orderid=2&control=a`;
+      const refused = await until("the receiver answers", async () => {
+        assert.ok(receiver.isRunning, receiver.output);
+        return fetch(forged).catch(() => undefined);
+      });
+
+      const order = await world.merchant().sale({ server_callback_url: address });
+      await world.settle();
+
+      const told = `${order["merchant-order-id"]} approved`;
+      await until("the result is printed", () => receiver.output.includes(told) || undefined);
+      assert.equal(refused.status, 400);
+    });
+  }
+});
+
 test("a client that is generated from the OpenAPI document makes a sale", async () => {
   const source = await generateSource(join(repository, "docs/openapi.json"));
   await writeFile(join(folder, "generated-client.ts"), source);
@@ -112,6 +149,15 @@ function isMissing(language: Language): string | false {
   const program = programs[language];
   const { error } = spawnSync(program, ["--version"]);
   return error === undefined ? false : `${program} is not installed`;
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, "localhost");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }
 
 /** The variables of the quick start. */
