@@ -132,7 +132,7 @@ export function countResent(query: Query, filter: CallbackFilter, at: Instant) {
     `select coalesce(ended, 'due') as state, tries > 0 as failed, count(*)::int as count
      from callbacks
      where ${filteredRows} and ${isHere} and begun_at >= to_timestamp($9::float8 / 1000)
-       and made_at < to_timestamp($9::float8 / 1000)
+       and made_at <= to_timestamp($9::float8 / 1000)
      group by 1, 2`,
     [...valuesOf({ ...filter, state: undefined }), at],
   );

@@ -1,8 +1,12 @@
-/** What a screen shows instead of its rows: while they load, without any, after a failure. */
+/**
+ * What a screen shows instead of its rows: while they load, without any, after a failure; and below
+ * them, the way to the other pages.
+ */
 import { Button, Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useMessages } from "../language/language.tsx";
 import { CallError } from "../shell/call.ts";
+import { changeQuery } from "../shell/url.tsx";
 
 type NothingProps = {
   readonly title: string;
@@ -55,6 +59,30 @@ export function ScreenSkeleton() {
         // biome-ignore lint/suspicious/noArrayIndexKey: rows without content
         <Skeleton key={row} height={20} mb={20} />
       ))}
+    </div>
+  );
+}
+
+type PagesProps = {
+  /** How many rows this page has, in words. */
+  readonly text: string;
+  readonly next: string | undefined;
+  readonly isFirst: boolean;
+};
+
+export function Pages({ text, next, isFirst }: PagesProps) {
+  const messages = useMessages();
+  const turn = (after: string | undefined) => changeQuery({ after, row: undefined });
+  return (
+    <div className="pages">
+      <span>{text}</span>
+      <div className="space" />
+      <Button variant="default" disabled={isFirst} onClick={() => turn(undefined)}>
+        {messages.newest}
+      </Button>
+      <Button variant="default" disabled={next === undefined} onClick={() => turn(next)}>
+        {messages.older}
+      </Button>
     </div>
   );
 }

@@ -25,6 +25,7 @@ import "./lists.css";
 import "./details.css";
 import "./home.css";
 import "./order.css";
+import "./requests.css";
 import "./team.css";
 import "./sandbox.css";
 import "./configuration.css";

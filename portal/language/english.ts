@@ -1,6 +1,7 @@
 /** Every text of the portal in English. The other languages have the same names: see `Messages`. */
 import { configurationEnglish } from "./configuration.ts";
 import { orderEnglish } from "./order.ts";
+import { requestsEnglish } from "./requests.ts";
 import { sandboxEnglish } from "./sandbox.ts";
 import { teamEnglish } from "./team.ts";
 
@@ -144,6 +145,8 @@ export const english = {
 
   statuses: { approved: "Approved", declined: "Declined", filtered: "Filtered", error: "Error", processing: "Processing" },
   types: { sale: "Sale", preauth: "Preauthorisation", "account-verification": "Account verification", capture: "Capture", reversal: "Refund", refund: "Refund", cancel: "Cancellation" },
+
+  ...requestsEnglish,
 };
 
 export type Messages = typeof english;

@@ -2,6 +2,7 @@
 import { configurationGerman } from "./configuration.ts";
 import type { Messages } from "./english.ts";
 import { orderGerman } from "./order.ts";
+import { requestsGerman } from "./requests.ts";
 import { sandboxGerman } from "./sandbox.ts";
 import { teamGerman } from "./team.ts";
 
@@ -145,4 +146,6 @@ export const german: Messages = {
 
   statuses: { approved: "Genehmigt", declined: "Abgelehnt", filtered: "Gefiltert", error: "Fehler", processing: "In Arbeit" },
   types: { sale: "Verkauf", preauth: "Vorautorisierung", "account-verification": "Kontoprüfung", capture: "Einzug", reversal: "Erstattung", refund: "Erstattung", cancel: "Storno" },
+
+  ...requestsGerman,
 };

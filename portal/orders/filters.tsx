@@ -76,7 +76,7 @@ function changeFilter(change: Readonly<Record<string, string | undefined>>): voi
   changeQuery({ ...change, after: undefined, row: undefined });
 }
 
-function configured(known: OutputOf<"GET /filters"> | undefined) {
+export function configured(known: OutputOf<"GET /filters"> | undefined) {
   const { endpoints = [], gates = [], merchants = [] } = known ?? {};
   return {
     endpoint: endpoints.map(({ id, name, currency }) => ({
@@ -99,7 +99,7 @@ type ChoiceProps = {
   readonly choose: (values: readonly string[]) => void;
 };
 
-function ChoiceFilter({ label, choices, chosen, isSingle = false, choose }: ChoiceProps) {
+export function ChoiceFilter({ label, choices, chosen, isSingle = false, choose }: ChoiceProps) {
   const labelOf = (value: string) =>
     choices.find((choice) => choice.value === value)?.label ?? value;
   const toggle = (value: string) => {

@@ -57,7 +57,7 @@ export const withoutFilters = Object.fromEntries(
 );
 
 /** Nothing for text that is no day. */
-function startOfDay(day: string | undefined, plusDays = 0): number | undefined {
+export function startOfDay(day: string | undefined, plusDays = 0): number | undefined {
   const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day ?? "") ?? [];
   if (year === undefined) return undefined;
   return new Date(Number(year), Number(month) - 1, Number(date) + plusDays).getTime();

@@ -4,7 +4,7 @@
  */
 import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Failed, Nothing } from "../design/states.tsx";
+import { Failed, Nothing, Pages } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, type User } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -64,7 +64,7 @@ export function Orders({ user }: { readonly user: User }) {
         />
       )}
       {found.data !== undefined && (
-        <Pages count={orders.length} next={found.data.next} isFirst={isFirstPage} />
+        <Pages text={messages.rows(orders.length)} next={found.data.next} isFirst={isFirstPage} />
       )}
     </div>
   );
@@ -85,29 +85,6 @@ function Empty({ isFiltered }: { readonly isFiltered: boolean }) {
         {messages.clearFilters}
       </Button>
     </Nothing>
-  );
-}
-
-type PagesProps = {
-  readonly count: number;
-  readonly next: string | undefined;
-  readonly isFirst: boolean;
-};
-
-function Pages({ count, next, isFirst }: PagesProps) {
-  const messages = useMessages();
-  const turn = (after: string | undefined) => changeQuery({ after, row: undefined });
-  return (
-    <div className="pages">
-      <span>{messages.rows(count)}</span>
-      <div className="space" />
-      <Button variant="default" disabled={isFirst} onClick={() => turn(undefined)}>
-        {messages.newest}
-      </Button>
-      <Button variant="default" disabled={next === undefined} onClick={() => turn(next)}>
-        {messages.older}
-      </Button>
-    </div>
   );
 }
 

@@ -12,8 +12,11 @@ import { changeQuery } from "../shell/url.tsx";
 export const searchField = "order-search";
 const afterMs = 180;
 
-export function Search({ query }: { readonly query: URLSearchParams }) {
+type SearchProps = { readonly query: URLSearchParams; readonly label?: string };
+
+export function Search({ query, label }: SearchProps) {
   const messages = useMessages();
+  const asked = label ?? messages.searchOrders;
   const searched = query.get("search") ?? "";
   const [written, setWritten] = useState(searched);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -48,8 +51,8 @@ export function Search({ query }: { readonly query: URLSearchParams }) {
       id={searchField}
       type="text"
       role="searchbox"
-      aria-label={messages.searchOrders}
-      placeholder={messages.searchOrders}
+      aria-label={asked}
+      placeholder={asked}
       autoComplete="off"
       spellCheck={false}
       maxLength={128}

@@ -17,6 +17,11 @@ type Screen = LazyExoticComponent<ComponentType<{ readonly user: User }>>;
 const screens: Readonly<Record<string, Screen>> = {
   home: lazy(async () => ({ default: (await import("../home/home.tsx")).Home })),
   orders: lazy(async () => ({ default: (await import("../orders/orders.tsx")).Orders })),
+  callbacks: lazy(async () => ({
+    default: (await import("../callbacks/callbacks.tsx")).Callbacks,
+  })),
+  requests: lazy(async () => ({ default: (await import("../requests/requests.tsx")).Requests })),
+  checksum: lazy(async () => ({ default: (await import("../requests/checksum.tsx")).Checksum })),
   team: lazy(async () => ({ default: (await import("../team/team.tsx")).Team })),
   audit: lazy(async () => ({ default: (await import("../audit/audit.tsx")).Audit })),
   sandbox: lazy(async () => ({ default: (await import("../sandbox/sandbox.tsx")).Sandbox })),
@@ -36,6 +41,8 @@ const screens: Readonly<Record<string, Screen>> = {
 /** Of one item, whose id follows the screen in the address. */
 const items: typeof screens = {
   orders: lazy(async () => ({ default: (await import("../order/order.tsx")).Order })),
+  callbacks: lazy(async () => ({ default: (await import("../callbacks/callback.tsx")).Callback })),
+  requests: lazy(async () => ({ default: (await import("../requests/request.tsx")).Request })),
   "payment-links": lazy(async () => ({ default: (await import("../links/link.tsx")).PaymentLink })),
   merchants: lazy(async () => ({ default: (await import("../merchants/merchant.tsx")).Merchant })),
   endpoints: lazy(async () => ({ default: (await import("../merchants/endpoint.tsx")).Endpoint })),

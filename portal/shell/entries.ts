@@ -22,6 +22,8 @@ type Entry = {
 const entries: readonly Entry[] = [
   { screen: "home", icon: "home" },
   { screen: "orders", icon: "orders" },
+  { screen: "callbacks", icon: "callbacks" },
+  { screen: "requests", icon: "requests" },
   { screen: "payment-links", icon: "link", right: "see_orders" },
   { screen: "merchants", icon: "shop", right: "see_configuration" },
   { screen: "gates", icon: "gate", right: "see_configuration", isOperators: true },

@@ -1,0 +1,148 @@
+/** One callback: every attempt with its request, its answer and the check of its signature. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Icon } from "../design/icons.tsx";
+import { Failed, ScreenSkeleton } from "../design/states.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
+import { call, type OutputOf, type User } from "../shell/call.ts";
+import { useKeys } from "../shell/keys.ts";
+import { Link, usePlace } from "../shell/url.tsx";
+import { ResendMany } from "./resend.tsx";
+import { DeliveryState, SignedParts } from "./state.tsx";
+
+type Detail = OutputOf<"GET /callbacks/:order/:sequence">;
+type Attempted = Detail["attempts"][number];
+
+const liveEveryMs = 3_000;
+
+export function Callback({ user }: { readonly user: User }) {
+  const { item } = usePlace();
+  const [order = "", number = ""] = item.split("-");
+  const sequence = Number(number);
+  const found = useQuery({
+    queryKey: ["callbacks", "one", order, sequence],
+    queryFn: ({ signal, client, queryKey }) => {
+      const isPoll = client.getQueryData(queryKey) !== undefined;
+      return call("GET /callbacks/:order/:sequence", { order, sequence }, { signal, isPoll });
+    },
+    refetchInterval: ({ state }) => (state.data?.callback.state === "due" ? liveEveryMs : false),
+  });
+  // The window over the screen has its own use of the key.
+  const isCovered = () => document.querySelector("[role=dialog]") !== null;
+  useKeys([["Escape", () => isCovered() || history.back()]]);
+  if (found.data !== undefined) return <Shown detail={found.data} user={user} />;
+  if (found.error === null) return <ScreenSkeleton />;
+  return <Failed error={found.error} retry={() => void found.refetch()} />;
+}
+
+function Shown({ detail, user }: { readonly detail: Detail; readonly user: User }) {
+  const { messages, showTime } = useLanguage();
+  const [isResending, setResending] = useState(false);
+  const { callback, attempts } = detail;
+  const { order, sequence, url, merchant, madeAt, nextAt, endedAt } = callback;
+  return (
+    <div className="screen">
+      <Link to="callbacks" className="back">
+        <Icon name="left" size={14} />
+        {messages.callbacks}
+      </Link>
+      <div className="heading order-heading">
+        <h1>{URL.parse(url)?.host ?? order}</h1>
+        <DeliveryState state={callback.state} />
+        <div className="space" />
+        {user.rights.includes("resend_callbacks") && (
+          <Button variant="default" onClick={() => setResending(true)}>
+            {messages.resend}
+          </Button>
+        )}
+      </div>
+      <dl className="facts">
+        <Fact name={messages.order}>
+          <Link to={`orders/${order}`}>{order}</Link>
+        </Fact>
+        <Fact name={messages.merchant}>{merchant}</Fact>
+        <Fact name={messages.tries}>{callback.tries}</Fact>
+        <Fact name={messages.made}>{showTime(madeAt)}</Fact>
+        {nextAt !== undefined && <Fact name={messages.nextTry}>{showTime(nextAt)}</Fact>}
+        {endedAt !== undefined && <Fact name={messages.ended}>{showTime(endedAt)}</Fact>}
+        <Fact name={messages.sentTo}>
+          <code>{url}</code>
+        </Fact>
+      </dl>
+      <section className="section">
+        <h2>{messages.attempts}</h2>
+        {attempts.length === 0 && <p className="quiet">{messages.noAttempts}</p>}
+        <div className="attempt-list">
+          {attempts.toReversed().map((each, at) => (
+            <Attempt key={each.attempt.at} attempted={each} isOpen={at === 0} />
+          ))}
+        </div>
+      </section>
+      <ResendMany
+        filter={{ order, sequence }}
+        isOpen={isResending}
+        close={() => setResending(false)}
+      />
+    </div>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+type AttemptProps = { readonly attempted: Attempted; readonly isOpen: boolean };
+
+function Attempt({ attempted, isOpen }: AttemptProps) {
+  const { messages, showTime } = useLanguage();
+  const { at, method, status, failure, ms, url, body, answer } = attempted.attempt;
+  return (
+    <details open={isOpen}>
+      <summary>
+        {showTime(at)} · {method} · {status ?? failure} · {ms} ms
+      </summary>
+      <h3>{messages.sentTo}</h3>
+      <pre>{url}</pre>
+      {body !== "" && (
+        <>
+          <h3>{messages.body}</h3>
+          <pre>{body}</pre>
+        </>
+      )}
+      <h3>{messages.answer}</h3>
+      <pre>{answer === "" ? "∅" : answer}</pre>
+      <Signature {...attempted.signature} />
+    </details>
+  );
+}
+
+function Signature({ parts, result, webhook }: Attempted["signature"]) {
+  const messages = useMessages();
+  const is = result === "current_key" ? "right" : result === "other" ? "wrong" : "unknown";
+  return (
+    <>
+      <h3>{messages.signature}</h3>
+      <div className="verdict" data-is={is}>
+        <p>{messages.signatureResults[result]}</p>
+      </div>
+      {result !== "absent" && (
+        <>
+          <p className="hint">{messages.receiverComputes}</p>
+          <SignedParts parts={parts} />
+        </>
+      )}
+      {webhook !== undefined && (
+        <>
+          <p className="hint">{messages.webhookCovers}</p>
+          <pre>{webhook}</pre>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,132 @@
+/**
+ * The deliveries of callbacks: filters, the list, its pages, and sending again what the filters
+ * name. The first page asks for news while the window is looked at.
+ */
+import { Button } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Failed, Nothing, Pages } from "../design/states.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
+import { TableSkeleton } from "../orders/order-table.tsx";
+import { call, type OutputOf, type User } from "../shell/call.ts";
+import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
+import { DeliveryFilters, isFiltered, readDeliveryQuery, withoutFilters } from "./filters.tsx";
+import { ResendMany } from "./resend.tsx";
+import { DeliveryState } from "./state.tsx";
+
+const liveEveryMs = 5_000;
+type Delivery = OutputOf<"GET /callbacks">["callbacks"][number];
+
+export function Callbacks({ user }: { readonly user: User }) {
+  const messages = useMessages();
+  const { query } = usePlace();
+  const [isResending, setResending] = useState(false);
+  const filter = readDeliveryQuery(query);
+  const after = query.get("after") ?? undefined;
+  const input = { ...filter, ...(after && { after }) };
+  const found = useQuery({
+    queryKey: ["callbacks", input],
+    queryFn: ({ signal, client, queryKey }) => {
+      const isPoll = client.getQueryData(queryKey) !== undefined;
+      return call("GET /callbacks", input, { signal, isPoll });
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: after === undefined ? liveEveryMs : false,
+  });
+  const callbacks = found.data?.callbacks ?? [];
+  return (
+    <div className="screen">
+      <div className="heading">
+        <h1>{messages.callbacks}</h1>
+        <div className="space" />
+        {user.rights.includes("resend_callbacks") && (
+          <Button variant="default" onClick={() => setResending(true)}>
+            {messages.resendMany}
+          </Button>
+        )}
+      </div>
+      <DeliveryFilters query={query} user={user} />
+      {found.data === undefined ? (
+        found.error === null ? (
+          <TableSkeleton />
+        ) : (
+          <Failed error={found.error} retry={() => void found.refetch()} />
+        )
+      ) : callbacks.length === 0 ? (
+        <Empty isFiltered={isFiltered(query)} />
+      ) : (
+        <Table callbacks={callbacks} user={user} isOld={found.isPlaceholderData} />
+      )}
+      {found.data !== undefined && (
+        <Pages
+          text={messages.deliveries(callbacks.length)}
+          next={found.data.next}
+          isFirst={after === undefined}
+        />
+      )}
+      <ResendMany filter={filter} isOpen={isResending} close={() => setResending(false)} />
+    </div>
+  );
+}
+
+type TableProps = {
+  readonly callbacks: readonly Delivery[];
+  readonly user: User;
+  readonly isOld: boolean;
+};
+
+function Table({ callbacks, user, isOld }: TableProps) {
+  const { messages, showTime } = useLanguage();
+  const isOperator = user.merchant === undefined;
+  return (
+    <table className="rows" aria-busy={isOld}>
+      <thead>
+        <tr>
+          <th>{messages.order}</th>
+          <th>{messages.state}</th>
+          <th>{messages.receiverHost}</th>
+          {isOperator && <th>{messages.merchant}</th>}
+          <th className="number">{messages.tries}</th>
+          <th className="time">{messages.made}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {callbacks.map(({ order, sequence, state, url, merchant, tries, madeAt }) => (
+          <tr key={`${order}-${sequence}`} onClick={() => go(`callbacks/${order}-${sequence}`)}>
+            <td className="mono first">
+              <Link to={`callbacks/${order}-${sequence}`}>
+                {order}
+                {sequence > 1 && ` · ${sequence}`}
+              </Link>
+            </td>
+            <td>
+              <DeliveryState state={state} />
+            </td>
+            <td className="address" title={url}>
+              {url.replace(/^https?:\/\//, "")}
+            </td>
+            {isOperator && <td className="merchant">{merchant}</td>}
+            <td className="number count">{tries}</td>
+            <td className="time">
+              <time dateTime={new Date(madeAt).toISOString()}>{showTime(madeAt)}</time>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Empty({ isFiltered: isNarrowed }: { readonly isFiltered: boolean }) {
+  const messages = useMessages();
+  if (!isNarrowed) {
+    return <Nothing title={messages.noDeliveries} hint={messages.noDeliveriesHint} />;
+  }
+  return (
+    <Nothing title={messages.noDeliveryFound} hint={messages.noDeliveryFoundHint}>
+      <Button variant="default" onClick={() => changeQuery(withoutFilters)}>
+        {messages.clearFilters}
+      </Button>
+    </Nothing>
+  );
+}

@@ -1,0 +1,105 @@
+/** The filters of deliveries, in the address: state, endpoint, merchant, receiver and time. */
+import { Button, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMessages } from "../language/language.tsx";
+import { DateFilter } from "../orders/date-filter.tsx";
+import { FilterButton } from "../orders/filter-button.tsx";
+import { ChoiceFilter, configured } from "../orders/filters.tsx";
+import { startOfDay } from "../orders/order-query.ts";
+import { call, type InputOf, type User } from "../shell/call.ts";
+import { changeQuery } from "../shell/url.tsx";
+import { states } from "./state.tsx";
+
+export type DeliveryFilter = Omit<InputOf<"POST /callbacks/preview">, "sequence">;
+
+const names = ["state", "endpoint", "merchant", "host", "order", "from", "until"] as const;
+
+export const withoutFilters = Object.fromEntries(
+  [...names, "after"].map((name) => [name, undefined]),
+);
+
+export function isFiltered(query: URLSearchParams): boolean {
+  return names.some((name) => query.has(name));
+}
+
+export function readDeliveryQuery(query: URLSearchParams): DeliveryFilter {
+  const text = (name: string) => query.get(name)?.trim() || undefined;
+  const state = states.find((each) => each === query.get("state"));
+  const [since, until] = [startOfDay(text("from")), startOfDay(text("until"), 1)];
+  const [endpoint, merchant, host, order] = ["endpoint", "merchant", "host", "order"].map(text);
+  return {
+    ...(state && { state }),
+    ...(endpoint && { endpoint }),
+    ...(merchant && { merchant }),
+    ...(host && { host }),
+    ...(order && /^[1-9]\d{0,18}$/.test(order) && { order }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+  };
+}
+
+type FiltersProps = { readonly query: URLSearchParams; readonly user: User };
+
+export function DeliveryFilters({ query, user }: FiltersProps) {
+  const messages = useMessages();
+  const { data: known } = useQuery({
+    queryKey: ["filters"],
+    queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
+    staleTime: 60_000,
+  });
+  const { endpoint, merchant } = configured(known);
+  const choices = {
+    state: states.map((value) => ({ value, label: messages.callbackStates[value] })),
+    ...{ endpoint, merchant },
+  };
+  const shown = (["state", "endpoint", "merchant"] as const).filter(
+    (name) => name !== "merchant" || user.merchant === undefined,
+  );
+  return (
+    <div className="filters">
+      {shown.map((name) => (
+        <ChoiceFilter
+          key={name}
+          label={messages[name]}
+          choices={choices[name]}
+          chosen={[query.get(name) ?? ""].filter((value) => value !== "")}
+          isSingle
+          choose={(values) => change({ [name]: values.at(-1) })}
+        />
+      ))}
+      <TextFilter name="host" label={messages.receiverHost} query={query} />
+      <TextFilter name="order" label={messages.order} query={query} />
+      <DateFilter query={query} change={change} />
+      {isFiltered(query) && (
+        <Button variant="subtle" color="gray" onClick={() => changeQuery(withoutFilters)}>
+          {messages.clearFilters}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+type TextProps = {
+  readonly name: string;
+  readonly label: string;
+  readonly query: URLSearchParams;
+};
+
+function TextFilter({ name, label, query }: TextProps) {
+  const value = query.get(name) ?? "";
+  return (
+    <FilterButton label={label} chosen={value} clear={() => change({ [name]: undefined })}>
+      <TextInput
+        size="xs"
+        label={label}
+        value={value}
+        data-autofocus
+        onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}
+      />
+    </FilterButton>
+  );
+}
+
+function change(to: Readonly<Record<string, string | undefined>>): void {
+  changeQuery({ ...to, after: undefined }, { replaces: true });
+}

@@ -1,0 +1,124 @@
+/**
+ * Sends callbacks again: first how many and to whom, then a reason, then how far they have got. One
+ * callback and all that the filters name take the same way.
+ */
+import { Button, Modal, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { useMessages } from "../language/language.tsx";
+import { call, type InputOf } from "../shell/call.ts";
+
+type Chosen = InputOf<"POST /callbacks/preview">;
+type Props = {
+  readonly filter: Chosen;
+  readonly isOpen: boolean;
+  readonly close: () => void;
+};
+
+const lookEveryMs = 1_500;
+
+export function ResendMany({ filter, isOpen, close }: Props) {
+  const messages = useMessages();
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={messages.resendTitle}
+      closeButtonProps={{ "aria-label": messages.close }}
+    >
+      {isOpen && <ResendForm filter={filter} />}
+    </Modal>
+  );
+}
+
+function ResendForm({ filter }: { readonly filter: Chosen }) {
+  const messages = useMessages();
+  const queries = useQueryClient();
+  const [reason, setReason] = useState("");
+  const isNamed = filter.order !== undefined || filter.since !== undefined;
+  const preview = useQuery({
+    queryKey: ["resend-preview", filter],
+    queryFn: ({ signal }) => call("POST /callbacks/preview", filter, { signal }),
+    enabled: isNamed,
+    staleTime: 0,
+  });
+  const run = useMutation({
+    mutationFn: () => call("POST /callbacks/resend", { ...filter, reason }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["callbacks"] }),
+  });
+  if (!isNamed) return <p>{messages.resendNeedsTime}</p>;
+  if (run.data !== undefined) return <Progress filter={filter} {...run.data} />;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    run.mutate();
+  };
+  const { count = 0, isMore = false, receivers = [] } = preview.data ?? {};
+  const refusal = run.error?.message ?? preview.error?.message;
+  return (
+    <form className="action" onSubmit={submit}>
+      {preview.data !== undefined && count === 0 && <p>{messages.resendNone}</p>}
+      {count > 0 && (
+        <section aria-label={messages.resendReceivers}>
+          <h3>{messages.resendReceivers}</h3>
+          <ul className="receiver-list">
+            {receivers.map((each) => (
+              <li key={each.receiver}>
+                <code>{each.receiver}</code>
+                {each.count}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {isMore && <p className="hint">{messages.resendMore}</p>}
+      <TextInput
+        label={messages.reason}
+        description={messages.reasonHint}
+        required
+        minLength={3}
+        maxLength={200}
+        value={reason}
+        onChange={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+      {refusal !== undefined && (
+        <div className="refusal" role="alert">
+          {refusal}
+        </div>
+      )}
+      <Button type="submit" size="sm" loading={run.isPending} disabled={count === 0}>
+        {messages.resendCount(count)}
+      </Button>
+    </form>
+  );
+}
+
+type ProgressProps = {
+  readonly filter: Chosen;
+  readonly count: number;
+  readonly resentAt: number;
+};
+
+function Progress({ filter, count, resentAt }: ProgressProps) {
+  const messages = useMessages();
+  const { state: _, ...rest } = filter;
+  const found = useQuery({
+    queryKey: ["resend-progress", resentAt],
+    queryFn: ({ signal }) =>
+      call("GET /callbacks/progress", { ...rest, resentAt }, { signal, isPoll: true }),
+    refetchInterval: ({ state }) => ((state.data?.waiting ?? 1) > 0 ? lookEveryMs : false),
+  });
+  const { delivered = 0, failed = 0 } = found.data ?? {};
+  const done = Math.min(delivered, count);
+  return (
+    <div className="action" role="status">
+      <progress
+        className="progress-bar"
+        max={Math.max(count, 1)}
+        value={done}
+        aria-label={messages.progress}
+      />
+      <p>{messages.resendDone(done, count)}</p>
+      {failed > 0 && <p className="hint">{messages.resendFailed(failed)}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+/** What a checksum covers, and the mistake that explains the one that was sent. */
+import { SignedParts } from "../callbacks/state.tsx";
+import { useMessages } from "../language/language.tsx";
+import type { OutputOf } from "../shell/call.ts";
+
+type Checksum = OutputOf<"POST /checksum/try">;
+
+export function ChecksumResult({ checksum }: { readonly checksum: Checksum }) {
+  const messages = useMessages();
+  return (
+    <>
+      <Verdict {...checksum} />
+      <p className="hint">{messages.checksumCovers}</p>
+      <SignedParts parts={checksum.parts} />
+    </>
+  );
+}
+
+function Verdict({ matches, mistakes }: Checksum) {
+  const messages = useMessages();
+  if (matches || mistakes.length === 0) {
+    return (
+      <div className="verdict" data-is={matches ? "right" : "unknown"} role="status">
+        <p>{matches ? messages.checksumMatches : messages.checksumUnknown}</p>
+      </div>
+    );
+  }
+  return (
+    <div className="verdict" data-is="wrong" role="status">
+      <p>{messages.checksumMistake}</p>
+      <ul>
+        {mistakes.map(({ kind, detail }) => (
+          <li key={`${kind} ${detail}`}>
+            {messages.mistakes[kind]} {detail !== "" && <code>{detail}</code>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

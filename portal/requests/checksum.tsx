@@ -1,0 +1,153 @@
+/**
+ * The checksum debugger for values that are typed or pasted. Only values that the checksum covers
+ * leave the browser. The endpoint and the operation are in the address; the values are not, because
+ * addresses are kept in histories.
+ */
+import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { Icon } from "../design/icons.tsx";
+import { useMessages } from "../language/language.tsx";
+import { configured } from "../orders/filters.tsx";
+import { call, type InputOf, type User } from "../shell/call.ts";
+import { changeQuery, Link, usePlace } from "../shell/url.tsx";
+import { ChecksumResult } from "./checksum-result.tsx";
+
+type Pasted = InputOf<"POST /checksum/try">["fields"];
+type Name = keyof Pasted;
+
+export function Checksum({ user }: { readonly user: User }) {
+  const messages = useMessages();
+  const mayTry = user.rights.includes("reveal_secrets");
+  return (
+    <div className="screen">
+      <Link to="requests" className="back">
+        <Icon name="left" size={14} />
+        {messages.requests}
+      </Link>
+      <div className="heading">
+        <h1>{messages.debugger}</h1>
+      </div>
+      <p className="hint">{mayTry ? messages.debuggerHint : messages.debuggerRight}</p>
+      {mayTry && <Debugger />}
+    </div>
+  );
+}
+
+/** What can be chosen, and what the address has of it. */
+function useChoices() {
+  const { query } = usePlace();
+  const { data: known } = useQuery({
+    queryKey: ["filters"],
+    queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
+  });
+  const { data: formulas } = useQuery({
+    queryKey: ["checksum-operations"],
+    queryFn: ({ signal }) => call("GET /checksum/operations", {}, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const endpoints = configured(known).endpoint;
+  const operations = formulas?.operations ?? [];
+  const chosen = operations.find(({ name }) => name === query.get("operation")) ?? operations[0];
+  return {
+    ...{ endpoints, operations, operation: chosen?.name ?? "" },
+    endpoint: query.get("endpoint") ?? endpoints[0]?.value ?? "",
+    names: namesIn(chosen?.formula ?? []),
+  };
+}
+
+function Debugger() {
+  const messages = useMessages();
+  const choices = useChoices();
+  const { endpoint, operation, names } = choices;
+  const [fields, setFields] = useState<Pasted>({});
+  const run = useMutation({
+    mutationFn: () => {
+      const sent = names.flatMap((name) => (fields[name] ? [[name, fields[name]] as const] : []));
+      return call("POST /checksum/try", { endpoint, operation, fields: Object.fromEntries(sent) });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    run.mutate();
+  };
+  const change = (to: Pasted) => setFields({ ...fields, ...to });
+  return (
+    <div className="debugger">
+      <form onSubmit={submit}>
+        <Target {...choices} />
+        <Textarea
+          label={messages.pasteRequest}
+          description={messages.pasteRequestHint}
+          rows={3}
+          value=""
+          onChange={({ currentTarget }) => change(readPasted(currentTarget.value, names))}
+        />
+        <div className="pair">
+          {names.map((name) => (
+            <TextInput
+              key={name}
+              label={name}
+              value={fields[name] ?? ""}
+              onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}
+            />
+          ))}
+        </div>
+        <Button type="submit" size="sm" loading={run.isPending} disabled={!fields.control}>
+          {messages.findMistake}
+        </Button>
+      </form>
+      <div>
+        {run.error !== null && (
+          <div className="refusal" role="alert">
+            {run.error.message}
+          </div>
+        )}
+        {run.data !== undefined && <ChecksumResult checksum={run.data} />}
+      </div>
+    </div>
+  );
+}
+
+function Target({ endpoints, operations, endpoint, operation }: ReturnType<typeof useChoices>) {
+  const messages = useMessages();
+  return (
+    <div className="pair">
+      <NativeSelect
+        label={messages.operation}
+        data={operations.map(({ name }) => name)}
+        value={operation}
+        onChange={({ currentTarget }) => choose({ operation: currentTarget.value })}
+      />
+      <NativeSelect
+        label={messages.endpoint}
+        data={endpoints.map(({ value, label }) => ({ value, label: `${value} · ${label}` }))}
+        value={endpoint}
+        onChange={({ currentTarget }) => choose({ endpoint: currentTarget.value })}
+      />
+    </div>
+  );
+}
+
+function choose(change: Readonly<Record<string, string>>): void {
+  changeQuery(change, { replaces: true });
+}
+
+/** The fields of a formula, what an amount needs beside it, and the checksum. */
+function namesIn(formula: readonly string[]): readonly Name[] {
+  const own = formula.filter((name): name is Name => name !== "{id}");
+  const currency = own.includes("amount") && !own.includes("currency") ? ["currency" as const] : [];
+  return [...own, ...currency, "control"];
+}
+
+/** Of a form or of lines, the named fields; the rest of the pasted text goes nowhere. */
+function readPasted(text: string, names: readonly Name[]): Pasted {
+  const form = text.trim().replace(/\r?\n/g, "&");
+  const body = form.includes("?") ? (form.split("?").at(-1) ?? "") : form;
+  const sent = new URLSearchParams(body);
+  const found = names.flatMap((name) => {
+    const value = sent.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(found);
+}

@@ -1,0 +1,108 @@
+/** Search and filters of refused requests, in the address. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMessages } from "../language/language.tsx";
+import { DateFilter } from "../orders/date-filter.tsx";
+import { ChoiceFilter, configured } from "../orders/filters.tsx";
+import { startOfDay, valuesOf } from "../orders/order-query.ts";
+import { Search, searchField } from "../orders/search.tsx";
+import { call, type InputOf, type User } from "../shell/call.ts";
+import { useKeys } from "../shell/keys.ts";
+import { changeQuery } from "../shell/url.tsx";
+
+type RequestsInput = InputOf<"GET /requests">;
+
+const names = ["search", "operation", "code", "endpoint", "merchant", "from", "until"] as const;
+
+export const withoutFilters = Object.fromEntries(
+  [...names, "after"].map((name) => [name, undefined]),
+);
+
+export function isFiltered(query: URLSearchParams): boolean {
+  return names.some((name) => query.has(name));
+}
+
+export function readRequestsQuery(query: URLSearchParams): RequestsInput {
+  const text = (name: string) => query.get(name)?.trim() || undefined;
+  const [search, merchant, after] = ["search", "merchant", "after"].map(text);
+  const [from, until] = [startOfDay(text("from")), startOfDay(text("until"), 1)];
+  const lists = (["operation", "code", "endpoint"] as const).flatMap((name) => {
+    const values = valuesOf(query, name);
+    return values.length === 0 ? [] : [[name, values] as const];
+  });
+  return {
+    ...Object.fromEntries(lists),
+    ...(search && { search }),
+    ...(merchant && { merchant }),
+    ...(after && { after }),
+    ...(from !== undefined && { from }),
+    ...(until !== undefined && { until }),
+  };
+}
+
+/** Those that merchants meet most; others are found by the other filters. */
+// biome-ignore format: a table
+const errors = [
+  { value: "control_mismatch",  label: "INVALID_CONTROL_CODE" },
+  { value: "access_denied",     label: "ACCESS_DENIED" },
+  { value: "missing_parameter", label: "MISSING_PARAMETER" },
+  { value: "invalid_parameter", label: "INVALID_PARAMETER" },
+  { value: "malformed_request", label: "INVALID_REQUEST" },
+  { value: "unknown_endpoint",  label: "INVALID_ENDPOINT" },
+  { value: "duplicate_order",   label: "DUPLICATE_ORDER" },
+  { value: "order_not_found",   label: "ORDER_NOT_FOUND" },
+] as const;
+
+type FiltersProps = { readonly query: URLSearchParams; readonly user: User };
+
+export function RequestFilters({ query, user }: FiltersProps) {
+  const messages = useMessages();
+  const { data: known } = useQuery({
+    queryKey: ["filters"],
+    queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
+    staleTime: 60_000,
+  });
+  const { data: formulas } = useQuery({
+    queryKey: ["checksum-operations"],
+    queryFn: ({ signal }) => call("GET /checksum/operations", {}, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  useKeys([["/", () => document.getElementById(searchField)?.focus()]]);
+  const { endpoint, merchant } = configured(known);
+  const operation = (formulas?.operations ?? []).map(({ name }) => ({ value: name, label: name }));
+  const filters = [
+    { name: "code", label: messages.error, choices: errors },
+    { name: "operation", label: messages.operation, choices: operation },
+    { name: "endpoint", label: messages.endpoint, choices: endpoint },
+    ...(user.merchant === undefined
+      ? [{ name: "merchant", label: messages.merchant, choices: merchant }]
+      : []),
+  ];
+  return (
+    <>
+      <Search query={query} label={messages.searchRequests} />
+      <div className="filters">
+        {filters.map(({ name, label, choices }) => (
+          <ChoiceFilter
+            key={name}
+            label={label}
+            choices={choices}
+            chosen={valuesOf(query, name)}
+            isSingle={name === "merchant"}
+            choose={(values) => change({ [name]: values.join(",") })}
+          />
+        ))}
+        <DateFilter query={query} change={change} />
+        {isFiltered(query) && (
+          <Button variant="subtle" color="gray" onClick={() => changeQuery(withoutFilters)}>
+            {messages.clearFilters}
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}
+
+function change(to: Readonly<Record<string, string | undefined>>): void {
+  changeQuery({ ...to, after: undefined }, { replaces: true });
+}

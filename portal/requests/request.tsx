@@ -1,0 +1,132 @@
+/** One refused request: every fault, what its checksum covers, and its fields as they are kept. */
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Icon } from "../design/icons.tsx";
+import { Failed, ScreenSkeleton } from "../design/states.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
+import { call, type OutputOf } from "../shell/call.ts";
+import { useKeys } from "../shell/keys.ts";
+import { Link, usePlace } from "../shell/url.tsx";
+import { ChecksumResult } from "./checksum-result.tsx";
+
+type Detail = OutputOf<"GET /requests/:serial">;
+
+export function Request() {
+  const { item: serial } = usePlace();
+  const found = useQuery({
+    queryKey: ["requests", "one", serial],
+    queryFn: ({ signal }) => call("GET /requests/:serial", { serial }, { signal }),
+  });
+  useKeys([["Escape", () => history.back()]]);
+  if (found.data !== undefined) return <Shown detail={found.data} />;
+  if (found.error === null) return <ScreenSkeleton />;
+  return <Failed error={found.error} retry={() => void found.refetch()} />;
+}
+
+function Shown({ detail }: { readonly detail: Detail }) {
+  const { messages, showTime } = useLanguage();
+  const { line, faults, fields, checksum, check } = detail;
+  return (
+    <div className="screen">
+      <Link to="requests" className="back">
+        <Icon name="left" size={14} />
+        {messages.requests}
+      </Link>
+      <div className="heading order-heading">
+        <h1>{line.operation}</h1>
+        <span className="status" data-status="declined">
+          <span className="dot" aria-hidden="true" />
+          {line.error}
+        </span>
+      </div>
+      <dl className="facts">
+        <Fact name={messages.clientOrder}>{line.clientOrder}</Fact>
+        <Fact name={messages.endpoint}>{line.endpoint}</Fact>
+        <Fact name={messages.merchant}>{line.merchant}</Fact>
+        <Fact name={messages.sentAt}>{showTime(line.at)}</Fact>
+        <Fact name={messages.sentFrom}>{line.from}</Fact>
+        <Fact name={messages.signature}>{line.isSigned ? messages.signed : messages.unsigned}</Fact>
+        <Fact name={messages.serialNumber}>
+          <code>{line.serial}</code>
+        </Fact>
+      </dl>
+      <div className="columns">
+        <div>
+          {check !== undefined && (
+            <Section title={messages.oauth}>
+              <div className="verdict" data-is="wrong">
+                <p>
+                  {messages.oauthCheck} <code>{check}</code>
+                </p>
+              </div>
+            </Section>
+          )}
+          {checksum !== undefined && (
+            <Section title={messages.checksum}>
+              <ChecksumResult checksum={checksum} />
+            </Section>
+          )}
+          {faults.length > 0 && (
+            <Section title={messages.faults}>
+              <Faults faults={faults} />
+            </Section>
+          )}
+        </div>
+        <Section title={messages.fieldsSent}>
+          <Fields fields={fields} />
+        </Section>
+      </div>
+    </div>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  if (children === "") return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section className="section">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Faults({ faults }: { readonly faults: readonly string[] }) {
+  return (
+    <ul className="fault-list">
+      {faults.map((fault) => {
+        const [word = "", ...rest] = fault.split(": ");
+        return (
+          <li key={fault}>
+            <b>{word}</b>
+            {rest.join(": ")}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Fields({ fields }: Pick<Detail, "fields">) {
+  const messages = useMessages();
+  if (fields.length === 0) return <p className="quiet">{messages.noFields}</p>;
+  return (
+    <dl className="fields">
+      {fields.map(({ name, value, length, isDigits = false }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: names may repeat, and rows never move
+        <div key={at}>
+          <dt>{name}</dt>
+          <dd>{value ?? <span className="quiet">{messages.notKept(length, isDigits)}</span>}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

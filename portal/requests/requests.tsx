@@ -1,0 +1,118 @@
+/** Refused requests: search, filters, the list and its pages, and how many were not kept. */
+import { Button } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Failed, Nothing, Pages } from "../design/states.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
+import { TableSkeleton } from "../orders/order-table.tsx";
+import { call, type OutputOf, type User } from "../shell/call.ts";
+import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
+import { isFiltered, RequestFilters, readRequestsQuery, withoutFilters } from "./filters.tsx";
+
+const liveEveryMs = 3_000;
+type Refusal = OutputOf<"GET /requests">["requests"][number];
+
+export function Requests({ user }: { readonly user: User }) {
+  const messages = useMessages();
+  const { query } = usePlace();
+  const input = readRequestsQuery(query);
+  const isFirst = input.after === undefined;
+  const found = useQuery({
+    queryKey: ["requests", input],
+    queryFn: ({ signal, client, queryKey }) => {
+      const isPoll = client.getQueryData(queryKey) !== undefined;
+      return call("GET /requests", input, { signal, isPoll });
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: isFirst ? liveEveryMs : false,
+  });
+  const requests = found.data?.requests ?? [];
+  const dropped = found.data?.dropped ?? 0;
+  return (
+    <div className="screen">
+      <div className="heading">
+        <h1>{messages.requests}</h1>
+        <div className="space" />
+        <Button variant="default" onClick={() => go("checksum")}>
+          {messages.debugger}
+        </Button>
+      </div>
+      <p className="hint">
+        {messages.requestsHint} <Link to="orders">{messages.requestsAreOrders}</Link>.
+      </p>
+      <RequestFilters query={query} user={user} />
+      {found.data === undefined ? (
+        found.error === null ? (
+          <TableSkeleton />
+        ) : (
+          <Failed error={found.error} retry={() => void found.refetch()} />
+        )
+      ) : requests.length === 0 ? (
+        <Empty isFiltered={isFiltered(query)} />
+      ) : (
+        <Table requests={requests} user={user} isOld={found.isPlaceholderData} />
+      )}
+      {dropped > 0 && <p className="hint">{messages.droppedRequests(dropped)}</p>}
+      {found.data !== undefined && (
+        <Pages text={messages.refusals(requests.length)} next={found.data.next} isFirst={isFirst} />
+      )}
+    </div>
+  );
+}
+
+type TableProps = {
+  readonly requests: readonly Refusal[];
+  readonly user: User;
+  readonly isOld: boolean;
+};
+
+function Table({ requests, user, isOld }: TableProps) {
+  const { messages, showTime } = useLanguage();
+  const isOperator = user.merchant === undefined;
+  return (
+    <table className="rows" aria-busy={isOld}>
+      <thead>
+        <tr>
+          <th>{messages.operation}</th>
+          <th>{messages.error}</th>
+          <th>{messages.clientOrder}</th>
+          {isOperator && <th>{messages.merchant}</th>}
+          <th>{messages.sentFrom}</th>
+          <th className="time">{messages.sentAt}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {requests.map(({ serial, operation, error, isSigned, clientOrder, merchant, from, at }) => (
+          <tr key={serial} onClick={() => go(`requests/${serial}`)}>
+            <td className="mono first">
+              <Link to={`requests/${serial}`}>{operation}</Link>
+            </td>
+            <td>
+              <span className="status" data-status={isSigned ? "filtered" : "declined"}>
+                <span className="dot" aria-hidden="true" />
+                {error}
+              </span>
+            </td>
+            <td className="wide">{clientOrder}</td>
+            {isOperator && <td className="merchant">{merchant}</td>}
+            <td className="mono">{from}</td>
+            <td className="time">
+              <time dateTime={new Date(at).toISOString()}>{showTime(at)}</time>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Empty({ isFiltered: isNarrowed }: { readonly isFiltered: boolean }) {
+  const messages = useMessages();
+  if (!isNarrowed) return <Nothing title={messages.noRequests} hint={messages.noRequestsHint} />;
+  return (
+    <Nothing title={messages.noRequestFound} hint={messages.noRequestFoundHint}>
+      <Button variant="default" onClick={() => changeQuery(withoutFilters)}>
+        {messages.clearFilters}
+      </Button>
+    </Nothing>
+  );
+}
