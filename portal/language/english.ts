@@ -6,10 +6,7 @@ import { sandboxEnglish } from "./sandbox.ts";
 import { teamEnglish } from "./team.ts";
 
 // biome-ignore format: a table
-export const english = {
-  ...orderEnglish,
-  ...teamEnglish,
-  ...sandboxEnglish,
+const frameEnglish = {
   configuration: configurationEnglish,
   "payment-links": "Payment links", merchants: "Merchants", gates: "Gates", screening: "Screening", reconciliation: "Reconciliation",
   portal: "Portal",
@@ -145,7 +142,16 @@ export const english = {
 
   statuses: { approved: "Approved", declined: "Declined", filtered: "Filtered", error: "Error", processing: "Processing" },
   types: { sale: "Sale", preauth: "Preauthorisation", "account-verification": "Account verification", capture: "Capture", reversal: "Refund", refund: "Refund", cancel: "Cancellation" },
+};
 
+/** Their names share one table, so no two areas may have the same: a test compares them. */
+export const areas = [frameEnglish, orderEnglish, teamEnglish, sandboxEnglish, requestsEnglish];
+
+export const english = {
+  ...frameEnglish,
+  ...orderEnglish,
+  ...teamEnglish,
+  ...sandboxEnglish,
   ...requestsEnglish,
 };
 

@@ -10,7 +10,6 @@ export const orderEnglish = {
   sawThen: "What the merchant saw",
   attemptMade: (answer: string) => `Callback: ${answer}`,
   copyCurl: "Copy as cURL",
-  copied: "Copied",
   copyFailed: "The browser does not let the portal copy. Select the text instead.",
   decisions: { ask: "Ask again", "settle-done": "Settle as done", "settle-not-done": "Settle as not done" },
   decisionHints: {
@@ -38,7 +37,6 @@ export const orderGerman: OrderMessages = {
   sawThen: "Was der Händler sah",
   attemptMade: (answer) => `Callback: ${answer}`,
   copyCurl: "Als cURL kopieren",
-  copied: "Kopiert",
   copyFailed: "Der Browser lässt das Portal nicht kopieren. Markieren Sie stattdessen den Text.",
   decisions: { ask: "Erneut anfragen", "settle-done": "Als ausgeführt klären", "settle-not-done": "Als nicht ausgeführt klären" },
   decisionHints: {

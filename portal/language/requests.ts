@@ -3,7 +3,6 @@
 // biome-ignore format: a table
 export const requestsEnglish = {
   receiverHost: "Receiver",
-  state: "State",
   tries: "Tries",
   made: "Result at",
   nextTry: "Next try",
@@ -103,7 +102,6 @@ export const requestsEnglish = {
 // biome-ignore format: a table
 export const requestsGerman: typeof requestsEnglish = {
   receiverHost: "Empfänger",
-  state: "Zustand",
   tries: "Versuche",
   made: "Ergebnis am",
   nextTry: "Nächster Versuch",
