@@ -1,4 +1,4 @@
-/** The portal's account, passkeys, team and command palette in a real browser. */
+/** The portal's account, passkeys, team, audit and command palette in a real browser. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
@@ -109,6 +109,32 @@ test("an administrator adds a user, gives another role, ends a session and disab
   await page.getByRole("menuitem", { name: "Disable" }).click();
   await dialog.getByRole("button", { name: "Disable" }).click();
   await page.getByRole("row", { name: /carl.*Disabled/ }).waitFor();
+  assert.deepEqual(troubles, []);
+});
+
+test("the audit is searched, opened and proved; a change of an entry is found", async (t) => {
+  const { page, troubles } = await signIn(t, "desk", "ann");
+  await page.getByRole("link", { name: "Audit" }).click();
+  await page.locator(".entries > li").first().waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("user disable");
+  await page.waitForURL(/search=user\+disable/);
+  const entry = page.locator(".entries > li").first();
+  await entry.getByText("user carl").click();
+  await entry.getByText('"enabled": false').waitFor();
+  await page.getByRole("button", { name: "Verify chain" }).click();
+  await page.getByText(/The audit is whole: \d+ entries/).waitFor();
+  await look(page, "portal-audit");
+
+  const { query } = world.installation.database;
+  await query("update audit set actor = 'mallory' where action = 'user disable'");
+  await page.getByRole("button", { name: "Verify chain" }).click();
+  await page
+    .getByRole("alert")
+    .getByText(/was changed/)
+    .waitFor();
+  await takePicture(page, "portal-audit-broken");
+  await query("update audit set actor = 'ann' where action = 'user disable'");
   assert.deepEqual(troubles, []);
 });
 
