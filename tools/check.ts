@@ -42,6 +42,7 @@ const groups: readonly Group[] = [
   { name: "scenarios", lane: "works", minutes: 8,  places: ["tests/scenarios", "tests/contract"] },
   { name: "outside",   lane: "works", minutes: 8,  places: ["tests/outside"] },
   { name: "simulator", lane: "works", minutes: 8,  places: ["tests/simulator"] },
+  { name: "fuzz",      lane: "works", minutes: 8,  places: ["tests/fuzz"] },
   { name: "crash",     lane: "waits", minutes: 10, places: ["tests/crash"] },
   { name: "browser",   lane: "works", minutes: 8,  places: ["tests/browser"] },
   { name: "load",      lane: "alone", minutes: 10, places: ["tests/load"] },

@@ -99,6 +99,8 @@ export const importRules: readonly Rule[] = [
   ["tests/support",         ["tests", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/sandbox-portal", "gateway/sandbox-ranges", "gateway/wallet-sheet", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/commands", "gateway/desk", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/rights", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "docs-site/build", "sandbox-bank", "type gateway"]],
   // Its nodes are built of the gateway's parts, on a platform of its own.
   ["tests/simulator",       ["gateway", "protocols"]],
+  // Changes the samples that stand beside the codecs.
+  ["tests/fuzz",            ["tests", "client", "gateway/main", "sandbox-bank", "protocols"]],
   ["benchmarks",            ["client", "gateway/main", "gateway/embedded", "gateway/storage/embedded", "gateway/storage/generated-orders", "gateway/storage/testing", "sandbox-bank", "protocols"]],
   ["tools",                 ["client", "gateway", "sandbox-bank", "protocols"]],
 ];

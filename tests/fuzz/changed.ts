@@ -1,0 +1,118 @@
+/**
+ * The grammar of broken input: a good sample with a few changes, each of them at any place. Words
+ * of the protocol and its delimiters are put in, parts are dropped, doubled, moved and repeated.
+ */
+import fc from "fast-check";
+
+/** Of every protocol: what readers stumble over. */
+const anywhere = [
+  ...["", " ", "\u0000", "\n", "\r\n", "\t", '"', "'", "\\", "%", "%00", "+", "&", "=", ";", ","],
+  ...["0", "-1", "1e309", "NaN", "null", "true", "{}", "[]", "__proto__", "constructor"],
+  ...["99999999999999999999", "\u00ff", "\u0080", "\u00c3\u00a9", "\u00ef\u00bb\u00bf", "../"],
+];
+
+export function changed(
+  samples: readonly string[],
+  words: readonly string[] = [],
+  { changesMax = 4 } = {},
+): fc.Arbitrary<string> {
+  const shape = {
+    sample: fc.constantFrom(...samples),
+    changes: fc.array(changeOf([...anywhere, ...words], samples), { maxLength: changesMax }),
+  };
+  const broken = fc
+    .record(shape)
+    .map(({ sample, changes }) => changes.reduce((text, change) => change(text), sample));
+  return fc.oneof({ weight: 12, arbitrary: broken }, { weight: 1, arbitrary: latin(300) });
+}
+
+/** Any characters up to FF. */
+export function latin(maxLength: number): fc.Arbitrary<string> {
+  return fc
+    .uint8Array({ maxLength })
+    .map((bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1"));
+}
+
+/** JSON that stays JSON: one member anywhere has another value, or none. */
+export function changedMembers(samples: readonly string[]): fc.Arbitrary<string> {
+  const value = fc.oneof(
+    fc.constantFrom(...anywhere, undefined, null, true, 0, -1, 1.5, 1e21, [], [[]], {}, "Y", "05"),
+    fc.string({ unit: "binary", maxLength: 40 }),
+    fc.jsonValue({ maxDepth: 3 }),
+  );
+  const shape = { sample: fc.constantFrom(...samples), at: fc.noBias(fc.nat(1_000_000)), value };
+  return fc.record(shape).map(({ sample, at, value: given }) => {
+    const nth = at % countMembers(sample);
+    let count = 0;
+    const text = JSON.parse(sample, (_, each) => (count++ === nth ? given : each));
+    return JSON.stringify(text) ?? "";
+  });
+}
+
+function countMembers(json: string): number {
+  let count = 0;
+  JSON.parse(json, () => {
+    count += 1;
+    return 0;
+  });
+  return count;
+}
+
+type Change = (text: string) => string;
+
+function changeOf(words: readonly string[], samples: readonly string[]): fc.Arbitrary<Change> {
+  const place = fc.noBias(fc.nat(1_000_000_000));
+  const length = fc.oneof(fc.nat(4), fc.nat(200));
+  const word = fc.constantFrom(...words);
+  const parts = fc.tuple(place, length, place);
+  return fc.oneof(
+    fc.tuple(place, fc.integer({ min: 1, max: 255 })).map(flip),
+    fc.tuple(place, length, word).map(replace),
+    fc.tuple(place, fc.constant(0), word).map(replace),
+    fc.tuple(place, length, fc.constant("")).map(replace),
+    fc.tuple(place, length, latin(8)).map(replace),
+    parts.map(copy),
+    fc.tuple(place, length, fc.constantFrom(2, 50, 2_000)).map(repeat),
+    fc.tuple(place, fc.constantFrom(...samples), place).map(splice),
+    place.map(cut),
+  );
+}
+
+function flip([at, mask]: readonly [number, number]): Change {
+  return (text) => {
+    const place = at % (text.length + 1);
+    const character = String.fromCharCode(text.charCodeAt(place) ^ mask);
+    return place === text.length ? text : text.slice(0, place) + character + text.slice(place + 1);
+  };
+}
+
+function replace([at, length, word]: readonly [number, number, string]): Change {
+  return (text) => {
+    const place = at % (text.length + 1);
+    return text.slice(0, place) + word + text.slice(place + length);
+  };
+}
+
+function copy([from, length, to]: readonly [number, number, number]): Change {
+  return (text) => {
+    const start = from % (text.length + 1);
+    return replace([to, 0, text.slice(start, start + length)])(text);
+  };
+}
+
+/** For readers whose time grows faster than their input. */
+function repeat([at, length, times]: readonly [number, number, number]): Change {
+  return (text) => {
+    const start = at % (text.length + 1);
+    const part = text.slice(start, start + length);
+    return text.slice(0, start) + part.repeat(times) + text.slice(start + length);
+  };
+}
+
+function splice([at, other, from]: readonly [number, string, number]): Change {
+  return (text) => text.slice(0, at % (text.length + 1)) + other.slice(from % (other.length + 1));
+}
+
+function cut(at: number): Change {
+  return (text) => text.slice(0, at % (text.length + 1));
+}

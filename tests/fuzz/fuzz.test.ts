@@ -1,0 +1,64 @@
+/** A few hundred inputs for each target from fixed seeds, and every input that was a finding. */
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { changed } from "./changed.ts";
+import { codecTargets } from "./codecs.ts";
+import { signatureTargets } from "./signatures.ts";
+import { checkInput, type Finding, runBatch, type Target } from "./target.ts";
+
+const targets = [...codecTargets, ...signatureTargets];
+
+for (const target of targets) {
+  test(`${target.name}: no changed input breaks the reader or passes for genuine`, async () => {
+    const outcomes = new Map<string, number>();
+
+    assert.equal(await runBatch(target, { seed: 20, runs: 150 }, outcomes), undefined);
+
+    // Genuine ones are among the inputs: a target that refuses all of them tests nothing.
+    assert.ok([...outcomes.keys()].some((outcome) => /accepted|read/.test(outcome)));
+  });
+}
+
+test("every saved finding stays fixed", async () => {
+  for (const file of globSync("*.json", { cwd: join(import.meta.dirname, "cases") })) {
+    const saved: Finding = JSON.parse(
+      readFileSync(join(import.meta.dirname, "cases", file), "utf8"),
+    );
+    const target = targets.find(({ name }) => name === saved.target);
+    assert.ok(target !== undefined, `${file}: no target ${saved.target}`);
+    await checkInput(target, saved.input);
+  }
+});
+
+const planted: Target = {
+  name: "planted",
+  inputs: changed(["amount=10.15"]),
+  check(input) {
+    if (input.includes("%")) throw new RangeError("an escape was not expected");
+    return "accepted";
+  },
+};
+
+test("a reader that throws is found, with the shortest input that makes it throw", async () => {
+  const finding = await runBatch(planted, { seed: 1, runs: 2_000 }, new Map());
+
+  assert.match(finding?.problem ?? "", /an escape was not expected/);
+  assert.match(finding?.input ?? "", /%/);
+  assert.ok((finding?.input.length ?? 99) <= "amount=10.15%00".length);
+});
+
+test("a reader that takes longer than its limit is found", async () => {
+  const slow: Target = {
+    ...planted,
+    check(input) {
+      const before = process.threadCpuUsage().user;
+      while (input === "slow" && process.threadCpuUsage().user - before < 60_000);
+      return "accepted";
+    },
+  };
+
+  await assert.rejects(checkInput(slow, "slow", 50), /processor time/);
+  assert.equal(await checkInput(slow, "fast"), "accepted");
+});

@@ -1,0 +1,61 @@
+/**
+ * What is fuzzed, and one batch of it. An input is a text, so that a finding is saved as it is; for
+ * targets that read bytes each character is one byte. `check` answers what became of the input, and
+ * whatever it throws is a finding.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import fc from "fast-check";
+
+export type Target = {
+  readonly name: string;
+  readonly inputs: fc.Arbitrary<string>;
+  check(input: string): string | Promise<string>;
+};
+
+export type Finding = {
+  readonly target: string;
+  readonly seed: number;
+  /** The shortest that was found. */
+  readonly input: string;
+  readonly problem: string;
+};
+
+type Batch = { readonly seed: number; readonly runs: number };
+
+/** One input may take a second of this thread's processor time, however busy the machine is. */
+const hangMs = 1_000;
+
+/** The same seed repeats the batch exactly. */
+export async function runBatch(
+  target: Target,
+  { seed, runs }: Batch,
+  outcomes: Map<string, number>,
+): Promise<Finding | undefined> {
+  const property = fc.asyncProperty(target.inputs, async (input) => {
+    const outcome = await checkInput(target, input);
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  });
+  const { failed, counterexample, errorInstance } = await fc.check(property, {
+    seed,
+    numRuns: runs,
+  });
+  if (!failed || counterexample === null) return undefined;
+  return { target: target.name, seed, input: counterexample[0], problem: describe(errorInstance) };
+}
+
+/** Also for one saved input. */
+export async function checkInput(target: Target, input: string, limitMs = hangMs): Promise<string> {
+  const before = process.threadCpuUsage();
+  const outcome = await target.check(input);
+  const { user, system } = process.threadCpuUsage(before);
+  const tookMs = (user + system) / 1000;
+  if (tookMs > limitMs) throw new Error(`took ${Math.round(tookMs)} ms of processor time`);
+  return outcome;
+}
+
+/** A batch is synchronous for most targets: signals and timers have their turn between two. */
+export const betweenBatches = () => pause(0);
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
