@@ -1,7 +1,7 @@
 /**
  * What is fuzzed, and one batch of it. An input is a text, so that a finding is saved as it is; for
- * targets that read bytes each character is one byte. `check` answers what became of the input, and
- * whatever it throws is a finding.
+ * targets that read bytes each character is one byte. `check` answers what became of the input. Any
+ * error that it throws is a finding.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
