@@ -175,5 +175,6 @@ const prepareSession = `set role none; set tcp_keepalives_idle = 5;
   select pg_advisory_lock_shared(8583, 40)`;
 const ownSession =
   "select pid, backend_start::text as begun from pg_stat_activity where pid = pg_backend_pid()";
-const endSession = `select pg_terminate_backend(pid) from pg_stat_activity
+/** Waits, because a session that is still ending holds the name. */
+const endSession = `select pg_terminate_backend(pid, 2000) from pg_stat_activity
   where pid = $1 and backend_start = $2::timestamptz`;

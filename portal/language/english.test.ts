@@ -1,3 +1,4 @@
+/** The texts of all areas are one table. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { areas } from "./english.ts";
