@@ -44,6 +44,7 @@ export const offers: Readonly<Record<string, Offer>> = {
   "gate mac-key drop-zone":     { owner: "operator" },
   "gate mac-key exchange":      { owner: "operator", isLong: true },
   "directory list":             { owner: "operator" },
+  "directory show":             { owner: "operator" },
   "directory put":              { owner: "operator" },
   "directory refresh":          { owner: "operator" },
   "directory remove":           { owner: "operator" },

@@ -115,8 +115,11 @@ async function find({ database }: Session, name: string) {
   return (await loadDirectories(database.query)).find((server) => server.name === name);
 }
 
-function describe({ name, networks: served, settings: own }: DirectoryServer): Output {
-  return { name, networks: served.join(",") || "all", ...own };
+/** By the options that set them. */
+function describe({ name, networks: served, settings: own }: DirectoryServer) {
+  const known = { ...own, networks: served.join(",") || "all" };
+  const pairs = directoryTable.map(({ option, setting: key }) => [option.name(), known[key]]);
+  return { name, ...Object.fromEntries(pairs.filter(([, value]) => value !== undefined)) };
 }
 
 function unknown(name: string): Problem {

@@ -11,6 +11,7 @@ import {
   readOneOf,
   readSettings,
   readSwitch,
+  readText,
   required,
   type SettingOption,
   setting,
@@ -44,6 +45,7 @@ test("what is not given stays, and what is taken away is gone", () => {
   assert.deepEqual(readSettings(table, { min: "none" }, known), { name: "a", fee: "30" });
   assert.deepEqual(readSettings(table, { fee: "40", other: true }, known), { ...known, fee: "40" });
   assert.match(complaintOf(readSettings(table, { fee: "x" }, known)), /^x is no amount/);
+  assert.match(complaintOf(readText(/^.{1,9}$/, "text")("none", "--name")), /^--name is text/);
 });
 
 test("all settings that are missing are named at once", () => {

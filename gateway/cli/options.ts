@@ -59,8 +59,10 @@ export function readSettings<Settings extends object>(
     : new Problem(`${what} also needs ${names}.`);
 }
 
+/** The word that removes a setting is none of its values. */
 export function readText(form: RegExp, description: string): Read<string> {
-  return (text, option) => (form.test(text) ? text : new Problem(`${option} is ${description}.`));
+  return (text, option) =>
+    form.test(text) && text !== "none" ? text : new Problem(`${option} is ${description}.`);
 }
 
 export function orNone<Value>(read: Read<Value>): Read<Value> {

@@ -1,9 +1,10 @@
-/** The certificate request that an operator hands to walleta. */
+/** The identifiers at wallets, and the certificate request that an operator hands to walleta. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { CertificationRequest } from "pkijs";
-import { makeCertificateRequest } from "./wallet.ts";
+import { Problem } from "../values/problem.ts";
+import { makeCertificateRequest, readSettings } from "./wallet.ts";
 
 test("a certificate request names the merchant, holds the public key and is signed with it", async () => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -21,4 +22,33 @@ test("a certificate request names the merchant, holds the public key and is sign
   assert.ok(der.includes(publicKey.export({ format: "der", type: "spki" })));
   // Attributes are required by PKCS #10, also when there are none.
   assert.ok(der.includes(Buffer.of(0xa0, 0x00, 0x30)));
+});
+
+const known = {
+  walleta: { merchantIdentifier: "shop.example", country: "AT" },
+  walletb: { recipientId: "gateway:tollgate", gatewayMerchantId: "shop", versions: ["ECv1"] },
+} as const;
+
+// biome-ignore format: a table
+const changes: readonly (readonly [Parameters<typeof readSettings>[0], object])[] = [
+  [{},                                                      known],
+  [{ walletaCountry: "de" },                                { ...known, walleta: { ...known.walleta, country: "DE" } }],
+  [{ walletaCountry: "none" },                              { ...known, walleta: { merchantIdentifier: "shop.example" } }],
+  [{ walletaMerchant: "none" },                             { walletb: known.walletb }],
+  [{ walletbMerchant: "none" },                             { ...known, walletb: { recipientId: "gateway:tollgate", versions: ["ECv1"] } }],
+  [{ walletbRecipient: "none" },                            { walleta: known.walleta }],
+  [{ walletaMerchant: "none", walletbRecipient: "none" },   {}],
+];
+
+for (const [given, expected] of changes) {
+  test(`identifiers at wallets: ${JSON.stringify(given)}`, () => {
+    assert.deepEqual(readSettings(given, known), expected);
+  });
+}
+
+test("what belongs to a wallet needs the wallet", () => {
+  for (const given of [{ walletaCountry: "AT" }, { walletbMerchant: "shop" }]) {
+    assert.ok(readSettings(given) instanceof Problem);
+  }
+  assert.deepEqual(readSettings({ walletaCountry: "none", walletbMerchant: "none" }), {});
 });

@@ -19,13 +19,19 @@ const dayMs = 86_400_000;
 const warnDays = 30;
 
 const options = [
-  new Option("--walleta-merchant <id>", "merchant identifier at walleta"),
+  new Option("--walleta-merchant <id>", "merchant identifier at walleta; none removes the wallet"),
   new Option(
     "--walleta-country <code>",
-    "where the merchant is, as two letters: for the payment page",
+    "where the merchant is, as two letters, or none: for the payment page",
   ),
-  new Option("--walletb-recipient <id>", "recipient at walletb: merchant:<id> or gateway:<id>"),
-  new Option("--walletb-merchant <id>", "the merchant's id among the gateway's (default: login)"),
+  new Option(
+    "--walletb-recipient <id>",
+    "recipient at walletb: merchant:<id> or gateway:<id>; none removes the wallet",
+  ),
+  new Option(
+    "--walletb-merchant <id>",
+    "the merchant's id among the gateway's, or none (default: login)",
+  ),
 ];
 
 export function addWalletCommands(wallet: Command): void {
@@ -64,34 +70,46 @@ async function setWallets(session: Session, login: string, given: WalletOptions)
   return { merchant: login, ...wallets.walleta, ...wallets.walletb };
 }
 
-function readSettings(
-  { walletaMerchant, walletaCountry, walletbRecipient, walletbMerchant }: WalletOptions,
-  known: WalletSettings = {},
+export function readSettings(
+  given: WalletOptions,
+  { walleta, walletb }: WalletSettings = {},
 ): WalletSettings | Problem {
-  const recipientId = walletbRecipient ?? known.walletb?.recipientId;
+  const recipientId = meant(given.walletbRecipient, walletb?.recipientId);
+  const gatewayMerchantId = meant(given.walletbMerchant, walletb?.gatewayMerchantId);
+  const merchantIdentifier = meant(given.walletaMerchant, walleta?.merchantIdentifier);
+  const country = meant(given.walletaCountry, walleta?.country)?.toUpperCase();
   if (recipientId !== undefined && !/^(merchant|gateway):\S{1,100}$/.test(recipientId)) {
     return new Problem("--walletb-recipient is merchant:<id> or gateway:<id>.");
   }
-  if (recipientId === undefined && walletbMerchant !== undefined) {
+  if (recipientId === undefined && isSet(given.walletbMerchant)) {
     return new Problem("--walletb-merchant also needs --walletb-recipient.");
   }
-  const merchantIdentifier = walletaMerchant ?? known.walleta?.merchantIdentifier;
-  const country = walletaCountry?.toUpperCase();
   if (country !== undefined && !isCountry(country)) {
     return new Problem("--walleta-country is a country's two letters.");
   }
-  if (merchantIdentifier === undefined && country !== undefined) {
+  if (merchantIdentifier === undefined && isSet(given.walletaCountry)) {
     return new Problem("--walleta-country also needs --walleta-merchant.");
   }
-  const walleta = merchantIdentifier !== undefined && {
-    walleta: { ...known.walleta, merchantIdentifier, ...(country && { country }) },
-  };
-  const own = walletbMerchant === undefined ? {} : { gatewayMerchantId: walletbMerchant };
+  const versions = walletb?.versions;
   return {
-    ...known,
-    ...(walleta || {}),
-    ...(recipientId === undefined ? {} : { walletb: { ...known.walletb, recipientId, ...own } }),
+    ...(merchantIdentifier !== undefined && {
+      walleta: { merchantIdentifier, ...(country !== undefined && { country }) },
+    }),
+    ...(recipientId !== undefined && {
+      walletb: {
+        recipientId,
+        ...(gatewayMerchantId !== undefined && { gatewayMerchantId }),
+        ...(versions !== undefined && { versions }),
+      },
+    }),
   };
+}
+
+const isSet = (text: string | undefined) => text !== undefined && text !== "none";
+
+/** What is given, or what is known; the word removes it. */
+function meant(text: string | undefined, known: string | undefined): string | undefined {
+  return text === "none" ? undefined : (text ?? known);
 }
 
 async function makeWalletKey(session: Session, login: string, wallet: string): Promise<Output> {

@@ -99,7 +99,7 @@ const merchantShape = record({
     oldLastUsed: optional(text("`never`, or when; absent without an old key")),
   }),
   oauthKeys: list(record({ id: text(), name: text(), bits: whole(), sha256: text() })),
-  wallets: dictionary(text(), "its identifiers, by wallet"),
+  wallets: dictionary(text(), "its identifiers, by the options of `gw wallet set`"),
   walletKeys: list(walletKey),
   rules: list(ruleShape, 100_000),
 });

@@ -198,9 +198,12 @@ function viewOAuthKey({ id, name, publicKey }: OAuthKey) {
   return { id, name, bits: publicKey.asymmetricKeyDetails?.modulusLength ?? 0, sha256 };
 }
 
-function viewWallets({ settings: { wallets } }: Merchant) {
+/** By the options of `gw wallet set`. */
+function viewWallets({ settings: { wallets: { walleta, walletb } = {} } }: Merchant) {
   return {
-    ...(wallets?.walleta && { walleta: wallets.walleta.merchantIdentifier }),
-    ...(wallets?.walletb && { walletb: wallets.walletb.recipientId }),
+    ...(walleta && { "walleta-merchant": walleta.merchantIdentifier }),
+    ...(walleta?.country && { "walleta-country": walleta.country }),
+    ...(walletb && { "walletb-recipient": walletb.recipientId }),
+    ...(walletb?.gatewayMerchantId && { "walletb-merchant": walletb.gatewayMerchantId }),
   };
 }

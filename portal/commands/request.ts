@@ -55,9 +55,10 @@ function oppositeOf(name: string, names: readonly string[]): string | undefined 
 /** What the form begins with: the settings as they are, or what the command would take. */
 export function initialOf(fields: readonly Field[], known: Values): Values {
   return Object.fromEntries(
-    fields.map(({ name, preset, opposite }) => {
+    fields.map(({ name, preset, opposite, value }) => {
       const text = known[name] ?? preset;
-      if (opposite === undefined) return [name, text];
+      const isSwitch = opposite !== undefined || value === "";
+      if (!isSwitch) return [name, text];
       return [name, text === "" ? "" : text === "true" || text === "on" ? "on" : "off"];
     }),
   );
@@ -105,13 +106,13 @@ type Given = Partial<Omit<CommandRequest, "name">>;
 /** A line of a table. */
 export type Row = Readonly<Record<string, string>>;
 
-/** The rows of a command like `list show`. */
+/** The rows of a command like `list show`; one that shows one thing has one. */
 export function useRows(name: string, { words = [], options = [] }: Given = {}, enabled = true) {
   return useQuery({
     queryKey: ["rows", name, words, options],
     queryFn: async ({ signal }): Promise<readonly Row[]> => {
       const { result } = await call("POST /commands/run", { name, words, options }, { signal });
-      const { rows = [] }: { readonly rows?: readonly object[] } = result;
+      const { rows = [result] }: { readonly rows?: readonly object[] } = result;
       return rows.map(asTexts);
     },
     enabled,

@@ -52,12 +52,18 @@ function ServerTable({ servers, mayChange }: TableProps) {
                 {files === "good" ? messages.good : files}
               </Mark>
             </td>
-            <td className="quiet">{networks}</td>
-            <td className="number plain">{ranges}</td>
-            <td className="wide quiet">{url === "none" ? url102 : url}</td>
+            <td className="quiet" data-name={messages.network}>
+              {networks}
+            </td>
+            <td className="number plain" data-name={messages.cardRanges}>
+              {ranges}
+            </td>
+            <td className="wide quiet" data-name={messages.address}>
+              {url === "none" ? url102 : url}
+            </td>
             {mayChange && (
               <td className="row-actions">
-                <CommandButton command="directory put" label={messages.change} words={[name]} />
+                <ChangeServer name={name} />
                 <CommandButton
                   command="directory refresh"
                   label={messages.refresh}
@@ -71,4 +77,12 @@ function ServerTable({ servers, mayChange }: TableProps) {
       </tbody>
     </table>
   );
+}
+
+/** The form begins with the settings as they are. */
+function ChangeServer({ name }: { readonly name: string }) {
+  const { change } = useConfigurationMessages();
+  const [known] = useRows("directory show", { words: [name] }).data ?? [];
+  if (known === undefined) return null;
+  return <CommandButton command="directory put" label={change} words={[name]} known={known} />;
 }

@@ -18,10 +18,7 @@ export function Wallets({ detail, user }: PartProps) {
               command="wallet set"
               label={messages.change}
               words={[line.login]}
-              known={{
-                ...(wallets["walleta"] && { "walleta-merchant": wallets["walleta"] }),
-                ...(wallets["walletb"] && { "walletb-recipient": wallets["walletb"] }),
-              }}
+              known={wallets}
             />
           )
         }
@@ -67,18 +64,20 @@ function WalletKeyTable({ keys, mayChange }: TableProps) {
         {keys.map(({ id, wallet, certificate, expiresAt, createdAt }) => (
           <tr key={id}>
             <td>
-              <b>{wallet}</b> <small>{id}</small>
+              <b>{messages.fields[wallet] ?? wallet}</b> <small>{id}</small>
             </td>
             <td>
               <Mark kind={certificate === "missing" ? "filtered" : "approved"}>
                 {messages.certificates[certificate]}
               </Mark>
             </td>
-            <td>{expiresAt ?? "–"}</td>
-            <td className="quiet">{createdAt}</td>
+            <td data-name={messages.expires}>{expiresAt ?? "–"}</td>
+            <td className="quiet" data-name={messages.created}>
+              {createdAt}
+            </td>
             {mayChange && (
               <td className="row-actions">
-                {wallet === "walleta" && (
+                {certificate !== "none" && (
                   <CommandButton
                     command="wallet key certify"
                     label={messages.addCertificate}
