@@ -31,24 +31,30 @@ type CommandProps = {
   /** The settings as they are. */
   readonly known?: Values;
   readonly isMain?: boolean;
+  /** Its window stays when the button goes: it may show a key that is never shown again. */
+  readonly isOffered?: boolean;
   /** What to do with its answer, in place of showing it. */
   readonly onDone?: (result: object) => void;
 };
 
-export function CommandButton({ label, isMain = false, ...form }: CommandProps) {
+export function CommandButton(props: CommandProps) {
+  const { label, isMain = false, isOffered = true, ...form } = props;
   const messages = useConfigurationMessages();
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
     <>
-      <Button variant={isMain ? "filled" : "default"} onClick={() => setOpen(true)}>
-        {label}
-      </Button>
+      {isOffered && (
+        <Button variant={isMain ? "filled" : "default"} onClick={() => setOpen(true)}>
+          {label}
+        </Button>
+      )}
       <Modal
         opened={isOpen}
         onClose={close}
         title={label}
         size="lg"
+        closeOnClickOutside={false}
         closeButtonProps={{ "aria-label": messages.close }}
       >
         {isOpen && <CommandWindow {...form} label={label} close={close} />}
@@ -57,7 +63,7 @@ export function CommandButton({ label, isMain = false, ...form }: CommandProps) 
   );
 }
 
-type WindowProps = Omit<CommandProps, "isMain"> & { readonly close: () => void };
+type WindowProps = Omit<CommandProps, "isMain" | "isOffered"> & { readonly close: () => void };
 
 function CommandWindow({ command: name, ...rest }: WindowProps) {
   const found = useQuery({
@@ -101,7 +107,10 @@ function CommandForm({ command, label, onDone, close, ...given }: FormProps) {
       {!isTried && (
         <FieldList
           {...{ fields, values, known, isSet: words.length > 0 }}
-          write={(name, text) => setValues({ ...values, [name]: text })}
+          write={(name, text) => {
+            preview.reset();
+            setValues({ ...values, [name]: text });
+          }}
         />
       )}
       {!isTried && command.input && (

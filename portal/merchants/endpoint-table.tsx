@@ -39,12 +39,22 @@ export function EndpointTable({ endpoints, withMerchant = false }: EndpointTable
             <td>
               <OnOff isOn={endpoint.enabled} />
             </td>
-            <td className="mono">{endpoint.id}</td>
-            {withMerchant && <td className="quiet">{endpoint.merchant}</td>}
-            <td>{endpoint.currency}</td>
-            <td className="quiet">{messages.choices[endpoint.threeds] ?? endpoint.threeds}</td>
+            <td className="mono" data-name={messages.id}>
+              {endpoint.id}
+            </td>
+            {withMerchant && (
+              <td className="quiet" data-name={messages.merchant}>
+                {endpoint.merchant}
+              </td>
+            )}
+            <td data-name={messages.currency}>{endpoint.currency}</td>
+            <td className="quiet" data-name="3-D Secure">
+              {messages.choices[endpoint.threeds] ?? endpoint.threeds}
+            </td>
             {withGates && (
-              <td className="wide quiet">{endpoint.gates.map(({ name }) => name).join(", ")}</td>
+              <td className="wide quiet" data-name={messages.gates}>
+                {endpoint.gates.map(({ name }) => name).join(", ")}
+              </td>
             )}
           </tr>
         ))}
@@ -80,8 +90,10 @@ export function GroupTable({ groups, mayChange }: GroupTableProps) {
             <td>
               <OnOff isOn={enabled} />
             </td>
-            <td className="mono">{id}</td>
-            <td className="wide">
+            <td className="mono" data-name={messages.id}>
+              {id}
+            </td>
+            <td className="wide" data-name={messages.endpoints}>
               {endpoints.map((each) => `${each.name} (${each.currency})`).join(", ")}
             </td>
             {mayChange && (

@@ -35,8 +35,11 @@ function ControlKey({ detail, user }: PartProps) {
       <p className="quiet note-line">{hasOld ? messages.oldKeyHint : messages.controlKeyHint}</p>
       <div className="row-actions start">
         {user.rights.includes("manage_keys") &&
-          keyCommands(hasOld).map(([command, label]) => (
-            <CommandButton key={command} command={command} label={messages[label]} words={words} />
+          keyCommands.map(([command, label, needsOld]) => (
+            <CommandButton
+              key={command}
+              {...{ command, words, label: messages[label], isOffered: needsOld === hasOld }}
+            />
           ))}
         {user.rights.includes("reveal_secrets") && (
           <CommandButton
@@ -52,14 +55,11 @@ function ControlKey({ detail, user }: PartProps) {
 }
 
 /** An old key has to be dropped before there is another one. */
-function keyCommands(hasOld: boolean) {
-  return hasOld
-    ? ([["merchant control-key drop", "dropOldKey"]] as const)
-    : ([
-        ["merchant control-key renew", "renewKey"],
-        ["merchant control-key set", "setKey"],
-      ] as const);
-}
+const keyCommands = [
+  ["merchant control-key renew", "renewKey", false],
+  ["merchant control-key set", "setKey", false],
+  ["merchant control-key drop", "dropOldKey", true],
+] as const;
 
 function OAuthKeys({ detail: { oauthKeys, line }, user }: PartProps) {
   const messages = useConfigurationMessages();
@@ -90,9 +90,15 @@ function OAuthKeys({ detail: { oauthKeys, line }, user }: PartProps) {
             {oauthKeys.map(({ id, name, bits, sha256 }) => (
               <tr key={id}>
                 <td>{name || "–"}</td>
-                <td className="mono">{id}</td>
-                <td className="quiet">{bits} bit</td>
-                <td className="wide mono">{sha256}</td>
+                <td className="mono" data-name={messages.id}>
+                  {id}
+                </td>
+                <td className="quiet" data-name={messages.size}>
+                  {bits} bit
+                </td>
+                <td className="wide mono" data-name="SHA-256">
+                  {sha256}
+                </td>
                 {mayChange && (
                   <td className="row-actions">
                     <CommandButton

@@ -89,9 +89,15 @@ function MerchantTable({ merchants }: { readonly merchants: readonly MerchantLin
             <td>
               <OnOff isOn={enabled} />
             </td>
-            <td className="wide quiet">{currencies.join(", ")}</td>
-            <td className="number plain">{endpoints}</td>
-            <td className="quiet">{cell}</td>
+            <td className="wide quiet" data-name={messages.currencies}>
+              {currencies.join(", ")}
+            </td>
+            <td className="number plain" data-name={messages.endpoints}>
+              {endpoints}
+            </td>
+            <td className="quiet" data-name={messages.cell}>
+              {cell}
+            </td>
           </tr>
         ))}
       </tbody>
