@@ -28,15 +28,19 @@ export function writeKept({ type, fields }: KeptMessage): string | undefined {
   return /^[A-Z]/.test(type) ? JSON.stringify(nest(type, fields), undefined, 2) : undefined;
 }
 
-/** `acctInfo.chAccAgeInd` is an element inside another. */
+/**
+ * `acctInfo.chAccAgeInd` is an element inside another. The sender has chosen the names: none of
+ * them leads to what every object inherits.
+ */
 function nest(messageType: string, fields: KeptMessage["fields"]): object {
-  const message: Record<string, unknown> = { messageType };
+  const message: Nested = Object.assign(Object.create(null), { messageType });
   for (const [path, value] of Object.entries(fields)) {
     const names = path.split(".");
     const last = names.pop() ?? "";
     let place = message;
     for (const name of names) {
-      const inner = Object(place[name]);
+      const known = place[name];
+      const inner: Nested = typeof known === "object" ? known : Object.create(null);
       place[name] = inner;
       place = inner;
     }
@@ -44,3 +48,5 @@ function nest(messageType: string, fields: KeptMessage["fields"]): object {
   }
   return message;
 }
+
+type Nested = { [name: string]: string | Nested };

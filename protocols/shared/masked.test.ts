@@ -28,6 +28,22 @@ test("an element that is on no list is hidden, and so is a card number in one th
   });
 });
 
+test("no card number is shown as an element's name, nor in the path of an address", () => {
+  const named = {
+    [pan]: "x",
+    [`x${pan}`]: "x",
+    "a.b": "x",
+    "4000 0010": "x",
+    acctInfo: { [pan]: 1 },
+  };
+  const acsURL = `https://acs.example/${pan}/page`;
+  const head = { messageType: "CRes", messageVersion: "2.2.0" } as const;
+
+  const shown = describeMessage({ ...head, ...named, acsURL });
+
+  assert.deepEqual(shown, { ...head, acsURL: "****" });
+});
+
 test("1.0.2 is written anew from what is shown, and no text leaves its element", () => {
   const message = { pan, merchant: { acqBin: "400001", merId: "</merID>" }, ch: { acctId: pan } };
 

@@ -23,7 +23,7 @@ export function describeElements(message: object, harmless: Harmless): Record<st
       return;
     }
     for (const [name, each] of Object.entries(value)) {
-      add(path === "" ? name : `${path}.${name}`, each);
+      if (isName.test(name)) add(path === "" ? name : `${path}.${name}`, each);
     }
   }
 }
@@ -31,17 +31,21 @@ export function describeElements(message: object, harmless: Harmless): Record<st
 function show(path: string, value: unknown, { shown, addresses, cardNumbers }: Harmless): string {
   const text = Array.isArray(value) ? value.join(" ") : String(value);
   if (cardNumbers.has(path)) return maskCardNumber(text);
-  if (addresses.has(path)) return URL.canParse(text) ? withoutQuery(new URL(text)) : masked;
-  return shown.has(path) && /^[ -~]*$/.test(text) && !hasCardNumber.test(text) ? text : masked;
+  const harmless = addresses.has(path) ? withoutQuery(text) : shown.has(path) ? text : masked;
+  return /^[ -~]*$/.test(harmless) && !hasCardNumber.test(harmless) ? harmless : masked;
 }
 
-function withoutQuery({ origin, pathname }: URL): string {
-  return origin + pathname;
+function withoutQuery(text: string): string {
+  const { origin, pathname } = URL.parse(text) ?? {};
+  return origin === undefined ? masked : `${origin}${pathname}`;
 }
 
 export function maskCardNumber(pan: string): string {
   return pan.length < 13 ? masked : pan.slice(0, 6) + masked + pan.slice(-4);
 }
+
+/** Of an element: others may be values in disguise, and are left out. */
+const isName = /^(?!.*\d{13})[A-Za-z]\w{0,63}$/;
 
 /** Thirteen or more digits in a row, unless they are the date and time of a purchase. */
 const hasCardNumber = /(?<!\d)(?!20\d{12}(?!\d))\d{13,}/;
