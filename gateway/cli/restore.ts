@@ -275,7 +275,8 @@ async function closePages(session: Session): Promise<number> {
   const report = makeReport(session);
   const stores = session.cells.stores(({ node }) => node.query);
   const cause = "the installation was restored";
-  const counts = await stores.each(async (query) => {
+  // No cell is left out: its open pages would charge cards again.
+  const counts = await stores.inTurn(async (query) => {
     let [count, after] = [0, asOrderId("0")];
     for (;;) {
       const open = await findOpenPages(query, after, pagesAtOnce);

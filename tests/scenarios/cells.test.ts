@@ -49,4 +49,11 @@ test("a cell whose server is gone costs its own merchants only", async (t) => {
   assert.match(JSON.stringify(await ready.json()), /cell far/);
   assert.equal(checked.code, 1);
   assert.match(checked.printed, /second +good/);
+
+  // Its payment pages may be open: a restored installation goes on only after all were closed.
+  assert.equal((await runGw(world, "restore", "hold", "--why", "a copy")).code, 0);
+  await query("update installation_hold set verified_at = now()");
+  const released = await runGw(world, "restore", "release", "--unreconciled", "--why", "now");
+  assert.notEqual(released.code, 0, released.printed);
+  assert.equal((await query("select from installation_hold where since is not null")).length, 1);
 });
