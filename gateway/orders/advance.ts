@@ -89,8 +89,8 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
 
     if (event.kind === "charged_back") return chargeBack(order, event, at);
     if (event.kind === "page_closed") {
-      const closed = closePage(order, at);
-      if (closed === undefined) return notIn(order, event);
+      const closed = closePage(order, at) ?? notIn(order, event);
+      if (closed instanceof Failure) return closed;
       return { ...fromOf(order), order: closed, events: [event], at };
     }
 
@@ -182,6 +182,7 @@ function fromOf(order: Order): Pick<Step, "from" | "fromDueAt"> {
 export function meetRecorded(order: Order, event: OrderEvent, at: Instant): Order | Failure {
   if (event.kind === "noted") return { ...order, version: order.version + 1 };
   if (event.kind === "charged_back") return withChargeback(order, event.chargeback);
+  if (event.kind === "page_closed") return closePage(order, at) ?? notIn(order, event);
   const effect = mayReversePrior(order) ? "reverse_prior" : "reverse";
   const resting = { effect, claimableAt: at, resting: true } as const;
   const met = preview("by" in event ? { ...order, owed: resting } : order, event, at);

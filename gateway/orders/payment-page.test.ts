@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { asCardId } from "../values/ids.ts";
 import { later } from "../values/time.ts";
+import { meetRecorded } from "./advance.ts";
 import type { EventOf, OrderEvent } from "./events.ts";
 import type { Order, Stage } from "./order.ts";
 import { cardsOf, noCard, openPage, triesLeft } from "./payment-page.ts";
@@ -106,6 +107,7 @@ test("a closed page takes no card, expires at once, and makes the try in progres
   assert.equal(trying.owed?.effect, "authorize");
   assert.equal(meet(trying, events.refused, at).transaction.stage, "declined");
   assert.ok(advance(paid, events.page_closed, at) instanceof Failure);
+  assert.deepEqual(meetRecorded(opened, events.page_closed, at), closed);
 });
 
 test("a card is refused in every other stage", () => {
