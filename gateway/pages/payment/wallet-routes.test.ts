@@ -26,7 +26,10 @@ test("a session is asked for by pages that offer the wallet, in the shop's name"
         asked.push([merchant.login, given]);
         return given.url === "u" ? '{"nonce":"1"}' : undefined;
       },
-      findFile: async (name) => (name === "file" ? "<content>" : undefined),
+      async findFile(name) {
+        assert.doesNotMatch(name, /\0/, "PostgreSQL takes no NUL");
+        return name === "file" ? "<content>" : undefined;
+      },
     }),
   });
   const post = (url: string, payload = "url=u", agent = "Test/1") =>
@@ -52,7 +55,9 @@ test("a session is asked for by pages that offer the wallet, in the shop's name"
   const file = await server.inject("/.well-known/file");
   assert.deepEqual([file.statusCode, file.body], [200, "<content>"]);
   assert.match(String(file.headers["content-type"]), /^text\/plain/);
-  assert.equal((await server.inject("/.well-known/none")).statusCode, 404);
+  for (const name of ["none", "%00"]) {
+    assert.equal((await server.inject(`/.well-known/${name}`)).statusCode, 404, name);
+  }
 });
 
 test("the sandbox's sheet is on no page of a gateway that was not given it", async (t) => {

@@ -38,7 +38,7 @@ export function walletRoutes(options: WalletRouteOptions): readonly HttpRoute[] 
   }
 
   async function showFile({ params: [name = ""] }: HttpRequest): Promise<HttpReply> {
-    const content = await options.findFile(name);
+    const content = isFileName.test(name) ? await options.findFile(name) : undefined;
     if (content instanceof Failure) return plain(503);
     return content === undefined ? plain(404) : plain(200, content);
   }
@@ -48,6 +48,9 @@ export function walletRoutes(options: WalletRouteOptions): readonly HttpRoute[] 
     { method: "GET", path: "/.well-known/:name", answer: showFile },
   ];
 }
+
+/** As `gw wallet domain-file` takes them. PostgreSQL takes not every text as a name. */
+const isFileName = /^[a-z0-9][a-z0-9._-]{0,99}$/i;
 
 const guards = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 const json = { "content-type": "application/json", ...guards };
