@@ -11,6 +11,8 @@ const routes = (
     ["*", "/api/sale/:id"],
     ["POST", "/api/sale/group/:id"],
     ["GET", "/form/:order/:token"],
+    ["GET", "/portal/:screen"],
+    ["POST", "/portal/orders"],
   ] as const
 ).map(([method, path]): HttpRoute => ({ method, path, answer }));
 const long = "9".repeat(200);
@@ -29,6 +31,9 @@ const requests: readonly (readonly [method: string, url: string, found: string |
   ["POST",   "/api/sale/group/1007",        "POST /api/sale/group/:id 1007"],
   ["POST",   "/api/sale/group",             "POST /api/sale/:id group"],
   ["GET",    "/form/4200/t0ken",            "GET /form/:order/:token 4200 t0ken"],
+  ["GET",    "/portal/orders",              "GET /portal/:screen orders"],
+  ["POST",   "/portal/orders",              "POST /portal/orders "],
+  ["POST",   "/portal/home",                404],
   ["POST",   "/api/sale/%zz",               400],
   ["POST",   "/api/sale/%ff",               400],
   ["HEAD",   "/",                           "GET / "],

@@ -70,13 +70,12 @@ type Methods = Map<string, HttpRoute>;
 /** `end` is where the fixed part of the path ends. */
 type Asked = { readonly method: string; readonly path: string; readonly end: number };
 
-/** Nothing when the table does not have the path. */
+/** Nothing when the table does not have the path with this method. */
 function findIn(table: ReadonlyMap<string, Methods> | undefined, { method, path, end }: Asked) {
   const methods = end < 0 ? undefined : table?.get(path.slice(0, end));
-  if (methods === undefined) return undefined;
   // Node sends the head of a reply to HEAD, and not its body.
-  const route = methods.get(method === "HEAD" ? "GET" : method) ?? methods.get("*");
-  if (route === undefined) return 404;
+  const route = methods?.get(method === "HEAD" ? "GET" : method) ?? methods?.get("*");
+  if (route === undefined) return undefined;
   const params = readParameters(path, end);
   return typeof params === "number" ? params : { route, params };
 }
