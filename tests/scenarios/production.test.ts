@@ -7,6 +7,7 @@ import { type TestContext, test } from "node:test";
 import { atEnd } from "../support/clean-up.ts";
 import { makeDatabase } from "../support/database-server.ts";
 import { migrateFirst, startProgram } from "../support/programs.ts";
+import { findFreePort } from "../support/results-balancer.ts";
 import { until } from "../support/until.ts";
 
 const gw = join(import.meta.dirname, "../../gateway/cli/gw.ts");
@@ -23,10 +24,22 @@ const recorder = `data:text/javascript,${encodeURIComponent(`
   });
 `)}`;
 
-test("a gateway in production loads nothing of staging, with workers and without", async (t) => {
+/** The first two show that the portal answers at all. */
+// biome-ignore format: a table
+const portal: readonly (readonly [method: string, path: string, status: number])[] = [
+  ["GET",  "/session",        200],
+  ["GET",  "/orders",         401],
+  ["GET",  "/sandbox",        404],
+  ["GET",  "/sandbox/ledger", 404],
+  ["POST", "/sandbox/pay",    404],
+  ["POST", "/sandbox/switch", 404],
+];
+
+test("a gateway in production has nothing of staging, with workers and without", async (t) => {
   for (const workers of ["1", "2"]) {
     const place = await makePlace(t);
-    const settings = { ...place.settings, GW_WORKERS: workers };
+    const port = await findFreePort();
+    const settings = { ...place.settings, GW_WORKERS: workers, GW_PORT: String(port) };
     const gateway = startProgram(["--import", recorder, gw, "start"], settings);
     atEnd(t, () => gateway.stop());
 
@@ -34,6 +47,14 @@ test("a gateway in production loads nothing of staging, with workers and without
       assert.ok(gateway.isRunning, gateway.output);
       return gateway.output.includes("Tollgate listens on") || undefined;
     });
+    const api = `http://127.0.0.1:${port}/portal/api`;
+    for (const [method, path, status] of portal) {
+      const headers = { "x-portal": "1", "content-type": "application/json" };
+      const answer = await fetch(api + path, { method, headers });
+      assert.equal(answer.status, status, `${method} ${path}: ${await answer.text()}`);
+    }
+    const described = await (await fetch(`${api}/openapi.json`)).text();
+    assert.ok(described.includes("/orders") && !described.includes("/sandbox"));
     await gateway.stop();
 
     const loaded = await place.loaded();
