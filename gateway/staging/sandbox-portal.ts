@@ -38,6 +38,8 @@ export const backToPortal: HttpRoute = {
 };
 
 const bankAnswersWithinMs = 5_000;
+/** Some five seconds: the slow card's payment ends meanwhile, and the screen shows how. */
+const askTimes = 80;
 const ordersCompared = 50;
 const entriesCompared = 2_000;
 
@@ -86,6 +88,7 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
         const token = wallet ? await mintToken(sandbox.bankUrl, card) : undefined;
         const status = await sendSale(
           token === undefined ? requests : { ...requests, sale: withWallet(requests.sale, token) },
+          askTimes,
         );
         if (status instanceof Problem) return new PortalRefusal(409, "refused", status.sentence);
         const redirect = status.get("redirect-to");

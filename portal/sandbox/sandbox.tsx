@@ -23,7 +23,7 @@ export function Sandbox() {
   const { data } = found;
   return (
     <div className="screen">
-      <div className="heading">
+      <div className="heading sandbox-heading">
         <h1>{messages.sandbox}</h1>
         <span className="note">{messages.sandboxHint}</span>
         <div className="space" />
