@@ -12,7 +12,7 @@ const world = await startWalletWorld(endOfFile, { GW_PORTAL_INDEX_EVERY_S: "1" }
 const address = `${world.gateway.url}/portal/`;
 await addUser(world, { login: "ann", role: "admin" });
 
-test("each way of paying is one click, and a challenge comes back to the portal", async (t) => {
+test("each way of paying is one click, and the bank leads back to the portal", async (t) => {
   const { page, troubles } = await open(t, "sandbox");
   const payment = (name: string) => page.locator(".payments li").filter({ hasText: name });
   const results = { "Plain sale": "Approved", "Wallet": "Approved", "Declined by": "Declined" };
@@ -25,16 +25,20 @@ test("each way of paying is one click, and a challenge comes back to the portal"
     await world.settle();
     await page.locator("tbody tr").getByText("Approved").waitFor();
   };
-  await payment("frictionless").getByRole("button").click();
-  await payment("frictionless").getByRole("link", { name: "Go on at the bank" }).click();
+  const goOn = async (name: string) => {
+    await payment(name).getByRole("button").click();
+    return payment(name).getByRole("link", { name: "Go on at the bank" });
+  };
+  await (await goOn("frictionless")).click();
   await isBack();
   await page.goto(`${address}sandbox`);
-  await payment("1.0.2").getByRole("button").click();
-  await payment("1.0.2").getByRole("link", { name: "Go on at the bank" }).waitFor();
+  await (await goOn("1.0.2")).click();
+  await press(page, { code: "1234" });
+  await isBack();
 
-  await payment("with a challenge").getByRole("button").click();
-  const goOn = payment("with a challenge").getByRole("link", { name: "Go on at the bank" });
-  await goOn.waitFor();
+  await page.goto(`${address}sandbox`);
+  const challenge = await goOn("with a challenge");
+  await challenge.waitFor();
   for (const size of ["desk", "phone"] as const) {
     if (size === "phone") await page.setViewportSize({ width: 390, height: 844 });
     await assertFitsWidth(page);
@@ -44,7 +48,7 @@ test("each way of paying is one click, and a challenge comes back to the portal"
     await takePicture(page, `portal-sandbox-${size}-dark`);
   }
   await page.setViewportSize({ width: 1280, height: 900 });
-  await goOn.click();
+  await challenge.click();
   await press(bankIn(page, "desk"), { code: "1234" });
   await isBack();
   assert.deepEqual(troubles, []);
