@@ -48,6 +48,8 @@ type Options = {
 const perNetwork = { perSecond: 0.5, burst: 20 };
 const perMerchant = { perSecond: 5, burst: 40 };
 const [waitingMax, waitingBytesMax, bodyBytesMax] = [60, 2_000_000, 100_000];
+/** Of what waits; the rest is for those that merchants have signed, which no flood pushes out. */
+const unsignedShare = 2 / 3;
 const writtenMax = 20;
 
 /** About the gateway or its load, and not about the request. */
@@ -60,7 +62,7 @@ export type RefusedRequests = ReturnType<typeof makeRefusedRequests>;
 export function makeRefusedRequests(options: Options) {
   const { clock, describe, write, onDropped, onFailed } = options;
   const networks = makeRateLimit<string>(perNetwork, clock);
-  const merchants = makeRateLimit<MerchantId>(perMerchant, clock);
+  const merchants = makeRateLimit<string>(perMerchant, clock);
   const waiting: RefusedCall[] = [];
   let waitingBytes = 0;
   let dropped = new Map<MerchantId, number>();
@@ -71,12 +73,14 @@ export function makeRefusedRequests(options: Options) {
     if (answer instanceof Failure && others.includes(answer.code)) return;
     const { id } = entryPoint.merchant;
     const { length } = call.body;
-    const hasRoom = waiting.length < waitingMax && waitingBytes + length <= waitingBytesMax;
+    const share = authenticated ? 1 : unsignedShare;
+    const hasRoom =
+      waiting.length < waitingMax * share && waitingBytes + length <= waitingBytesMax * share;
     const isTaken =
       length <= bodyBytesMax &&
       hasRoom &&
       networks.take(`${id}/${authenticated}/${refused.from}`) === 0 &&
-      merchants.take(id) === 0;
+      merchants.take(`${id}/${authenticated}`) === 0;
     if (!isTaken) {
       dropped.set(id, (dropped.get(id) ?? 0) + 1);
       onDropped();
