@@ -41,6 +41,9 @@ export class NotOffered extends Problem {}
 
 export type Desk = ReturnType<typeof makeDesk>;
 
+/** They wait here, and not on connections, which changes need. */
+const trialsMax = 20;
+
 /** With the options of the commands that the words may mean. */
 type MakeProgram = (
   words: readonly string[],
@@ -50,6 +53,7 @@ type MakeProgram = (
 export function makeDesk(installation: Installation, makeProgram: MakeProgram) {
   const find = (name: string) => findCommand(makeProgram, name);
   let isBusy = false;
+  const trials = makeTurns(trialsMax);
   return {
     ...{ describe, tryOut: tryRequest, run, settingsOf },
     isNotOffered: (problem: Problem) => problem instanceof NotOffered,
@@ -67,8 +71,9 @@ export function makeDesk(installation: Installation, makeProgram: MakeProgram) {
     const read = await readRequest(request, user);
     if (read instanceof Problem) return read;
     if (read.offer.isLong || read.mode !== "change") return [];
-    const { output, entries } = await tryOut(read.place, read.performance);
-    return output instanceof Problem ? output : entries;
+    const tried = await trials(() => tryOut(read.place, read.performance));
+    if (tried === "full") return new Problem("Many commands are being tried: try again.");
+    return tried.output instanceof Problem ? tried.output : tried.entries;
   }
 
   async function run(request: DeskRequest, user: DeskUser) {
@@ -107,6 +112,20 @@ export function makeDesk(installation: Installation, makeProgram: MakeProgram) {
     const performance = { command, work, given, json: true, input, reason, findings, refuse };
     return { offer, mode, place, performance, findings };
   }
+}
+
+/** One after the other. */
+function makeTurns(max: number) {
+  let [count, latest]: [number, Promise<unknown>] = [0, Promise.resolve()];
+  return async <Result>(work: () => Promise<Result>): Promise<Result | "full"> => {
+    if (count >= max) return "full";
+    count += 1;
+    const turn = latest.then(work).finally(() => {
+      count -= 1;
+    });
+    latest = turn.catch(() => undefined);
+    return turn;
+  };
 }
 
 function notAllowed(role: Role, right: Right): string {

@@ -8,7 +8,7 @@ import type { Audit, AuditEntry } from "../storage/audit.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import type { Right } from "../values/roles.ts";
 import type { Input } from "./input-file.ts";
-import type { Installation } from "./installation.ts";
+import { type Installation, openVault } from "./installation.ts";
 import { type CommandMode, commandRights } from "./rights.ts";
 
 export type Lines = Readonly<Record<string, unknown>>;
@@ -66,11 +66,18 @@ export async function perform(
 
 export type Tried = { readonly output: Output; readonly entries: readonly AuditEntry[] };
 
-/** Of a command that changes things in the audit's transaction alone, or asks `isTrial`. */
+/**
+ * Of a command that changes things in the audit's transaction alone, or asks `isTrial`. While it
+ * holds the audit's head it reads on connections of its own: others may be taken by those who wait
+ * for the head.
+ */
 export async function tryOut(
-  installation: Installation,
+  place: Installation,
   { work, given, reason, ...rest }: Omit<Performance, "refuse" | "command">,
 ): Promise<Tried> {
+  const database = { ...place.database, query: place.database.aside };
+  const openKnown = async () => (await openVault({ ...place, database })).openSecret;
+  const installation = { ...place, database, openKnown };
   const undo = new Error("a trial is taken back");
   let tried: Tried = { output: undefined, entries: [] };
   try {

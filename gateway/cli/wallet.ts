@@ -1,5 +1,6 @@
 /** `gw wallet`: merchants' identifiers at their customers' wallets, and the keys for those. */
-import { createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
+import { createPublicKey, generateKeyPair, type KeyObject, X509Certificate } from "node:crypto";
+import { promisify } from "node:util";
 import { type Command, Option } from "commander";
 import type { Merchant, WalletSettings } from "../orders/merchant.ts";
 import { makeWalletKeyAdministration } from "../storage/wallets.ts";
@@ -120,6 +121,7 @@ async function makeWalletKey(session: Session, login: string, wallet: string): P
   return addWalletKey(session, merchant, use);
 }
 
+const makePair = promisify(generateKeyPair);
 const keyUses: readonly KeyUse[] = ["walleta", "walletb", "walleta-identity"];
 
 /** Answers with what the wallet needs: a certificate request, or the public key. */
@@ -129,11 +131,11 @@ export async function addWalletKey(
   wallet: KeyUse,
 ): Promise<{ readonly id: string; readonly request?: string; readonly publicKey?: string }> {
   const keys = await openWalletKeys(installation);
-  // walleta issues certificates of identity for RSA keys alone.
+  // walleta issues certificates of identity for RSA keys alone. Payments go on meanwhile.
   const { privateKey, publicKey } =
     wallet === "walleta-identity"
-      ? generateKeyPairSync("rsa", { modulusLength: 2048 })
-      : generateKeyPairSync("ec", { namedCurve: "P-256" });
+      ? await makePair("rsa", { modulusLength: 2048 })
+      : await makePair("ec", { namedCurve: "P-256" });
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const key = { merchantId, wallet, privateKey: new Secret(pem), publicKey: pemOf(publicKey) };
   const id = await keys.add(key);

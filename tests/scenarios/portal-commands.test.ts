@@ -220,6 +220,23 @@ test("a preview names what would change, and the node knows at once what has", a
   await run(ann, set("none"));
 });
 
+test("previews and changes at once do not wait for one another's connections", async () => {
+  const renew = { name: "merchant control-key renew", words: ["demo"], options: [] };
+  const enable = { name: "merchant enable", words: ["stranger"], options: [] };
+  const times = <Result>(count: number, work: () => Promise<Result>) =>
+    Array.from({ length: count }, work);
+
+  const done = await Promise.all([
+    ...times(16, () => bob.call("POST /commands/preview", renew)),
+    ...times(12, () => run(ann, enable)),
+  ]);
+
+  assert.ok(
+    done.every(({ status }) => status === 200),
+    done.map(({ status }) => status).join(" "),
+  );
+});
+
 test("gates of one rank share by weight, and one that is not ready says so", async () => {
   const gates = (...words: string[]) =>
     run(ann, { name: "endpoint gates", words: [plain, ...words], options: [] });
