@@ -47,7 +47,7 @@ function Shown({ detail, user }: { readonly detail: Detail; readonly user: User 
         <Icon name="left" size={14} />
         {messages.callbacks}
       </Link>
-      <div className="heading order-heading">
+      <div className="heading">
         <h1>{URL.parse(url)?.host ?? order}</h1>
         <DeliveryState state={callback.state} />
         <div className="space" />

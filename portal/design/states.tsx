@@ -73,6 +73,7 @@ type PagesProps = {
 export function Pages({ text, next, isFirst }: PagesProps) {
   const messages = useMessages();
   const turn = (after: string | undefined) => changeQuery({ after, row: undefined });
+  if (text === "" && isFirst && next === undefined) return null;
   return (
     <div className="pages">
       <span>{text}</span>

@@ -62,12 +62,18 @@ function GateTable({ gates }: { readonly gates: readonly GateLine[] }) {
             <td>
               <GateState gate={gate} />
             </td>
-            <td className="quiet">{gate.kind}</td>
-            <td className="wide quiet">
+            <td className="quiet" data-name={messages.dialect}>
+              {gate.kind}
+            </td>
+            <td className="wide quiet" data-name={messages.host}>
               {gate.host} {gate.tls ? "TLS" : ""}
             </td>
-            <td className="quiet">{gate.currencies.join(", ") || messages.everyCurrency}</td>
-            <td className="number plain">{gate.endpoints}</td>
+            <td className="quiet" data-name={messages.currencies}>
+              {gate.currencies.join(", ") || messages.everyCurrency}
+            </td>
+            <td className="number plain" data-name={messages.endpoints}>
+              {gate.endpoints}
+            </td>
           </tr>
         ))}
       </tbody>

@@ -1,12 +1,11 @@
 /** Payment links: the latest first, and the form of a new one. */
-import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { CommandButton } from "../commands/command-form.tsx";
 import { Head, Loaded, Mark } from "../design/details.tsx";
-import { Nothing } from "../design/states.tsx";
+import { Nothing, Pages } from "../design/states.tsx";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
-import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
+import { go, Link, usePlace } from "../shell/url.tsx";
 
 type LinkLine = OutputOf<"GET /links">["links"][number];
 
@@ -37,23 +36,7 @@ export function Links({ user }: { readonly user: User }) {
           ) : (
             <>
               <LinkTable links={links} isOperator={user.merchant === undefined} />
-              <div className="pages">
-                <div className="space" />
-                <Button
-                  variant="default"
-                  disabled={after === undefined}
-                  onClick={() => changeQuery({ after: undefined })}
-                >
-                  {messages.newest}
-                </Button>
-                <Button
-                  variant="default"
-                  disabled={next === undefined}
-                  onClick={() => changeQuery({ after: next })}
-                >
-                  {messages.older}
-                </Button>
-              </div>
+              <Pages text="" next={next} isFirst={after === undefined} />
             </>
           )
         }
@@ -91,9 +74,17 @@ function LinkTable({ links, isOperator }: TableProps) {
             <td className="wide">
               <Link to={`payment-links/${link.link}`}>{link.description || link.link}</Link>
             </td>
-            <td className="quiet">{usesOf(link, messages.anyNumber)}</td>
-            {isOperator && <td className="quiet">{link.merchant}</td>}
-            <td className="time">{showTime(link.createdAt)}</td>
+            <td className="quiet" data-name={messages.uses}>
+              {usesOf(link, messages.anyNumber)}
+            </td>
+            {isOperator && (
+              <td className="quiet" data-name={messages.merchant}>
+                {link.merchant}
+              </td>
+            )}
+            <td className="time" data-name={messages.created}>
+              {showTime(link.createdAt)}
+            </td>
           </tr>
         ))}
       </tbody>

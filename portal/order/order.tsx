@@ -2,16 +2,13 @@
  * One order: what it is, what happened to it step by step, what the merchant sent and saw, its
  * transactions and callbacks, and what the user may do with it.
  */
-import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { Icon } from "../design/icons.tsx";
-import { Failed } from "../design/states.tsx";
+import { Facts, Head, Loaded, Section } from "../design/details.tsx";
 import { Card, Status, Type } from "../design/status.tsx";
 import { useLanguage, type useMessages } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
-import { Link, usePlace } from "../shell/url.tsx";
+import { usePlace } from "../shell/url.tsx";
 import { Actions } from "./actions.tsx";
 import { Callbacks } from "./callbacks.tsx";
 import { FieldList } from "./message.tsx";
@@ -35,17 +32,7 @@ export function Order() {
   });
   useKeys([["Escape", () => history.back()]]);
 
-  if (found.data !== undefined) return <Shown detail={found.data} />;
-  if (found.error !== null) {
-    return <Failed error={found.error} retry={() => void found.refetch()} />;
-  }
-  return (
-    <div className="screen" aria-busy="true">
-      <Skeleton height={14} width={120} />
-      <Skeleton height={30} width={260} />
-      <Skeleton height={220} />
-    </div>
-  );
+  return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
 }
 
 function Shown({ detail }: { readonly detail: OrderDetail }) {
@@ -53,18 +40,17 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
   const { line, request, seen, transactions, callbacks } = detail;
   return (
     <div className="screen">
-      <Link to="orders" className="back">
-        <Icon name="left" size={14} />
-        {messages.orders}
-      </Link>
-      <div className="heading order-heading">
-        <h1>
-          {line.amount.text} <small>{line.amount.currency}</small>
-        </h1>
-        <Status status={line.status} detail={line.stage} />
-        <div className="space" />
+      <Head
+        back={{ to: "orders", label: messages.orders }}
+        title={
+          <>
+            {line.amount.text} <small>{line.amount.currency}</small>
+          </>
+        }
+        state={<Status status={line.status} detail={line.stage} />}
+      >
         <Actions detail={detail} />
-      </div>
+      </Head>
       <Summary line={line} />
       <div className="columns">
         <div>
@@ -99,43 +85,19 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
 function Summary({ line }: { readonly line: OrderDetail["line"] }) {
   const { messages, showTime } = useLanguage();
   return (
-    <dl className="facts">
-      <Fact name={messages.order}>
-        <code>{line.order}</code>
-      </Fact>
-      <Fact name={messages.clientOrder}>{line.clientOrder}</Fact>
-      <Fact name={messages.type}>
-        <Type type={line.type} />
-      </Fact>
-      <Fact name={messages.card}>
-        <Card network={line.network} lastFour={line.lastFour} />
-      </Fact>
-      <Fact name={messages.customer}>{line.email}</Fact>
-      <Fact name={messages.merchant}>{line.merchant}</Fact>
-      <Fact name={messages.accepted}>{showTime(line.at)}</Fact>
-      <Fact name={messages.gate}>{line.gate}</Fact>
-      <Fact name={messages.reason}>{line.reason}</Fact>
-    </dl>
-  );
-}
-
-/** Nothing at all where the order has no such fact. */
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  if (children === "") return null;
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
-function Section({ title, children }: { readonly title: ReactNode; readonly children: ReactNode }) {
-  return (
-    <section className="section">
-      <h2>{title}</h2>
-      {children}
-    </section>
+    <Facts
+      facts={[
+        [messages.order, <code key="order">{line.order}</code>],
+        [messages.clientOrder, line.clientOrder],
+        [messages.type, <Type key="type" type={line.type} />],
+        [messages.card, <Card key="card" network={line.network} lastFour={line.lastFour} />],
+        [messages.customer, line.email],
+        [messages.merchant, line.merchant],
+        [messages.accepted, showTime(line.at)],
+        [messages.gate, line.gate],
+        [messages.reason, line.reason],
+      ]}
+    />
   );
 }
 

@@ -27,7 +27,7 @@ export function OrderTable({ orders, selected, isOld, user }: TableProps) {
           <th>{messages.customer}</th>
           <th>{messages.card}</th>
           {isOperator && <th>{messages.merchant}</th>}
-          <th>{messages.type}</th>
+          <th className="type">{messages.type}</th>
           <th className="time">{messages.accepted}</th>
         </tr>
       </thead>

@@ -75,10 +75,18 @@ function Differences({ differences }: Pick<Detail, "differences">) {
               <b>{messages.differenceKinds[kind] ?? kind}</b>
             </td>
             <td className="mono shown">{reference}</td>
-            <td className="quiet">{messages.types[what as "sale"] ?? what}</td>
-            <td className="number plain">{here ?? "–"}</td>
-            <td className="number plain">{there ?? "–"}</td>
-            <td className="mono shown">{order && <Link to={`orders/${order}`}>{order}</Link>}</td>
+            <td className="quiet" data-name={messages.kind}>
+              {messages.types[what as "sale"] ?? what}
+            </td>
+            <td className="number plain" data-name={messages.here}>
+              {here ?? "–"}
+            </td>
+            <td className="number plain" data-name={messages.there}>
+              {there ?? "–"}
+            </td>
+            <td className="mono shown" data-name={messages.order}>
+              {order && <Link to={`orders/${order}`}>{order}</Link>}
+            </td>
           </tr>
         ))}
       </tbody>

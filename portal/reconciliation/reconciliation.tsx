@@ -1,12 +1,11 @@
 /** Days that were compared with the acquirers' books, and the form that compares one. */
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { CommandButton } from "../commands/command-form.tsx";
 import { Head, Loaded, Mark } from "../design/details.tsx";
-import { Nothing } from "../design/states.tsx";
+import { Nothing, Pages } from "../design/states.tsx";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
-import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
+import { go, Link, usePlace } from "../shell/url.tsx";
 
 type Line = OutputOf<"GET /reconciliations">["reconciliations"][number];
 
@@ -30,16 +29,7 @@ export function Reconciliation() {
           ) : (
             <>
               <DayTable days={reconciliations} />
-              <div className="pages">
-                <div className="space" />
-                <Button
-                  variant="default"
-                  disabled={next === undefined}
-                  onClick={() => changeQuery({ after: next })}
-                >
-                  {messages.older}
-                </Button>
-              </div>
+              <Pages text="" next={next} isFirst={after === undefined} />
             </>
           )
         }
@@ -76,10 +66,16 @@ function DayTable({ days }: { readonly days: readonly Line[] }) {
               <td>
                 <DayState line={line} />
               </td>
-              <td className="quiet">{line.gate}</td>
-              <td className="quiet">{messages.ways[line.way]}</td>
-              <td className="number plain">{line.way === "file" ? line.matched : "–"}</td>
-              <td className="time">
+              <td className="quiet" data-name={messages.gate}>
+                {line.gate}
+              </td>
+              <td className="quiet" data-name={messages.way}>
+                {messages.ways[line.way]}
+              </td>
+              <td className="number plain" data-name={messages.matched}>
+                {line.way === "file" ? line.matched : "–"}
+              </td>
+              <td className="time" data-name={messages.compared}>
                 {showTime(line.at)}, {line.by}
               </td>
             </tr>

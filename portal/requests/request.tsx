@@ -32,7 +32,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
         <Icon name="left" size={14} />
         {messages.requests}
       </Link>
-      <div className="heading order-heading">
+      <div className="heading">
         <h1>{line.operation}</h1>
         <span className="status" data-status="declined">
           <span className="dot" aria-hidden="true" />

@@ -99,10 +99,18 @@ function EntryTable({ rows, mayChange }: TableProps) {
                 {messages.choices[list] ?? list}
               </Mark>
             </td>
-            <td className="quiet">{messages.choices[kind] ?? kind}</td>
-            <td className="quiet">{counts === "everywhere" ? messages.everywhere : counts}</td>
-            <td className="wide">{reason}</td>
-            <td className="quiet">{expires || "–"}</td>
+            <td className="quiet" data-name={messages.kind}>
+              {messages.choices[kind] ?? kind}
+            </td>
+            <td className="quiet" data-name={messages.countsFor}>
+              {counts === "everywhere" ? messages.everywhere : counts}
+            </td>
+            <td className="wide" data-name={messages.reason}>
+              {reason}
+            </td>
+            <td className="quiet" data-name={messages.expires}>
+              {expires || "–"}
+            </td>
             {mayChange && (
               <td className="row-actions">
                 <CommandButton command="list remove" label={messages.remove} words={[entry]} />

@@ -30,9 +30,13 @@ export function RuleTable({ rules, mayChange }: TableProps) {
             <td>
               <OnOff isOn={rule.enabled} />
             </td>
-            <td className="wide">{parametersOf(rule).join(", ")}</td>
-            <td className="quiet">{placeOf(rule, messages.everywhere)}</td>
-            <td>{messages.choices[rule.action] ?? rule.action}</td>
+            <td className="wide" data-name={messages.parameters}>
+              {parametersOf(rule).join(", ")}
+            </td>
+            <td className="quiet" data-name={messages.countsFor}>
+              {placeOf(rule, messages.everywhere)}
+            </td>
+            <td data-name={messages.does}>{messages.choices[rule.action] ?? rule.action}</td>
             {mayChange && (
               <td className="row-actions">
                 <RuleActions rule={rule} />
