@@ -83,7 +83,7 @@ function EntryTable({ rows, mayChange }: TableProps) {
           <th>{messages.list}</th>
           <th>{messages.kind}</th>
           <th>{messages.countsFor}</th>
-          <th>{messages.reason}</th>
+          <th>{messages.fields["reason"]}</th>
           <th>{messages.expires}</th>
           {mayChange && <th aria-label={messages.does} />}
         </tr>
@@ -105,7 +105,7 @@ function EntryTable({ rows, mayChange }: TableProps) {
             <td className="quiet" data-name={messages.countsFor}>
               {counts === "everywhere" ? messages.everywhere : counts}
             </td>
-            <td className="wide" data-name={messages.reason}>
+            <td className="wide" data-name={messages.fields["reason"]}>
               {reason}
             </td>
             <td className="quiet" data-name={messages.expires}>

@@ -40,6 +40,7 @@ export function Trial() {
     <>
       <form className="inline-form" onSubmit={submit}>
         <TextInput
+          w={320}
           label={messages.rules}
           placeholder={messages.rulesToTry}
           value={rule}
