@@ -7,7 +7,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { startWorld } from "../support/world.ts";
 import { codecTargets } from "./codecs.ts";
+import { makeHttpTargets } from "./http.ts";
 import { signatureTargets } from "./signatures.ts";
 import { betweenBatches, type Finding, runBatch, type Target } from "./target.ts";
 
@@ -20,16 +22,27 @@ const { values } = parseArgs({
   },
 });
 
-const startedMs = performance.now();
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000_000));
 const isOver = () => performance.now() - startedMs > Number(values.minutes) * 60_000;
 const runs = Number(values.runs);
 
-const all: readonly Target[] = [...codecTargets, ...signatureTargets];
+let stopWorld: () => unknown = () => undefined;
+const end = {
+  after(clean: () => unknown) {
+    stopWorld = clean;
+  },
+};
+// A run of low priority on a busy machine waits for its database.
+const world = await startWorld(end, { GW_DATABASE_CONNECT_TIMEOUT_S: "60" });
+const all: readonly Target[] = [
+  ...[...codecTargets, ...signatureTargets],
+  ...(await makeHttpTargets(world)),
+];
 const wanted = all.filter(({ name }) => values.target === undefined || values.target === name);
 const findings: Finding[] = [];
 const tallies = new Map(wanted.map(({ name }) => [name, new Map<string, number>()]));
 console.log(`seed ${seed}`);
+const startedMs = performance.now();
 
 let batch = 0;
 do {
@@ -44,6 +57,7 @@ do {
   batch += 1;
 } while (!isOver() && findings.length < wanted.length);
 summarize();
+await stopWorld();
 
 function report(finding: Finding): void {
   findings.push(finding);

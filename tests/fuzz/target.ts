@@ -3,6 +3,8 @@
  * targets that read bytes each character is one byte. `check` answers what became of the input. Any
  * error that it throws is a finding.
  */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 
@@ -51,6 +53,16 @@ export async function checkInput(target: Target, input: string, limitMs = hangMs
   const tookMs = (user + system) / 1000;
   if (tookMs > limitMs) throw new Error(`took ${Math.round(tookMs)} ms of processor time`);
   return outcome;
+}
+
+/** Checks the findings of these targets that were saved as tests. */
+export async function checkCases(targets: readonly Target[]): Promise<void> {
+  const folder = join(import.meta.dirname, "cases");
+  for (const file of globSync("*.json", { cwd: folder })) {
+    const saved: Finding = JSON.parse(readFileSync(join(folder, file), "utf8"));
+    const target = targets.find(({ name }) => name === saved.target);
+    if (target !== undefined) await checkInput(target, saved.input);
+  }
 }
 
 /** A batch is synchronous for most targets: signals and timers have their turn between two. */
