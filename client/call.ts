@@ -1,5 +1,4 @@
 /** What a call to the gateway is made of, how it can fail, and the clock that the client uses. */
-import { setTimeout as sleep } from "node:timers/promises";
 
 /** The fields of a request, a reply or a callback, by their names in the interface. */
 export type Fields = { readonly [name: string]: string | undefined };
@@ -54,10 +53,19 @@ export type Timing = {
 export const realTiming: Timing = {
   now: () => performance.now(),
   random: () => Math.random(),
-  async pause(durationMs, signal) {
-    await sleep(durationMs, undefined, { signal }).catch((error) => {
-      throw signal?.reason ?? error;
-    });
+  pause(durationMs, signal) {
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(over, durationMs);
+    signal?.addEventListener("abort", over, { once: true });
+    return promise;
+
+    function over(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", over);
+      if (signal?.aborted === true) reject(signal.reason);
+      else resolve();
+    }
   },
 };
 
@@ -139,3 +147,17 @@ export class StillProcessing extends Error {
     this.stage = order.stage;
   }
 }
+
+export type GatewayError = Refused | AccessDenied | Unreachable | StillProcessing;
+
+/** The reply, or the error as a value; what no gateway caused is still thrown. */
+export async function asValue<Reply>(call: Promise<Reply>): Promise<Reply | GatewayError> {
+  try {
+    return await call;
+  } catch (error) {
+    if (kinds.some((kind) => error instanceof kind)) return error as GatewayError;
+    throw error;
+  }
+}
+
+const kinds = [Refused, AccessDenied, Unreachable, StillProcessing];

@@ -3,7 +3,6 @@
  * replies; names and values are those of the interface. With a control key it uses v2, with an
  * OAuth key v4. The key stays in a closure, so that no log of the client shows it.
  */
-import { writeForm } from "@tollgate/protocols/form";
 import {
   type Deliver,
   type Fields,
@@ -12,6 +11,7 @@ import {
   type Timing,
   type Version,
 } from "./call.ts";
+import { makeAuthorizer, type OAuthCredentials } from "./oauth.ts";
 import {
   type Calls,
   makeCalls,
@@ -23,10 +23,18 @@ import {
 } from "./operations.generated.ts";
 import { makeWaitForResult, type WaitForResult } from "./poll.ts";
 import { type Fetch, send } from "./send.ts";
-import { makeAuthorizer, type OAuthCredentials, sign } from "./sign.ts";
+import { sign } from "./sign.ts";
+import { writeForm } from "./web.ts";
 
 export type { CallOptions, Version } from "./call.ts";
-export { AccessDenied, Refused, StillProcessing, Unreachable } from "./call.ts";
+export {
+  AccessDenied,
+  asValue,
+  type GatewayError,
+  Refused,
+  StillProcessing,
+  Unreachable,
+} from "./call.ts";
 export type * from "./operations.generated.ts";
 export { errorCodes } from "./operations.generated.ts";
 export { isFinal, needsCardholder, type WaitOptions } from "./poll.ts";
@@ -40,6 +48,7 @@ export {
   type Verified,
 } from "./receiver.ts";
 export { toMinorUnits } from "./sign.ts";
+export { renderStep, type StepOptions, type TakenStep, takeStep } from "./threeds.ts";
 export type {
   CallbackRequest,
   CallbackResult,
@@ -116,7 +125,7 @@ export function makeClient(options: ClientOptions) {
       const path = operation.path.replace("{id}", place);
       // The uploads of 3-D Secure have another version in their path.
       const url = api + (authorizer ? path.replace(/^\/(?:v\d|3ds\/v1)\//, "/v4/") : path);
-      const pairs = pairsOf(operation, id, request);
+      const pairs = await pairsOf(operation, id, request);
       const message = {
         url,
         body: writeForm(pairs),
@@ -134,7 +143,7 @@ export function makeClient(options: ClientOptions) {
   }
 
   /** Trimmed as the gateway trims; absent and empty values are not sent. */
-  function pairsOf(operation: OperationFacts, id: string, request: Fields) {
+  async function pairsOf(operation: OperationFacts, id: string, request: Fields) {
     const pairs = Object.entries(request).flatMap(([name, value = ""]) => {
       // Callers in JavaScript have no compiler to check it.
       if (typeof value !== "string") throw new TypeError(`${name} must be text`);
@@ -143,7 +152,12 @@ export function makeClient(options: ClientOptions) {
     });
     if (options.oauth !== undefined) return pairs;
     const { login, controlKey } = options;
-    const control = sign(operation.control, { id, login, controlKey, values: new Map(pairs) });
+    const control = await sign(operation.control, {
+      id,
+      login,
+      controlKey,
+      values: new Map(pairs),
+    });
     const own = [["control", control] as const];
     return [...pairs, ...(operation.takesLogin ? [["login", login] as const] : []), ...own];
   }

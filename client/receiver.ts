@@ -114,8 +114,8 @@ export function makeReceiver(options: ReceiverOptions): Receiver | Receiver<Cont
   const hasControl = makeHasControl(options.controlKey);
   if (webhookSecret !== undefined) {
     const isSigned = makeIsSigned(webhookSecret, now);
-    return receiverOf(options, (request) => {
-      if (!isSigned(request)) return new NoResult("refused", "the signature is wrong");
+    return receiverOf(options, async (request) => {
+      if (!(await isSigned(request))) return new NoResult("refused", "the signature is wrong");
       return proveResult(readFields(request), hasControl, (fields) => fields);
     });
   }
@@ -136,23 +136,23 @@ type Proven<Result> = {
   readonly find: () => Result | Promise<Result | NoResult>;
 };
 
-function proveResult(
+async function proveResult(
   fields: Fields,
-  hasControl: (fields: Fields) => boolean,
+  hasControl: (fields: Fields) => Promise<boolean>,
   find: (fields: CallbackResult) => ReturnType<Proven<CallbackResult>["find"]>,
-): Proven<CallbackResult> | NoResult {
-  if (!hasControl(fields)) return new NoResult("refused", "control is wrong");
+): Promise<Proven<CallbackResult> | NoResult> {
+  if (!(await hasControl(fields))) return new NoResult("refused", "control is wrong");
   if (!isResult(fields)) return new NoResult("refused", "it is no result");
   const arrived = { orderId: fields.orderid, serialNumber: serialNumberOf(fields) };
   const id = `${arrived.orderId}/${arrived.serialNumber}`;
   return { id, arrived, find: () => find(fields) };
 }
 
-function proveControl(
+async function proveControl(
   fields: Fields,
-  hasControl: (fields: Fields) => boolean,
-): Proven<ControlledResult> | NoResult {
-  if (!hasControl(fields)) return new NoResult("refused", "control is wrong");
+  hasControl: (fields: Fields) => Promise<boolean>,
+): Promise<Proven<ControlledResult> | NoResult> {
+  if (!(await hasControl(fields))) return new NoResult("refused", "control is wrong");
   if (!isCovered(fields)) return new NoResult("refused", "it is no result");
   const { status, orderid, client_orderid, control: _, ...claimed } = fields;
   const arrived = { orderId: orderid, serialNumber: serialNumberOf(fields) };
@@ -164,7 +164,7 @@ function proveControl(
 
 function receiverOf<Result extends object>(
   { seen: given, now = Date.now }: ReceiverOptions,
-  prove: (request: CallbackRequest) => Proven<Result> | NoResult,
+  prove: (request: CallbackRequest) => Promise<Proven<Result> | NoResult>,
 ): Receiver<Result> {
   const seen = given ?? makeMemory(now);
   const { waitFor, tell } = makeWaiting();
@@ -173,7 +173,7 @@ function receiverOf<Result extends object>(
   return { receive, verify, done, forget, waitFor };
 
   async function verify(request: CallbackRequest): Promise<Verified<Result>> {
-    const proven = prove(request);
+    const proven = await prove(request);
     if (proven instanceof NoResult) return { ...proven };
     const { id, arrived, find } = proven;
     const progress = await seen.begin(id);
@@ -273,7 +273,8 @@ function makeRecent<Value>() {
       values.delete(key);
       values.set(key, value);
       if (values.size <= rememberedMax) return;
-      for (const oldest of values.keys().take(1)) values.delete(oldest);
+      const [oldest] = values.keys();
+      if (oldest !== undefined) values.delete(oldest);
     },
     delete: (key: string) => values.delete(key),
   };

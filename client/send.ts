@@ -3,7 +3,6 @@
  * gateway says that the request had no effect (503, 429), and when no answer came to a request that
  * the gateway recognises as a repeat. Any other refusal is final.
  */
-import { FormFault, parseForm } from "@tollgate/protocols/form";
 import {
   AccessDenied,
   type Fields,
@@ -13,6 +12,7 @@ import {
   Unreachable,
 } from "./call.ts";
 import { wordNames } from "./operations.generated.ts";
+import { readForm } from "./web.ts";
 
 /** As much of `fetch` as is needed. */
 export type Fetch = (
@@ -42,7 +42,7 @@ export type Message<Reply extends Fields> = {
   readonly url: string;
   readonly body: string;
   /** Makes the Authorization header of each try; absent when the body is signed. */
-  readonly authorize: (() => string) | undefined;
+  readonly authorize: (() => Promise<string>) | undefined;
   /** The gateway answers the second of two identical requests as it answered the first. */
   readonly repeatable: boolean;
   /** For each try. */
@@ -88,7 +88,7 @@ async function tryOnce<Reply extends Fields>(
   { fetch, fieldWord }: Transport,
 ): Promise<{ readonly reply: Reply } | Failed> {
   signal?.throwIfAborted();
-  const authorization = authorize === undefined ? {} : { authorization: authorize() };
+  const authorization = authorize === undefined ? {} : { authorization: await authorize() };
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {
@@ -131,12 +131,12 @@ export function readReply(
   fieldWord: string,
 ): Fields | Refused | undefined {
   // Line feeds inside a value are escaped; a bare one only ends a value.
-  const form = parseForm(bytes.filter((byte) => byte !== 0x0a && byte !== 0x0d));
-  if (form instanceof FormFault) return undefined;
+  const pairs = readForm(bytes.filter((byte) => byte !== 0x0a && byte !== 0x0d));
+  if (pairs === undefined) return undefined;
   // Two names contain the operator's own word, and are read as `gw-…`.
   const neutral = new Map(wordNames.map((name) => [name.replace("gw", fieldWord), name]));
   const fields: Fields = Object.fromEntries(
-    form.pairs.map(([name, value]) => [neutral.get(name) ?? name, value]),
+    pairs.map(([name, value]) => [neutral.get(name) ?? name, value]),
   );
   const { type, "error-code": code = "", "error-message": message = "" } = fields;
   if (type === undefined) return undefined;

@@ -62,16 +62,16 @@ const values = new Map(
 );
 const merchant = { id: "1001", login: "acme", controlKey: "top-secret-key" };
 
-test("a sale is signed over endpoint, order, minor units, email and key", () => {
-  const control = sign(operationFacts.sale.control, { ...merchant, values });
+test("a sale is signed over endpoint, order, minor units, email and key", async () => {
+  const control = await sign(operationFacts.sale.control, { ...merchant, values });
 
   assert.equal(control, "00e6bdeba6a1bb0729d0d92b361bb8dc5bfb092d");
 });
 
-test("a status request is signed over login, order, order id and key", () => {
+test("a status request is signed over login, order, order id and key", async () => {
   const asked = new Map([...values, ["orderid", "77000001"]]);
 
-  const control = sign(operationFacts.status.control, { ...merchant, values: asked });
+  const control = await sign(operationFacts.status.control, { ...merchant, values: asked });
   assert.equal(control, "9757ba4c1e8cbfb2347e660619f65de9a5e54001");
 });
 
@@ -83,19 +83,19 @@ const followUps: readonly (readonly [sent: Record<string, string>, control: stri
   [{ amount: "", currency: "USD" },     "9757ba4c1e8cbfb2347e660619f65de9a5e54001"],
 ];
 
-test("captures and returns sign minor units and currency, or neither without an amount", () => {
+test("captures and returns sign minor units and currency, or neither without an amount", async () => {
   const ids = { client_orderid: "invoice-1", orderid: "77000001" };
   for (const [sent, expected] of followUps) {
     const asked = new Map(Object.entries({ ...ids, ...sent }));
 
     for (const { control } of [operationFacts.capture, operationFacts.return]) {
-      assert.equal(sign(control, { ...merchant, values: asked }), expected);
+      assert.equal(await sign(control, { ...merchant, values: asked }), expected);
     }
   }
 });
 
-test("an account verification is signed over endpoint, order, email and key", () => {
-  const control = sign(operationFacts.accountVerification.control, { ...merchant, values });
+test("an account verification is signed over endpoint, order, email and key", async () => {
+  const control = await sign(operationFacts.accountVerification.control, { ...merchant, values });
 
   assert.equal(control, "1a7c1233ba1f381f384cbd324a2cc1a8ab9b1c89");
 });
@@ -106,16 +106,16 @@ test("a synchronous variant is signed like its operation", () => {
   }
 });
 
-test("a signed field that is not sent counts as empty", () => {
-  const control = sign(operationFacts.status.control, { ...merchant, values });
+test("a signed field that is not sent counts as empty", async () => {
+  const control = await sign(operationFacts.status.control, { ...merchant, values });
 
   assert.equal(control, "c46b39cf8e3485b098993b77803a3eff1b6f0f96");
 });
 
-test("text is signed as UTF-8", () => {
+test("text is signed as UTF-8", async () => {
   const asked = new Map([["client_orderid", "Größe-ß"]]);
 
-  const control = sign(operationFacts.status.control, { ...merchant, values: asked });
+  const control = await sign(operationFacts.status.control, { ...merchant, values: asked });
   assert.equal(control, "795f16fbde5d3c6d6b6e487efe8de5694f850fee");
 });
 

@@ -3,9 +3,9 @@
  * proves three fields, and not even where one ends and the next begins; for the others the gateway
  * can be asked.
  */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { type Fields, type FinalStatus, isFinalStatus, Refused } from "./call.ts";
 import type { StatusReply, StatusRequest } from "./operations.generated.ts";
+import { fromBase64, hmacSha256, isSame, sha1Hex, toBase64 } from "./web.ts";
 
 /** As any HTTP server has it: `url` with its query, the body as it came. */
 export type CallbackRequest = {
@@ -92,13 +92,13 @@ export function serialNumberOf(fields: Fields): string | undefined {
   return serialNumberForm.test(given) ? given : undefined;
 }
 
-export function makeHasControl(controlKey: string): (fields: Fields) => boolean {
+export function makeHasControl(controlKey: string): (fields: Fields) => Promise<boolean> {
   if (typeof controlKey !== "string" || controlKey.trim() === "") {
     throw new TypeError("controlKey is empty: anyone could forge callbacks");
   }
-  return ({ status = "", orderid = "", client_orderid = "", control = "" }) => {
+  return async ({ status = "", orderid = "", client_orderid = "", control = "" }) => {
     const text = status + orderid + client_orderid + controlKey;
-    return isSame(createHash("sha1").update(text).digest("hex"), control.toLowerCase());
+    return isSame(await sha1Hex(text), control.toLowerCase());
   };
 }
 
@@ -108,33 +108,31 @@ const toleranceMs = 5 * 60_000;
 export function makeIsSigned(
   webhookSecret: string | readonly string[],
   now: () => number,
-): (request: CallbackRequest) => boolean {
+): (request: CallbackRequest) => Promise<boolean> {
   const secrets = [webhookSecret].flat().map(readSecret);
   if (secrets.length === 0) throw new TypeError("webhookSecret is an empty list");
-  return ({ method, headers, body = "" }) => {
+  return async ({ method, headers, body = "" }) => {
     const id = headerOf(headers, "webhook-id");
     const timestamp = headerOf(headers, "webhook-timestamp");
     const isFresh =
       /^\d{1,15}$/.test(timestamp) && Math.abs(now() - Number(timestamp) * 1000) <= toleranceMs;
     if (method.toUpperCase() !== "POST" || !isFresh) return false;
     const given = headerOf(headers, "webhook-signature").split(" ");
-    return secrets.some((secret) => {
-      const signed = createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`);
-      const signature = `v1,${signed.digest("base64")}`;
-      return given.some((each) => isSame(signature, each));
-    });
+    const text = `${id}.${timestamp}.${body}`;
+    const right = await Promise.all(secrets.map((secret) => hmacSha256(secret, text)));
+    return right.some((signature) => given.some((each) => isSame(`v1,${signature}`, each)));
   };
 }
 
 /** Standard Webhooks requires this many; fewer could be guessed. */
 const secretBytesMin = 24;
 
-function readSecret(secret: unknown): Buffer {
+function readSecret(secret: unknown): Uint8Array<ArrayBuffer> {
   const text = typeof secret === "string" ? secret.trim().replace(/^whsec_/, "") : "";
-  const bytes = Buffer.from(text, "base64");
-  // The decoder skips characters that are not base64, and would sign with the rest.
-  const isWhole = bytes.toString("base64").replace(/=+$/, "") === text.replace(/=+$/, "");
-  if (!isWhole || bytes.length < secretBytesMin) {
+  const bytes = fromBase64(text);
+  // The decoder skips white space and spare bits, and would sign with the rest.
+  const isWhole = bytes && toBase64(bytes).replace(/=+$/, "") === text.replace(/=+$/, "");
+  if (bytes === undefined || !isWhole || bytes.length < secretBytesMin) {
     throw new TypeError("webhookSecret is not one of the gateway's: whsec_ and 24 bytes or more");
   }
   return bytes;
@@ -144,11 +142,6 @@ function headerOf(headers: CallbackRequest["headers"], name: string): string {
   if (headers instanceof Headers) return headers.get(name) ?? "";
   const found = Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1] ?? "";
   return typeof found === "string" ? found : found.join(" ");
-}
-
-function isSame(right: string, given: string): boolean {
-  const [one, other] = [Buffer.from(right), Buffer.from(given)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /** An endpoint or a group of the client is one. */

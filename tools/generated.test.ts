@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { operationFacts, syncOperationFacts } from "../client/operations.generated.ts";
 import { operations } from "../gateway/merchant-api/operations/index.ts";
+import { camel } from "./documents/text.ts";
 import { root } from "./repository.ts";
 import { readText, renderAll, renderParts } from "./write-docs.ts";
 
@@ -40,4 +42,12 @@ test("every generated file says that it is", () => {
 
 test("rendering twice gives the same", async () => {
   assert.deepEqual(await renderAll(), rendered);
+});
+
+test("the client has a call for every operation, and for every synchronous one", () => {
+  const names = (chosen: typeof operations) => chosen.map(({ name }) => camel(name)).toSorted();
+
+  assert.deepEqual(Object.keys(operationFacts).toSorted(), names(operations));
+  const waiting = operations.filter(({ sync }) => sync);
+  assert.deepEqual(Object.keys(syncOperationFacts).toSorted(), names(waiting));
 });

@@ -1,0 +1,96 @@
+/**
+ * OAuth 1.0a (RFC 5849) with RSA-SHA256: the Authorization header of a request, which signs its
+ * address and every parameter.
+ */
+import { encodePercent, fromBase64, hexOf, type Pair, toBase64, utf8 } from "./web.ts";
+
+export type OAuthCredentials = {
+  /** The merchant login. */
+  readonly consumerKey: string;
+  /** RSA, as PEM (PKCS#1 or PKCS#8) or as a key object of Node. */
+  readonly privateKey: string | KeyObject;
+  /** Milliseconds since 1970; the machine's clock unless given. */
+  readonly now?: () => number;
+};
+
+/** As much of Node's `KeyObject` as is needed. */
+type KeyObject = { export(options: { readonly format: "pem"; readonly type: "pkcs8" }): unknown };
+
+/** The header of each try of a request: the gateway accepts a nonce once. */
+export function makeAuthorizer({ consumerKey, privateKey, now = Date.now }: OAuthCredentials) {
+  const container = readPrivateKey(privateKey);
+  if (container === undefined) throw new TypeError(wrongKey);
+  let key: Promise<CryptoKey> | undefined;
+  return (url: string, parameters: readonly Pair[]) => async (): Promise<string> => {
+    key ??= importKey(container);
+    const own: readonly Pair[] = [
+      ["oauth_consumer_key", consumerKey],
+      ["oauth_nonce", hexOf(crypto.getRandomValues(new Uint8Array(16)))],
+      ["oauth_signature_method", "RSA-SHA256"],
+      ["oauth_timestamp", String(Math.floor(now() / 1000))],
+      ["oauth_version", "1.0"],
+    ];
+    const text = utf8(baseStringOf(url, [...parameters, ...own]));
+    const signature = toBase64(await crypto.subtle.sign(algorithm.name, await key, text));
+    const header = [...own, ["oauth_signature", signature] as const].map(
+      ([name, value]) => `${encodePercent(name)}="${encodePercent(value)}"`,
+    );
+    return `OAuth ${header.join(", ")}`;
+  };
+}
+
+const wrongKey = "oauth.privateKey must be an RSA private key, without a passphrase";
+const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
+
+async function importKey(container: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  try {
+    return await crypto.subtle.importKey("pkcs8", container, algorithm, false, ["sign"]);
+  } catch {
+    // The runtime's own error may quote the key.
+    throw new TypeError(wrongKey);
+  }
+}
+
+/** Section 3.4.1: sorted by encoded name, then by encoded value. The addresses have no query. */
+function baseStringOf(url: string, parameters: readonly Pair[]): string {
+  const { protocol, host, pathname } = new URL(url);
+  // Encoded text has no control characters: a pair joined by the lowest one sorts as one string.
+  const pairs = parameters.map((pair) => pair.map(encodePercent).join("\u0000"));
+  const normalized = pairs.toSorted().join("&").replaceAll("\u0000", "=");
+  return ["POST", `${protocol}//${host}${pathname}`, normalized].map(encodePercent).join("&");
+}
+
+/** The object identifier of RSA keys (RFC 8017), with its tag and length. */
+const rsaEncryption = "06092a864886f70d010101";
+const pemForm = /^\s*-----BEGIN (RSA )?PRIVATE KEY-----([\sA-Za-z0-9+/=]+)-----END/;
+
+/** As PKCS#8, the only container that Web Crypto reads; undefined when it is no RSA key. */
+function readPrivateKey(key: OAuthCredentials["privateKey"]): Uint8Array<ArrayBuffer> | undefined {
+  const [, pkcs1, base64 = ""] = pemForm.exec(pemOf(key)) ?? [];
+  const bytes = fromBase64(base64);
+  if (bytes === undefined || bytes.length === 0) return undefined;
+  if (pkcs1 !== undefined) return wrapPkcs1(bytes);
+  return hexOf(bytes.subarray(0, 32)).includes(rsaEncryption) ? bytes : undefined;
+}
+
+function pemOf(key: OAuthCredentials["privateKey"]): string {
+  try {
+    return typeof key === "string" ? key : String(key.export({ format: "pem", type: "pkcs8" }));
+  } catch {
+    return "";
+  }
+}
+
+/** RFC 5958: version 0, the algorithm, and the PKCS#1 key as an octet string. */
+function wrapPkcs1(key: Uint8Array): Uint8Array<ArrayBuffer> {
+  const version = [0x02, 0x01, 0x00];
+  const oid = rsaEncryption.match(/../g)?.map((byte) => Number.parseInt(byte, 16)) ?? [];
+  const rsa = tagged(0x30, [...oid, 0x05, 0x00]);
+  return Uint8Array.from(tagged(0x30, [...version, ...rsa, ...tagged(0x04, [...key])]));
+}
+
+function tagged(tag: number, content: readonly number[]): readonly number[] {
+  const { length } = content;
+  const short = length < 0x80 ? [length] : undefined;
+  return [tag, ...(short ?? [0x82, length >> 8, length & 0xff]), ...content];
+}
