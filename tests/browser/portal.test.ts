@@ -110,6 +110,10 @@ test("an order shows what happened, and is refunded after a preview, with a reas
   await page.getByRole("heading", { name: "249.00 USD" }).waitFor();
   assert.match((await page.textContent(".timeline")) ?? "", /Authorized/);
   await look(page, "portal-order-desk");
+  await page.getByText("0200 sent").click();
+  await page.getByText("Raw, encoded anew").first().waitFor();
+  await page.getByText("What the merchant saw").first().click();
+  await look(page, "portal-order-message-desk");
 
   await page.getByRole("button", { name: "Refund" }).click();
   const dialog = page.getByRole("dialog");
