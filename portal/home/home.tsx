@@ -113,7 +113,7 @@ function Figures({ figures }: { readonly figures: HomeFigures }) {
         <Link to={`orders?stage=${doubtful}`}>{number.format(inDoubt)}</Link>
       </Figure>
       <Figure name={messages.failingCallbacks} isAlarming={failingCallbacks > 0}>
-        {number.format(failingCallbacks)}
+        <Link to="callbacks?state=due">{number.format(failingCallbacks)}</Link>
       </Figure>
     </dl>
   );

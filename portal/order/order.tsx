@@ -16,7 +16,7 @@ import { Timeline } from "./timeline.tsx";
 
 export type OrderDetail = OutputOf<"GET /orders/:order">;
 
-/** An order that is not finished is asked for again. */
+/** An order that is not finished, or of which a transaction is not, is asked for again. */
 const liveEveryMs = 3_000;
 
 export function Order() {
@@ -27,12 +27,16 @@ export function Order() {
       const isPoll = client.getQueryData(queryKey) !== undefined;
       return call("GET /orders/:order", { order }, { signal, isPoll });
     },
-    refetchInterval: ({ state }) =>
-      state.data?.line.status === "processing" ? liveEveryMs : false,
+    refetchInterval: ({ state }) => (isUnfinished(state.data) ? liveEveryMs : false),
   });
   useKeys([["Escape", () => history.back()]]);
 
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
+}
+
+function isUnfinished(detail: OrderDetail | undefined): boolean {
+  if (detail === undefined) return false;
+  return [detail.line, ...detail.transactions].some(({ status }) => status === "processing");
 }
 
 function Shown({ detail }: { readonly detail: OrderDetail }) {

@@ -19,7 +19,8 @@ export function Timeline({ detail }: { readonly detail: Detail }) {
         at,
         version: 0,
         event: messages.attemptMade(answer),
-        facts: { url, ms: String(ms) },
+        // What the address carries is shown with the callback.
+        facts: { url: url.split("?", 1).join(), ms: String(ms) },
       };
     }),
   );
@@ -69,7 +70,7 @@ function Facts({ facts }: { readonly facts: Entry["facts"] }) {
 
 /** `charge_answered` as people read it. */
 function wordsOf(event: string): string {
-  const words = event.replaceAll("_", " ");
+  const words = event.replaceAll("_", " ").replace(/\b3ds\b/, "3-D Secure");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

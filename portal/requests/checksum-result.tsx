@@ -5,11 +5,19 @@ import type { OutputOf } from "../shell/call.ts";
 
 type Checksum = OutputOf<"POST /checksum/try">;
 
-export function ChecksumResult({ checksum }: { readonly checksum: Checksum }) {
+type Props = { readonly checksum: Checksum; readonly wasSent?: boolean };
+
+export function ChecksumResult({ checksum, wasSent = true }: Props) {
   const messages = useMessages();
   return (
     <>
-      <Verdict {...checksum} />
+      {wasSent ? (
+        <Verdict {...checksum} />
+      ) : (
+        <div className="verdict" data-is="wrong" role="status">
+          <p>{messages.checksumAbsent}</p>
+        </div>
+      )}
       <p className="hint">{messages.checksumCovers}</p>
       <SignedParts parts={checksum.parts} />
     </>

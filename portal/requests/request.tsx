@@ -63,7 +63,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
           )}
           {checksum !== undefined && (
             <Section title={messages.checksum}>
-              <ChecksumResult checksum={checksum} />
+              <ChecksumResult checksum={checksum} wasSent={hasControl(fields)} />
             </Section>
           )}
           {faults.length > 0 && (
@@ -78,6 +78,10 @@ function Shown({ detail }: { readonly detail: Detail }) {
       </div>
     </div>
   );
+}
+
+function hasControl(fields: Detail["fields"]): boolean {
+  return fields.some(({ name, length }) => name === "control" && length > 0);
 }
 
 function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
