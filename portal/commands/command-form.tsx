@@ -83,7 +83,8 @@ function CommandForm({ command, label, onDone, close, ...given }: FormProps) {
   const { words = [], known = {}, options = [] } = given;
   const isGiven = (name: string) => options.some((option) => option.name === name);
   const fields = fieldsOf(command, words.length).filter(({ name }) => !isGiven(name));
-  const initial = initialOf(fields, known);
+  // As they were when it was opened: what someone else changes meanwhile is not changed back.
+  const [initial] = useState(() => initialOf(fields, known));
   const [values, setValues] = useState(initial);
   const [input, setInput] = useState("");
   const [reason, setReason] = useState("");
@@ -95,6 +96,10 @@ function CommandForm({ command, label, onDone, close, ...given }: FormProps) {
     if (onDone !== undefined || !hasSecret(result)) close();
   });
   if (run.data !== undefined) return <Result result={run.data.result} close={close} />;
+  const reset = () => {
+    preview.reset();
+    run.reset();
+  };
   const isTried = preview.data !== undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -108,7 +113,7 @@ function CommandForm({ command, label, onDone, close, ...given }: FormProps) {
         <FieldList
           {...{ fields, values, known, isSet: words.length > 0 }}
           write={(name, text) => {
-            preview.reset();
+            reset();
             setValues({ ...values, [name]: text });
           }}
         />
@@ -121,7 +126,7 @@ function CommandForm({ command, label, onDone, close, ...given }: FormProps) {
       {refusal !== undefined && <Refusal text={refusal} />}
       <div className="command-buttons">
         {isTried && (
-          <Button variant="default" size="sm" onClick={() => preview.reset()}>
+          <Button variant="default" size="sm" onClick={reset}>
             {messages.back}
           </Button>
         )}
