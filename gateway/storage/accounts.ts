@@ -96,10 +96,12 @@ function sessionOf(row: SessionRow): PortalSession {
 export function makeAccountStore(options: AccountStoreOptions): AccountStore {
   const { query, auditAs, hashPassword } = options;
   return {
+    /** A node of the version before leaves the time as it was when a user chooses a password. */
     async findPassword(login, now) {
       const [user] = await query<{ id: string; stored: string; isExpired: boolean }>(
         `select id, password as stored,
-           coalesce(password_expires_at <= ${moment("$2")}, false) as "isExpired"
+           password_temporary and coalesce(password_expires_at <= ${moment("$2")}, false)
+             as "isExpired"
          from users where login = $1 and enabled and password is not null`,
         [login, now],
       );

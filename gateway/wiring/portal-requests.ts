@@ -22,7 +22,7 @@ export function openRequests(
 }
 
 function openReads({ cells, clock }: Resources): RequestOptions["requests"] {
-  const queries = cells.stores(({ node }) => node.query);
+  const queries = cells.stores(({ node }) => node.aside);
   return {
     async list(asked) {
       const { merchantId, limit } = asked;
