@@ -16,16 +16,12 @@ const newUser = async (role: "admin" | "merchant-viewer" = "admin", isTemporary 
 
 test("a user signs in, is told its rights, and signs out", async () => {
   const login = await newUser("merchant-viewer");
+  const user = { login, role: "merchant-viewer", merchant: "demo", rights: ["see_orders"] };
   const own = browser();
 
   assert.equal(await own.signIn(login), "in");
   const { body, headers } = await own.call("GET /session", {});
-  assert.deepEqual(body.user, {
-    login,
-    role: "merchant-viewer",
-    merchant: "demo",
-    rights: ["see_orders"],
-  });
+  assert.deepEqual(body.user, user);
   assert.match(headers.get("cache-control") ?? "", /no-store/);
   await own.call("POST /sign-out", {});
 

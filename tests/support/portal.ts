@@ -108,7 +108,9 @@ export function openBrowser({ port }: Pick<Gateway, "port">, fixed: Record<strin
       const [, key = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
       jar.set(key, value);
     }
-    const body = (await answer.json()) as Reply<Output>["body"];
+    // An address that no route has is answered with a plain text.
+    const isJson = answer.headers.get("content-type")?.startsWith("application/json") ?? false;
+    const body = JSON.parse(isJson ? await answer.text() : "{}") as Reply<Output>["body"];
     return { status: answer.status, headers: answer.headers, body };
   }
 }
