@@ -69,7 +69,7 @@ function ChangePassword() {
         value={next}
         onChange={setNext}
       />
-      <Refusal error={send.error} />
+      <Refusal text={send.error?.message} />
       {send.isSuccess && (
         <p className="success" role="status">
           {messages.passwordSaved}
@@ -97,7 +97,7 @@ function OwnSessions() {
   }
   return (
     <>
-      <Refusal error={end.error} />
+      <Refusal text={end.error?.message} />
       {found.data && <Sessions sessions={found.data.sessions} end={({ id }) => end.mutate(id)} />}
     </>
   );

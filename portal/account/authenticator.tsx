@@ -38,7 +38,7 @@ export function Authenticator({ factors }: { readonly factors: Factors }) {
           {factors.totp ? messages.turnOff : messages.turnOn}
         </Button>
       </div>
-      <Refusal error={begin.error} />
+      <Refusal text={begin.error?.message} />
       {hasFactor && (
         <div className="panel-row">
           <div>

@@ -28,7 +28,7 @@ export function Passkeys() {
   const passkeys = found.data?.passkeys ?? [];
   return (
     <Panel title={messages.passkeys} hint={messages.passkeysHint}>
-      <Refusal error={found.error} />
+      <Refusal text={found.error?.message} />
       <ul className="items">
         {passkeys.map((passkey) => (
           <li key={passkey.id}>

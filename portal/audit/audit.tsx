@@ -64,7 +64,7 @@ function Verification() {
       >
         {messages.verify}
       </Button>
-      <Refusal error={verify.error} />
+      <Refusal text={verify.error?.message} />
       {data && data.findings.length === 0 && (
         <p className="success" role="status">
           {messages.whole(data.entries)}{" "}

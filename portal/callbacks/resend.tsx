@@ -2,9 +2,12 @@
  * Sends callbacks again: first how many and to whom, then a reason, then how far they have got. One
  * callback and all that the filters name take the same way.
  */
-import { Button, Modal, TextInput } from "@mantine/core";
+
+import { Button, Modal } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { ReasonInput } from "../design/dialog.tsx";
+import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, type InputOf } from "../shell/call.ts";
 
@@ -71,20 +74,8 @@ function ResendForm({ filter }: { readonly filter: Chosen }) {
         </section>
       )}
       {isMore && <p className="hint">{messages.resendMore}</p>}
-      <TextInput
-        label={messages.reason}
-        description={messages.reasonHint}
-        required
-        minLength={3}
-        maxLength={200}
-        value={reason}
-        onChange={({ currentTarget }) => setReason(currentTarget.value)}
-      />
-      {refusal !== undefined && (
-        <div className="refusal" role="alert">
-          {refusal}
-        </div>
-      )}
+      <ReasonInput text={reason} write={setReason} />
+      <Refusal text={refusal} />
       <Button type="submit" size="sm" loading={run.isPending} disabled={count === 0}>
         {messages.resendCount(count)}
       </Button>

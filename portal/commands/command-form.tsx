@@ -3,12 +3,15 @@
  * takes, then what it would change and the reason for it, then what it tells. Nothing here knows
  * the command: fields, checks and changes are the gateway's own.
  */
-import { Button, Modal, Skeleton, TextInput } from "@mantine/core";
+
+import { Button, Modal, Skeleton } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { ReasonInput } from "../design/dialog.tsx";
+import { Refusal } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import { Changes, hasSecret, Refusal, Result, SentInput } from "./command-parts.tsx";
+import { Changes, hasSecret, Result, SentInput } from "./command-parts.tsx";
 import { CommandField } from "./field.tsx";
 import {
   type Command,
@@ -122,8 +125,8 @@ function CommandForm({ command, label, onDone, close, ...given }: FormProps) {
         <SentInput kind={command.input} text={input} write={setInput} />
       )}
       {preview.data && <Changes changes={preview.data.changes} />}
-      {isTried && <Reason text={reason} write={setReason} />}
-      {refusal !== undefined && <Refusal text={refusal} />}
+      {isTried && <ReasonInput text={reason} write={setReason} isFirst />}
+      <Refusal text={refusal} />
       <div className="command-buttons">
         {isTried && (
           <Button variant="default" size="sm" onClick={reset}>
@@ -192,26 +195,4 @@ function splitFields(fields: readonly Field[], known: Values, isSet: boolean) {
   const isFirst = ({ isRequired, isWord, name }: Field) =>
     isRequired || isWord || (isSet && known[name] !== undefined);
   return [fields.filter(isFirst), fields.filter((field) => !isFirst(field))] as const;
-}
-
-function Reason({
-  text,
-  write,
-}: {
-  readonly text: string;
-  readonly write: (text: string) => void;
-}) {
-  const messages = useConfigurationMessages();
-  return (
-    <TextInput
-      label={messages.reason}
-      description={messages.reasonHint}
-      required
-      data-autofocus
-      minLength={3}
-      maxLength={200}
-      value={text}
-      onChange={({ currentTarget }) => write(currentTarget.value)}
-    />
-  );
 }

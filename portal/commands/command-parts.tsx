@@ -4,14 +4,6 @@ import { useConfigurationMessages } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { useLabel } from "./field.tsx";
 
-export function Refusal({ text }: { readonly text: string }) {
-  return (
-    <div className="refusal" role="alert">
-      {text}
-    </div>
-  );
-}
-
 type SentProps = {
   readonly kind: "secret" | "file";
   readonly text: string;

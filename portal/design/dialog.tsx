@@ -1,5 +1,5 @@
 /** A window over the screen: a form with what it does, why it was refused, and one button. */
-import { Button, Modal } from "@mantine/core";
+import { Button, Modal, TextInput } from "@mantine/core";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { useMessages } from "../language/language.tsx";
 import { Refusal } from "./states.tsx";
@@ -47,7 +47,7 @@ export function ActionForm({
     <form className="action" onSubmit={submit}>
       {hint !== undefined && <p className="quiet">{hint}</p>}
       {children}
-      <Refusal error={error} />
+      <Refusal text={error?.message} />
       <Button type="submit" size="sm" loading={isPending} {...(isDangerous && { color: "red.8" })}>
         {label}
       </Button>
@@ -73,5 +73,29 @@ export function ShownOnce({ text }: { readonly text: string }) {
         </Button>
       )}
     </div>
+  );
+}
+
+type ReasonProps = {
+  readonly text: string;
+  readonly write: (text: string) => void;
+  /** The first field of its window has the cursor. */
+  readonly isFirst?: boolean;
+};
+
+/** Why a user does something that the audit keeps. */
+export function ReasonInput({ text, write, isFirst = false }: ReasonProps) {
+  const messages = useMessages();
+  return (
+    <TextInput
+      label={messages.reason}
+      description={messages.reasonHint}
+      required
+      data-autofocus={isFirst || undefined}
+      minLength={3}
+      maxLength={200}
+      value={text}
+      onChange={({ currentTarget }) => write(currentTarget.value)}
+    />
   );
 }

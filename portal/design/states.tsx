@@ -41,11 +41,11 @@ export function Failed({ error, retry }: FailedProps) {
 }
 
 /** Why an action was refused, beside its form. */
-export function Refusal({ error }: { readonly error: Error | null }) {
-  if (error === null) return null;
+export function Refusal({ text }: { readonly text: string | undefined }) {
+  if (text === undefined) return null;
   return (
     <div className="refusal" role="alert">
-      {error.message}
+      {text}
     </div>
   );
 }

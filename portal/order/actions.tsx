@@ -2,9 +2,12 @@
  * What the user may do with an order. Each action shows first what it would do, asks for a reason,
  * which goes into the audit, and names the amount on the button that does it.
  */
+
 import { Button, Modal, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { ReasonInput } from "../design/dialog.tsx";
+import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 
@@ -111,20 +114,8 @@ function ActionForm({ action, detail, close }: FormProps) {
           onChange={({ currentTarget }) => setAmount(currentTarget.value)}
         />
       )}
-      <TextInput
-        label={messages.reason}
-        description={messages.reasonHint}
-        required
-        minLength={3}
-        maxLength={200}
-        value={reason}
-        onChange={({ currentTarget }) => setReason(currentTarget.value)}
-      />
-      {refusal !== undefined && (
-        <div className="refusal" role="alert">
-          {refusal}
-        </div>
-      )}
+      <ReasonInput text={reason} write={setReason} />
+      <Refusal text={refusal} />
       {isDecision(action) && preview.data?.as !== undefined && (
         <p>{messages.becomes(preview.data.as)}</p>
       )}

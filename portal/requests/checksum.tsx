@@ -3,10 +3,12 @@
  * leave the browser. The endpoint and the operation are in the address; the values are not, because
  * addresses are kept in histories.
  */
+
 import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Icon } from "../design/icons.tsx";
+import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { configured } from "../orders/filters.tsx";
 import { call, type InputOf, type User } from "../shell/call.ts";
@@ -98,11 +100,7 @@ function Debugger() {
         </Button>
       </form>
       <div>
-        {run.error !== null && (
-          <div className="refusal" role="alert">
-            {run.error.message}
-          </div>
-        )}
+        <Refusal text={run.error?.message} />
         {run.data !== undefined && <ChecksumResult checksum={run.data} />}
       </div>
     </div>

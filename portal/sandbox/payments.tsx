@@ -79,7 +79,7 @@ export function PayButton({ label, payment }: PayButtonProps) {
           {messages.goOnAtBank}
         </Button>
       )}
-      <Refusal error={pay.error} />
+      <Refusal text={pay.error?.message} />
     </>
   );
 }

@@ -23,7 +23,7 @@ export function Sandbox() {
   const { data } = found;
   return (
     <div className="screen">
-      <div className="heading sandbox-heading">
+      <div className="heading">
         <h1>{messages.sandbox}</h1>
         <span className="note">{messages.sandboxHint}</span>
         <div className="space" />

@@ -72,7 +72,7 @@ function OneSwitch({ of: { name, value, what, takes, isFlag, isOff } }: { readon
           )}
         </div>
       )}
-      <Refusal error={set.error} />
+      <Refusal text={set.error?.message} />
     </form>
   );
 }

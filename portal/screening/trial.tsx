@@ -1,7 +1,9 @@
 /** What rules would have done to past orders; nothing is changed. */
+
 import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { Refusal } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 
@@ -57,11 +59,7 @@ export function Trial() {
         </Button>
       </form>
       <p className="quiet">{messages.trialHint}</p>
-      {run.error !== null && (
-        <div className="refusal" role="alert">
-          {run.error.message}
-        </div>
-      )}
+      <Refusal text={run.error?.message} />
       {run.data !== undefined && <ReportTable report={run.data} />}
     </>
   );

@@ -1,6 +1,8 @@
 /** The frame of one step of signing in, and its fields. */
+
 import { PasswordInput, TextInput } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
+import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import type { Session } from "../shell/call.ts";
 import { Mark } from "../shell/layout.tsx";
@@ -68,11 +70,7 @@ export function Step({ title, hint, environment, error, send, children }: StepFr
       <form onSubmit={submit}>
         <h1>{title}</h1>
         <p>{hint}</p>
-        {error && (
-          <div className="refusal" role="alert">
-            {error.message}
-          </div>
-        )}
+        <Refusal text={error?.message} />
         {children}
       </form>
     </main>

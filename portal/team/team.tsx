@@ -79,7 +79,7 @@ function TeamSessions() {
   if (found.data === undefined) return <Skeleton height={200} />;
   return (
     <>
-      <Refusal error={end.error} />
+      <Refusal text={end.error?.message} />
       <Sessions sessions={found.data.sessions} end={(session) => end.mutate(session)} />
     </>
   );
