@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
-import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
-import { openWindow, type Size, takePicture } from "../support/browser.ts";
+import { openWindow, type Size } from "../support/browser.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
-import { addUser, buildPortal, password } from "../support/portal.ts";
+import { addUser, buildPortal } from "../support/portal.ts";
+import { fillIn, look } from "../support/portal-window.ts";
 import { dayOf, fetchSettlement } from "../support/settlement.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -193,9 +193,7 @@ async function signIn(t: Test, size: Size, login: string, screen: string) {
   const window = await openWindow(t, size);
   const { page } = window;
   await page.goto(`${address}${screen}`);
-  await page.getByLabel("Login").fill(login);
-  await page.getByLabel("Password", { exact: true }).fill(password);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await fillIn(page, login);
   await page.locator("main h1").waitFor();
   return window;
 }
@@ -207,12 +205,4 @@ async function confirm(page: Page, button: string, closes = true): Promise<void>
   await dialog.getByRole("button", { name: button }).click();
   if (closes) await dialog.waitFor({ state: "detached" });
   else await page.locator(".secret").waitFor();
-}
-
-async function look(page: Page, name: string): Promise<void> {
-  await assertFitsWidth(page);
-  await page.emulateMedia({ colorScheme: "light" });
-  await takePicture(page, `${name}-light`);
-  await assertNoViolations(page, name);
-  await takePicture(page, `${name}-dark`);
 }

@@ -1,12 +1,12 @@
 /** Callbacks, refused requests and the checksum debugger in a real browser, desk and phone. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Page } from "playwright-core";
-import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
+import { assertNoViolations } from "../support/accessibility.ts";
 import { openWindow, type Size, takePicture } from "../support/browser.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
 import { saleFields } from "../support/merchant.ts";
 import { addUser, buildPortal, password } from "../support/portal.ts";
+import { look } from "../support/portal-window.ts";
 import { answerWith, startReceiver } from "../support/receiver.ts";
 import { formOf, post, sha1, signedSale } from "../support/wire.ts";
 import { startWorld } from "../support/world.ts";
@@ -145,13 +145,4 @@ async function open(
   await page.keyboard.press("Enter");
   await page.locator(".frame").waitFor();
   return window;
-}
-
-async function look(page: Page, name: string): Promise<void> {
-  await assertFitsWidth(page);
-  await page.emulateMedia({ colorScheme: "light" });
-  await takePicture(page, `${name}-light`);
-  await assertNoViolations(page, name);
-  await page.emulateMedia({ colorScheme: "dark" });
-  await takePicture(page, `${name}-dark`);
 }

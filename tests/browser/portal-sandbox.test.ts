@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
 import { bankIn, openWindow, press, takePicture } from "../support/browser.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
-import { addUser, buildPortal, password } from "../support/portal.ts";
+import { addUser, buildPortal } from "../support/portal.ts";
+import { fillIn } from "../support/portal-window.ts";
 import { startWalletWorld } from "../support/wallets.ts";
 
 await buildPortal();
@@ -112,9 +113,7 @@ async function open(t: Test, screen: string) {
   const window = await openWindow(t, "desk");
   const { page } = window;
   await page.goto(address + screen);
-  await page.getByLabel("Login").fill("ann");
-  await page.getByLabel("Password", { exact: true }).fill(password);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await fillIn(page, "ann");
   await page.getByRole("heading", { name: "Sandbox" }).waitFor();
   return window;
 }

@@ -6,6 +6,7 @@ import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts
 import { openWindow, type Size, takePicture } from "../support/browser.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
 import { addUser, buildPortal, codeAt, password } from "../support/portal.ts";
+import { fillIn, look } from "../support/portal-window.ts";
 import { startWorld } from "../support/world.ts";
 
 await buildPortal();
@@ -32,7 +33,7 @@ test("a user turns the codes of an app on with a QR code, and signs in with one"
   await page.getByRole("button", { name: "I have kept them" }).click();
 
   await page.getByText("10 of 10 left").waitFor();
-  await look(page, "portal-account");
+  await lookAtBoth(page, "portal-account");
   await page.getByRole("button", { name: "Turn off" }).click();
   await dialog.getByLabel("Your password").fill(password);
   await dialog.getByRole("button", { name: "Turn off" }).click();
@@ -91,7 +92,7 @@ test("an administrator adds a user, gives another role, ends a session and disab
   await takePicture(page, "portal-team-added");
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await page.getByRole("row", { name: /carl.*Merchant viewer.*demo.*Temporary/ }).waitFor();
-  await look(page, "portal-team");
+  await lookAtBoth(page, "portal-team");
 
   const carl = await open(t, "desk");
   await fillIn(carl.page, "carl", made);
@@ -124,7 +125,7 @@ test("the audit is searched, opened and proved; a change of an entry is found", 
   await entry.getByText('"enabled": false').waitFor();
   await page.getByRole("button", { name: "Verify chain" }).click();
   await page.getByText(/The audit is whole: \d+ entries/).waitFor();
-  await look(page, "portal-audit");
+  await lookAtBoth(page, "portal-audit");
 
   const { query } = world.installation.database;
   await query("update audit set actor = 'mallory' where action = 'user disable'");
@@ -191,12 +192,6 @@ async function signIn(t: Test, size: Size, login: string) {
   return window;
 }
 
-async function fillIn(page: Page, login: string, given = password): Promise<void> {
-  await page.getByLabel("Login").fill(login);
-  await page.getByLabel("Password", { exact: true }).fill(given);
-  await page.getByRole("button", { name: "Sign in" }).click();
-}
-
 async function signOut(page: Page, login: string): Promise<void> {
   await page.getByRole("button", { name: login }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
@@ -204,15 +199,11 @@ async function signOut(page: Page, login: string): Promise<void> {
 }
 
 /** At a desk and as wide as a phone, light and dark. */
-async function look(page: Page, name: string): Promise<void> {
+async function lookAtBoth(page: Page, name: string): Promise<void> {
   const desk = page.viewportSize() ?? phone;
   for (const [size, viewport] of [["desk", desk] as const, ["phone", phone] as const]) {
     await page.setViewportSize(viewport);
-    await assertFitsWidth(page);
-    await page.emulateMedia({ colorScheme: "light" });
-    await takePicture(page, `${name}-${size}-light`);
-    await assertNoViolations(page, name);
-    await takePicture(page, `${name}-${size}-dark`);
+    await look(page, `${name}-${size}`);
   }
   await page.setViewportSize(desk);
   await page.emulateMedia({ colorScheme: "light" });

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import type { Page } from "playwright-core";
 import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
 import { openWindow, type Size, takePicture } from "../support/browser.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
-import { addUser, buildPortal, codeAt, openBrowser, password } from "../support/portal.ts";
+import { addUser, buildPortal, codeAt, openBrowser } from "../support/portal.ts";
+import { fillIn, look } from "../support/portal-window.ts";
 import { startWorld } from "../support/world.ts";
 
 await buildPortal();
@@ -190,18 +190,4 @@ async function signIn(t: Test, size: Size, login: string) {
   await fillIn(window.page, login);
   await window.page.getByRole("heading", { name: "Orders", exact: true }).waitFor();
   return window;
-}
-
-async function fillIn(page: Page, login: string, given = password): Promise<void> {
-  await page.getByLabel("Login").fill(login);
-  await page.getByLabel("Password", { exact: true }).fill(given);
-  await page.getByRole("button", { name: "Sign in" }).click();
-}
-
-async function look(page: Page, name: string): Promise<void> {
-  await assertFitsWidth(page);
-  await page.emulateMedia({ colorScheme: "light" });
-  await takePicture(page, `${name}-light`);
-  await assertNoViolations(page, name);
-  await takePicture(page, `${name}-dark`);
 }
