@@ -5,6 +5,7 @@ import { type Command, Option } from "commander";
 import type { Merchant, WalletSettings } from "../orders/merchant.ts";
 import { makeWalletKeyAdministration } from "../storage/wallets.ts";
 import { putWellKnownFile, removeWellKnownFile } from "../storage/well-known-files.ts";
+import { isDomainFileName } from "../values/ids.ts";
 import { isCountry } from "../values/iso-codes.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
@@ -236,7 +237,7 @@ async function setDomainFile(
   name: string,
   file: string,
 ): Promise<Output> {
-  if (!/^[a-z0-9][a-z0-9._-]{0,99}$/i.test(name)) {
+  if (!isDomainFileName(name)) {
     return new Problem("The name is the part of the wallet's path after /.well-known/.");
   }
   const content = await readInput(input, file).catch(() => undefined);

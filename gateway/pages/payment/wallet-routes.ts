@@ -6,6 +6,7 @@ import { FormFault, parseForm } from "@tollgate/protocols/form";
 import type { HttpReply, HttpRequest, HttpRoute } from "../../http/router.ts";
 import type { Merchant } from "../../orders/merchant.ts";
 import { Failure } from "../../values/failure.ts";
+import { isDomainFileName } from "../../values/ids.ts";
 import type { FindPayable, PaymentRouteOptions } from "./routes.ts";
 
 export type WalletRouteOptions = Pick<PaymentRouteOptions, "isTooFast"> & {
@@ -38,7 +39,7 @@ export function walletRoutes(options: WalletRouteOptions): readonly HttpRoute[] 
   }
 
   async function showFile({ params: [name = ""] }: HttpRequest): Promise<HttpReply> {
-    const content = isFileName.test(name) ? await options.findFile(name) : undefined;
+    const content = isDomainFileName(name) ? await options.findFile(name) : undefined;
     if (content instanceof Failure) return plain(503);
     return content === undefined ? plain(404) : plain(200, content);
   }
@@ -48,9 +49,6 @@ export function walletRoutes(options: WalletRouteOptions): readonly HttpRoute[] 
     { method: "GET", path: "/.well-known/:name", answer: showFile },
   ];
 }
-
-/** As `gw wallet domain-file` takes them. PostgreSQL takes not every text as a name. */
-const isFileName = /^[a-z0-9][a-z0-9._-]{0,99}$/i;
 
 const guards = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 const json = { "content-type": "application/json", ...guards };
