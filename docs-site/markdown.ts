@@ -150,7 +150,7 @@ function plainText(tokens: readonly Token[]): string {
   return tokens.map(plainTextOf).join("");
 }
 
-/** What the library knows of tokens does not tell their members apart. */
+/** The library's type of a token does not say which members each kind of token has. */
 function plainTextOf(token: Token): string {
   const { type, tokens, items, header, rows, lang, text } = token as Tokens.Generic;
   if (type === "table") {
