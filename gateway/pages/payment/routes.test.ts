@@ -33,6 +33,7 @@ test("the browser runs no inline code, loads from this origin alone, and checks 
   assert.doesNotMatch(policy, /unsafe|https?:|\*/);
   assert.match(policy, /frame-ancestors 'none'/);
   assert.doesNotMatch(body, /<style|<script>|\sstyle=|\son\w+=|https?:\/\/(?!www\.w3\.org)/);
+  const preloads = String(headers["link"]);
   const files = [
     ...body.matchAll(/(?:src|href)="([^"]+\.(?:js|css))" integrity="sha384-([^"]+)"/g),
   ];
@@ -42,6 +43,9 @@ test("the browser runs no inline code, loads from this origin alone, and checks 
     assert.equal(file.statusCode, 200);
     assert.equal(createHash("sha384").update(file.body).digest("base64"), integrity);
     assert.match(String(file.headers["cache-control"]), /immutable/);
+    assert.ok(
+      preloads.includes(`${name}>; rel=preload;`) && preloads.includes(`sha384-${integrity}"`),
+    );
   }
   assert.equal((await server.inject("/pay/pay.0000000000000000.js")).statusCode, 404);
 });

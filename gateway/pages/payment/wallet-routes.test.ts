@@ -55,7 +55,7 @@ test("a session is asked for by pages that offer the wallet, in the shop's name"
   const file = await server.inject("/.well-known/file");
   assert.deepEqual([file.statusCode, file.body], [200, "<content>"]);
   assert.match(String(file.headers["content-type"]), /^text\/plain/);
-  for (const name of ["none", "%00"]) {
+  for (const name of ["none", "%00", "file%00"]) {
     assert.equal((await server.inject(`/.well-known/${name}`)).statusCode, 404, name);
   }
 });
