@@ -204,26 +204,6 @@ test("while a try is in doubt no other begins; once it is proved, one may", asyn
   assert.deepEqual(bookedFor(world, paid), ["sale 1015"]);
 });
 
-test("a late approval of the first try is reversed while the second stands", async () => {
-  const page = await openPage(merchant);
-  await world.bank.setSwitches({ approveLate: true });
-  await pay(page);
-  const first = await sentFor(page);
-  world.clock.advance(answerTimeoutMs);
-  await world.settle();
-  await world.pass(answerTimeoutMs);
-  await world.bank.setSwitches({ approveLate: false });
-  await pay(page, { "cc-number": "4000000000000002" });
-  await world.settle();
-  await world.pass(longestGapMs);
-  const paid = await merchant.status(page);
-
-  assert.equal(paid["order-stage"], "sale_approved");
-  assert.equal(paid["last-four-digits"], "0002");
-  assert.deepEqual(bookedFor(world, { "processor-rrn": first }), ["sale 1015", "reversal 1015"]);
-  assert.deepEqual(bookedFor(world, paid), ["sale 1015"]);
-});
-
 test("a page whose time is over takes no card, and its order is declined", async () => {
   const page = await openPage(merchant);
   await pay(page, noFunds);
