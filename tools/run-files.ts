@@ -8,7 +8,17 @@ import type { Readable } from "node:stream";
 import { type EventData, run } from "node:test";
 import { inspect } from "node:util";
 
-export type Tally = { passed: number; failed: number; skipped: number };
+export type Tally = {
+  passed: number;
+  failed: number;
+  skipped: number;
+  /** Failures by file, of files that ran to their end. */
+  readonly faulty: Map<string, number>;
+};
+
+export function makeTally(): Tally {
+  return { passed: 0, failed: 0, skipped: 0, faulty: new Map() };
+}
 
 type Course = {
   readonly files: readonly string[];
@@ -92,6 +102,7 @@ function keepAccount({ files, tally, say }: Course, entry: string) {
     if (current.tests + current.faults === 0) complain(file, "The file holds no test.");
     const seconds = (current.ms / 1000).toFixed(1);
     say(`${current.faults === 0 ? "✔" : "✖"} ${file} (${seconds} s)`);
+    if (current.faults > 0) tally.faulty.set(file, current.faults);
     current = { isLoaded: false, tests: 0, faults: 0, ms: 0 };
     waiting.shift();
   }
@@ -161,4 +172,21 @@ function describe({ cause, message }: EventData.Error): string {
 
 function indent(text: string): string {
   return text.replace(/^/gm, "    ");
+}
+
+const repeatedMax = 2;
+
+/**
+ * The files of a whole run that are run a second time. Real time passes in many files, and a busy
+ * machine may fail one or two of them. More failures, a process that died, or a failure in a file
+ * that is not `repeated` are the change's own fault: then none is run again.
+ */
+export function filesToRepeat(
+  { failed, faulty }: Pick<Tally, "failed" | "faulty">,
+  repeated: readonly string[],
+): readonly string[] {
+  const files = [...faulty.keys()];
+  const explained = [...faulty.values()].reduce((sum, failures) => sum + failures, 0);
+  const isCertain = failed === explained && files.length <= repeatedMax;
+  return isCertain && files.every((file) => repeated.includes(file)) ? files : [];
 }
