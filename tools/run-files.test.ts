@@ -96,10 +96,10 @@ test("a file or two that real time may have failed are run again", () => {
 
 // biome-ignore format: a table
 const refused = [
-  { why: "three files failed",           failed: 3, faulty: { [first]: 1, [second]: 1, [third]: 1 } },
-  { why: "a file of another group",      failed: 2, faulty: { [first]: 1, "tests/crash/d.test.ts": 1 } },
-  { why: "types, lint, or a process",    failed: 2, faulty: { [first]: 1 } },
-  { why: "a process died, and no more",  failed: 1, faulty: {} },
+  { why: "three files failed",        failed: 3, faulty: { [first]: 1, [second]: 1, [third]: 1 } },
+  { why: "a file of another group",   failed: 2, faulty: { [first]: 1, "tests/crash/d.test.ts": 1 } },
+  { why: "types or lint",             failed: 2, faulty: { [first]: 1 } },
+  { why: "a process died",            failed: 1, faulty: {} },
 ];
 for (const { why, failed, faulty } of refused) {
   test(`none is run again: ${why}`, () => assert.deepEqual(repeat(failed, faulty), []));
