@@ -116,8 +116,9 @@ function run(
   folder: string,
   course: object,
 ): { readonly lines: readonly string[]; readonly tally: object; readonly faulty: object } {
+  const runner = JSON.stringify(join(import.meta.dirname, "run-files.ts"));
   const source = `
-    import { makeTally, runFiles } from ${JSON.stringify(join(import.meta.dirname, "run-files.ts"))};
+    import { makeTally, runFiles } from ${runner};
     const lines = [];
     const tally = makeTally();
     const { signal } = new AbortController();
