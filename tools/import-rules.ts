@@ -86,7 +86,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/cli",           [...stored, ...configured, "gateway/main", "gateway/wiring/engine", "gateway/wiring/operator-events"]],
   // The only way to staging: it asks for the environment first.
   ["gateway/cli/environment",  [...stored, ...configured, "gateway/cli", "gateway/main", "gateway/staging/staging"]],
-  ["gateway/staging",       [...stored, "gateway/issuers", "gateway/pages", "gateway/http", "gateway/cli", "gateway/orders", "gateway/portal-api", "type gateway/wiring/http", "protocols/form"]],
+  ["gateway/staging",       [...stored, "gateway/issuers", "gateway/pages", "gateway/http", "gateway/cli", "gateway/merchant-api/control", "gateway/orders", "gateway/portal-api", "type gateway/wiring/http", "protocols/form"]],
 
   ["sandbox-bank",          ["protocols"]],
   ["client",                ["protocols/form", "protocols/oauth1"]],
@@ -96,7 +96,7 @@ export const importRules: readonly Rule[] = [
   ["tests",                 ["client", "gateway/main", "sandbox-bank"]],
   // The published vectors stand beside their codecs, and their keys must get into the vault.
   ["tests/outside",         ["tests", "client", "gateway/main", "gateway/cli/wallet", values, "sandbox-bank", "protocols"]],
-  ["tests/support",         ["tests", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/sandbox-portal", "gateway/sandbox-ranges", "gateway/wallet-sheet", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/commands", "gateway/desk", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/rights", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "docs-site/build", "sandbox-bank", "type gateway"]],
+  ["tests/support",         ["tests", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/callback-feed", "gateway/sandbox-portal", "gateway/sandbox-ranges", "gateway/wallet-sheet", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/commands", "gateway/desk", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/rights", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "docs-site/build", "sandbox-bank", "type gateway"]],
   // Its nodes are built of the gateway's parts, on a platform of its own.
   ["tests/simulator",       ["gateway", "protocols"]],
   // Changes the samples that stand beside the codecs.

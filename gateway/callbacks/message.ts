@@ -29,12 +29,14 @@ type Dependencies = {
   readonly sign: (merchant: Endpoint["merchant"], text: string) => string;
 };
 
+type Told = Pick<Callback, "orderId" | "sequence" | "serialNumber" | "url">;
+
 const urlCharactersMax = 8_000;
 const oldSecretLastsMs = hours(24);
 
 /** The message reports the order as it is now; nothing when it has no such transaction. */
 export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: Dependencies) {
-  return (callback: Callback, order: Order): CallbackRequest | undefined => {
+  return (callback: Told, order: Order): CallbackRequest | undefined => {
     const { serialNumber } = callback;
     const transaction = transactionsOf(order).find((each) => each.serialNumber === serialNumber);
     if (transaction === undefined) return undefined;
@@ -52,7 +54,7 @@ export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: Depend
 }
 
 export function writeMessage(
-  callback: Pick<Callback, "orderId" | "sequence" | "url">,
+  callback: Omit<Told, "serialNumber">,
   { fields, method, secrets, timestamp }: MessageOptions,
 ): CallbackRequest {
   // The same for every attempt, so that a receiver can recognise a repeat.

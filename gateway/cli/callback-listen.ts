@@ -4,8 +4,10 @@
  */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { SendOutcome } from "../callbacks/send.ts";
 import { signFor } from "../merchant-api/control.ts";
 import type { Merchant } from "../orders/merchant.ts";
+import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { Problem } from "../values/problem.ts";
 import { type Output, print, type Session, untilStopSignal } from "./command.ts";
 import { readConfiguration } from "./installation.ts";
@@ -22,9 +24,11 @@ export async function listenForCallbacks(
   if (!isValid) return new Problem("Name a port, and an answer from 200 to 599.");
   const { merchants } = await readConfiguration(session);
   const server = createServer(async (request, response) => {
-    const fields = await readFields(request).catch(() => undefined);
-    if (fields === undefined) return response.writeHead(413).end();
-    printCallback(request, fields, findSigner(merchants, fields));
+    const received = await receive(request).catch(() => undefined);
+    if (received === undefined) return response.writeHead(413).end();
+    const signer = findSigner(merchants, received.fields)?.login;
+    const outcome = { status: Number(answer) };
+    printCallback({ ...received, signer, outcome }, session.json);
     response.writeHead(Number(answer)).end();
   });
   const { promise: listening, resolve } = Promise.withResolvers<Problem | undefined>();
@@ -33,9 +37,10 @@ export async function listenForCallbacks(
   const problem = await listening;
   if (problem !== undefined) return problem;
   const { port: own } = server.address() as AddressInfo;
-  print(
+  greet(
     `Send an order with server_callback_url=http://localhost:${own}/ (staging allows it).\n` +
       `Every callback is answered with ${answer}. Ctrl-C ends it.`,
+    session.json,
   );
   await untilStopSignal();
   server.close();
@@ -43,16 +48,38 @@ export async function listenForCallbacks(
   return undefined;
 }
 
-/** Of the query and of the body: one of the two has them. */
-async function readFields(request: IncomingMessage): Promise<URLSearchParams> {
+/** Standard output is for the callbacks alone when a program reads it. */
+export function greet(sentence: string, json: boolean): void {
+  (json ? process.stderr : process.stdout).write(`${sentence}\n`);
+}
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+type Received = {
+  readonly method: string;
+  readonly headers: Headers;
+  readonly fields: URLSearchParams;
+};
+
+async function receive(request: IncomingMessage): Promise<Received> {
+  const { method = "", url = "", headers } = request;
   let body = "";
-  const isJson = request.headers["content-type"] === "application/json";
+  const isJson = headers["content-type"] === "application/json";
   for await (const chunk of request.setEncoding(isJson ? "utf8" : "latin1")) {
     body += chunk;
     if (body.length > bodyCharactersMax) throw new Error("too long");
   }
-  if (isJson) return new URLSearchParams(JSON.parse(body));
-  const [, query = ""] = /\?(.*)$/s.exec(request.url ?? "") ?? [];
+  return { method, headers, fields: readFields({ url, headers, body }) };
+}
+
+/** Of the query and of the body: one of the two has them. */
+export function readFields(request: {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string;
+}): URLSearchParams {
+  const { url, headers, body } = request;
+  if (headers["content-type"] === "application/json") return new URLSearchParams(JSON.parse(body));
+  const [, query = ""] = /\?(.*)$/s.exec(url) ?? [];
   return new URLSearchParams([query, body].filter((part) => part !== "").join("&"));
 }
 
@@ -62,21 +89,41 @@ function findSigner(merchants: readonly Merchant[], fields: URLSearchParams) {
   return merchants.find((merchant) => signFor(merchant, signed) === fields.get("control"));
 }
 
-function printCallback(
-  { method = "", headers }: IncomingMessage,
-  fields: URLSearchParams,
-  signer: Merchant | undefined,
-): void {
-  const checksum = signer === undefined ? "WRONG control" : `right control of ${signer.login}`;
-  print(`\n${method}, ${checksum}`);
+type Printed = Received & {
+  /** The merchant whose checksum it carries. */
+  readonly signer: string | undefined;
+  /** Nothing when it was sent nowhere. */
+  readonly outcome: Partial<Pick<SendOutcome, "status" | "failure">> | undefined;
+};
+
+/** A line of JSON, or lines for people. What may pass for a card number is masked. */
+export function printCallback(callback: Printed, json: boolean): void {
+  const { method, headers, fields, signer, outcome } = callback;
   const shown = Object.entries(headers).filter(([name]) => name.startsWith("webhook-"));
   const all = [...fields, ...shown]
     .filter(([name]) => name.length < nameMax)
-    .map(([name, value]) => [withoutControls(name), withoutControls(String(value))]);
-  print(Object.fromEntries(all));
+    .map(([name, value]) => [printable(name), maskOthers(name, printable(String(value)))]);
+  const lines = Object.fromEntries(all);
+  const { status, failure } = outcome ?? {};
+  if (json) {
+    const facts = { method, control: signer ?? null, status, failure, fields: lines };
+    process.stdout.write(`${JSON.stringify(facts)}\n`);
+    return;
+  }
+  const checksum = signer === undefined ? "WRONG control" : `right control of ${signer}`;
+  const answered = status === undefined ? failure && `no answer: ${failure}` : `answer ${status}`;
+  print(`\n${[method, checksum, answered].filter(Boolean).join(", ")}`);
+  print(lines);
+}
+
+/** They have the digits of a card number at times, and never are one. */
+const gatewayIds = new Set(["orderid", "processor-tx-id", "processor-rrn", "control"]);
+
+function maskOthers(name: string, value: string): string {
+  return gatewayIds.has(name) ? value : maskCardNumbers(value);
 }
 
 /** Control characters could command the terminal. */
-function withoutControls(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ").slice(0, shownMax);
+function printable(given: string): string {
+  return given.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ").slice(0, shownMax);
 }

@@ -15,8 +15,9 @@ import {
 import { readDatabaseTime } from "../storage/database-clock.ts";
 import { Problem } from "../values/problem.ts";
 import { asInstant, type Instant, makePrintDate, parseDate } from "../values/time.ts";
+import { followCallbacks } from "./callback-follow.ts";
 import { listenForCallbacks } from "./callback-listen.ts";
-import { addCommands, type Output, print, type Session } from "./command.ts";
+import { addCommands, makeRun, type Output, print, type Session, setOutput } from "./command.ts";
 import { findEndpoint } from "./endpoint.ts";
 import { openVault, readConfiguration } from "./installation.ts";
 import {
@@ -40,10 +41,6 @@ const choices: readonly SettingOption<CallbackFilter>[] = [
 export function addCallbackCommands(callback: Command): void {
   const order = new Option("--order <orderid>", "only those of one order");
   const choice = choices.map(({ option }) => option);
-  const listen = [
-    new Option("--port <port>", "where to listen").default("9099"),
-    new Option("--answer <status>", "the HTTP status of every answer").default("200"),
-  ];
   const secret = [
     new Option("--renew", "make a new one; for a day forms are signed with both"),
     new Option("--retire", "stop signing with the old one now"),
@@ -53,10 +50,31 @@ export function addCallbackCommands(callback: Command): void {
     ["list",                         "list callbacks, the latest first",                                      listCallbacks, [order, ...choice]],
     ["show <orderid> [sequence]",    "show the callbacks of an order with every attempt",                     showCallback],
     ["resend [orderid] [sequence]",  "send again: one, all of an order, or those of a range of time",         resendCallback, choice],
-    ["listen",                       "receive and print callbacks on this machine, for development",          listenForCallbacks, listen],
     ["secret <endpointid>",          "print the secret with which a merchant verifies the signatures of forms", printSecret, secret],
   ]);
+  addListen(callback.command("listen"));
 }
+
+/** With `--gateway` it needs no installation: that gateway may be on another machine. */
+function addListen(command: Command): void {
+  const receive = makeRun(command, listenForCallbacks);
+  const run = (given: never[], json: boolean) => {
+    const { gateway, forwardTo }: ListenOptions = given.at(-1) ?? {};
+    if (gateway !== undefined) return followCallbacks(gateway, forwardTo, json);
+    if (forwardTo === undefined) return receive(given, json);
+    return new Problem("--forward-to needs --gateway, the address of a gateway in staging.");
+  };
+  command.description("receive and print callbacks on this machine, for development");
+  // biome-ignore format: a table
+  setOutput(command, run, [
+    new Option("--gateway <url>", "take the demonstration merchant's callbacks from a gateway in staging, which need not reach this machine"),
+    new Option("--forward-to <url>", "with --gateway: send each callback on to this address"),
+    new Option("--port <port>", "where to listen, without --gateway").default("9099"),
+    new Option("--answer <status>", "the HTTP status of every answer, without --gateway").default("200"),
+  ]);
+}
+
+type ListenOptions = { readonly gateway?: string; readonly forwardTo?: string };
 
 type Choice = GivenOptions & { readonly order?: string };
 

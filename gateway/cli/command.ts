@@ -58,12 +58,16 @@ export function setAction(
 ): void {
   const why = new Option("--why <text>", "the reason, for the audit");
   const path = rightsPathOf(command);
-  rightsOf(command);
   const isChange = [path, `${path} --reveal`].some((each) => changes.has(commandRights[each]?.[1]));
-  setOutput(command, run, isChange ? [...(options ?? []), why] : options);
+  setOutput(command, makeRun(command, work), isChange ? [...(options ?? []), why] : options);
   works.set(command, work);
+}
 
-  async function run(words: never[], json: boolean): Promise<Output> {
+/** Opens the installation for the work, and closes it. */
+export function makeRun(command: Command, work: CommandWork<[Session]>) {
+  const path = rightsPathOf(command);
+  rightsOf(command);
+  return async (words: never[], json: boolean): Promise<Output> => {
     const report = (progress: string) => process.stderr.write(`${progress}\n`);
     const { why: reason, ...others }: { readonly why?: string } = words.at(-1) ?? {};
     const [, mode] = rightsOf(command, others);
@@ -80,7 +84,7 @@ export function setAction(
     } finally {
       await installation.close();
     }
-  }
+  };
 }
 
 const processFindings: Findings = {

@@ -15,6 +15,7 @@ import { demonstrationLogin } from "../cli/merchant-set.ts";
 import { baseUrlOf, type Config } from "../config/config.ts";
 import { Problem } from "../values/problem.ts";
 import type { StagingParts } from "../wiring/http.ts";
+import { callbackFeedRoutes } from "./callback-feed.ts";
 import {
   type BankAddress,
   type Demonstration,
@@ -50,8 +51,9 @@ export function makeStagingParts(installation: Installation): StagingParts {
     documentValues: () => readDocumentValues(installation.config),
     walletSheet: sheet.walletSheet,
     portal: (reads) => sandboxHandlers({ reads, findSandbox: () => findSandbox(config) }),
-    routes: ({ findState, clock }) => [
-      ...welcomeRoutes(clock, async () => findFacts(await findState())),
+    routes: (node) => [
+      ...welcomeRoutes(node.clock, async () => findFacts(await node.findState())),
+      ...callbackFeedRoutes(node),
       ...sheet.routes,
       backToPortal,
     ],

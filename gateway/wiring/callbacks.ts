@@ -1,15 +1,17 @@
 /** Builds the delivery of callbacks. */
 import { makeAddressRules, readAddressOptions } from "../callbacks/addresses.ts";
-import type { Callback } from "../callbacks/callback.ts";
+import type { Callback, CallbackRequest } from "../callbacks/callback.ts";
 import { startCallbackWorker } from "../callbacks/callback-worker.ts";
 import { makeDelivery } from "../callbacks/deliver.ts";
 import { makeBuildMessage } from "../callbacks/message.ts";
 import { signFor } from "../merchant-api/control.ts";
+import { type CallbackFilter, findCallbacks } from "../storage/callback-journal.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeFindOrders } from "../storage/find-orders.ts";
 import type { LiveHold } from "../storage/installation-hold.ts";
 import type { NodeName } from "../storage/presence.ts";
 import { routeCallbacks } from "../storage/routed-stores.ts";
+import { asOrderId, asSerialNumber, type MerchantId } from "../values/ids.ts";
 import type { Resources } from "./resources.ts";
 
 type Dependencies = Resources & {
@@ -31,6 +33,7 @@ export function makeCallbacks(dependencies: Dependencies) {
   const orders = cells.stores(({ node: { hot } }) => makeFindOrders(hot, gathered));
   const findOrder = (key: Pick<Callback, "merchantId" | "orderId">) =>
     orders.call(key.merchantId, ({ byId }) => byId(key));
+  const buildMessage = makeBuildMessage({ clock, getEndpoint, secretFor, sign: signFor });
   const delivery = makeDelivery({
     store: routeCallbacks(cells, { node, findOrder }, gathered),
     worker: startCallbackWorker(
@@ -41,11 +44,34 @@ export function makeCallbacks(dependencies: Dependencies) {
       },
       { clock, timeoutMs, onLost: (cause) => log("callback.worker_lost", { cause }) },
     ),
-    buildMessage: makeBuildMessage({ clock, getEndpoint, secretFor, sign: signFor }),
+    buildMessage,
     ...{ clock, timeoutMs, drainMs: config.drainMs, keepDays: config.callbackKeepDays, log },
     retry: { gapsMs: config.callbackRetryGapsMs, random: Math.random },
     observe: (outcome, durationMs) => metrics.callbackMs.observe({ outcome }, durationMs),
   });
   const claimDue = dependencies.hold.unless(() => clock.certain().then(delivery.claimDue), 0);
-  return { ...delivery, claimDue, rules: makeAddressRules(addresses) };
+  const journals = cells.stores(({ node: { query } }) => query);
+  return { ...delivery, claimDue, rules: makeAddressRules(addresses), find, write };
+
+  /** The latest first. */
+  function find(filter: OwnFilter, most: number) {
+    return journals.call(filter.merchantId, (query) => findCallbacks(query, filter, most));
+  }
+
+  /** The request as it would be sent now, to the address that `urlOf` makes of its own. */
+  async function write(
+    key: OwnFilter & Required<Pick<CallbackFilter, "orderId" | "sequence">>,
+    urlOf: (own: string) => string,
+  ): Promise<CallbackRequest | undefined> {
+    const [found] = await find(key, 1);
+    if (found === undefined) return undefined;
+    const { sequence, serial, url } = found;
+    const orderId = asOrderId(found.order);
+    const order = await findOrder({ merchantId: key.merchantId, orderId });
+    const told = { orderId, sequence, serialNumber: asSerialNumber(serial), url: urlOf(url) };
+    return order && buildMessage(told, order);
+  }
 }
+
+/** Of one merchant. */
+type OwnFilter = CallbackFilter & { readonly merchantId: MerchantId };

@@ -16,6 +16,7 @@ import { signFor } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import type { PipelineDependencies } from "../merchant-api/pipeline.ts";
 import { makeAnswerError, merchantRoutes } from "../merchant-api/routes.ts";
+import type { Merchant } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import { receiptRoute } from "../pages/cardholder/receipts.ts";
 import { cardholderRoutes } from "../pages/cardholder/routes.ts";
@@ -96,6 +97,8 @@ export type StagingParts = {
   routes?(node: {
     readonly findState: () => Promise<NodeState>;
     readonly clock: Clock;
+    readonly callbacks: Pick<Callbacks, "find" | "write">;
+    readonly findMerchant: (login: string) => Merchant | undefined;
   }): readonly HttpRoute[];
 };
 
@@ -132,6 +135,8 @@ export function makeHttpServers(dependencies: Dependencies) {
   const findState = async () => ({
     ...{ configuration: configuration.current(), missing: (await checkReadiness()).missing },
   });
+  const findMerchant = (login: string) =>
+    configuration.current().merchants.find((each) => each.login === login);
   const { registry } = metrics;
   const { shareMetrics = () => () => registry.metrics() } = dependencies;
   const health = healthRoutes({
@@ -160,7 +165,12 @@ export function makeHttpServers(dependencies: Dependencies) {
         ...{ GATEWAY: dependencies.baseUrl(), ...(await staging?.documentValues?.()) },
       })),
       ...(hasAdminPort ? [] : health),
-      ...(staging?.routes?.({ findState, clock }) ?? []),
+      ...(staging?.routes?.({
+        findState,
+        clock,
+        callbacks: dependencies.callbacks,
+        findMerchant,
+      }) ?? []),
     ],
   });
   const admin = hasAdminPort

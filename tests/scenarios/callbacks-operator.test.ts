@@ -205,7 +205,7 @@ test("gw callback listen prints what is told, whose it is, and answers as asked"
 
   const { login } = world.merchant().set;
   await untilTrue("it was told", () => /^control /m.test(listener.output));
-  assert.match(listener.output, new RegExp(`^GET, right control of ${login}$`, "m"));
+  assert.match(listener.output, new RegExp(`^GET, right control of ${login}, answer 503$`, "m"));
   assert.match(listener.output, /^status +approved$/m);
   assert.match(listener.output, new RegExp(`^orderid +${sale["gw-order-id"]}$`, "m"));
   assert.match(listener.output, new RegExp(`^webhook-id +${sale["gw-order-id"]}-1$`, "m"));

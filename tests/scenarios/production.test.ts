@@ -53,6 +53,11 @@ test("a gateway in production has nothing of staging, with workers and without",
       const answer = await fetch(api + path, { method, headers });
       assert.equal(answer.status, status, `${method} ${path}: ${await answer.text()}`);
     }
+    const origin = `http://127.0.0.1:${port}`;
+    const feed = await fetch(`${origin}/sandbox/callbacks`, { method: "POST" });
+    assert.equal(feed.status, 404);
+    const listener = await run(place.settings, `callback listen --gateway ${origin}`);
+    assert.match(listener.output, /has no demonstration merchant: it is not in staging/);
     const described = await (await fetch(`${api}/openapi.json`)).text();
     assert.ok(described.includes("/orders") && !described.includes("/sandbox"));
     await gateway.stop();

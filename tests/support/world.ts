@@ -11,6 +11,7 @@ import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { makeClient } from "@tollgate/client";
 import { type Gateway, startGateway } from "@tollgate/gateway";
+import { callbackFeedRoutes } from "@tollgate/gateway/callback-feed";
 import { makeProgram } from "@tollgate/gateway/commands";
 import { makeDesk } from "@tollgate/gateway/desk";
 import { type Installation, openVault } from "@tollgate/gateway/installation";
@@ -194,7 +195,16 @@ export async function startWorld(
       ...{ ranges: sandboxRanges, networks: sandboxNetworks, walletSheet },
       portal: (reads: Parameters<typeof sandboxHandlers>[0]["reads"]) =>
         sandboxHandlers({ reads, findSandbox }),
-      routes: () => [...routes, backToPortal],
+      routes: (node: Parameters<typeof callbackFeedRoutes>[0]) => [
+        ...[...routes, backToPortal, ...callbackFeedRoutes(node)],
+      ],
+      documentValues: async () => ({
+        ...{ LOGIN: set.login, CONTROL_KEY: set.controlKey, BANK: bank.url },
+        ...{
+          ENDPOINT: set.endpoints["plain"] ?? "",
+          SECURE_ENDPOINT: set.endpoints["secure"] ?? "",
+        },
+      }),
     };
     const time = { clock: clock.ahead(aheadMs), readTime: async () => clock.now() };
     const openDesk = async () => makeDesk({ ...installation, config }, makeProgram);

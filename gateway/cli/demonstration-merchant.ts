@@ -1,0 +1,101 @@
+/**
+ * The demonstration merchant of a gateway in staging, reached over HTTP alone: `gw callback listen`
+ * runs on a developer's machine, which has neither the database nor the keys.
+ */
+import { hash } from "node:crypto";
+import { makeAddressRules, resolveBySystem } from "../callbacks/addresses.ts";
+import type { CallbackRequest } from "../callbacks/callback.ts";
+import { makeSend, type SendOutcome } from "../callbacks/send.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+
+export type CallbackKey = { readonly order: string; readonly sequence: number };
+type CallbackPage = { readonly now: number; readonly callbacks: readonly CallbackKey[] };
+export type DemonstrationMerchant = Exclude<
+  Awaited<ReturnType<typeof openDemonstrationMerchant>>,
+  Problem
+>;
+
+const answersWithinMs = 10_000;
+
+/** The documentation of a gateway in staging has the merchant's credentials. */
+export async function openDemonstrationMerchant(gateway: string) {
+  if (!isHttpAddress(gateway))
+    return new Problem(`${gateway} is no address like http://host:8080.`);
+  const url = gateway.replace(/\/+$/, "");
+  const answer = await ask(`${url}/docs/demonstration.json`).catch(causeOf);
+  if (typeof answer === "string") return new Problem(`No gateway answers at ${url}: ${answer}.`);
+  if (answer.status === 404) {
+    return new Problem(
+      `The gateway at ${url} has no demonstration merchant: it is not in staging, ` +
+        "or it was not started with npm start.",
+    );
+  }
+  const values = await answer.json().catch(() => ({}));
+  const { LOGIN: login, CONTROL_KEY: controlKey } = values as Readonly<Record<string, string>>;
+  if (login === undefined || controlKey === undefined) {
+    return new Problem(`What answers at ${url} is no gateway of this version.`);
+  }
+  const sign = (...parts: readonly string[]) => hash("sha1", parts.join("") + controlKey);
+
+  return {
+    ...{ url, login, sign },
+    /** Results since a moment that an earlier answer named, and some before it; latest first. */
+    listCallbacks: (since: string) =>
+      read<CallbackPage>("/sandbox/callbacks", { since }, [login, since]),
+    /** The request that the gateway would send now to `to`, or to the order's own address. */
+    writeCallback: ({ order, sequence }: CallbackKey, to = "") =>
+      read<CallbackRequest>(...([`/sandbox/callbacks/${order}/${sequence}`, { to }] as const), [
+        login,
+        order,
+        String(sequence),
+        to,
+      ]),
+  };
+
+  /** Throws while the gateway is away. */
+  async function read<Content>(
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    signed: readonly string[],
+  ): Promise<Content | Problem> {
+    const control = sign(["callbacks", ...signed].join("/"));
+    const body = new URLSearchParams({ login: login ?? "", ...fields, control });
+    const response = await ask(url + path, { method: "POST", body });
+    if (response.ok) return (await response.json()) as Content;
+    if (response.status >= 500) throw new Error(`HTTP ${response.status}`);
+    await response.arrayBuffer();
+    return new Problem(
+      response.status === 403
+        ? `The gateway at ${url} has another control key now: start this command again.`
+        : `The gateway at ${url} gives no callbacks to developers: it is of another version.`,
+    );
+  }
+}
+
+export type Forward = (request: CallbackRequest) => Promise<SendOutcome>;
+
+/** Sends a callback with the gateway's own sender: the receiver gets the same bytes. */
+export function makeForward(to: string, timeoutMs: number): Forward {
+  const names = [URL.parse(to)?.hostname ?? ""];
+  const rules = makeAddressRules({ ports: [], allowsLoopback: true, privateNetworks: [], names });
+  const send = makeSend({ rules, resolve: resolveBySystem });
+  return (request) => {
+    const { promise, resolve } = Promise.withResolvers<SendOutcome>();
+    const cancel = send(request, resolve);
+    const late = setTimeout(() => cancel?.(), timeoutMs);
+    return promise.finally(() => clearTimeout(late));
+  };
+}
+
+export function isHttpAddress(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? "");
+}
+
+export function causeOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return messageOf(cause) || String(Object(cause).code);
+}
+
+function ask(url: string, options: RequestInit = {}): Promise<Response> {
+  return fetch(url, { ...options, signal: AbortSignal.timeout(answersWithinMs) });
+}

@@ -1,0 +1,95 @@
+/**
+ * The demonstration merchant's callbacks for a developer's machine without a public address: what
+ * `gw callback listen` asks for. The merchant signs each request with its control key. The
+ * gateway's own delivery does not depend on it.
+ */
+import { FormFault, parseForm } from "@tollgate/protocols/form";
+import { demonstrationLogin } from "../cli/merchant-set.ts";
+import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
+import { findSigner } from "../merchant-api/control.ts";
+import type { MerchantId } from "../values/ids.ts";
+import { asInstant, later } from "../values/time.ts";
+import type { StagingParts } from "../wiring/http.ts";
+
+type Node = Parameters<NonNullable<StagingParts["routes"]>>[0];
+
+/** Commits end out of order: a listener recognises what it has had, and none is left out. */
+const overlapMs = 30_000;
+const listedMax = 1_000;
+const addressCharactersMax = 2_000;
+
+/** One lists the results since a moment, the other writes the request of one of them. */
+export function callbackFeedRoutes({ clock, callbacks, findMerchant }: Node): readonly HttpRoute[] {
+  return [
+    {
+      method: "POST",
+      path: "/sandbox/callbacks",
+      async answer(request) {
+        const { login, since = "", control } = readFields(request);
+        const merchantId = findOwner({ login, control }, [since]);
+        if (merchantId === undefined) return refused;
+        const now = clock.now();
+        const from = /^\d{1,15}$/.test(since) ? asInstant(Number(since)) : now;
+        const found = await callbacks.find(
+          { merchantId, since: later(from, -overlapMs) },
+          listedMax,
+        );
+        const listed = found.map(({ order, sequence }) => ({ order, sequence }));
+        return answerJson({ now, callbacks: listed });
+      },
+    },
+    {
+      method: "POST",
+      path: "/sandbox/callbacks/:order/:sequence",
+      async answer(request) {
+        const [orderId = "", sequence = ""] = request.params;
+        const { login, to = "", control } = readFields(request);
+        const merchantId = findOwner({ login, control }, [orderId, sequence, to]);
+        if (merchantId === undefined) return refused;
+        if (!/^[1-9]\d{0,17}$/.test(orderId) || !/^[1-9]\d{0,5}$/.test(sequence)) return unknown;
+        if (to !== "" && !isAddress(to)) return refused;
+        const key = { merchantId, orderId, sequence: Number(sequence) };
+        const written = await callbacks.write(key, (own) => (to === "" ? own : moveTo(to, own)));
+        return written === undefined ? unknown : answerJson(written);
+      },
+    },
+  ];
+
+  /** No other merchant gets its callbacks here, with any signature. */
+  function findOwner(
+    { login, control = "" }: Fields,
+    signed: readonly string[],
+  ): MerchantId | undefined {
+    const merchant = login === demonstrationLogin ? findMerchant(login) : undefined;
+    if (merchant === undefined) return undefined;
+    const text = ["callbacks", login, ...signed].join("/");
+    return findSigner(merchant, text, control) === undefined ? undefined : merchant.id;
+  }
+}
+
+type Fields = Readonly<Record<string, string | undefined>>;
+
+function readFields({ body }: HttpRequest): Fields {
+  const form = parseForm(body);
+  return form instanceof FormFault ? {} : Object.fromEntries(form.pairs);
+}
+
+function isAddress(text: string): boolean {
+  return text.length <= addressCharactersMax && /^https?:$/.test(URL.parse(text)?.protocol ?? "");
+}
+
+/** The developer's address with the query that the order's own address has. */
+function moveTo(to: string, own: string): string {
+  const [address = ""] = to.split("#");
+  const query = URL.parse(own)?.search.slice(1) ?? "";
+  if (query === "") return address;
+  return `${address}${address.includes("?") ? "&" : "?"}${query}`;
+}
+
+function answerJson(content: object, status = 200): HttpReply {
+  const headers = { "content-type": "application/json", "cache-control": "no-store" };
+  return { status, headers, body: JSON.stringify(content) };
+}
+
+const refused = answerJson({ error: "the demonstration merchant has not signed this" }, 403);
+const unknown = answerJson({ error: "there is no such callback" }, 404);
