@@ -39,6 +39,15 @@ export function decode(
   specification: Specification,
   payload: Uint8Array,
 ): IsoMessage | DecodeFault {
+  const decoded = decodeToEnd(specification, payload);
+  return decoded instanceof DecodeFault ? decoded : decoded.message;
+}
+
+/** `end`: where the last field ends, as spaces may follow it. */
+export function decodeToEnd(
+  specification: Specification,
+  payload: Uint8Array,
+): { readonly message: IsoMessage; readonly end: number } | DecodeFault {
   const compiled = compile(specification);
   const cursor = new Cursor(payload);
   const mti = cursor.read(compiled.mti);
@@ -54,7 +63,7 @@ export function decode(
   const fields = readFields(cursor, bitmaps, compiled);
   if (fields instanceof DecodeFault) return fields;
   return cursor.isAtEnd() || cursor.hasOnlySpaces(compiled.mti.form)
-    ? { mti, fields }
+    ? { message: { mti, fields }, end: cursor.at }
     : new DecodeFault("end", "trailing_bytes");
 }
 
@@ -105,6 +114,10 @@ class Cursor {
   constructor(payload: Uint8Array) {
     this.#payload = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
     this.#text = this.#payload.toString("latin1");
+  }
+
+  get at(): number {
+    return this.#at;
   }
 
   isAtEnd(): boolean {

@@ -109,6 +109,17 @@ for (const specification of [iso87Ascii, iso87Bitmapped, iso93Ascii]) {
     }
   });
 
+  test(`spaces after the code are ignored, ${layout}`, () => {
+    const [message = assert.fail()] = own;
+    const authenticator = makeAuthenticator(specification);
+    authenticator.use(keys);
+    const payload = authenticator.write(message);
+
+    const padded = Buffer.concat([payload, Buffer.from("   ")]);
+    assert.deepEqual(authenticator.read(padded), authenticator.read(payload));
+    assert.ok(!(authenticator.read(padded) instanceof DecodeFault));
+  });
+
   test(`a message without a code, or under another key, is not believed, ${layout}`, () => {
     const [message = assert.fail()] = own;
     const [first, second, third] = keys.map((key) => {

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createCipheriv, timingSafeEqual } from "node:crypto";
-import { decode } from "./decode.ts";
+import { decodeToEnd } from "./decode.ts";
 import { encode } from "./encode.ts";
 import { DecodeFault, type IsoMessage } from "./message.ts";
 import type { Specification } from "./specification.ts";
@@ -164,14 +164,16 @@ export function makeAuthenticator(
     },
 
     read(payload: Uint8Array): IsoMessage | DecodeFault {
-      const message = decode(specification, payload);
-      if (message instanceof DecodeFault || keys.length === 0) return message;
+      const decoded = decodeToEnd(specification, payload);
+      if (decoded instanceof DecodeFault) return decoded;
+      const { message, end } = decoded;
+      if (keys.length === 0) return message;
       if (isExempt(message.mti)) return message;
       const field = message.fields[128] === undefined ? 64 : 128;
       const text = message.fields[field];
       if (text === undefined) return new DecodeFault(field, "mac_missing");
       const given = Buffer.from(text, "hex");
-      const covered = payload.subarray(0, payload.length - width);
+      const covered = payload.subarray(0, end - width);
       const used = keys.findIndex(({ mac, bytes, verifiesUntil }) => {
         if (verifiesUntil <= now()) return false;
         const own = mac(covered).subarray(0, bytes);
