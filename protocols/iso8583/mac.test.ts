@@ -109,17 +109,6 @@ for (const specification of [iso87Ascii, iso87Bitmapped, iso93Ascii]) {
     }
   });
 
-  test(`spaces after the code are ignored, ${layout}`, () => {
-    const [message = assert.fail()] = own;
-    const authenticator = makeAuthenticator(specification);
-    authenticator.use(keys);
-    const payload = authenticator.write(message);
-
-    const padded = Buffer.concat([payload, Buffer.from("   ")]);
-    assert.deepEqual(authenticator.read(padded), authenticator.read(payload));
-    assert.ok(!(authenticator.read(padded) instanceof DecodeFault));
-  });
-
   test(`a message without a code, or under another key, is not believed, ${layout}`, () => {
     const [message = assert.fail()] = own;
     const [first, second, third] = keys.map((key) => {
@@ -150,6 +139,19 @@ for (const specification of [iso87Ascii, iso87Bitmapped, iso93Ascii]) {
     gateway.use([newer]);
     host.use([older]);
     assert.deepEqual(gateway.read(host.write(message)), new DecodeFault(64, "mac_wrong"));
+  });
+}
+
+for (const specification of [iso87Ascii, iso93Ascii]) {
+  test(`spaces after the code are ignored, ${specification.mti}`, () => {
+    const authenticator = makeAuthenticator(specification);
+    authenticator.use(keys);
+    const payload = authenticator.write({ mti: "0210", fields: { 11: "000777" } });
+
+    const read = authenticator.read(Buffer.concat([payload, Buffer.from("   ")]));
+
+    assert.ok(!(read instanceof DecodeFault));
+    assert.deepEqual(read, authenticator.read(payload));
   });
 }
 
