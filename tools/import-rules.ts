@@ -90,6 +90,8 @@ export const importRules: readonly Rule[] = [
 
   ["sandbox-bank",          ["protocols"]],
   ["client",                ["protocols/form", "protocols/oauth1"]],
+  // What a merchant would copy: it has the client, and nothing else of ours.
+  ["examples",              ["client"]],
   ["portal",                ["type gateway/portal-api", "tools/build-when-stale"]],
   ["docs-site",             ["tools/build-when-stale"]],
 

@@ -1,0 +1,168 @@
+/**
+ * The shop's orders, in a SQLite file. What the shop knows of an order only grows: news that is
+ * older than what it knows changes nothing, so repeated and reordered callbacks are harmless.
+ * There is no column for card data.
+ */
+import { DatabaseSync } from "node:sqlite";
+import { toMinorUnits } from "@tollgate/client";
+
+export type State = "open" | "failed" | "paid" | "refunded";
+
+export type NewOrder = {
+  /** The `client_orderid`: the gateway charges it once. */
+  readonly id: string;
+  readonly customer: string;
+  readonly title: string;
+  readonly amount: string;
+  readonly currency: string;
+  /** Register the card when the order is paid. */
+  readonly keepCard: boolean;
+  /** The customer agreed to a charge every month. */
+  readonly isMonthly: boolean;
+  /** A later charge of this monthly order. */
+  readonly follows: string | null;
+};
+
+export type Order = Omit<NewOrder, "keepCard" | "isMonthly"> & {
+  readonly keepCard: number;
+  readonly isMonthly: number;
+  readonly state: State;
+  /** For an open order what it waits for; for a failed one the reason. */
+  readonly detail: string;
+  readonly refunded: string;
+  readonly gatewayOrder: string | null;
+  /** The gateway's payment page, when the customer pays there. */
+  readonly paymentPage: string | null;
+  readonly cardReference: string | null;
+  /** Such as `VISA ···· 0016`. */
+  readonly cardName: string | null;
+};
+
+/** What the gateway has said about an order. */
+export type News = {
+  readonly state: State;
+  readonly detail?: string;
+  readonly gatewayOrder?: string;
+  readonly refunded?: string;
+};
+
+/** News of a lower rank than the order's state is late. */
+const rank: Readonly<Record<State, number>> = { open: 0, failed: 1, paid: 2, refunded: 3 };
+
+const tables = `
+  pragma journal_mode = wal;
+  create table if not exists orders (
+    id text primary key, customer text not null, title text not null,
+    amount text not null, currency text not null, keepCard integer not null,
+    isMonthly integer not null, follows text references orders,
+    state text not null default 'open', detail text not null default 'sending',
+    refunded text not null default '0.00', gatewayOrder text, paymentPage text,
+    cardReference text, cardName text
+  ) strict;
+  create table if not exists history (
+    orderId text not null references orders, at text not null, what text not null
+  ) strict;`;
+
+export type Orders = ReturnType<typeof openOrders>;
+
+export function openOrders(file: string) {
+  const database = new DatabaseSync(file);
+  database.exec(tables);
+  const run = (sql: string, ...values: readonly (string | number | null)[]) =>
+    database.prepare(sql).run(...values);
+  const list = (sql: string, ...values: readonly (string | number | null)[]) =>
+    database.prepare(sql).all(...values) as unknown[] as readonly Order[];
+  const find = (id: string) => list("select * from orders where id = ?", id)[0];
+  const note = (id: string, what: string) =>
+    run("insert into history values (?, ?, ?)", id, new Date().toISOString(), what);
+
+  return {
+    find,
+    history: (id: string) =>
+      database.prepare("select at, what from history where orderId = ? order by rowid").all(id),
+    /** Those that the gateway has to be asked about. */
+    unsettled: () =>
+      list(`select * from orders where state = 'open'
+        or (state = 'paid' and keepCard = 1 and cardReference is null)`),
+    ofCustomer: (customer: string) =>
+      list("select * from orders where customer = ? order by rowid desc", customer),
+    following: (id: string) => list("select * from orders where follows = ? order by rowid", id),
+
+    /**
+     * Stores the order before anything is sent. False when it must not be sent: it exists already.
+     * Only an order that the gateway has never received may be sent again, under the same id.
+     */
+    begin({ id, customer, title, amount, currency, ...rest }: NewOrder): boolean {
+      const known = find(id);
+      if (known !== undefined) {
+        if (known.state !== "open" || known.detail !== "not_received") return false;
+        run("update orders set detail = 'sending' where id = ?", id);
+        return true;
+      }
+      const { keepCard, isMonthly, follows } = rest;
+      atOnce(() => {
+        run(
+          `insert into orders (id, customer, title, amount, currency, keepCard, isMonthly, follows)
+            values (?, ?, ?, ?, ?, ?, ?, ?)`,
+          ...[id, customer, title, amount, currency, Number(keepCard), Number(isMonthly), follows],
+        );
+        note(id, "ordered");
+      });
+      return true;
+    },
+
+    /** The gateway has the order. A failure that is known already was that of an earlier try. */
+    acknowledge(id: string, gatewayOrder: string, paymentPage: string | null): void {
+      run(
+        `update orders set state = 'open', detail = 'processing' where id = ?
+          and state in ('open', 'failed') and gatewayOrder is not ?`,
+        ...[id, gatewayOrder],
+      );
+      run(
+        "update orders set gatewayOrder = ?, paymentPage = ? where id = ?",
+        ...[gatewayOrder, paymentPage, id],
+      );
+    },
+
+    apply(id: string, news: News): void {
+      const order = find(id);
+      if (order === undefined || rank[news.state] < rank[order.state]) return;
+      const { detail = "", gatewayOrder = order.gatewayOrder } = news;
+      const refunded = larger(order, news.refunded ?? order.refunded);
+      atOnce(() => {
+        run(
+          "update orders set state = ?, detail = ?, gatewayOrder = ?, refunded = ? where id = ?",
+          ...[news.state, detail, gatewayOrder, refunded, id],
+        );
+        if (news.state === order.state) return;
+        note(id, news.state);
+        // In the same transaction as the payment: once, also after repeats and crashes.
+        if (news.state === "paid") note(id, "shipped");
+      });
+    },
+
+    keepCard(id: string, reference: string, name: string): void {
+      run("update orders set cardReference = ?, cardName = ? where id = ?", reference, name, id);
+    },
+    dropCard(id: string): void {
+      run("update orders set keepCard = 0, cardReference = null where id = ?", id);
+    },
+    close: () => database.close(),
+  };
+
+  function atOnce(change: () => void): void {
+    database.exec("begin immediate");
+    try {
+      change();
+      database.exec("commit");
+    } catch (error) {
+      database.exec("rollback");
+      throw error;
+    }
+  }
+}
+
+function larger({ refunded, currency }: Order, amount: string): string {
+  const [known, told] = [refunded, amount].map((each) => Number(toMinorUnits(each, currency)));
+  return (told ?? 0) > (known ?? 0) ? amount : refunded;
+}

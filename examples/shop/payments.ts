@@ -1,0 +1,260 @@
+/**
+ * Everything that the shop says to the gateway, and how it finds out the result of an order. One
+ * function, `ask`, reads the truth from the gateway: callbacks, returning browsers, the order's
+ * page and the round of unsettled orders only trigger it. Card data passes through to the gateway,
+ * and is neither stored nor logged.
+ */
+import {
+  asValue,
+  type CallbackRequest,
+  errorCodes,
+  type GatewayError,
+  makeClient,
+  makeReceiver,
+  needsCardholder,
+  Refused,
+  renderStep,
+  type StatusReply,
+  takeStep,
+  toMinorUnits,
+} from "@tollgate/client";
+import type { News, Order, Orders } from "./orders.ts";
+
+export type Form = Readonly<Record<string, string | undefined>>;
+
+/** The customer's browser, as the request shows it. */
+export type Visitor = {
+  readonly address: string;
+  readonly headers: Readonly<Record<"accept" | "accept-language" | "user-agent", string>>;
+};
+
+export type Setup = {
+  readonly gateway: {
+    readonly baseUrl: string;
+    readonly login: string;
+    readonly controlKey: string;
+    readonly endpoint: string;
+  };
+  readonly orders: Orders;
+  /** The shop's own address, as the gateway and browsers reach it. */
+  readonly shopUrl: string;
+  /** Where the gateway sends results. */
+  readonly callbackUrl: string;
+};
+
+/** How long a browser waits before it gets the order's page, which goes on asking. */
+const patienceMs = 8_000;
+
+export type Payments = ReturnType<typeof makePayments>;
+
+export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
+  const endpoint = makeClient({ ...gateway, timeoutMs: 10_000 }).endpoint(gateway.endpoint);
+  const receiver = makeReceiver({ controlKey: gateway.controlKey, confirm: endpoint });
+  /** Orders whose request has not been answered yet. */
+  const sending = new Set<string>();
+  const stepUrl = (id: string) => `${shopUrl}/orders/${id}/step`;
+  return { pay, payByPage, paySaved, payMonth, step, refund, receive, refresh, refreshAll };
+
+  /** By card or by wallet: the form has the one or the other. */
+  async function pay(order: Order, form: Form, visitor: Visitor): Promise<void> {
+    const { wallet } = form;
+    // From a browser encrypted data only: anyone can write the decrypted kind.
+    const means = /^wallet[ab]$/.test(wallet ?? "")
+      ? { payment_data: form["payment_data"], payment_data_type: `${wallet}_encrypted` }
+      : pick(form, cardFields);
+    const browser = browserOf(form, visitor);
+    const request = { ...ownFields(order), ...contactOf(form), ...means, ...browser };
+    await send(order, endpoint.sale({ ...request, ipaddress: visitor.address }));
+  }
+
+  /** The customer types the card on the gateway's page; the shop never sees it. */
+  async function payByPage(order: Order, form: Form): Promise<string | null> {
+    await send(order, endpoint.saleForm({ ...ownFields(order), ...contactOf(form) }));
+    return orders.find(order.id)?.paymentPage ?? null;
+  }
+
+  /** The customer is here, and types the security code of the saved card. */
+  async function paySaved(order: Order, cardrefid: string, form: Form, visitor: Visitor) {
+    const { cvv2 } = form;
+    const why = { recurrent_initiator: "CARDHOLDER", recurrent_scenario: "IRREGULAR" };
+    const request = { ...ownFields(order), ...why, cardrefid, cvv2, ipaddress: visitor.address };
+    await send(order, endpoint.makeRebill(request));
+  }
+
+  /** The customer is away; the shop charges by agreement. */
+  async function payMonth(order: Order, cardrefid: string, visitor: Visitor): Promise<void> {
+    const why = { recurrent_initiator: "MERCHANT", recurrent_scenario: "REGULAR" };
+    const request = { ...ownFields(order), ...why, cardrefid, ipaddress: visitor.address };
+    await send(order, endpoint.makeRebill(request));
+  }
+
+  /** The price is the shop's own, never the form's. */
+  function ownFields({ id, title, amount, currency }: Order) {
+    return {
+      ...{ client_orderid: id, order_desc: title, amount, currency, redirect_url: stepUrl(id) },
+      ...{ server_callback_url: callbackUrl, notify_url: callbackUrl },
+    };
+  }
+
+  async function send({ id }: Order, call: Promise<Acknowledged>): Promise<void> {
+    sending.add(id);
+    try {
+      const reply = await asValue(call);
+      if (!(reply instanceof Error)) {
+        orders.acknowledge(id, reply["gw-order-id"], reply["redirect-url"] ?? null);
+      } else if (reply instanceof Refused && reply.code !== errorCodes.DUPLICATE_ORDER) {
+        orders.apply(id, { state: "failed", detail: reply.message });
+      } else {
+        // The client has repeated the request already. It may have arrived: only the gateway knows.
+        orders.apply(id, { state: "open", detail: "unreachable" });
+      }
+    } finally {
+      sending.delete(id);
+    }
+  }
+
+  /**
+   * One address for every step of 3-D Secure: takes what the browser brings, and returns the next
+   * page for it; undefined when the cardholder has nothing to do.
+   */
+  async function step(order: Order, posted: Form, nonce: string): Promise<string | undefined> {
+    const { id, gatewayOrder: orderid } = order;
+    if (orderid === null) return undefined;
+    const ids = { client_orderid: id, orderid };
+    const page = { returnUrl: stepUrl(id), nonce };
+    const taken = await asValue(takeStep(endpoint, ids, posted, page));
+    // A refused upload came too late or for another step: the status says what is next.
+    if (!(taken instanceof Error) && taken.html !== undefined) return taken.html;
+    const wait = { timeoutMs: patienceMs, everyMs: 250, receiver };
+    const status = await asValue(endpoint.waitForResult(ids, wait));
+    await apply(order, status);
+    return status instanceof Error ? undefined : renderStep(status, page);
+  }
+
+  async function refund(order: Order): Promise<void> {
+    const { id, gatewayOrder: orderid } = order;
+    if (order.state !== "paid" || orderid === null) return;
+    const begun = await asValue(endpoint.return({ client_orderid: id, orderid }));
+    if (begun instanceof Error) return;
+    await apply(
+      order,
+      await asValue(endpoint.waitForResult(begun, { timeoutMs: patienceMs, receiver })),
+    );
+  }
+
+  /** The HTTP status to answer. A callback that is not genuine is refused, a repeat is accepted. */
+  async function receive(request: CallbackRequest): Promise<number> {
+    let isOurs = true;
+    const { status } = await receiver.receive(request, async ({ client_orderid }) => {
+      const order = orders.find(client_orderid);
+      isOurs = order !== undefined;
+      // When the gateway cannot be asked now, it gets no 200, and sends the callback again.
+      if (order !== undefined && !(await ask(order))) throw new Error("no status");
+    });
+    // 410 ends the callbacks of an order that another program of the merchant has made.
+    return isOurs ? status : 410;
+  }
+
+  async function refresh(order: Order): Promise<void> {
+    if (!sending.has(order.id)) await ask(order);
+  }
+
+  async function refreshAll(): Promise<void> {
+    for (const order of orders.unsettled()) await refresh(order);
+  }
+
+  /** By the order's own id: the gateway's is unknown when its reply was lost. */
+  async function ask(order: Order): Promise<boolean> {
+    const status = await asValue(endpoint.status({ client_orderid: order.id }));
+    await apply(order, status);
+    return !(status instanceof Error);
+  }
+
+  async function apply(order: Order, status: StatusReply | GatewayError): Promise<void> {
+    orders.apply(order.id, newsOf(order, status));
+    if (!(status instanceof Error)) await keepCard(order.id, status);
+  }
+
+  async function keepCard(id: string, status: StatusReply): Promise<void> {
+    const { state, keepCard: isWanted, cardReference, gatewayOrder } = orders.find(id) ?? {};
+    if (state !== "paid" || isWanted !== 1 || cardReference !== null || !gatewayOrder) return;
+    const ids = { client_orderid: id, orderid: gatewayOrder };
+    const reply = await asValue(endpoint.createCardRef(ids));
+    if (reply instanceof Refused) orders.dropCard(id);
+    if (reply instanceof Error || reply["card-ref-id"] === undefined) return;
+    const name = `${status["card-type"] ?? "Card"} ···· ${status["last-four-digits"] ?? ""}`;
+    orders.keepCard(id, reply["card-ref-id"], name);
+  }
+}
+
+type Acknowledged = {
+  readonly "gw-order-id": string;
+  readonly "redirect-url"?: string | undefined;
+};
+
+/** What a status means to the shop. Doubt stays doubt: no clock of the shop ends it. */
+function newsOf(order: Order, status: StatusReply | GatewayError): News {
+  if (status instanceof Refused && status.code === errorCodes.ORDER_NOT_FOUND) {
+    return { state: "open", detail: "not_received" };
+  }
+  if (status instanceof Error) {
+    return { state: "open", detail: order.gatewayOrder === null ? "unreachable" : order.detail };
+  }
+  const known = { gatewayOrder: status["gw-order-id"] };
+  const isReturn = status["transaction-type"] === "reversal";
+  const refunded = status["total-reversal-amount"] ?? "0.00";
+  // Only a paid order can be returned, also when the shop has not heard of the payment yet.
+  if (isReturn)
+    return { ...known, state: isWhole(order, refunded) ? "refunded" : "paid", refunded };
+  if (status.status === "approved") {
+    const isRight = status.amount === order.amount && status.currency === order.currency;
+    const isPaid = isRight && status["charged-amount"] === undefined;
+    return { ...known, state: isPaid ? "paid" : "open", detail: isPaid ? "" : "wrong_amount" };
+  }
+  if (status.status !== "processing") {
+    return { ...known, state: "failed", detail: status["error-message"] ?? status.status };
+  }
+  const isInDoubt = status["order-stage"]?.endsWith("_unknown") === true;
+  const waiting = needsCardholder(status) ? "bank_step" : "processing";
+  return { ...known, state: "open", detail: isInDoubt ? "in_doubt" : waiting };
+}
+
+function isWhole({ amount, currency }: Order, refunded: string): boolean {
+  return Number(toMinorUnits(refunded, currency)) >= Number(toMinorUnits(amount, currency));
+}
+
+// biome-ignore format: a table
+const cardFields = ["credit_card_number", "expire_month", "expire_year", "cvv2", "card_printed_name"] as const;
+
+export const demonstrationContact = {
+  ...{ email: "jane@example.com", phone: "+1 555 0100", address1: "1 Main Street" },
+  ...{ city: "Springfield", zip_code: "62701", state: "IL", country: "US" },
+};
+
+function contactOf(form: Form): typeof demonstrationContact {
+  const typed = pick(form, Object.keys(demonstrationContact));
+  return { ...demonstrationContact, ...typed };
+}
+
+/** What the page's script has found out; nothing without scripts. */
+const browserFields = [
+  ...["color_depth", "java_enabled", "javascript_enabled", "screen_height", "screen_width"],
+  "time_zone",
+].map((name) => `customer_browser_${name}`);
+
+function browserOf(form: Form, { headers }: Visitor): Form {
+  const found = pick(form, browserFields);
+  if (Object.keys(found).length < browserFields.length) return {};
+  return {
+    ...{ ...found, customer_browser_info: "true" },
+    customer_browser_accept_header: headers.accept,
+    customer_browser_accept_language: headers["accept-language"],
+    customer_browser_user_agent: headers["user-agent"],
+  };
+}
+
+/** The named fields that are filled in, and no others: a form must not choose the rest. */
+function pick(form: Form, names: readonly string[]): Readonly<Record<string, string>> {
+  const filled = names.flatMap((name) => (form[name] ? [[name, form[name]] as const] : []));
+  return Object.fromEntries(filled);
+}

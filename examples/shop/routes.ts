@@ -1,0 +1,182 @@
+/**
+ * The shop's addresses. A browser decides nothing: what it posts starts a payment or a question to
+ * the gateway, and the order's page shows what the gateway has answered.
+ */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { NewOrder, Order, Orders } from "./orders.ts";
+import { product, renderCheckout, renderOrder } from "./pages.ts";
+import type { Payments, Visitor } from "./payments.ts";
+import { type Asked, type Reply, type Route, redirect } from "./server.ts";
+
+type Setup = {
+  readonly orders: Orders;
+  readonly payments: Payments;
+  readonly bankUrl: string;
+  readonly gatewayUrl: string;
+  readonly newNonce: () => string;
+};
+
+const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const orderId = `(${uuid}(?:-\\d{1,3})?)`;
+const isNewId = new RegExp(`^${uuid}$`);
+
+const files = Object.fromEntries(
+  ["shop.css", "browser.js", "apples.svg"].map((name) => [
+    name,
+    readFileSync(join(import.meta.dirname, name), "utf8"),
+  ]),
+);
+const types = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" };
+
+export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: Setup) {
+  /** The form of the checkout may lead to the gateway's payment page. */
+  const policy =
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self';" +
+    ` form-action 'self' ${new URL(gatewayUrl).origin}; frame-ancestors 'none'; base-uri 'none'`;
+  const page = (body: string): Reply => ({ headers: { "content-security-policy": policy }, body });
+
+  // biome-ignore format: a table
+  const routes: readonly Route[] = [
+    ["GET",      /^\/$/,                                         checkout],
+    ["POST",     /^\/buy$/,                                      buy],
+    ["GET POST", new RegExp(`^/orders/${orderId}/step$`),        withOrder(step)],
+    ["GET POST", new RegExp(`^/orders/${orderId}$`),             withOrder(show)],
+    ["GET",      new RegExp(`^/orders/${orderId}\\.json$`),      withOrder(showJson)],
+    ["POST",     new RegExp(`^/orders/${orderId}/refund$`),      withOrder(refund)],
+    ["POST",     new RegExp(`^/orders/${orderId}/next-month$`),  withOrder(chargeNextMonth)],
+    ["GET POST", /^\/callback$/,                                 takeCallback],
+    ["POST",     /^\/wallets\/(walleta|walletb)$/,               mintToken],
+    ["GET",      /^\/(shop\.css|browser\.js|apples\.svg)$/,      sendFile],
+  ];
+  return routes;
+
+  function checkout({ request }: Asked): Reply {
+    const customer = customerOf(request.headers.cookie);
+    const mine = orders.ofCustomer(customer);
+    // The id is in every form of the page: whichever is sent, and how often, one is charged.
+    const again = new URL(request.url ?? "", "http://shop").searchParams.get("order") ?? "";
+    const id = mine.some((order) => order.id === again) ? again : randomUUID();
+    const reply = page(renderCheckout(id, mine));
+    const cookie = `customer=${customer}; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000`;
+    return { ...reply, headers: { ...reply.headers, "set-cookie": cookie } };
+  }
+
+  async function buy({ request, form }: Asked): Promise<Reply> {
+    const { order: id = "", way = "card", card = "" } = form;
+    const customer = customerOf(request.headers.cookie);
+    const saved = orders.find(card);
+    const isWay = way === "card" || way === "page" || (way === "saved" && saved?.cardReference);
+    if (!isNewId.test(id) || !isWay || (way === "saved" && saved?.customer !== customer)) {
+      return { status: 400, body: "The form is not complete." };
+    }
+    const isMonthly = form["often"] === "monthly" && way !== "saved";
+    const keepCard = isMonthly || form["keep"] === "yes";
+    const agreed = { keepCard, isMonthly, follows: null };
+    const order = begin({ ...product, id, customer, ...agreed });
+    if (order === undefined) return redirect(`/orders/${id}`);
+    const visitor = visitorOf(request);
+    if (way === "page") {
+      return redirect((await payments.payByPage(order, form)) ?? `/orders/${id}`);
+    }
+    if (way === "card") await payments.pay(order, form, visitor);
+    else await payments.paySaved(order, saved?.cardReference ?? "", form, visitor);
+    return redirect(`/orders/${id}/step`);
+  }
+
+  /** Undefined when the order must not be sent: it was before. */
+  function begin(order: NewOrder): Order | undefined {
+    return orders.begin(order) ? orders.find(order.id) : undefined;
+  }
+
+  /** The browser comes from the shop, from the issuer's pages, or from the gateway's. */
+  async function step(order: Order, { form }: Asked): Promise<Reply> {
+    const nonce = newNonce();
+    const body = order.state === "open" ? await payments.step(order, form, nonce) : undefined;
+    if (body === undefined) return redirect(`/orders/${order.id}`);
+    const source = `'nonce-${nonce}'`;
+    const anyBank = "form-action http: https:; frame-src http: https:";
+    const own = `default-src 'none'; script-src ${source}; ${anyBank}; frame-ancestors 'self'`;
+    return { body, headers: { "content-security-policy": own } };
+  }
+
+  async function show(order: Order): Promise<Reply> {
+    if (order.state === "open") await payments.refresh(order);
+    const now = orders.find(order.id) ?? order;
+    return page(renderOrder(now, orders.history(order.id), orders.following(order.id)));
+  }
+
+  /** The shop's own view: the gateway is not asked. */
+  function showJson(order: Order): Reply {
+    const { id, state, detail, amount, currency, refunded, gatewayOrder } = order;
+    const history = orders.history(id);
+    const shipped = history.filter(({ what }) => what === "shipped").length;
+    const seen = { id, state, shipped, detail, amount, currency, refunded, gatewayOrder, history };
+    return { headers: { "content-type": "application/json" }, body: JSON.stringify(seen) };
+  }
+
+  async function refund(order: Order): Promise<Reply> {
+    await payments.refund(order);
+    return redirect(`/orders/${order.id}`);
+  }
+
+  /**
+   * What the shop's monthly job does. The id names the order and the month: a job that runs twice
+   * charges once. A month whose charge is open must end before the next one begins.
+   */
+  async function chargeNextMonth(first: Order, { request }: Asked): Promise<Reply> {
+    const before = orders.following(first.id);
+    const isOpen = before.some(({ state }) => state === "open");
+    const { cardReference } = first;
+    if (first.isMonthly !== 1 || cardReference === null || isOpen) {
+      return redirect(`/orders/${first.id}`);
+    }
+    const id = `${first.id}-${before.length + 2}`;
+    const { customer } = first;
+    const agreed = { keepCard: false, isMonthly: false, follows: first.id };
+    const order = begin({ ...product, id, customer, ...agreed });
+    if (order !== undefined) await payments.payMonth(order, cardReference, visitorOf(request));
+    return redirect(`/orders/${id}`);
+  }
+
+  async function takeCallback({ request, method, body }: Asked): Promise<Reply> {
+    const { url = "", headers } = request;
+    return { status: await payments.receive({ method, url, headers, body }) };
+  }
+
+  /** The sandbox plays the wallet on the customer's phone; a real one never asks the shop. */
+  async function mintToken({ parts: [wallet] }: Asked): Promise<Reply> {
+    const card = { pan: "4111111111111111", expirationYear: 2031, expirationMonth: 12 };
+    const amount = Number(product.amount.replace(".", ""));
+    const body = JSON.stringify({ ...card, amount, currency: product.currency });
+    const answer = await fetch(`${bankUrl}/wallets/${wallet}`, { method: "POST", body });
+    return { status: answer.ok ? 200 : 502, body: await answer.text() };
+  }
+
+  function sendFile({ parts: [name = ""] }: Asked): Reply {
+    const type = types[name.split(".")[1] as keyof typeof types];
+    return { headers: { "content-type": `${type}; charset=utf-8` }, body: files[name] ?? "" };
+  }
+
+  function withOrder(answer: (order: Order, asked: Asked) => Reply | Promise<Reply>) {
+    return (asked: Asked) => {
+      const order = orders.find(asked.parts[0] ?? "");
+      return order ? answer(order, asked) : { status: 404, body: "There is no such order." };
+    };
+  }
+}
+
+/** Saved cards belong to a browser; a real shop has accounts. */
+function customerOf(cookies = ""): string {
+  return new RegExp(`(?:^|; )customer=(${uuid})(?:;|$)`).exec(cookies)?.[1] ?? randomUUID();
+}
+
+function visitorOf({ socket, headers }: Asked["request"]): Visitor {
+  const { accept = "*/*", "accept-language": language = "en" } = headers;
+  const { "user-agent": agent = "" } = headers;
+  return {
+    address: (socket.remoteAddress ?? "").replace(/^::ffff:/, ""),
+    headers: { accept, "accept-language": language, "user-agent": agent },
+  };
+}
