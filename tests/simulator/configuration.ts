@@ -1,4 +1,4 @@
-/** What the simulated installation is configured with: one merchant, one endpoint, two gates. */
+/** What the simulated installation is configured with: one merchant, three endpoints, two gates. */
 import type { Gate } from "../../gateway/acquirers/gates.ts";
 import { type Config, readConfig } from "../../gateway/config/config.ts";
 import type { Endpoint, EntryPoint, Merchant } from "../../gateway/orders/merchant.ts";
@@ -30,29 +30,51 @@ function gateOf(id: string, { kind, port }: { kind: Gate["kind"]; port: number }
   };
 }
 
-export const endpoint: Endpoint = {
-  ...{ id: asEndpointId("1001"), merchant, name: "shop", currency: "USD", enabled: true },
-  gates: gates.map(({ id, name }) => ({
-    ...{ id, name, rank: 1, weight: 1, terminalId: "10000018" },
-    ...{ descriptor: "ACME", shownDescriptor: "ACME", worksWithoutCvv: true, amountDigits: 12 },
-    ...{ partialReversal: true, partialCapture: true },
-  })),
-  settings: { threeDSecure: "off" },
-};
+/** Amounts above it are filtered out. */
+const settings = { amountMax: "95000", pageFields: [] };
+const endpointGates = gates.map(({ id, name }) => ({
+  ...{ id, name, rank: 1, weight: 1, terminalId: "10000018" },
+  ...{ descriptor: "ACME", shownDescriptor: "ACME", worksWithoutCvv: true, amountDigits: 12 },
+  ...{ partialReversal: true, partialCapture: true },
+}));
 
-export const entryPoint: EntryPoint = { id: endpoint.id, merchant, endpoints: [endpoint] };
+export type Shop = EntryPoint & { readonly id: Endpoint["id"] };
+
+function shopOf(number: string, threeDSecure: Endpoint["settings"]["threeDSecure"]): Shop {
+  const id = asEndpointId(number);
+  const own = { settings: { ...settings, threeDSecure }, gates: endpointGates, enabled: true };
+  const endpoint = { ...own, id, merchant, name: `shop-${number}`, currency: "USD" };
+  return { id, merchant, endpoints: [endpoint] };
+}
+
+export const openShop = shopOf("1001", "off");
+export const strictShop = shopOf("1003", "always");
+export const shops: readonly Shop[] = [openShop, shopOf("1002", "when_possible"), strictShop];
+const endpoints = new Map(shops.flatMap((shop) => shop.endpoints.map((each) => [each.id, each])));
+
+/** Where the endpoint has no 3-D Secure, a rule forces it for large amounts. */
+const screeningRules: Configuration["screeningRules"] = [
+  {
+    ...{ id: "1", merchantId: undefined, endpointId: openShop.id, kind: "amount", enabled: true },
+    ...{ parameters: { currency: "USD", max: "900.00" }, action: "force_3ds" },
+  },
+];
 
 const configuration: Configuration = {
   ...{ cells: [{ name: "main" }], cellOf: new Map([[merchant.id, "main"]]) },
-  ...{ merchants: [merchant], endpoints: new Map([[endpoint.id, endpoint]]), groups: [] },
-  ...{ gates: new Map(gates.map((gate) => [gate.id, gate])), screeningRules: [] },
-  endpointById: new Map([[String(endpoint.id), entryPoint]]),
+  ...{ merchants: [merchant], endpoints, groups: [] },
+  ...{ gates: new Map(gates.map((gate) => [gate.id, gate])), screeningRules },
+  endpointById: new Map(shops.map((shop) => [String(shop.id), shop])),
   groupById: new Map(),
 };
 
 export const live: LiveConfiguration = {
   current: () => configuration,
-  getEndpoint: () => endpoint,
+  getEndpoint(id) {
+    const endpoint = endpoints.get(id);
+    if (endpoint === undefined) throw new Error(`no endpoint ${id}`);
+    return endpoint;
+  },
   reload: async () => undefined,
 };
 

@@ -64,12 +64,21 @@ export type CardRecord = {
   readonly fingerprint: Buffer;
 };
 
+export type PendingCardRecord = {
+  readonly context: string;
+  readonly keyId: number;
+  readonly sealed: Buffer;
+  readonly sealedKey: Buffer;
+  readonly expires: number;
+};
+
 export type Tables = ReturnType<typeof makeTables>;
 
 export function makeTables() {
   const journal: Undo[] = [];
   let nowMs = 0;
   const table = <Record>() => new Table<Record>((undo) => journal.push({ at: nowMs, undo }));
+  const pendingCards = table<PendingCardRecord>();
   return {
     orders: table<OrderRecord>(),
     /** The unique index of merchant, client order id and attempt. */
@@ -80,6 +89,7 @@ export function makeTables() {
     due: table<DueRecord>(),
     cards: table<CardRecord>(),
     cardKeys: table<true>(),
+    pendingCards,
     callbacks: table<CallbackRecord>(),
     vaultKeys: table<{ purpose: string; sealed: Buffer }>(),
     cvvKeys: table<{ keyId: number; sealed: Buffer; expires: number }>(),
@@ -90,9 +100,10 @@ export function makeTables() {
       nowMs = at;
       while ((journal[0]?.at ?? at) < at - journalMs) journal.shift();
     },
-    /** What a standby that lags by so long knows. */
+    /** What a standby that lags by so long knows. It has no pending card data: that is unlogged. */
     rollBack(lagMs: number): void {
       while ((journal.at(-1)?.at ?? 0) > nowMs - lagMs) journal.pop()?.undo();
+      for (const [context] of pendingCards.entries()) pendingCards.delete(context);
     },
     /** A statement that fails leaves nothing. */
     atomically<Result>(work: () => Result): Result {

@@ -1,6 +1,7 @@
-/** The statements of orders, cards and numbers, as the model executes them. */
+/** The statements of orders and numbers, as the model executes them. */
 
 import { callbackStatements, insertCallbacks } from "./database-callbacks.ts";
+import { cardStatements, refusedKeys } from "./database-cards.ts";
 import {
   type OrderRecord,
   type Row,
@@ -68,7 +69,7 @@ const begin: Statement = (tables, values) => {
   const digestKeys = readArray(values[25]);
   const cvvDigests = readBytes(values[26]);
   const wanted = (sealed ?? []).flatMap((bytes, index) => (bytes ? [keyIds?.[index] ?? ""] : []));
-  const refused = [...new Set(wanted)].filter((key) => !tables.cardKeys.has(key));
+  const refused = refusedKeys(tables, wanted);
   if (refused.length > 0) return refused.map((key) => ({ id: null, refusedKey: Number(key) }));
 
   const begun = steps.flatMap((step, index) => {
@@ -104,6 +105,16 @@ const begin: Statement = (tables, values) => {
 };
 
 const move: Statement = (tables, values) => {
+  const moved = moveSteps(tables, values, () => ({}));
+  return moved.map(({ id }) => ({ id }));
+};
+
+/** Writes the steps of orders that have still the version from which they go on. */
+function moveSteps(
+  tables: Tables,
+  values: readonly unknown[],
+  moreOf: (index: number) => Partial<OrderRecord>,
+): readonly { readonly id: string; readonly index: number }[] {
   const steps = readSteps(values);
   const [froms, fromDues] = values.slice(14, 16).map(readArray);
   const moved = steps.flatMap((step, index) => {
@@ -112,13 +123,33 @@ const move: Statement = (tables, values) => {
     if (order?.merchant_id !== step.merchant_id || order.version !== from) return [];
     const { due_at: _, at: __, events: ___, carrier, ...own } = step;
     const runner = own.owes === null ? null : (carrier ?? order.carrier);
-    tables.orders.put(step.id, { ...order, ...own, carrier: runner });
+    tables.orders.put(step.id, { ...order, ...own, ...moreOf(index), carrier: runner });
     tables.due.delete(`${fromDues?.[index]}/${step.id}/${from}`);
     writeStep(tables, step, values);
-    return [step.id];
+    return [{ id: step.id, index }];
   });
-  insertCallbacks(tables, values[13], new Set(moved));
-  return moved.map((id) => ({ id }));
+  insertCallbacks(tables, values[13], new Set(moved.map(({ id }) => id)));
+  return moved;
+}
+
+/** A try on the payment page: a step with its card, which replaces the facts of the order. */
+const enter: Statement = (tables, values) => {
+  const merchants = readArray(values[0]);
+  const [cardIds, keyIds] = values.slice(16, 18).map(readArray);
+  const [sealed, fingerprints] = values.slice(18, 20).map(readBytes);
+  const facts = readDocuments(values[20]);
+  const refused = refusedKeys(tables, keyIds ?? []);
+  if (refused.length > 0) return refused.map((key) => ({ id: null, refusedKey: Number(key) }));
+  const moved = moveSteps(tables, values, (index) => ({ facts: facts[index] ?? "" }));
+  for (const { index } of moved) {
+    const card = sealed?.[index];
+    if (!card) continue;
+    const [id, keyId] = [cardIds?.[index] ?? "", Number(keyIds?.[index])];
+    const fingerprint = fingerprints?.[index] ?? Buffer.alloc(0);
+    const row = { merchant_id: merchants[index] ?? "", id, keyId, sealed: card, fingerprint };
+    if (!tables.cards.add(id, row)) throw new ServerError("23505");
+  }
+  return moved.map(({ id }) => ({ id, refusedKey: null }));
 };
 
 const written: Statement = (tables, values) => {
@@ -203,14 +234,6 @@ const byNumber: Statement = (tables, [first]) => {
   return order === undefined ? [] : [{ ...orderRow(order), is_here: true }];
 };
 
-const findCards: Statement = (tables, values) => {
-  const [merchants, ids] = values.map(readArray);
-  return (ids ?? []).flatMap((id, index) => {
-    const card = tables.cards.get(id ?? "");
-    return card?.merchant_id === merchants?.[index] ? [{ ...card, isCondemned: false }] : [];
-  });
-};
-
 const epochS = 1_735_689_600;
 const ahead = 100_000;
 const increment = 1_000;
@@ -253,8 +276,10 @@ const findBlock: Statement = (tables, [sequence]) =>
 // biome-ignore format: a table
 export const statements: Readonly<Record<string, Statement>> = {
   ...callbackStatements,
+  ...cardStatements,
   begin_orders:             begin,
   move_orders:              move,
+  enter_cards:              enter,
   written_orders:           written,
   orders_by_id:             byId,
   orders_by_client_orderid: byClientOrderId,
@@ -264,26 +289,6 @@ export const statements: Readonly<Record<string, Statement>> = {
   orders_owned:             owned,
   order_by_number:          byNumber,
   request_by_serial:        () => [],
-  find_cards:               findCards,
-  list_card_keys:           (tables, [ids]) => {
-    for (const id of ids as number[]) tables.cardKeys.add(String(id), true);
-    return [];
-  },
-  vault_keys:               (tables) => tables.vaultKeys.entries().map(([id, key]) => ({ id: Number(id), ...key, retired: false })),
-  add_vault_key:            (tables, [purpose, sealed]) => {
-    const keys = tables.vaultKeys.values();
-    if (keys.every((key) => key.purpose !== purpose)) tables.vaultKeys.put(String(keys.length + 1), { purpose: String(purpose), sealed: sealed as Buffer });
-    return [];
-  },
-  cvv_key:                  (tables, [slot]) => [tables.cvvKeys.get(String(slot))].flatMap((key) => key ? [{ slot: Number(slot), ...key }] : []),
-  add_cvv_key:              (tables, [slot, keyId, sealed, expires]) => {
-    tables.cvvKeys.add(String(slot), { keyId: Number(keyId), sealed: sealed as Buffer, expires: Number(expires) });
-    return [];
-  },
-  delete_cvv_keys:          (tables, [now]) => {
-    for (const [slot, { expires }] of tables.cvvKeys.entries()) if (expires <= Number(now)) tables.cvvKeys.delete(slot);
-    return [];
-  },
   time:                     (_tables, _values, nowMs) => [{ now: nowMs }],
   take_order_numbers:       takeNumbers,
   order_block:              findBlock,
@@ -295,6 +300,7 @@ const unnamed: readonly (readonly [words: string, name: string])[] = [
   ["from order_history as written",  "written_orders"],
   ["where id between $1 and $2",     "order_by_number"],
   ["carrier = $1",                   "orders_owned"],
+  ["delete from held_secrets",       "remove_expired_pending"],
   ["from order_blocks",              "order_block"],
   ["take_order_numbers(",            "take_order_numbers"],
   ["extract(epoch from clock_timestamp())", "time"],

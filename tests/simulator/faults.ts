@@ -29,34 +29,55 @@ const durations = {
   links_are_reset:         [0, 0],
   host_line_is_cut:        [1, 120],
   host_is_unruly:          [20, 300],
+  host_is_fickle:          [5, 120],     // approves what it has refused or denied
   host_is_silent:          [1, 120],
   host_refuses_reversals:  [20, 300],
+  host_refuses_repeats:    [20, 300],    // and answers no first message
   database_is_away:        [1, 60],
   database_is_silent:      [1, 60],
   database_is_read_only:   [1, 60],
   database_loses_answers:  [5, 120],
   standby_takes_over:      [0, 8],       // and lacks the commits of as long a time
   operator_decides:        [30, 300],    // again and again
+  directory_is_unruly:     [20, 300],
   receivers_fail:          [10, 200],
 } as const;
 
 export const faultKinds = Object.keys(durations) as readonly FaultKind[];
+
+export type Span = { readonly untilMs: number; readonly storms: readonly number[] };
 
 /** In one seed of five the faults last for half an hour: alarms and deadlines take as long. */
 export function planDuration(random: Random): number {
   return random.chance(0.2) ? 1_800_000 : 300_000;
 }
 
-export function planFaults(random: Random, nodes: number, untilMs: number): readonly Fault[] {
+/** Moments around which most faults and purchases of a seed gather, so that they meet. */
+export function planStorms(random: Random, untilMs: number): readonly number[] {
+  const count = random.below(4);
+  return Array.from({ length: count }, () => random.between(10_000, untilMs - 40_000));
+}
+
+/** At any moment, or soon after a storm has begun. */
+export function momentOf(random: Random, storms: readonly number[], untilMs: number): number {
+  const isOfStorm = storms.length > 0 && random.chance(0.5);
+  return isOfStorm
+    ? random.pick(storms) + random.skewed(0, 40_000)
+    : random.between(1_000, untilMs);
+}
+
+export function planFaults(random: Random, nodes: number, time: Span): readonly Fault[] {
+  const { untilMs, storms } = time;
   const kinds = faultKinds.filter(() => random.chance(0.5));
   const count = kinds.length === 0 ? 0 : 1 + random.below(24);
   const faults = Array.from({ length: count }, (): Fault => {
     const kind = random.pick(kinds);
-    const [least, most] = durations[kind];
+    const [least, most] = durations[kind].map((seconds) => seconds * 1000) as [number, number];
+    const scaled = most * (untilMs / 300_000);
     return {
       kind,
-      atMs: random.between(1_000, untilMs),
-      forMs: random.skewed(least * 1000, most * 1000 * (untilMs / 300_000)),
+      atMs: momentOf(random, storms, untilMs),
+      forMs: random.chance(0.5) ? random.skewed(least, scaled) : random.between(least, most / 2),
       node: random.below(nodes),
       degree: random.next(),
     };

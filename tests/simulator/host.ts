@@ -31,6 +31,8 @@ export type Booking = {
   captured: number;
   returned: number;
   isReversed: boolean;
+  /** Of a charge that the host has refused or denied before: the processes that were told. */
+  readonly toldLate?: Set<SimulatedProcess>;
 };
 
 type Options = {
@@ -44,7 +46,19 @@ type Options = {
 };
 
 /** What share of answers goes wrong. */
-export type Manners = { unruly: number; refusesReversals: boolean; isSilent: boolean };
+export type Manners = {
+  unruly: number;
+  refusesReversals: boolean;
+  refusesRepeats: boolean;
+  /** It approves what it has refused or denied. */
+  isFickle: boolean;
+  isSilent: boolean;
+};
+
+export const goodManners: Manners = {
+  ...{ unruly: 0, refusesReversals: false, refusesRepeats: false },
+  ...{ isFickle: false, isSilent: false },
+};
 
 export type Host = ReturnType<typeof makeHost>;
 
@@ -63,7 +77,10 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   const books: Booking[] = [];
   /** The amounts of follow-ups, which are done once: by type, trace number and reference. */
   const done = new Map<string, number>();
-  const manners: Manners = { unruly: 0, refusesReversals: false, isSilent: false };
+  const manners: Manners = { ...goodManners };
+  /** Charges that the host books when it is asked to reverse them, by reference. */
+  const waiting = new Map<string, { readonly message: IsoMessage; readonly line: Line }>();
+  const sockets = new Set<VirtualSocket>();
   let approvals = 100_000;
   for (const { port, specification } of ports) {
     network.listen(port, { owner: process, accept: (socket) => accept(socket, specification) });
@@ -73,13 +90,15 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   /** For an operator: how much of a charge stands, or of a follow-up was done. */
   function amountDone(reference: string, trace: string, kind: string): number {
     const standing = books.filter((each) => each.reference === reference && !each.isReversed);
-    const isCharge = kind === "sale" || kind === "preauth";
+    const isCharge = kind === "sale" || kind === "preauth" || kind === "account-verification";
     if (isCharge) return standing.reduce((sum, { amount }) => sum + amount, 0);
     return done.get(`${kind === "capture" ? "022" : "040"} ${trace} ${reference}`) ?? 0;
   }
 
   function accept(socket: VirtualSocket, specification: Specification): void {
     const reader = new FrameReader(framing, { payloadBytesMax: 8_192 });
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
     socket.on("data", (chunk: Buffer) => {
       const read = reader.push(chunk);
       for (const payload of read instanceof FrameFault ? read.framesBefore : read) {
@@ -105,13 +124,17 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
 
   function receiveCharge(message: IsoMessage, line: Line): void {
     const isUnruly = random.chance(manners.unruly);
-    const manner = isUnruly ? random.pick(unruly) : random.pick(usual);
+    const isFickle = manners.isFickle && random.chance(0.6);
+    const manner = random.pick(isFickle ? fickle : isUnruly ? unruly : usual);
     const laterMs = manner === "queue" ? random.between(0, queueMaxMs) : random.skewed(5, 2_000);
     time.after(laterMs, process, () => {
       tell(`the host meets ${message.mti} with: ${manner}`, message.fields[37] ?? "");
       carryOut(manner, message, (fields, afterMs) => answer(line, message, fields, afterMs));
       if (manner === "garble") garble(line, message);
       if (manner === "approve and hang up") line.socket.destroy();
+      if (manner === "refuse, then approve") bookLate(message, line, random.between(10, 60_000));
+      if (manner === "wait for the reversal")
+        waiting.set(message.fields[37] ?? "", { message, line });
     });
   }
 
@@ -123,7 +146,9 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     const ways: Record<Manner, () => void> = {
       "approve":                () => reply(book(message)),
       "queue":                  () => reply(book(message)),
-      "refuse":                 () => reply({ 39: random.pick(["05", "51", "14", "91"]) }),
+      "refuse":                 () => reply({ 39: random.pick(refusals) }),
+      "refuse, then approve":   () => reply({ 39: random.pick(refusals) }),
+      "wait for the reversal":  () => undefined,
       "approve a half":         () => reply({ ...book(message, half), 39: "10", 4: String(half).padStart(12, "0") }),
       "approve twice":          () => { const fields = book(message); reply(fields); reply(fields, again); },
       "approve late":           () => reply(book(message), 20_000 + 3 * again),
@@ -138,12 +163,35 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     ways[manner]();
   }
 
-  function book({ mti, fields }: IsoMessage, amount = Number(fields[4])): IsoFields {
+  /** The host changes its mind, and tells it until a node has received it. */
+  function bookLate(message: IsoMessage, line: Line, afterMs: number): void {
+    time.after(afterMs, process, () => {
+      const toldLate = new Set<SimulatedProcess>();
+      const approval = book(message, Number(message.fields[4]), toldLate);
+      tell("the host approves after all", message.fields[37] ?? "");
+      tellLate(write(line, message, approval), line, toldLate);
+    });
+  }
+
+  function tellLate(payload: Buffer, line: Line, told: Set<SimulatedProcess>): void {
+    if (told.size > 0) return;
+    const open = [...sockets].filter(({ port }) => port === line.socket.port);
+    const socket = open.length === 0 ? undefined : random.pick(open);
+    const owner = socket?.peer?.owner;
+    socket?.write(frame(framing, payload), () => void (owner && told.add(owner)));
+    time.after(30_000, process, () => tellLate(payload, line, told));
+  }
+
+  function book(
+    { mti, fields }: IsoMessage,
+    amount = Number(fields[4]),
+    toldLate?: Set<SimulatedProcess>,
+  ): IsoFields {
     const kind = mti === "0200" ? "sale" : "authorisation";
     const own = { reference: fields[37] ?? "", trace: fields[11] ?? "", kind, amount } as const;
     const captured = kind === "sale" ? amount : 0;
     const kept = { captured, returned: 0, isReversed: false, bookedAt: time.now() };
-    const booking: Booking = { ...own, ...kept };
+    const booking: Booking = { ...own, ...kept, ...(toldLate && { toldLate }) };
     books.push(booking);
     onBooked(booking);
     approvals += 1;
@@ -163,7 +211,17 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     tell(`the host ${isLost ? "loses" : `answers ${code} to`} ${message.mti}`, reference);
     if (isLost) return;
     if (code === "00") for (const charge of charges) charge.isReversed = true;
-    if (!isUnanswered) answer(line, message, { 39: code });
+    const crossingMs = code === "25" ? bookWaiting(reference) : undefined;
+    if (!isUnanswered) answer(line, message, { 39: code }, crossingMs);
+  }
+
+  /** The host books it as soon as it has denied it; returns when its denial is sent. */
+  function bookWaiting(reference: string): number | undefined {
+    const charge = waiting.get(reference);
+    if (charge === undefined || random.chance(0.5)) return undefined;
+    waiting.delete(reference);
+    bookLate(charge.message, charge.line, random.skewed(0, 500));
+    return random.skewed(0, 5_000);
   }
 
   /** Field 90 names what is asked about, by type and trace number: a charge, or a follow-up. */
@@ -179,8 +237,10 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
       `the host is asked about ${type} and ${known ? "knows it" : "does not know it"}`,
       reference,
     );
+    const crossingMs = !known && isCharge ? bookWaiting(reference) : undefined;
     if (random.chance(manners.unruly / 3)) return;
-    answer(line, message, known ? { ...known, 38: String(approvals), 39: "00" } : { 39: "25" });
+    const fields = known ? { ...known, 38: String(approvals), 39: "00" } : { 39: "25" };
+    answer(line, message, fields, crossingMs);
   }
 
   /** A capture (0220) or a return (0400), and their repeats: carried out once. */
@@ -191,14 +251,15 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
       random.chance(manners.unruly / 3),
       random.chance(manners.unruly / 3),
     ];
-    const isFaulty = random.chance(manners.unruly / 4);
+    const isRepeat = message.mti.endsWith("1");
+    const isRefused = manners.refusesRepeats && random.chance(0.6);
+    const isFaulty = random.chance(manners.unruly / 4) || (isRepeat && isRefused);
     if (isLost) tell(`the host loses ${message.mti}`, reference);
     if (isLost) return;
-    const isRepeat = message.mti.endsWith("1");
     const fault = isRepeat ? random.pick(["96", "12", "30"]) : "96";
     const code = isFaulty ? fault : done.has(key) ? "00" : followUp(message, key);
     tell(`the host answers ${code} to ${message.mti}`, reference);
-    if (isUnanswered) return;
+    if (isUnanswered || (isRefused && !isRepeat)) return;
     answer(line, message, { 39: code, ...(code === "00" && { 38: String(approvals) }) });
   }
 
@@ -248,15 +309,17 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   }
 }
 
-type Manner = (typeof usual)[number] | (typeof unruly)[number];
+type Manner = (typeof usual)[number] | (typeof unruly)[number] | (typeof fickle)[number];
 type Line = { readonly socket: VirtualSocket; readonly specification: Specification };
 type Reply = (fields: IsoFields, afterMs?: number) => void;
 
+const refusals = ["05", "51", "14", "91", "1A", "65"] as const;
 const usual = [
   ...(["approve", "approve", "approve", "approve", "approve", "queue", "refuse"] as const),
 ] as const;
+const fickle = ["refuse, then approve", "wait for the reversal"] as const;
 const unruly = [
   ...(["approve twice", "approve late", "approve without a word", "lose", "garble"] as const),
   ...(["do it and say 09", "say 09", "say 09, then approve", "approve and hang up"] as const),
-  ...(["approve a half", "queue"] as const),
+  ...(["approve a half", "queue", ...fickle] as const),
 ] as const;

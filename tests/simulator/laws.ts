@@ -5,10 +5,11 @@
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import type { OrderEvent } from "../../gateway/orders/events.ts";
 import type { Order, Transaction } from "../../gateway/orders/order.ts";
-import { isFinal, type Stage } from "../../gateway/orders/stages.ts";
+import { isFinal } from "../../gateway/orders/stages.ts";
 import { totalsOf, transactionsOf } from "../../gateway/orders/transactions.ts";
-import { beginnings, tables as tablesOfKinds } from "../../gateway/orders/transitions.ts";
 import { type OrderRow, unpackOrder } from "../../gateway/storage/order-row.ts";
+import { makeCellWatch } from "./cells.ts";
+import { readSettings, strictShop } from "./configuration.ts";
 import type { OrderRecord, Tables } from "./database-model.ts";
 import type { Booking } from "./host.ts";
 
@@ -16,30 +17,37 @@ export type Violation = { readonly law: string; readonly detail: string; readonl
 
 export type Laws = ReturnType<typeof makeLaws>;
 
-type Known = { readonly books: readonly Booking[]; readonly secrets: readonly string[] };
+type Holder = { readonly node: string; readonly at: number };
+type Commit = Holder & { readonly events: string };
 
-export function makeLaws(tables: Tables, { books, secrets }: Known) {
+type Known = {
+  readonly books: readonly Booking[];
+  readonly secrets: readonly string[];
+  /** Ids of authentications that an issuer has approved. */
+  readonly proven: ReadonlySet<string>;
+};
+
+export function makeLaws(tables: Tables, { books, secrets, proven }: Known) {
   const violations: Violation[] = [];
   /** The final stage of each transaction, by its serial number. */
   const ended = new Map<string, string>();
   const told = new Map<string, string>();
-  const stages = new Map<string, Stage>();
   /** The order of each reference that was ever committed. */
   const owners = new Map<string, string>();
   const charged = new Set<string>();
+  /** The authentication of each reference that must have one. */
+  const authentications = new Map<string, string>();
   const acknowledged = new Set<string>();
-  /** Cells of the transition tables that were reached. */
-  const reached = new Set<string>();
+  /** The node that works on each order, and when it decided to, by its own time. */
+  const holders = new Map<string, Holder>();
+  const cells = makeCellWatch();
   /** Orders of which a standby that took over lacks commits, and their client order ids. */
   const lost = new Set<string>();
 
   return {
     violations,
-    reached,
-    /** The host's books have what is missing: reconciliation names it. */
-    onCommitsLost(orders: readonly OrderRecord[]): void {
-      for (const { id, client_orderid } of orders) lost.add(id).add(client_orderid);
-    },
+    reached: cells.reached,
+    onCommitsLost,
     onCallbackEnded,
     onMissing,
     breakLaw,
@@ -57,34 +65,46 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
     violations.push({ law, detail, orderId });
   }
 
+  /** The host's books have what is missing: reconciliation names it. */
+  function onCommitsLost(orders: readonly OrderRecord[]): void {
+    for (const { id, client_orderid } of orders) lost.add(id).add(client_orderid);
+  }
+
   function onMissing(orderId: string): void {
     if (!lost.has(orderId)) breakLaw("no acknowledged order is lost", "", orderId);
   }
 
-  function onCommit(orderId: string, events: string): void {
+  function onCommit(orderId: string, { events, node, at }: Commit): void {
     const record = tables.orders.get(orderId);
     if (record === undefined) return;
     const order = orderOf(record);
     const { transaction } = order;
+    const read: OrderEvent[] = JSON.parse(events);
     for (const each of transactionsOf(order)) checkEnded(ended, each, orderId);
-    reachCells(transaction, JSON.parse(events));
+    cells.onCommit(transaction, read);
+    checkHolder(order, read, { node, at });
     for (const { identifiers } of [transaction, ...(transaction.priorAttempts ?? [])]) {
       if (identifiers !== undefined) own(identifiers.reference, orderId);
+    }
+    const { threeds, identifiers } = transaction;
+    if (order.endpointId === strictShop.id && identifiers !== undefined) {
+      authentications.set(identifiers.reference, threeds?.transactionId ?? "");
     }
     checkDeadline(record, order);
     checkAmounts(order);
   }
 
-  /** From the stage of the commit before, event by event. */
-  function reachCells({ kind, serialNumber, stage }: Transaction, events: OrderEvent[]): void {
-    let from = stages.get(serialNumber) ?? beginnings[kind].stage;
-    for (const event of events) {
-      const cell = tablesOfKinds[kind][from]?.[event.kind];
-      if (cell === undefined) continue;
-      reached.add(`${kind} ${from} ${event.kind}`);
-      from = cell.stage;
+  /** A node that works on an order keeps it for its lease, give or take what clocks differ by. */
+  function checkHolder({ id, owed }: Order, events: OrderEvent[], { node, at }: Holder): void {
+    const holder = holders.get(id);
+    const isClaim = events.some(({ kind }) => kind === "claimed" || kind === "expired");
+    const isHeld = holder !== undefined && holder.node !== node && at < holder.at + leaseMs / 2;
+    if (isClaim && isHeld && !lost.has(id)) {
+      breakLaw("two nodes never both may send", `${node} claims it from ${holder.node}`, id);
     }
-    stages.set(serialNumber, stage);
+    const isFree = owed === undefined || owed.resting === true || events.some(isByOperator);
+    if (isFree) holders.delete(id);
+    else if (events.some(({ kind }) => kind !== "noted")) holders.set(id, { node, at });
   }
 
   /** Also after commits were lost, no order has the reference of another. */
@@ -133,6 +153,10 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
     } else if (charged.has(reference)) {
       breakLaw("a charge is sent once", reference, orderId);
     }
+    const authentication = authentications.get(reference);
+    if (authentication !== undefined && !proven.has(authentication)) {
+      breakLaw("no charge goes without its authentication", reference, orderId);
+    }
     charged.add(reference);
   }
 
@@ -141,6 +165,8 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
     const orderId = owners.get(booking.reference) ?? "";
     const record = tables.orders.get(orderId);
     if (record === undefined || lost.has(record.client_orderid)) return;
+    // The host has refused it before: the gateway can only reverse it.
+    if (booking.toldLate !== undefined) return;
     const others = ordersLike(record).filter(
       ({ id, stage }) => id !== orderId && stage === "approved",
     );
@@ -153,7 +179,8 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
     return tables.orders.values().filter((order) => order.client_orderid === client_orderid);
   }
 
-  function checkEnd(): void {
+  /** `endedAt`: by the database. */
+  function checkEnd(endedAt: number): void {
     for (const orderId of acknowledged) {
       if (!tables.orders.has(orderId)) onMissing(orderId);
     }
@@ -173,13 +200,12 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
       if (count > 1) breakLaw("a client order id is charged once", "at the end", order.id);
       inForce.set(order.clientOrderId, count);
     }
-    checkCallbacks();
-    checkSecrets();
+    violations.push(...findLeftovers(tables, secrets, endedAt));
   }
 
   function checkBooks(order: Order): void {
     const own = books.filter((each) => owners.get(each.reference) === order.id);
-    const standing = own.filter(({ isReversed }) => !isReversed);
+    const standing = own.filter((each) => !each.isReversed && !isUnknowable(each));
     const charges = standing.filter(({ captured }) => captured > 0);
     const taken = charges.reduce((sum, each) => sum + each.captured - each.returned, 0);
     const ours = totalsOf(order);
@@ -201,33 +227,41 @@ export function makeLaws(tables: Tables, { books, secrets }: Known) {
       breakLaw("callbacks are told in order", `${sequence} before ${place}`, orderId);
     }
   }
-
-  function checkCallbacks(): void {
-    for (const { order_id, sequence, ended: end } of tables.callbacks.values()) {
-      if (end === "delivered") continue;
-      breakLaw("every final status is told", `callback ${sequence} is ${end ?? "open"}`, order_id);
-    }
-  }
-
-  function checkSecrets(): void {
-    for (const { id, facts, progress } of tables.orders.values()) checkText(facts + progress, id);
-    for (const { order_id, events } of tables.history.values()) checkText(events, order_id);
-  }
-
-  function checkText(text: string, orderId: string): void {
-    const secret = secrets.find((each) => text.includes(each));
-    if (secret !== undefined) breakLaw("no card number is stored in clear", "", orderId);
-  }
 }
 
-/** Of the kinds of transaction that merchants of the simulation begin. */
-export const allCells: readonly string[] = (
-  ["sale", "preauth", "capture", "refund", "cancel"] as const
-).flatMap((kind) =>
-  Object.entries(tablesOfKinds[kind]).flatMap(([stage, row]) =>
-    Object.keys(row).map((event) => `${kind} ${stage} ${event}`),
-  ),
-);
+/** What the laws forbid to be left in the database at the end. */
+function findLeftovers(tables: Tables, secrets: readonly string[], endedAt: number): Violation[] {
+  const untold = tables.callbacks
+    .values()
+    .flatMap(({ order_id: orderId, sequence, ended: end }) => {
+      const detail = `callback ${sequence} is ${end ?? "open"}`;
+      return end === "delivered" ? [] : [{ law: "every final status is told", detail, orderId }];
+    });
+  const texts = [
+    ...tables.orders.values().map(({ id, facts, progress }) => ({ id, text: facts + progress })),
+    ...tables.history.values().map(({ order_id: id, events }) => ({ id, text: events })),
+  ];
+  const clear = texts
+    .filter(({ text }) => secrets.some((secret) => text.includes(secret)))
+    .map(({ id }) => ({ law: "no card number is stored in clear", detail: "", orderId: id }));
+  const outlived = tables.pendingCards
+    .values()
+    .filter(({ expires }) => expires < endedAt - 60_000)
+    .map(({ context }) => {
+      const orderId = context.split("/")[1] ?? "";
+      return { law: "no CVV outlives its time", detail: context, orderId };
+    });
+  return [...untold, ...clear, ...outlived];
+}
+
+const { answerTimeoutMs, leaseSlackMs } = readSettings();
+const leaseMs = answerTimeoutMs + leaseSlackMs;
+const isByOperator = (event: OrderEvent) => "by" in event;
+
+/** The host has taken its refusal back, and no node that heard of it has lived to the end. */
+function isUnknowable({ toldLate }: Booking): boolean {
+  return toldLate !== undefined && ![...toldLate].some(({ isAlive }) => isAlive);
+}
 
 export function orderOf(record: OrderRecord): Order {
   const documents = { facts: JSON.parse(record.facts), progress: JSON.parse(record.progress) };

@@ -4,25 +4,24 @@
  * two at once. The merchant remembers what it was told.
  */
 
-import type { FollowUpTerms } from "../../gateway/orders/order.ts";
+import type { FollowUpTerms, Order } from "../../gateway/orders/order.ts";
 import type { OrderRequest } from "../../gateway/orders/requests.ts";
-import { CardNumber } from "../../gateway/values/card-number.ts";
+import { waitsForCardholder } from "../../gateway/orders/stages.ts";
 import { Failure } from "../../gateway/values/failure.ts";
 import { asOrderId, asSerialNumber, type OrderId } from "../../gateway/values/ids.ts";
 import { getCurrency } from "../../gateway/values/iso-codes.ts";
 import { Money } from "../../gateway/values/money.ts";
 import { Secret } from "../../gateway/values/secret.ts";
-import { endpoint, entryPoint, merchant } from "./configuration.ts";
+import { type Call, visit } from "./cardholder.ts";
+import { allDigits, cardOf, factsOf } from "./cards.ts";
+import { merchant, openShop, shops } from "./configuration.ts";
+import type { DirectoryHost } from "./directory.ts";
+import { momentOf, type Span } from "./faults.ts";
 import type { Laws } from "./laws.ts";
-import type { SimulatedNode } from "./node.ts";
+import { refusedWallet } from "./node.ts";
 import type { Random } from "./random.ts";
 import type { Story } from "./story.ts";
 import type { VirtualTime } from "./virtual-time.ts";
-
-export const cardDigits = "4000000000000002";
-const cvv = "917";
-/** In every stored text, its digits stand in no other number. */
-export const secrets = [cardDigits];
 
 export const receiverUrl = "https://shop.example/callback";
 
@@ -31,18 +30,16 @@ type Options = {
   readonly random: Random;
   readonly laws: Laws;
   readonly story: Story;
-  /** At a node of the seed's choice; nothing when no answer came. */
-  readonly call: <Result>(
-    work: (node: SimulatedNode) => Promise<Result>,
-  ) => Promise<Result | undefined>;
+  readonly directory: DirectoryHost;
+  readonly call: Call;
 };
 
 export type Purchase = { readonly index: number; readonly atMs: number };
 
-export function planPurchases(random: Random, count: number, untilMs: number): Purchase[] {
+export function planPurchases(random: Random, count: number, span: Span): Purchase[] {
   return Array.from({ length: count }, (_, index) => ({
     index,
-    atMs: random.between(500, untilMs),
+    atMs: momentOf(random, span.storms, span.untilMs),
   }));
 }
 
@@ -50,16 +47,19 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
   const { time, laws, story, call } = options;
   const random = options.random.fork(`purchase ${index}`);
   const client = `c-${index}`;
+  const shop = random.chance(0.5) ? openShop : random.pick(shops);
   time.after(atMs - time.now(), time.world, () => void buy());
 
   async function buy(): Promise<void> {
-    const request = requestOf(client, random, 1 + random.below(99_999));
+    const wanted = { client, endpointId: shop.id };
+    const request = requestOf(wanted, random, 1 + random.below(99_999));
     const isTwice = random.chance(0.1);
     if (isTwice) void ask(request);
-    const orderId = await ask(request);
-    if (random.chance(0.05)) await ask(requestOf(client, random, 777));
-    if (orderId === undefined) return;
-    await poll(orderId);
+    const order = await ask(request);
+    if (random.chance(0.05)) await ask(requestOf(wanted, random, 777));
+    if (order === undefined) return;
+    const orderId = order.id;
+    await Promise.all([poll(orderId), visitOf(order)]);
     const wishes = wishesOf(request.kind, random);
     for (const wish of wishes) {
       await pause(random.skewed(10, 60_000));
@@ -69,8 +69,15 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
     }
   }
 
+  async function visitOf(order: Order): Promise<void> {
+    const { stage } = order.transaction;
+    if (!waitsForCardholder(stage) && stage !== "authenticating") return;
+    const token = order.page && (await call(async ({ pages }) => pages.tokenOf(order)));
+    await visit(order, token, options, random.fork("visit"));
+  }
+
   /** Sends the request until it is answered, or the merchant gives up. */
-  async function ask(request: OrderRequest): Promise<OrderId | undefined> {
+  async function ask(request: OrderRequest): Promise<Order | undefined> {
     for (let tries = 0; tries < 6; tries += 1) {
       const serialNumber = asSerialNumber(`${client}-${tries}-${random.below(1e9)}`);
       story.tell(`the merchant sends ${request.kind} ${client}`, client);
@@ -79,7 +86,7 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
         const { order } = accepted;
         laws.onAcknowledged(order.id);
         story.tell(`order ${order.id} is acknowledged`, client);
-        return order.id;
+        return order;
       }
       const isFinal = accepted instanceof Failure && accepted.code !== "storage_unavailable";
       story.tell(`the merchant is told: ${accepted?.code ?? "no answer"}`, client);
@@ -94,7 +101,7 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
     const wanted = { clientOrderId: client, orderId: asOrderId(orderId) };
     story.tell(`the merchant sends ${request.operation} of ${orderId}`, client);
     const done = await call(({ engine }) =>
-      engine.followUp(entryPoint, { wanted, serialNumber, request }),
+      engine.followUp(shop, { wanted, serialNumber, request }),
     );
     if (done instanceof Failure || done === undefined) {
       story.tell(`the merchant is told: ${done?.code ?? "no answer"}`, client);
@@ -106,7 +113,7 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
     for (let polls = 0; polls < 8; polls += 1) {
       await pause(random.skewed(200, 40_000));
       const wanted = { clientOrderId: client, orderId, bySerialNumber: undefined };
-      const found = await call(({ engine }) => engine.find(entryPoint, wanted));
+      const found = await call(({ engine }) => engine.find(shop, wanted));
       if (found === undefined) continue;
       if (found instanceof Failure) {
         if (found.code === "order_not_found") laws.onMissing(orderId);
@@ -131,6 +138,7 @@ function wishesOf(kind: OrderRequest["kind"], random: Random): FollowUpTerms[] {
   const capture: FollowUpTerms = { operation: "capture", amount: undefined, comment: "c" };
   const returns = random.chance(0.3) ? [give(BigInt(1 + random.below(50)))] : [];
   if (random.chance(0.2)) returns.push(give());
+  if (kind === "account-verification") return [];
   if (kind !== "preauth") return random.chance(0.4) ? returns : [];
   return random.chance(0.8) ? [capture, ...returns] : [give()];
 }
@@ -150,29 +158,36 @@ const urls = {
   ...{ serverCallback: undefined, notify: receiverUrl },
 };
 
-function requestOf(clientOrderId: string, random: Random, minor: number): OrderRequest {
-  const kind = random.chance(0.75) ? "sale" : "preauth";
-  const number = new CardNumber(cardDigits);
-  const expiry = { expiryMonth: "12", expiryYear: "30" };
-  const text = new Secret(`${kind}/${clientOrderId}/${minor}`);
+type Wanted = { readonly client: string; readonly endpointId: OrderRequest["endpointId"] };
+
+function requestOf({ client, endpointId }: Wanted, random: Random, asked: number): OrderRequest {
+  const kind = random.pick(kinds);
+  const minor = kind === "account-verification" ? 0 : asked;
+  const text = new Secret(`${kind}/${client}/${minor}`);
+  const cardData = cardOf(random.chance(0.5) ? usualDigits : random.pick(allDigits));
+  const way = random.pick(ways);
+  const others = kind !== "account-verification" && random.chance(0.2);
   return {
-    ...{ kind, merchantId: merchant.id, endpointId: endpoint.id, clientOrderId },
+    ...{ kind, merchantId: merchant.id, endpointId, clientOrderId: client },
     serialNumber: asSerialNumber(""),
     purchase: {
       amount: new Money(BigInt(minor), getCurrency("USD")),
       ...{ description: "a ticket", ipAddress: "203.0.113.7", customer: nobody, urls },
       ...{ merchantData: undefined, purpose: undefined, comment: undefined },
       ...{ siteUrl: undefined, browser: undefined },
-      ...(random.chance(0.2) && { otherAmounts: [smaller(minor, 2), smaller(minor, 3)] }),
+      ...(others && { otherAmounts: [smaller(minor, 2), smaller(minor, 3)] }),
+      ...(way === "wallet" && { wallet: refusedWallet }),
     },
-    card: {
-      kind: "new",
-      facts: {
-        ...{ bin: number.bin, lastFour: number.lastFour, network: number.network, ...expiry },
-        holderName: "JANE DOE",
-      },
-    },
-    cardData: { number, ...expiry, cvv: new Secret(cvv) },
-    requestFingerprint: { text, cvv: new Secret(cvv), withCvv: () => text },
+    ...(way === "card"
+      ? { card: { kind: "new", facts: factsOf(cardData) }, cardData }
+      : { card: { kind: "none" }, cardData: undefined }),
+    ...(way === "page" && { page: { lifeMs: random.pick([60_000, 600_000]), triesMax: 3 } }),
+    requestFingerprint: { text, cvv: cardData.cvv, withCvv: () => text },
   };
 }
+
+const usualDigits = allDigits[0] ?? "";
+// biome-ignore format: a table
+const kinds = ["sale", "sale", "sale", "sale", "sale", "sale", "sale", "preauth", "preauth", "preauth", "preauth", "account-verification"] as const;
+// biome-ignore format: a table
+const ways = ["card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "page", "page", "page", "wallet"] as const;

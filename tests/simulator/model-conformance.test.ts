@@ -9,11 +9,13 @@ import type { Callback } from "../../gateway/callbacks/callback.ts";
 import type { Step } from "../../gateway/orders/advance.ts";
 import type { EventKind } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
+import { noCard, openPage } from "../../gateway/orders/payment-page.ts";
 import { advance, asks, draft, events, step as stepOf } from "../../gateway/orders/testing.ts";
 import { makeCallbackStore } from "../../gateway/storage/callbacks.ts";
-import { makeFindSealedCard } from "../../gateway/storage/cards.ts";
+import { makeFindSealedCard, makePendingCardStore } from "../../gateway/storage/cards.ts";
 import { makeBegin, makeCommit } from "../../gateway/storage/commit.ts";
 import type { Query } from "../../gateway/storage/database.ts";
+import { makeEnter } from "../../gateway/storage/enter-card.ts";
 import {
   findByNumber,
   makeFindDue,
@@ -50,7 +52,8 @@ for (const seed of [1, 2, 3]) {
       name?: string,
     ) => model.execute(nameOf(text, name), values, 0) as readonly Result[];
     await real.database.query(
-      "truncate orders, order_history, due, cards, card_keys, callbacks, callback_attempts",
+      `truncate orders, order_history, due, cards, card_keys, callbacks, callback_attempts,
+         held_keys, held_secrets`,
     );
     const stores = [modelQuery, real.database.hot].map((query) => makeStores(query, seed));
     const random = makeRandom(seed);
@@ -75,6 +78,8 @@ function makeStores(query: Query, seed: number) {
     ...orders,
     begin: nodes.map((name) => makeBegin(query, makeFixedName(`${name}-${seed}`), options)),
     commit: nodes.map((name) => makeCommit(query, makeFixedName(`${name}-${seed}`), options)),
+    enter: nodes.map((name) => makeEnter(query, makeFixedName(`${name}-${seed}`), options)),
+    pending: makePendingCardStore(query),
     findDue: makeFindDue(query),
     findOwned: makeFindOwned(query),
     byNumber: (number: number) => findByNumber(query, number),
@@ -108,11 +113,12 @@ function makeWorld(random: Random, seed: number) {
   let count = 0;
   const calls = [beginOne, moveOne, moveOne, moveOne, moveAgain, findDue, find, findExisting];
   const others = [findOwned, findNumber, findCard, isCurrent, claimCallbacks, endCallback, waits];
+  const more = [enterCard, enterCard, putPending, findPending, removePending];
 
   return {
     nextCall(): Call {
       now = later(now, random.below(20_000));
-      return seen.length < 3 ? beginOne() : random.pick([...calls, ...others])();
+      return seen.length < 3 ? beginOne() : random.pick([...calls, ...others, ...more])();
     },
     countOpen: () => seen.filter(({ owed }) => owed !== undefined).length,
   };
@@ -133,7 +139,9 @@ function makeWorld(random: Random, seed: number) {
       card: { ...draft.card, cardId: asCardId(id) },
       transaction: { ...draft.transaction, serialNumber: asSerialNumber(serial) },
     };
-    const step = stepOf(drafted, events.received, now);
+    const onPage = { ...openPage(drafted, { lifeMs: 60_000_000, triesMax: 3 }), card: noCard };
+    const hasPage = random.chance(0.3);
+    const step = stepOf(hasPage ? { ...drafted, ...onPage } : drafted, events.received, now);
     const { merchantId } = drafted;
     const sealed = {
       keyId: 1 + random.below(2),
@@ -145,7 +153,8 @@ function makeWorld(random: Random, seed: number) {
     const node = random.below(2);
     return {
       name: `begin ${id}`,
-      ask: (stores) => pick(stores.begin, node)({ step, digest, sealCard }),
+      ask: (stores) =>
+        pick(stores.begin, node)({ step, digest, sealCard: hasPage ? undefined : sealCard }),
       onAnswer: (answer) => void (answer === "done" && remember(step)),
     };
   }
@@ -177,6 +186,52 @@ function makeWorld(random: Random, seed: number) {
       name: `move ${step.order.id} again`,
       ask: (stores) => pick(stores.commit, node)(step, true),
     };
+  }
+
+  /** A try on the payment page, also from a version that is over. */
+  function enterCard(): Call {
+    const waiting = seen.filter(({ transaction }) => transaction.stage === "awaiting_card");
+    const order = waiting.at(-1 - random.below(4));
+    if (order === undefined) return find();
+    count += 1;
+    const cardId = asCardId(String(seed * 10_000_000 + 5_000_000 + count));
+    const event = { ...events.card_entered, card: { ...draft.card, cardId } };
+    const step = advance(order, event, now);
+    if (step instanceof Failure) return find();
+    const keyId = 1 + random.below(2);
+    const sealed = { sealed: Buffer.from(cardId), fingerprint: Buffer.alloc(32, 2), keyId };
+    const sealCard = () => ({ merchantId: order.merchantId, cardId, ...sealed });
+    const node = random.below(2);
+    return {
+      name: `enter a card for ${order.id}`,
+      ask: (stores) => pick(stores.enter, node)({ step, sealCard }),
+      onAnswer: (answer) => void (answer === "done" && remember(step)),
+    };
+  }
+
+  function putPending(): Call {
+    const bytes = Buffer.alloc(20, random.below(256));
+    const row = { context: contextOf(), sealed: bytes, sealedKey: bytes, keyId: 1 };
+    const expiresAt = later(now, random.below(60_000));
+    return { name: "put pending", ask: ({ pending }) => pending.put(row, expiresAt) };
+  }
+
+  function findPending(): Call {
+    const context = contextOf();
+    return { name: "find pending", ask: ({ pending }) => pending.find(context, now) };
+  }
+
+  function removePending(): Call {
+    const context = contextOf();
+    if (random.chance(0.5)) {
+      return { name: "remove pending", ask: ({ pending }) => pending.remove(context) };
+    }
+    return { name: "expire pending", ask: ({ pending }) => pending.removeExpired(now) };
+  }
+
+  function contextOf(): string {
+    const { merchantId, id } = random.pick(seen.slice(0, 5));
+    return `${merchantId}/${id}`;
   }
 
   function remember(step: Step): void {

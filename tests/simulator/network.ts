@@ -42,7 +42,7 @@ export function makeNetwork(time: VirtualTime, random: Random) {
         time.after(1, owner, () => near.breakOff("ECONNREFUSED"));
         return near;
       }
-      const far = new VirtualSocket(listener.owner, line);
+      const far = new VirtualSocket(listener.owner, line, port);
       near.peer = far;
       far.peer = near;
       time.after(delayMs(owner), listener.owner, () => {
@@ -83,9 +83,13 @@ export class VirtualSocket extends EventEmitter {
   /** When the bytes that were written last arrive. */
   #arrivesAt = 0;
 
-  constructor(owner: SimulatedProcess, line: Line) {
+  /** Of the listener, at its side. */
+  readonly port: number | undefined;
+
+  constructor(owner: SimulatedProcess, line: Line, port?: number) {
     super();
     this.owner = owner;
+    this.port = port;
     this.#line = line;
     line.sockets.add(this);
   }
@@ -100,28 +104,29 @@ export class VirtualSocket extends EventEmitter {
     this.emit("connect");
   }
 
-  write(bytes: Buffer): boolean {
+  write(bytes: Buffer, onArrived?: () => void): boolean {
     const { time } = this.#line;
     const { peer } = this;
     if (this.destroyed || peer === undefined) return false;
     const between = [this.owner, peer.owner];
     const delayMs = Math.max(...between.map((each) => this.#line.delayMs(each)));
     this.#arrivesAt = Math.max(this.#arrivesAt, time.now() + delayMs);
-    time.after(this.#arrivesAt - time.now(), peer.owner, () => this.#deliver(bytes));
+    time.after(this.#arrivesAt - time.now(), peer.owner, () => this.#deliver(bytes, onArrived));
     return true;
   }
 
   /** A reset empties what waits for a cut line; what is on its way arrives. */
-  #deliver(bytes: Buffer): void {
+  #deliver(bytes: Buffer, onArrived?: () => void): void {
     const { peer } = this;
     if (peer === undefined || peer.destroyed) return;
     if ([this.owner, peer.owner].some((each) => this.#line.isCut(each))) {
       if (this.destroyed) return;
-      this.#line.time.after(500, peer.owner, () => this.#deliver(bytes));
+      this.#line.time.after(500, peer.owner, () => this.#deliver(bytes, onArrived));
       return;
     }
     peer.bytesRead += bytes.length;
     peer.emit("data", bytes);
+    onArrived?.();
   }
 
   destroy(): this {

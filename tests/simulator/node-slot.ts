@@ -1,5 +1,6 @@
 /** The place of a node: the process that runs there now, and its machine's clocks. */
 import type { CallbackRequest, DeliveryAttempt } from "../../gateway/callbacks/callback.ts";
+import type { Directory } from "../../gateway/threeds/directory-client.ts";
 import { asInstant, type Clock } from "../../gateway/values/time.ts";
 import type { DatabaseServer } from "./database-server.ts";
 import type { Network } from "./network.ts";
@@ -14,13 +15,15 @@ type World = {
   readonly story: Story;
   readonly network: Network;
   readonly sendCallback: (message: CallbackRequest) => Promise<DeliveryAttempt>;
+  readonly directory: Directory;
 };
 
 export type NodeSlot = ReturnType<typeof makeNodeSlot>;
 
 const startAgainMs = 2_000;
 
-export function makeNodeSlot(name: string, { time, server, story, network, sendCallback }: World) {
+export function makeNodeSlot(name: string, world: World) {
+  const { time, server, story, network, sendCallback, directory } = world;
   const machine = makeMachine(time);
   let process = new SimulatedProcess(name);
   let node: SimulatedNode | undefined;
@@ -65,7 +68,8 @@ export function makeNodeSlot(name: string, { time, server, story, network, sendC
     const own = new SimulatedProcess(name);
     process = own;
     const log = (event: string) => story.note(`${name} ${event}`);
-    const options = { name, database: server.connect(), clock: machine.clock, log, sendCallback };
+    const outside = { sendCallback, directory, log };
+    const options = { name, database: server.connect(), clock: machine.clock, ...outside };
     time.after(0, own, () => {
       startNode(options).then(
         (started) => {

@@ -11,6 +11,9 @@ import { every } from "../../gateway/engine/claim.ts";
 import { signFor } from "../../gateway/merchant-api/control.ts";
 import type { Log } from "../../gateway/observability/log.ts";
 import { makeMetrics } from "../../gateway/observability/metrics.ts";
+import type { WalletPayment } from "../../gateway/orders/order.ts";
+import { makeJudgePayment } from "../../gateway/screening/judge.ts";
+import { makeFindRuleSet } from "../../gateway/screening/rule-set.ts";
 import { makeAudit } from "../../gateway/storage/audit.ts";
 import { makeCells } from "../../gateway/storage/cells.ts";
 import type { Database } from "../../gateway/storage/database.ts";
@@ -21,8 +24,10 @@ import {
   routeCallbacks,
   routeFindSealedCard,
   routePendingCards,
+  routeTallies,
 } from "../../gateway/storage/routed-stores.ts";
 import { makeCvvKeyStore, makeKeyStore } from "../../gateway/storage/vault-keys.ts";
+import type { Directory } from "../../gateway/threeds/directory-client.ts";
 import type { Clock } from "../../gateway/values/time.ts";
 import { openKeys } from "../../gateway/vault/keys.ts";
 import { makePendingCards } from "../../gateway/vault/pending-cards.ts";
@@ -31,6 +36,7 @@ import { makeVault } from "../../gateway/vault/vault.ts";
 import { makeStartAcquirer } from "../../gateway/wiring/acquirers.ts";
 import { makeEngine } from "../../gateway/wiring/engine.ts";
 import { makeThreeDs } from "../../gateway/wiring/threeds.ts";
+import { findEnrolment } from "./cards.ts";
 import { live, readSettings } from "./configuration.ts";
 
 type Options = {
@@ -40,6 +46,12 @@ type Options = {
   readonly clock: Clock;
   readonly log: Log;
   readonly sendCallback: (message: CallbackRequest) => Promise<DeliveryAttempt>;
+  readonly directory: Directory;
+};
+
+/** What becomes of a wallet's payment data. */
+export const refusedWallet: WalletPayment = {
+  ...{ type: "walleta_encrypted", refusal: { code: "wallet_refused", detail: "" } },
 };
 
 const config = readSettings();
@@ -50,7 +62,14 @@ const gathered = { batchMax: 256 };
 
 export type SimulatedNode = Awaited<ReturnType<typeof startNode>>;
 
-export async function startNode({ name, database, log, sendCallback, ...options }: Options) {
+export async function startNode({
+  name,
+  database,
+  log,
+  sendCallback,
+  directory,
+  ...options
+}: Options) {
   const clock = await openDatabaseClock({
     clock: options.clock,
     readTime: () => readDatabaseTime(database.query),
@@ -70,22 +89,37 @@ export async function startNode({ name, database, log, sendCallback, ...options 
   const audit = makeAudit(database, { actor: { who: name, from: "simulation" } });
   const gates = makeGates(clock);
   const resources = { config, log, metrics, database, cells, clock, vault, digests, pendingCards };
+  const baseUrl = () => "https://pay.example";
   const threeds = makeThreeDs({
-    ...{ ...resources, configuration: live, baseUrl: () => "", resultsUrl: () => "" },
-    directories: { find: () => undefined, findEnrolment: () => undefined },
+    ...{ ...resources, configuration: live, baseUrl, resultsUrl: () => `${baseUrl()}/results` },
+    directories: {
+      find: () => directory,
+      findEnrolment: (number, policy) => (policy === "off" ? undefined : findEnrolment(number)),
+    },
   });
   const callbacks = makeCallbackDelivery();
   const engine = makeEngine({
     ...{ ...resources, node, configuration: live, gates, threeds, onStep: [callbacks.start] },
     hold: { unless: (task) => task },
     findIssuer: () => undefined,
-    screening: { makeJudge: () => () => undefined },
+    screening: { makeJudge: () => makeJudge() },
+  });
+  const browsers = threeds.makeBrowserAuthentication(engine.reports);
+  const pages = engine.makePages({
+    ...{ baseUrl, stepOf: browsers.stepOf },
+    openWallet: async () => ({ wallet: refusedWallet, paid: undefined }),
   });
   gates.open(makeStartAcquirer({ ...resources, audit }, engine.lateApprovals, live));
   gates.update(live.current().gates.values());
   await engine.claims.claimOwn();
   startJobs();
-  return { name, engine };
+  return {
+    name,
+    engine,
+    browsers,
+    pages,
+    receiveResult: threeds.makeReceiveResult(engine.reports),
+  };
 
   function startJobs(): void {
     const start = (everyMs: number, task: () => Promise<unknown>) =>
@@ -94,6 +128,19 @@ export async function startNode({ name, database, log, sendCallback, ...options 
     start(config.claimEveryMs, () => clock.certain().then(callbacks.claimDue));
     start(config.clockEveryMs, clock.measure);
     start(10_000, () => digests.destroyExpired());
+    start(10_000, () => pendingCards.destroyExpired(clock.now()));
+  }
+
+  /** By rules that count nothing. */
+  function makeJudge() {
+    return makeJudgePayment({
+      findRuleSet: makeFindRuleSet(live.current, ({ kind }) => {
+        throw new Error(`rule ${kind} is unusable`);
+      }),
+      ...{ store: routeTallies(cells, lasting), lists: { find: () => undefined, size: 0 } },
+      ...{ findIpCountry: () => undefined, digestSubject: vault.digestSubject },
+      onUndoFailed: () => undefined,
+    });
   }
 
   function makeCallbackDelivery() {

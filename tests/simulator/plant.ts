@@ -36,14 +36,15 @@ async function search(fault: PlantedFault) {
   }
 }
 
-function plant({ name, right, wrong }: PlantedFault, file: string): void {
-  const text = readFileSync(file, "utf8");
-  if (text.split(right).length !== 2)
-    throw new Error(`cannot plant "${name}": the place has changed`);
-  writeFileSync(
-    file,
-    text.replace(right, () => wrong),
-  );
+function plant({ name, right, wrong, also }: PlantedFault, file: string): void {
+  let text = readFileSync(file, "utf8");
+  for (const place of [{ right, wrong }, ...(also ? [also] : [])]) {
+    if (text.split(place.right).length !== 2) {
+      throw new Error(`cannot plant "${name}": the place has changed`);
+    }
+    text = text.replace(place.right, () => place.wrong);
+  }
+  writeFileSync(file, text);
 }
 
 async function simulateIn(copy: string) {

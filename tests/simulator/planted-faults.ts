@@ -8,6 +8,8 @@ export type PlantedFault = {
   readonly file: string;
   readonly right: string;
   readonly wrong: string;
+  /** A second place of the same file. */
+  readonly also?: { readonly right: string; readonly wrong: string };
 };
 
 // biome-ignore format: a table
@@ -30,8 +32,9 @@ export const plantedFaults: readonly PlantedFault[] = [
     right: 'if (event.kind !== "authorized" && event.kind !== "approved_in_part") return undefined;', wrong: 'if (event.kind !== "approved_in_part") return undefined;' },
   { name: "a corrected attempt begins while a reversal is owed", fixedBy: "e0b35c0", file: "engine/accept.ts",
     right: 'return isFinal(stage) && stage !== "approved" && order.owed === undefined;', wrong: 'return stage !== "approved";' },
-  { name: "a deadline ends an order that has moved on", fixedBy: "7879f6b", file: "engine/claim.ts",
-    right: 'if (owed?.effect === "authorize") return false;\n', wrong: "if (owed?.resting === true) return false;\n" },
+  { name: "a deadline ends an order that has moved on", fixedBy: "7879f6b", file: "orders/apply.ts",
+    right: "return (await commit(step)) === \"done\" ? step.order : undefined;\n  };\n}\n\n/**\n * Begins another", wrong: "return (await commit(step)) === \"done\" ? step.order : makeApply({ advance, commit, load, clock })(await load(order), event).then((next) => next instanceof Failure ? undefined : next);\n  };\n}\n\n/**\n * Begins another",
+    also: { right: "makeClaim({ advance, commit, clock }", wrong: "makeClaim({ advance, commit, load, clock }" } },
   { name: "an order is claimed while its lease lasts", fixedBy: "ffa84fc", file: "orders/advance.ts",
     right: "if (!isBeforeRest(last)) return { effect, claimableAt: later(at, deadlines.leaseMs) };", wrong: "if (!isBeforeRest(last)) return { effect, claimableAt: later(at, 5_000) };" },
 

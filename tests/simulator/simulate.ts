@@ -5,8 +5,8 @@
  * history that was found, or with its own (`--whole`), and the exit status is 1.
  */
 import { parseArgs } from "node:util";
+import { allCells } from "./cells.ts";
 import { describeFault, faultKinds } from "./faults.ts";
-import { allCells } from "./laws.ts";
 import { shorten } from "./shorten.ts";
 import { type Outcome, planOf, simulate } from "./simulation.ts";
 

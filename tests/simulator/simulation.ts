@@ -4,13 +4,15 @@
  */
 import type { CallbackRequest, DeliveryAttempt } from "../../gateway/callbacks/callback.ts";
 import { asInstant } from "../../gateway/values/time.ts";
+import { allDigits, directoryName } from "./cards.ts";
 import type { Row } from "./database-model.ts";
 import { readArray, readDocuments } from "./database-model.ts";
 import { makeDatabaseServer } from "./database-server.ts";
-import { describeFault, type Fault, planDuration, planFaults } from "./faults.ts";
-import { makeHost } from "./host.ts";
+import { makeDirectoryHost } from "./directory.ts";
+import { describeFault, type Fault, planDuration, planFaults, planStorms } from "./faults.ts";
+import { goodManners, makeHost } from "./host.ts";
 import { makeLaws, type Violation } from "./laws.ts";
-import { type Purchase, planPurchases, secrets, startPurchase } from "./merchants.ts";
+import { type Purchase, planPurchases, startPurchase } from "./merchants.ts";
 import { makeNetwork } from "./network.ts";
 import { makeNodeSlot, type NodeSlot } from "./node-slot.ts";
 import { makeOperator } from "./operator.ts";
@@ -45,10 +47,11 @@ const calmMs = 6 * 3_600_000;
 export function planOf(seed: number, purchases: number): Plan {
   const random = makeRandom(seed);
   const untilMs = planDuration(random.fork("duration"));
+  const span = { untilMs, storms: planStorms(random.fork("storms"), untilMs) };
   return {
     untilMs,
-    faults: planFaults(random.fork("faults"), nodeCount, untilMs),
-    purchases: planPurchases(random.fork("purchases"), purchases, untilMs),
+    faults: planFaults(random.fork("faults"), nodeCount, span),
+    purchases: planPurchases(random.fork("purchases"), purchases, span),
   };
 }
 
@@ -73,16 +76,28 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     onBooked: (booking) => laws.onBooked(booking),
     tell: (sentence, reference) => story.tell(sentence, about(reference)),
   });
-  const laws = makeLaws(server.tables, { books: host.books, secrets });
+  const directory = makeDirectoryHost({
+    ...{ time, random: random.fork("directory") },
+    async postResult(text) {
+      const answer = await call(({ receiveResult }) => receiveResult(directoryName, text));
+      return typeof answer === "string" ? answer : undefined;
+    },
+  });
+  const laws = makeLaws(server.tables, {
+    books: host.books,
+    secrets: allDigits,
+    proven: directory.proven,
+  });
   const receivers = { failUntil: 0 };
   const receiverRandom = random.fork("receivers");
   const callRandom = random.fork("calls");
+  const outside = { sendCallback, directory: directory.directory };
   const slots = Array.from({ length: nodeCount }, (_, index) =>
-    makeNodeSlot(`node-${index + 1}`, { time, server, story, network, sendCallback }),
+    makeNodeSlot(`node-${index + 1}`, { time, server, story, network, ...outside }),
   );
   const operator = makeOperator({ time, server, story, host, random: random.fork("operator") });
   for (const slot of slots) slot.start();
-  const merchants = { time, random, laws, story, call };
+  const merchants = { time, random, laws, story, directory, call };
   for (const purchase of plan.purchases) startPurchase(purchase, merchants);
   for (const fault of plan.faults) {
     time.after(fault.atMs, time.world, () => begin(fault));
@@ -98,7 +113,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       lookAt = time.now() + 5_000;
       return time.now() > plan.untilMs + 400_000 && isQuiet();
     });
-    laws.checkEnd();
+    laws.checkEnd(startOfTime + time.now());
   } finally {
     process.off("unhandledRejection", onRejection);
     restore();
@@ -125,15 +140,17 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   function onExecuted(name: string, values: readonly unknown[], rows: Row[]): void {
     story.note(`${name} ${rows.length}`);
     if (name === "record_callbacks") noteCallbacks(String(values[0]));
-    if (name !== "begin_orders" && name !== "move_orders") return;
+    if (!/^(begin_orders|move_orders|enter_cards)$/.test(name)) return;
     const written = new Set(rows.map(({ id }) => id));
     const events = readDocuments(values[11]);
+    const ats = readArray(values[9]);
     for (const [index, id] of readArray(values[1]).entries()) {
       if (id === null || !written.has(id)) continue;
       const record = server.tables.orders.get(id);
       const meaning = `${record?.kind} ${record?.stage}, owes ${record?.owes ?? "nothing"}`;
       story.tell(`${values[12]} commits ${kindsOf(events[index])}: ${meaning}`, id);
-      laws.onCommit(id, events[index] ?? "[]");
+      const at = Number(ats[index]) - startOfTime;
+      laws.onCommit(id, { events: events[index] ?? "[]", node: String(values[12]), at });
     }
   }
 
@@ -180,7 +197,8 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     story.tell("all faults end");
     server.heal();
     network.heal();
-    Object.assign(host.manners, { unruly: 0, refusesReversals: false, isSilent: false });
+    Object.assign(host.manners, goodManners);
+    directory.manners.unruly = 0;
     receivers.failUntil = 0;
     for (const slot of slots) slot.heal();
   }
@@ -203,14 +221,17 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       links_are_reset:        () => network.reset(slot.process),
       host_line_is_cut:       () => network.cut(host.process, forMs),
       host_is_unruly:         () => { manners.unruly = degree; later(() => { manners.unruly = 0; }); },
+      host_is_fickle:         () => { manners.isFickle = true; later(() => { manners.isFickle = false; }); },
       host_is_silent:         () => { manners.isSilent = true; later(() => { manners.isSilent = false; }); },
       host_refuses_reversals: () => { manners.refusesReversals = true; later(() => { manners.refusesReversals = false; }); },
+      host_refuses_repeats:   () => { manners.refusesRepeats = true; later(() => { manners.refusesRepeats = false; }); },
       database_is_away:       () => server.goAway(forMs, false),
       database_is_silent:     () => server.goAway(forMs, true),
       database_is_read_only:  () => server.refuseWrites(forMs),
       database_loses_answers: () => server.loseStatements(forMs),
       standby_takes_over:     () => laws.onCommitsLost(server.failOver(forMs)),
       operator_decides:       () => operator.work(forMs),
+      directory_is_unruly:    () => { directory.manners.unruly = degree; later(() => { directory.manners.unruly = 0; }); },
       receivers_fail:         () => { receivers.failUntil = time.now() + forMs; },
     };
     begins[kind]();
