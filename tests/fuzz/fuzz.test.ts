@@ -1,5 +1,9 @@
 /** A few hundred inputs for each target from fixed seeds, and every input that was a finding. */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { changed } from "./changed.ts";
 import { codecTargets } from "./codecs.ts";
@@ -50,4 +54,24 @@ test("a reader that takes longer than its limit is found", async () => {
 
   await assert.rejects(checkInput(slow, "slow", 50), /processor time/);
   assert.equal(await checkInput(slow, "fast"), "accepted");
+});
+
+test("a reader that never ends is reported and saved by the watchdog", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-fuzz-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const options = JSON.stringify({ folder, cpuMsMax: 300 });
+  const script = `
+    import { startWatchdog } from ${JSON.stringify(import.meta.resolve("./watchdog.ts"))};
+    (await startWatchdog(${options})).watch({ target: "endless", seed: 7, input: "%" });
+    for (;;);`;
+
+  const program = join(folder, "endless.mjs");
+  await writeFile(program, script);
+
+  const ran = spawnSync(process.execPath, [program], { encoding: "utf8", timeout: 120_000 });
+
+  assert.equal(ran.signal, "SIGKILL");
+  assert.match(ran.stdout, /^endless does not end, seed 7: "%"$/m);
+  const saved = JSON.parse(await readFile(join(folder, "endless-hang-7.json"), "utf8"));
+  assert.deepEqual([saved.target, saved.input], ["endless", "%"]);
 });

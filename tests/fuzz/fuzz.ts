@@ -12,6 +12,8 @@ import { codecTargets } from "./codecs.ts";
 import { makeHttpTargets } from "./http.ts";
 import { signatureTargets } from "./signatures.ts";
 import { betweenBatches, type Finding, runBatch, type Target } from "./target.ts";
+import { startWatchdog } from "./watchdog.ts";
+import { makeWireTargets } from "./wire.ts";
 
 const { values } = parseArgs({
   options: {
@@ -33,14 +35,17 @@ const end = {
   },
 };
 // A run of low priority on a busy machine waits for its database.
-const world = await startWorld(end, { GW_DATABASE_CONNECT_TIMEOUT_S: "60" });
+const settings = { GW_DATABASE_CONNECT_TIMEOUT_S: "60" };
+const world = await startWorld(end, settings);
 const all: readonly Target[] = [
   ...[...codecTargets, ...signatureTargets],
   ...(await makeHttpTargets(world)),
+  ...(await makeWireTargets(end, settings)),
 ];
 const wanted = all.filter(({ name }) => values.target === undefined || values.target === name);
 const findings: Finding[] = [];
 const tallies = new Map(wanted.map(({ name }) => [name, new Map<string, number>()]));
+const watchdog = await startWatchdog({ folder: folder("fuzz/findings") });
 console.log(`seed ${seed}`);
 const startedMs = performance.now();
 
@@ -49,7 +54,9 @@ do {
   for (const target of wanted) {
     if (findings.some((finding) => finding.target === target.name)) continue;
     const outcomes = tallies.get(target.name) ?? new Map();
-    const finding = await runBatch(target, { seed: seed + batch, runs }, outcomes);
+    const { watch } = watchdog;
+    const finding = await runBatch(target, { seed: seed + batch, runs, watch }, outcomes);
+    watchdog.rest();
     if (finding !== undefined) report(finding);
     await betweenBatches();
     if (isOver()) break;

@@ -22,7 +22,12 @@ export type Finding = {
   readonly problem: string;
 };
 
-type Batch = { readonly seed: number; readonly runs: number };
+type Batch = {
+  readonly seed: number;
+  readonly runs: number;
+  /** Hears of every input before it is checked. */
+  readonly watch?: (checked: Omit<Finding, "problem">) => void;
+};
 
 /** One input may take a second of this thread's processor time, however busy the machine is. */
 const hangMs = 1_000;
@@ -30,10 +35,11 @@ const hangMs = 1_000;
 /** The same seed repeats the batch exactly. */
 export async function runBatch(
   target: Target,
-  { seed, runs }: Batch,
+  { seed, runs, watch }: Batch,
   outcomes: Map<string, number>,
 ): Promise<Finding | undefined> {
   const property = fc.asyncProperty(target.inputs, async (input) => {
+    watch?.({ target: target.name, seed, input });
     const outcome = await checkInput(target, input);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   });
