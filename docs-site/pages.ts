@@ -13,7 +13,7 @@ type Section = { readonly title: string; readonly pages: readonly string[] };
 
 // biome-ignore format: a table
 export const sections: readonly Section[] = [
-  { title: "Get started", pages: ["docs/README.md", "docs/quick-start.md", "docs/concepts.md", "docs/test-cards.md", "docs/explorer.md", "docs/going-live.md"] },
+  { title: "Get started", pages: ["docs/README.md", "docs/quick-start.md", "docs/concepts.md", "docs/test-cards.md", "docs/explorer.md", "docs/certify.md", "docs/going-live.md"] },
   { title: "Guides", pages: ["docs/3d-secure.md", "docs/wallets.md", "docs/recurrent.md", "docs/callbacks.md", "docs/receive-callbacks.md", "docs/payment-page.md", "docs/refused-requests.md", "docs/moving-a-shop.md"] },
   { title: "Operations", pages: ["docs/merchant-api/README.md", ...inFolder("docs/merchant-api", ["README", "errors", "status-response"])] },
   { title: "Reference", pages: ["docs/merchant-api/status-response.md", "docs/merchant-api/errors.md", "docs/orders.md", "docs/glossary.md", "CHANGELOG.md"] },

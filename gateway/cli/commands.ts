@@ -44,6 +44,7 @@ const commands: readonly Row[] = [
   ["privacy",   "erase a person's data on request",                                             async () => (await import("./privacy.ts")).addPrivacyCommands],
   ["key",       "the vault's keys, and the key-encryption key that seals them",                 async () => (await import("./key.ts")).addKeyCommands],
   ["callback",  "callbacks to merchants: list, show every attempt, send again",                 async () => (await import("./callback.ts")).addCallbackCommands],
+  ["certify",   "play the worst days against a merchant's server in the sandbox, and grade it",  async () => (await import("./certify.ts")).addCertify],
 ];
 
 /** A wrong option is refused as any other input. */

@@ -1,6 +1,6 @@
 /**
  * The demonstration merchant of a gateway in staging, reached over HTTP alone: `gw callback listen`
- * runs on a developer's machine, which has neither the database nor the keys.
+ * and `gw certify` run on a developer's machine, which has neither the database nor the keys.
  */
 import { hash } from "node:crypto";
 import { makeAddressRules, resolveBySystem } from "../callbacks/addresses.ts";
@@ -31,14 +31,15 @@ export async function openDemonstrationMerchant(gateway: string) {
     );
   }
   const values = await answer.json().catch(() => ({}));
-  const { LOGIN: login, CONTROL_KEY: controlKey } = values as Readonly<Record<string, string>>;
+  const given = values as Readonly<Record<string, string>>;
+  const { LOGIN: login, CONTROL_KEY: controlKey, ENDPOINT, SECURE_ENDPOINT } = given;
   if (login === undefined || controlKey === undefined) {
     return new Problem(`What answers at ${url} is no gateway of this version.`);
   }
   const sign = (...parts: readonly string[]) => hash("sha1", parts.join("") + controlKey);
 
   return {
-    ...{ url, login, sign },
+    ...{ url, login, refund },
     /** Results since a moment that an earlier answer named, and some before it; latest first. */
     listCallbacks: (since: string) =>
       read<CallbackPage>("/sandbox/callbacks", { since }, [login, since]),
@@ -51,6 +52,22 @@ export async function openDemonstrationMerchant(gateway: string) {
         to,
       ]),
   };
+
+  /** Of all of it, at the endpoint that has the order. Answers why not. */
+  async function refund(own: string, order: string): Promise<string | undefined> {
+    const ids = { login: login ?? "", client_orderid: own, orderid: order };
+    const control = sign(...Object.values(ids));
+    let cause = "";
+    for (const endpoint of [ENDPOINT, SECURE_ENDPOINT]) {
+      const body = new URLSearchParams({ ...ids, control });
+      const sent = ask(`${url}/gw/api/v2/return/${endpoint}`, { method: "POST", body });
+      const reply = await sent.then((answered) => answered.text()).catch(causeOf);
+      const fields = new URLSearchParams(reply.replaceAll("\n", ""));
+      if (fields.get("type") === "async-response") return undefined;
+      cause = fields.get("error-message") ?? reply;
+    }
+    return cause;
+  }
 
   /** Throws while the gateway is away. */
   async function read<Content>(

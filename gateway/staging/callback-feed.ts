@@ -1,6 +1,6 @@
 /**
- * The demonstration merchant's callbacks for a developer's machine without a public address: what
- * `gw callback listen` asks for. The merchant signs each request with its control key. The
+ * The demonstration merchant's callbacks for a developer's machine without a public address, for
+ * `gw callback listen` and `gw certify`. The merchant signs each request with its control key. The
  * gateway's own delivery does not depend on it.
  */
 import { FormFault, parseForm } from "@tollgate/protocols/form";

@@ -1,0 +1,272 @@
+/**
+ * What `gw certify` does to a merchant's server: buys as a browser does, brings genuine, repeated
+ * and forged callbacks, and reads what the server believes of an order. The gateway's results come
+ * from the gateway itself.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { CallbackRequest } from "../callbacks/callback.ts";
+import type { SendOutcome } from "../callbacks/send.ts";
+import { Problem } from "../values/problem.ts";
+import { readFields } from "./callback-listen.ts";
+import {
+  type CallbackKey,
+  causeOf,
+  type DemonstrationMerchant,
+  makeForward,
+} from "./demonstration-merchant.ts";
+
+export type StageOptions = {
+  readonly purchaseUrl: string;
+  readonly callbackUrl: string;
+  /** With `{order}` in it. */
+  readonly orderUrl: string;
+  /** For a result of the gateway. */
+  readonly waitMs: number;
+  /** For what the merchant's server finds out by itself. */
+  readonly asksWithinMs: number;
+};
+
+export const orderStates = ["open", "paid", "failed", "refunded"] as const;
+export type OrderState = (typeof orderStates)[number];
+
+export type CertifyCard = { readonly number: string; readonly cvv: string };
+
+/** A result of the gateway, and the callback that announces it. */
+export type Announced = {
+  readonly key: CallbackKey;
+  readonly order: string;
+  readonly fields: Readonly<Record<string, string>>;
+};
+
+type Expected = {
+  readonly order: string;
+  readonly state: OrderState;
+  /** Nothing where the goods may have gone out before. */
+  readonly shipped?: number;
+};
+
+export type CertifyStage = Exclude<Awaited<ReturnType<typeof openStage>>, Problem>;
+
+const lookEveryMs = 100;
+/** A server may store a callback, answer, and process it afterwards. */
+const processesWithinMs = 10_000;
+const answersWithinMs = 15_000;
+const buyerWaitsMs = 30_000;
+/** A second charge comes with the first one, or soon after it. */
+const secondChargeMs = 1_500;
+
+export async function openStage(merchant: DemonstrationMerchant, options: StageOptions) {
+  const { purchaseUrl, callbackUrl, orderUrl, waitMs, asksWithinMs } = options;
+  const forward = makeForward(callbackUrl, answersWithinMs);
+  const known = new Map<string, Announced["fields"]>();
+  const expectations = new Map<string, Expected & { readonly check: string }>();
+  const first = await merchant.listCallbacks("").catch(causeOf);
+  if (first instanceof Problem) return first;
+  if (typeof first === "string") return new Problem(`The gateway does not answer: ${first}.`);
+  const since = String(first.now);
+  let check = "";
+  return {
+    ...{
+      buy,
+      press,
+      pay,
+      resultOf,
+      hasResult,
+      isChargedTwice,
+      refund,
+      bring,
+      forge,
+      expect,
+      asksWithinMs,
+    },
+    /** What is expected from now on belongs to this check. */
+    begin(name: string): void {
+      check = name;
+    },
+    /** The checks whose orders have changed since. */
+    async lookAgain(): Promise<ReadonlyMap<string, Problem>> {
+      const changed = new Map<string, Problem>();
+      for (const { check: name, ...expected } of expectations.values()) {
+        // An order that was open may have ended meanwhile.
+        if (expected.state === "open" && (await hasResult(expected.order))) continue;
+        const fault = findFault(await view(expected.order), expected);
+        if (fault !== undefined) changed.set(name, new Problem(`At the end: ${fault.sentence}`));
+      }
+      return changed;
+    },
+  };
+
+  /** Answers the order's id. */
+  async function buy(card: CertifyCard): Promise<string | Problem> {
+    const order = randomUUID();
+    const status = await press(card, order);
+    if (status instanceof Problem) return status;
+    return status < 400 ? order : new Problem(`The purchase was answered with ${status}.`);
+  }
+
+  /** The buyer presses the button; the same order twice is an impatient buyer. */
+  async function press(card: CertifyCard, order: string): Promise<number | Problem> {
+    const body = new URLSearchParams({
+      ...{ order, credit_card_number: card.number, expire_month: "12", expire_year: "2031" },
+      ...{ cvv2: card.cvv, card_printed_name: "JANE DOE" },
+    });
+    const signal = AbortSignal.timeout(buyerWaitsMs);
+    const sent = { method: "POST", body, redirect: "manual", signal } as const;
+    const answer = await fetch(purchaseUrl, sent).catch(causeOf);
+    if (typeof answer === "string") return new Problem(`The purchase was not answered: ${answer}.`);
+    await answer.arrayBuffer().catch(() => undefined);
+    return answer.status;
+  }
+
+  /** A purchase, and the gateway's result of it, which no callback has announced yet. */
+  async function pay(card: CertifyCard): Promise<Announced | Problem> {
+    const order = await buy(card);
+    return order instanceof Problem ? order : resultOf(order);
+  }
+
+  async function resultOf(order: string, count = 1): Promise<Announced | Problem> {
+    const found = await within(waitMs, async () => (await findResults(order))[count - 1]);
+    return (
+      found ?? new Problem("The gateway has no result of the order that names a callback URL.")
+    );
+  }
+
+  /** The oldest first. */
+  async function findResults(order: string): Promise<readonly Announced[]> {
+    const page = await merchant.listCallbacks(since).catch(() => undefined);
+    if (page === undefined || page instanceof Problem) return [];
+    for (const key of page.callbacks) {
+      if (known.has(nameOf(key))) continue;
+      const request = await merchant.writeCallback(key).catch(() => undefined);
+      if (request === undefined || request instanceof Problem) continue;
+      known.set(nameOf(key), Object.fromEntries(readFields(request)));
+    }
+    return page.callbacks.toReversed().flatMap((key) => {
+      const fields = known.get(nameOf(key));
+      return fields?.["client_orderid"]?.includes(order) ? [{ key, order, fields }] : [];
+    });
+  }
+
+  /** Whether the gateway has more than one order for one order of the shop. */
+  async function isChargedTwice(order: string): Promise<boolean> {
+    const twice = await within(secondChargeMs, async () => {
+      const charged = new Set((await findResults(order)).map(({ key }) => key.order));
+      return charged.size > 1 ? true : undefined;
+    });
+    return twice === true;
+  }
+
+  async function hasResult(order: string): Promise<boolean> {
+    return (await findResults(order)).length > 0;
+  }
+
+  /** As the merchant's staff does it in the portal: only the callback tells the server. */
+  async function refund({ order, fields }: Announced): Promise<Announced | Problem> {
+    const { client_orderid: own = "", orderid = "" } = fields;
+    const cause = await merchant.refund(own, orderid);
+    return cause === undefined ? resultOf(order, 2) : new Problem(`No refund: ${cause}.`);
+  }
+
+  /** The genuine callback, as it would be sent now. Any answer but 2xx makes the gateway repeat. */
+  async function bring({ key }: Announced): Promise<Problem | undefined> {
+    const request = await merchant.writeCallback(key, callbackUrl).catch(causeOf);
+    if (request instanceof Problem) return request;
+    if (typeof request === "string") return new Problem(`The gateway is away: ${request}.`);
+    const outcome = await forward(request);
+    if (isAccepted(outcome)) return undefined;
+    return new Problem(`A genuine callback was answered with ${describe(outcome)}.`);
+  }
+
+  /** A callback with other fields, whose signature no longer fits. Answers whether it passed. */
+  async function forge({ key }: Announced, changes: Changes): Promise<boolean | Problem> {
+    const request = await merchant.writeCallback(key, callbackUrl).catch(causeOf);
+    if (request instanceof Problem) return request;
+    if (typeof request === "string") return new Problem(`The gateway is away: ${request}.`);
+    return isAccepted(await forward(rewrite(request, changes)));
+  }
+
+  /** Waits until it is so; at the end of all checks it must still be so. */
+  async function expect(
+    expected: Expected,
+    limitMs = Math.min(processesWithinMs, asksWithinMs),
+  ): Promise<Problem | undefined> {
+    let fault: Problem | undefined;
+    await within(limitMs, async () => {
+      fault = findFault(await view(expected.order), expected);
+      return fault === undefined ? true : undefined;
+    });
+    expectations.set(expected.order, { ...expected, check });
+    return fault;
+  }
+
+  async function view(order: string): Promise<unknown> {
+    const url = orderUrl.replaceAll("{order}", encodeURIComponent(order));
+    const signal = AbortSignal.timeout(answersWithinMs);
+    const read = async () => {
+      const answer = await fetch(url, { headers: { accept: "application/json" }, signal });
+      return answer.ok ? await answer.json() : `HTTP ${answer.status}`;
+    };
+    return read().catch(causeOf);
+  }
+}
+
+function findFault(view: unknown, { state, shipped }: Expected): Problem | undefined {
+  if (typeof view === "string") return new Problem(`The order cannot be read: ${view}.`);
+  const { state: seen, shipped: count } = Object(view) as Readonly<Record<string, unknown>>;
+  if (!orderStates.some((each) => each === seen) || typeof count !== "number") {
+    return new Problem(
+      "The order has no `state` (open, paid, failed, refunded), or no number `shipped`.",
+    );
+  }
+  if (seen !== state) return new Problem(`The order is ${seen}, and should be ${state}.`);
+  const isRight = shipped === undefined ? count <= 1 : count === shipped;
+  if (isRight) return undefined;
+  return new Problem(`The order counts ${count} as shipped, and should count ${shipped ?? 1}.`);
+}
+
+type Changes = Readonly<Record<string, string | undefined>>;
+
+/** Wherever the callback has its fields. */
+function rewrite(request: CallbackRequest, changes: Changes): CallbackRequest {
+  if (request.headers["content-type"] === "application/json") {
+    return { ...request, body: JSON.stringify({ ...JSON.parse(request.body), ...changes }) };
+  }
+  const apply = (fields: URLSearchParams) => {
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === undefined) fields.delete(name);
+      else fields.set(name, value);
+    }
+    return fields.toString();
+  };
+  if (request.method === "POST")
+    return { ...request, body: apply(new URLSearchParams(request.body)) };
+  const url = new URL(request.url);
+  url.search = apply(url.searchParams);
+  return { ...request, url: url.href };
+}
+
+function isAccepted({ status = 0 }: SendOutcome): boolean {
+  return status >= 200 && status < 300;
+}
+
+function describe({ status, failure }: SendOutcome): string {
+  return String(status ?? `nothing (${failure})`);
+}
+
+function nameOf({ order, sequence }: CallbackKey): string {
+  return `${order}-${sequence}`;
+}
+
+/** Looks at once, and again until the time is over. */
+async function within<Found>(
+  limitMs: number,
+  find: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  const giveUpAt = performance.now() + limitMs;
+  for (;;) {
+    const found = await find();
+    if (found !== undefined || performance.now() > giveUpAt) return found;
+    await pause(lookEveryMs);
+  }
+}
