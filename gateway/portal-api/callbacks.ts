@@ -68,7 +68,7 @@ export function resendHandlers(options: CallbackOptions) {
       if (filter === undefined) return notFound;
       const found = await reads.countReceivers(filter, resentMax + 1);
       const count = found.reduce((sum, each) => sum + each.count, 0);
-      const receivers = found.slice(0, 20);
+      const receivers = addUp(found).slice(0, 20);
       return { count: Math.min(count, resentMax), isMore: count > resentMax, receivers };
     },
 
@@ -98,6 +98,17 @@ export function resendHandlers(options: CallbackOptions) {
       };
     },
   } satisfies Partial<Handlers>;
+}
+
+type Receiver = { readonly receiver: string; readonly count: number };
+
+/** A receiver may be one of merchants in several cells. */
+function addUp(found: readonly Receiver[]): readonly Receiver[] {
+  const byName = Map.groupBy(found, ({ receiver }) => receiver);
+  const sums = [...byName].map(([receiver, each]) => ({
+    ...{ receiver, count: each.reduce((sum, { count }) => sum + count, 0) },
+  }));
+  return sums.toSorted((one, other) => other.count - one.count);
 }
 
 type Chosen = Omit<Api["POST /callbacks/resend"]["input"], "reason">;

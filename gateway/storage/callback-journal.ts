@@ -98,6 +98,21 @@ export function resendCallbacks(query: Query, filter: CallbackFilter, now: Insta
   );
 }
 
+/** At most so many in all cells together: each gets what those before it have left. */
+export function makeResend(filter: CallbackFilter, now: Instant, most: number) {
+  let left = most;
+  let turn: Promise<unknown> = Promise.resolve();
+  return (query: Query): ReturnType<typeof resendCallbacks> => {
+    const sent = turn.then(async () => {
+      const resent = left === 0 ? [] : await resendCallbacks(query, filter, now, left);
+      left -= resent.filter(({ asked }) => asked).length;
+      return resent;
+    });
+    turn = sent.catch(() => undefined);
+    return sent;
+  };
+}
+
 /** A page for the portal, the latest first. */
 export function findCallbackPage(query: Query, { after, limit, ...filter }: CallbackQuery) {
   return query<StoredCallback>(

@@ -6,7 +6,7 @@ import { after, beforeEach, test } from "node:test";
 import type { Callback, DeliveryAttempt, DeliveryDecision } from "../callbacks/callback.ts";
 import { asMerchantId, asOrderId, asSerialNumber, receiverOf } from "../values/ids.ts";
 import { asInstant, type Instant, later } from "../values/time.ts";
-import { resendCallbacks } from "./callback-journal.ts";
+import { makeResend, resendCallbacks } from "./callback-journal.ts";
 import { makeCallbackStore } from "./callbacks.ts";
 import { makeFixedName } from "./presence.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
@@ -93,6 +93,18 @@ test("what waits for an earlier one is put off, unless that has ended meanwhile"
   assert.deepEqual(
     (await rows()).map(([, , , due]) => due),
     [now + 3_600_000, now + 3_600_000, now + 5_000],
+  );
+});
+
+test("so many are sent again and no more, however many cells are asked at once", async () => {
+  for (const sequence of [1, 2, 3]) await owe(sequence, later(now, 3_600_000), "given_up");
+
+  const resend = makeResend({ merchantId, orderId }, now, 2);
+  const sent = await Promise.all([resend(database.query), resend(database.query)]);
+
+  assert.deepEqual(
+    sent.map(({ length }) => length),
+    [2, 0],
   );
 });
 

@@ -38,9 +38,8 @@ import {
 } from "../storage/accounts.ts";
 import { isOwnKey } from "../storage/audit.ts";
 import { findEntries, verifyAudit } from "../storage/audit-verify.ts";
-import { resendCallbacks } from "../storage/callback-journal.ts";
+import { makeResend } from "../storage/callback-journal.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
-import type { Query } from "../storage/database.ts";
 import { isUnavailable } from "../storage/faults.ts";
 import { unpackEvent } from "../storage/order-row.ts";
 import { makeFactorStore } from "../storage/second-factors.ts";
@@ -162,8 +161,7 @@ function openOrders(dependencies: Dependencies) {
     receiptIdOf: ({ merchantId, id }: Order) => vault.receiptIdOf({ merchantId, orderId: id }),
     async resend(filter: DeliveryFilter, most: number) {
       const { merchantId } = filter;
-      const resend = (query: Query) =>
-        resendCallbacks(query, filter, dependencies.clock.now(), most);
+      const resend = makeResend(filter, dependencies.clock.now(), most);
       const sent = await (merchantId === undefined
         ? queries.each(resend).then((all) => all.flat())
         : queries.call(merchantId, resend));
