@@ -63,6 +63,8 @@ const wrongCode = new PortalRefusal(401, "wrong_code", "The code is wrong, or wa
 const hasApp = new PortalRefusal(409, "has_app", "Turn the codes of the present app off first.");
 const knownPasskey = new PortalRefusal(409, "known_passkey", "This passkey was added before.");
 const wrongPasskey = new PortalRefusal(401, "wrong_passkey", "The passkey could not be verified.");
+/** Before a challenge for a new passkey, which was made after the password was given again. */
+const toAdd = "add ";
 /** The library takes a tenth of a second to load, and most nodes never need it. */
 const webauthn = () => import("@simplewebauthn/server");
 
@@ -79,8 +81,11 @@ export function codeHandlers(options: FactorOptions) {
       options.onSignIn(account.login, "refused", caller.network);
       return wrongCode;
     },
-    "POST /totp/begin": async (_, { session, account }) =>
-      account.hasTotp ? hasApp : factors.beginTotp(session),
+    async "POST /totp/begin"({ password }, caller) {
+      if (caller.account.hasTotp) return hasApp;
+      const refusal = await checkOwnPassword(options, caller, password);
+      return refusal ?? factors.beginTotp(caller.session);
+    },
     async "POST /totp/confirm"({ code }, { session, actor, now, account }) {
       if (account.hasTotp) return hasApp;
       const refusal = await guard.countCode(account.login, now);
@@ -132,16 +137,11 @@ export function passkeyHandlers(options: FactorOptions) {
       }));
       return { passkeys };
     },
-    async "POST /passkeys/begin"(_, { account, session }) {
-      const known = await factors.listPasskeys(account.id);
-      const { generateRegistrationOptions } = await webauthn();
-      const made = await generateRegistrationOptions({
-        ...{ rpName: "Tollgate", rpID: hostOf(options), userName: account.login },
-        userID: new TextEncoder().encode(account.id),
-        excludeCredentials: known.map(describePasskey),
-        authenticatorSelection: { residentKey: "preferred", userVerification: "required" },
-      });
-      await factors.setChallenge(session.digest, made.challenge);
+    async "POST /passkeys/begin"({ password }, caller) {
+      const refusal = await checkOwnPassword(options, caller, password);
+      if (refusal !== undefined) return refusal;
+      const made = await makeRegistration(options, caller.account);
+      await factors.setChallenge(caller.session.digest, `${toAdd}${made.challenge}`);
       return { options: made };
     },
     async "POST /passkeys/confirm"({ name, response }, caller) {
@@ -183,12 +183,13 @@ export function passkeyHandlers(options: FactorOptions) {
   }
 
   async function readRegistration(response: RegistrationResponseJSON, { session }: Caller) {
-    if (session.challenge === undefined || session.challenge === "") return undefined;
+    if (session.challenge?.startsWith(toAdd) !== true) return undefined;
     await factors.setChallenge(session.digest, "");
+    const expectedChallenge = session.challenge.slice(toAdd.length);
     const { verifyRegistrationResponse } = await webauthn();
     try {
       const { verified, registrationInfo } = await verifyRegistrationResponse({
-        ...{ response, expectedChallenge: session.challenge, expectedOrigin: options.origin() },
+        ...{ response, expectedChallenge, expectedOrigin: options.origin() },
         ...{ expectedRPID: hostOf(options), requireUserVerification: true },
       });
       if (!verified || registrationInfo === undefined) return undefined;
@@ -198,6 +199,17 @@ export function passkeyHandlers(options: FactorOptions) {
       return undefined;
     }
   }
+}
+
+async function makeRegistration(options: FactorOptions, { id, login }: Caller["account"]) {
+  const known = await options.factors.listPasskeys(id);
+  const { generateRegistrationOptions } = await webauthn();
+  return generateRegistrationOptions({
+    ...{ rpName: "Tollgate", rpID: hostOf(options), userName: login },
+    userID: new TextEncoder().encode(id),
+    excludeCredentials: known.map(describePasskey),
+    authenticatorSelection: { residentKey: "preferred", userVerification: "required" },
+  });
 }
 
 /** The second factor was right. */

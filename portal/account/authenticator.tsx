@@ -3,7 +3,6 @@ import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ActionForm, Dialog, ShownOnce } from "../design/dialog.tsx";
-import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { CodeInput } from "../sign-in/step.tsx";
@@ -13,12 +12,12 @@ import { WithPassword } from "./with-password.tsx";
 export function Authenticator({ factors }: { readonly factors: Factors }) {
   const messages = useMessages();
   const queries = useQueryClient();
-  const [asked, setAsked] = useState<"off" | "codes">();
+  const [asked, setAsked] = useState<"on" | "off" | "codes">();
   const [codes, setCodes] = useState<readonly string[]>();
-  const begin = useMutation({ mutationFn: () => call("POST /totp/begin", {}) });
+  const [shown, setShown] = useState<ShownSecret>();
   const refresh = () => queries.invalidateQueries({ queryKey: ["session"] });
   const keep = async (made: { readonly recoveryCodes: readonly string[] }) => {
-    begin.reset();
+    setShown(undefined);
     setCodes(made.recoveryCodes);
     await refresh();
   };
@@ -30,15 +29,10 @@ export function Authenticator({ factors }: { readonly factors: Factors }) {
           {factors.totp ? messages.appOn : messages.appOff}
         </span>
         <div className="space" />
-        <Button
-          variant="default"
-          loading={begin.isPending}
-          onClick={() => (factors.totp ? setAsked("off") : begin.mutate())}
-        >
+        <Button variant="default" onClick={() => setAsked(factors.totp ? "off" : "on")}>
           {factors.totp ? messages.turnOff : messages.turnOn}
         </Button>
       </div>
-      <Refusal text={begin.error?.message} />
       {hasFactor && (
         <div className="panel-row">
           <div>
@@ -50,8 +44,16 @@ export function Authenticator({ factors }: { readonly factors: Factors }) {
           </Button>
         </div>
       )}
-      {begin.data && <Scan shown={begin.data} keep={keep} close={() => begin.reset()} />}
+      {shown && <Scan shown={shown} keep={keep} close={() => setShown(undefined)} />}
       {codes && <RecoveryCodes codes={codes} close={() => setCodes(undefined)} />}
+      {asked === "on" && (
+        <WithPassword
+          title={messages.app}
+          label={messages.turnOn}
+          run={async (password) => setShown(await call("POST /totp/begin", { password }))}
+          close={() => setAsked(undefined)}
+        />
+      )}
       {asked === "off" && (
         <WithPassword
           title={messages.app}

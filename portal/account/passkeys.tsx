@@ -6,6 +6,7 @@ import { ActionForm, Dialog } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { CallError, call, type OutputOf } from "../shell/call.ts";
+import { SecretInput } from "../sign-in/step.tsx";
 import { Panel } from "./panel.tsx";
 import { hasPasskeys, makePasskey } from "./passkey-prompt.ts";
 import { WithPassword } from "./with-password.tsx";
@@ -83,9 +84,10 @@ type AddPasskeyProps = {
 function AddPasskey({ added, close }: AddPasskeyProps) {
   const messages = useMessages();
   const [name, setName] = useState("");
+  const [password, setPassword] = useState("");
   const add = useMutation({
     async mutationFn() {
-      const { options } = await call("POST /passkeys/begin", {});
+      const { options } = await call("POST /passkeys/begin", { password });
       const response = await makePasskey(options);
       await call("POST /passkeys/confirm", { name: name.trim(), response });
       await added();
@@ -110,6 +112,12 @@ function AddPasskey({ added, close }: AddPasskeyProps) {
           maxLength={60}
           value={name}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        <SecretInput
+          label={messages.passwordAgain}
+          autoComplete="current-password"
+          value={password}
+          onChange={setPassword}
         />
       </ActionForm>
     </Dialog>

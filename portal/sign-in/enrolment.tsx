@@ -9,13 +9,14 @@ import { SecretPicture } from "../account/panel.tsx";
 import { ShownOnce } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import { CodeInput, Step, type StepProps } from "./step.tsx";
+import { CodeInput, SecretInput, Step, type StepProps } from "./step.tsx";
 
 export function Enrolment(_: StepProps) {
   const messages = useMessages();
   const queries = useQueryClient();
   const [code, setCode] = useState("");
-  const begin = useMutation({ mutationFn: () => call("POST /totp/begin", {}) });
+  const [password, setPassword] = useState("");
+  const begin = useMutation({ mutationFn: () => call("POST /totp/begin", { password }) });
   const confirm = useMutation({ mutationFn: () => call("POST /totp/confirm", { code }) });
   const goOn = () => void queries.invalidateQueries({ queryKey: ["session"] });
 
@@ -42,6 +43,14 @@ export function Enrolment(_: StepProps) {
       error={begin.error ?? confirm.error}
       send={() => (isBegun ? confirm.mutate() : begin.mutate())}
     >
+      {!isBegun && (
+        <SecretInput
+          label={messages.passwordAgain}
+          autoComplete="current-password"
+          value={password}
+          onChange={setPassword}
+        />
+      )}
       {isBegun && (
         <>
           <SecretPicture shown={begin.data} />

@@ -23,6 +23,8 @@ test("a user turns the codes of an app on with a QR code, and signs in with one"
   await page.goto(`${address}account`);
   await page.getByRole("button", { name: "Turn on" }).click();
   const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Your password").fill(password);
+  await dialog.getByRole("button", { name: "Turn on" }).click();
   await dialog.getByRole("img", { name: "QR code" }).waitFor();
   await page.waitForFunction("document.querySelector('.qr').naturalWidth > 0");
   await takePicture(page, "portal-account-app");
@@ -56,6 +58,7 @@ test("a passkey is added, asked for at sign-in, and removed", async (t) => {
   await page.getByRole("button", { name: "Add a passkey" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("Test laptop");
+  await dialog.getByLabel("Your password").fill(password);
   await dialog.getByRole("button", { name: "Add a passkey" }).click();
   await page.getByText("Test laptop").waitFor();
   await page.getByText("never used").waitFor();

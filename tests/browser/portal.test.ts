@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
 import { openWindow, type Size, takePicture } from "../support/browser.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
-import { addUser, buildPortal, codeAt, openBrowser } from "../support/portal.ts";
+import { addUser, buildPortal, codeAt, openBrowser, password } from "../support/portal.ts";
 import { fillIn, look } from "../support/portal-window.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -137,7 +137,7 @@ test("an order shows what happened, and is refunded after a preview, with a reas
 test("a wrong password is refused in words, and the second factor is asked for", async (t) => {
   const api = openBrowser(world.gateway);
   await api.signIn("bob");
-  const { secret } = (await api.call("POST /totp/begin", {})).body;
+  const { secret } = (await api.call("POST /totp/begin", { password })).body;
   await api.call("POST /totp/confirm", { code: codeAt(secret, world.clock.now()) });
   world.clock.advance(30_000);
   const { page } = await open(t, "desk");

@@ -178,7 +178,7 @@ test("malformed input is refused, and never an error of the gateway", async () =
   const own = browser();
   await own.signIn(await newUser());
   for (const [what, name, input] of malformed) {
-    await own.call("POST /passkeys/begin", {});
+    await own.call("POST /passkeys/begin", { password });
     const { status } = await own.send(name, input);
     assert.ok([400, 401].includes(status), `${what}: ${status}`);
   }
@@ -230,10 +230,10 @@ test("who has an account guesses no more passwords of others than a stranger", a
 test("codes of an app are not replaced by those of another without the password", async () => {
   const own = browser();
   await own.signIn(await newUser());
-  const { secret } = (await own.call("POST /totp/begin", {})).body;
+  const { secret } = (await own.call("POST /totp/begin", { password })).body;
   await own.call("POST /totp/confirm", { code: codeAt(secret, world.clock.now()) });
 
-  const { body } = await own.call("POST /totp/begin", {});
+  const { body } = await own.call("POST /totp/begin", { password });
 
   assert.deepEqual([body.error?.code, body.secret], ["has_app", undefined]);
 });
@@ -264,7 +264,7 @@ test("codes of an app: turned on, demanded, counted once; and recovery codes", a
   const login = await newUser();
   const own = browser();
   await own.signIn(login);
-  const { secret } = (await own.call("POST /totp/begin", {})).body;
+  const { secret } = (await own.call("POST /totp/begin", { password })).body;
   const codeNow = () => codeAt(secret, world.clock.now());
   const first = codeNow();
   const { recoveryCodes } = (await own.call("POST /totp/confirm", { code: first })).body;
@@ -299,7 +299,7 @@ test("who knows the password cannot go through the codes", async () => {
   const login = await newUser();
   const own = browser();
   await own.signIn(login);
-  const { secret } = (await own.call("POST /totp/begin", {})).body;
+  const { secret } = (await own.call("POST /totp/begin", { password })).body;
   const code = codeAt(secret, world.clock.now());
   await own.call("POST /totp/confirm", { code });
 
@@ -339,7 +339,7 @@ test("in production, roles that see settings or move money must show a second fa
   assert.equal(await viewer.signIn(await newUser("merchant-viewer")), "in");
   assert.equal(await admin.signIn(await newUser("admin")), "enrolment");
   assert.equal((await admin.call("GET /sessions", {})).body.error?.code, "enrolment");
-  const { secret } = (await admin.call("POST /totp/begin", {})).body;
+  const { secret } = (await admin.call("POST /totp/begin", { password })).body;
   const code = codeAt(secret, world.clock.now());
   await admin.call("POST /totp/confirm", { code });
 
@@ -350,7 +350,7 @@ test("every change of an account is in the audit, without a secret", async () =>
   const login = await newUser();
   const own = browser();
   await own.signIn(login);
-  const { secret } = (await own.call("POST /totp/begin", {})).body;
+  const { secret } = (await own.call("POST /totp/begin", { password })).body;
   const code = codeAt(secret, world.clock.now());
   await own.call("POST /totp/confirm", { code });
   await own.call("POST /password", { current: password, next: "another long phrase" });

@@ -5,6 +5,7 @@
 import { type Api, api } from "@tollgate/gateway/portal-api";
 import { hasRight, isMerchantRole, type Role, rights } from "@tollgate/gateway/roles";
 import { addUser } from "./portal.ts";
+import { readGw } from "./programs.ts";
 import { formOf, post } from "./wire.ts";
 import type { World } from "./world.ts";
 
@@ -23,11 +24,14 @@ type Values = {
   /** Of a refused request. */
   readonly serial: string;
   readonly endpoint: string;
+  readonly link: string;
   /** What another merchant's user must never see. */
   readonly secrets: readonly string[];
 };
 
 type Inputs = { readonly [Name in keyof Api]: (values: Values) => object };
+
+const linkWords = ["link", "create", "--amount", "5", "--currency", "USD"];
 
 /** A user of the demonstration merchant. */
 const victim = "victim-of-the-matrix";
@@ -46,12 +50,12 @@ const inputs: Inputs = {
   "POST /sign-in/code":               () => ({ code: "000000" }),
   "POST /sign-in/passkey-challenge":  () => ({}),
   "POST /sign-in/passkey":            () => ({ response: { id: "none" } }),
-  "POST /totp/begin":                 () => ({}),
+  "POST /totp/begin":                 () => wrong,
   "POST /totp/confirm":               () => ({ code: "000000" }),
   "POST /totp/remove":                () => wrong,
   "POST /recovery-codes":             () => wrong,
   "GET /passkeys":                    () => ({}),
-  "POST /passkeys/begin":             () => ({}),
+  "POST /passkeys/begin":             () => wrong,
   "POST /passkeys/confirm":           () => ({ name: "key", response: {} }),
   "POST /passkeys/remove/:passkey":   () => ({ passkey: "none", ...wrong }),
   "GET /orders":                      ({ order }) => ({ search: order }),
@@ -80,7 +84,7 @@ const inputs: Inputs = {
   "GET /rules":                       () => ({}),
   "GET /routing":                     ({ endpoint }) => ({ endpoint, amount: "10.42" }),
   "GET /links":                       () => ({}),
-  "GET /links/:link":                 () => ({ link: "100000000000001" }),
+  "GET /links/:link":                 ({ link }) => ({ link }),
   "GET /reconciliations":             () => ({}),
   "GET /reconciliations/:gate/:day":  () => ({ gate: "sandbox", day: "2030-01-31" }),
   "GET /requests":                    () => ({}),
@@ -119,11 +123,13 @@ export const examples = {
     const refused = await post(world, `/gw/api/v2/sale/${endpoint}`, form);
     const serial = new URLSearchParams(refused.text).get("serial-number") ?? "";
     await world.settle();
+    const { link } = Object(await readGw(world, ...linkWords, "--endpoint", endpoint));
     await addUser(world, { login: victim, role: "merchant-viewer", merchant: "demo" });
     return {
-      ...{ order, serial, endpoint },
+      ...{ order, serial, endpoint, link },
       secrets: [
         order,
+        link,
         "refused-of-demo",
         `"${victim}"`,
         sale["merchant-order-id"],
