@@ -15,7 +15,7 @@ import { Money } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { firstSale, makeRequests, type Shop, withWallet } from "./example-sale.ts";
 import { sendSale } from "./send-sale.ts";
-import type { TestCard } from "./welcome-page.ts";
+import { shopUrl, type TestCard } from "./welcome-page.ts";
 
 export type Sandbox = Shop & {
   readonly bankUrl: string;
@@ -58,7 +58,7 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
       const sandbox = await findSandbox();
       if (sandbox === undefined) return noSandbox;
       return work(sandbox, input).catch((error: unknown) => {
-        if (error instanceof TypeError || error instanceof DOMException) return bankIsSilent;
+        if (isConnectionFault(error)) return bankIsSilent;
         throw error;
       });
     };
@@ -71,7 +71,13 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
         ask<readonly Switch[]>(bankUrl, "/switch-table"),
       ]);
       const named = Object.entries(endpoints).map(([name, id]) => ({ name, id }));
-      return { bank: `${bankUrl}/`, cards, endpoints: named, switches: table.map(viewSwitch) };
+      return {
+        bank: `${bankUrl}/`,
+        shop: shopUrl,
+        cards,
+        endpoints: named,
+        switches: table.map(viewSwitch),
+      };
     }),
     "POST /sandbox/pay": within(
       async (sandbox, { card: name, endpoint, wallet = false }: PayInput) => {
@@ -136,6 +142,12 @@ type PayInput = Parameters<SandboxHandlers["POST /sandbox/pay"]>[0];
 type SwitchInput = Parameters<SandboxHandlers["POST /sandbox/switch"]>[0];
 
 const bankIsSilent = new PortalRefusal(503, "bank_silent", "The sandbox bank does not answer.");
+
+/** As `fetch` tells it: with the socket's error as the cause, or by the signal's time-out. */
+function isConnectionFault(error: unknown): boolean {
+  if (error instanceof DOMException) return error.name === "TimeoutError";
+  return error instanceof TypeError && error.cause instanceof Error;
+}
 
 async function ask<Answer>(bankUrl: string, path: string): Promise<Answer> {
   const answer = await fetch(bankUrl + path, { signal: AbortSignal.timeout(bankAnswersWithinMs) });

@@ -50,6 +50,8 @@ export type Visit = {
 };
 
 const title = "Tollgate (staging)";
+/** Where `npm run shop` listens, beside the gateway. */
+export const shopUrl = "http://127.0.0.1:8070/";
 
 export function renderWelcome(facts: WelcomeFacts, visit: Visit): Html {
   const { wanted, refused } = visit;
@@ -108,7 +110,8 @@ function renderHead({ missing }: WelcomeFacts): Html {
 <p class="lead">A card payment gateway of your own. No money moves here: the bank behind it is a
 sandbox that runs on this machine.</p>
 <nav aria-label="Go to"><a href="/portal/">Portal</a>
-<a href="/docs/">Documentation</a> <a href="#pay">Pay</a> <a href="#orders">Last orders</a>
+<a href="/docs/">Documentation</a> <a href="${shopUrl}">Shop</a> <a href="#pay">Pay</a>
+<a href="#orders">Last orders</a>
 <a href="#credentials">Credentials</a> <a href="#commands">Commands</a>
 <a href="#cards">Test cards</a></nav>`;
 }
@@ -125,6 +128,9 @@ function renderRunning({ baseUrl, bank, database, missing }: WelcomeFacts): Html
 <dt>Gateway</dt><dd><code class="value">${baseUrl}</code></dd>
 <dt>Portal</dt><dd><a href="/portal/"><code>${baseUrl}/portal/</code></a>
 <br><span class="hint">its two logins are in <code>demo.json</code></span></dd>
+<dt>Documentation</dt><dd><a href="/docs/"><code>${baseUrl}/docs/</code></a></dd>
+<dt>Shop</dt><dd><a href="${shopUrl}"><code>${shopUrl}</code></a>
+<br><span class="hint">a demonstration shop: <code>npm run shop</code> starts it</span></dd>
 <dt>Sandbox bank</dt><dd><a href="${bank.url}/"><code>${bank.url}</code></a>
 <br><span class="hint">its books, messages and failure switches</span></dd>
 <dt>ISO 8583 host</dt><dd><code class="value">${bank.host}</code></dd>

@@ -5,6 +5,7 @@ export const sandboxEnglish = {
   sandbox: "Sandbox",
   sandboxHint: "No money moves here: the bank behind this gateway runs on the same machine.",
   bankPages: "The bank's own pages",
+  demonstrationShop: "Demonstration shop",
   testPayments: "Test payments", switches: "Switches", ledger: "Ledger", testCards: "Test cards",
   payments: {
     plain: "Plain sale", frictionless: "3-D Secure, frictionless", challenge: "3-D Secure, with a challenge",
@@ -29,6 +30,7 @@ export const sandboxGerman: typeof sandboxEnglish = {
   sandbox: "Sandbox",
   sandboxHint: "Hier fließt kein Geld: Die Bank hinter diesem Gateway läuft auf derselben Maschine.",
   bankPages: "Die Seiten der Bank",
+  demonstrationShop: "Demonstrations-Shop",
   testPayments: "Testzahlungen", switches: "Schalter", ledger: "Bücher", testCards: "Testkarten",
   payments: {
     plain: "Einfache Zahlung", frictionless: "3-D Secure ohne Rückfrage", challenge: "3-D Secure mit Rückfrage",

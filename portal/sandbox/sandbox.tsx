@@ -27,6 +27,7 @@ export function Sandbox() {
         <h1>{messages.sandbox}</h1>
         <span className="note">{messages.sandboxHint}</span>
         <div className="space" />
+        {data && <a href={data.shop}>{messages.demonstrationShop}</a>}
         {data && <a href={data.bank}>{messages.bankPages}</a>}
       </div>
       <nav className="views" aria-label={messages.views}>
