@@ -8,7 +8,7 @@ import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-qu
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { theme } from "./design/theme.ts";
-import { LanguageProvider } from "./language/language.tsx";
+import { LanguageProvider, loadLanguage } from "./language/language.tsx";
 import { App } from "./shell/app.tsx";
 import { CallError } from "./shell/call.ts";
 
@@ -35,11 +35,12 @@ const queries = new QueryClient({
 
 const place = document.getElementById("root");
 if (place === null) throw new Error("the page has no place for the portal");
+const language = await loadLanguage();
 createRoot(place).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <QueryClientProvider client={queries}>
-        <LanguageProvider>
+        <LanguageProvider first={language}>
           <App />
         </LanguageProvider>
       </QueryClientProvider>

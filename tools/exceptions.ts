@@ -17,11 +17,11 @@ const shortOnes: Readonly<Record<string, string>> = {
   "gateway/values":                           "html picture problem secret",
   // Both the sign-in, which loads nothing else of the account, and the account use it.
   "portal/account":                           "passkey-prompt",
-  // A table of screens, which grows with each.
-  "portal/shell":                             "entries",
   // A list of style sheets.
   "portal/design":                            "styles",
   "tools":                                    "exceptions load-files warm",
+  // One generated file, like the others of the folder.
+  "tools/documents":                          "command-texts",
 };
 
 export const shortFiles: ReadonlySet<string> = new Set(

@@ -72,7 +72,13 @@ async function run(content: object, options: { dryRun?: boolean; prune?: boolean
 function session(): Session {
   const administration = makeAdministration(installation.audit);
   const findings = { tell: () => undefined, are: () => false };
-  const manner = { json: true, input: processInput, isTrial: false, findings };
+  const manner = {
+    json: true,
+    input: processInput,
+    isTrial: false,
+    findings,
+    report: () => undefined,
+  };
   return { ...installation, administration, ...manner };
 }
 

@@ -3,7 +3,6 @@
  * An import ends with 0 when every line is recorded, with 1 when a line is not, with 2 when the
  * file cannot be read.
  */
-import { createReadStream } from "node:fs";
 import { type Command, Option } from "commander";
 import { findRecorded } from "../orders/chargebacks.ts";
 import type { OrderEvent } from "../orders/events.ts";
@@ -45,7 +44,7 @@ async function importFile(session: Session, file: string, options: FormatOptions
   if (format instanceof Problem) return format;
   const problem = await findFileProblem(file);
   if (problem !== undefined) return problem;
-  const lines = await readChargebackFile(createReadStream(file), format).catch((error) => {
+  const lines = await readChargebackFile(session.input.open(file), format).catch((error) => {
     if (!(error instanceof CsvFaults)) throw error;
     return new Problem([...error.sentences, "Nothing was recorded."].join("\n"));
   });
@@ -59,7 +58,7 @@ async function importFile(session: Session, file: string, options: FormatOptions
     results.push({ line: line.line, case: line.chargeback.caseId, ...result });
   }
   const isBad = ({ result }: { result: string }) => result !== "recorded" && result !== "known";
-  process.exitCode = results.some(isBad) ? 1 : 0;
+  if (results.some(isBad)) session.findings.tell();
   if (session.json || results.length > 0) return results;
   return "The file has no chargebacks.";
 }

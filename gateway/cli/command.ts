@@ -78,7 +78,7 @@ export function makeRun(command: Command, work: CommandWork<[Session]>) {
       return await perform(installation, {
         ...{ command, work, json, reason, given: [...words.slice(0, -1), others as never] },
         input: processInput,
-        findings: processFindings,
+        ...{ findings: processFindings, report },
         refuse: (audit, right) => refuse({ ...installation, audit }, right, path),
       });
     } finally {

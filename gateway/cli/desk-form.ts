@@ -26,13 +26,15 @@ export function describeCommand(name: string, command: Command, offer: Offer) {
 function describeOption(path: string, option: Option) {
   const { long = "", flags, description, mandatory, argChoices, defaultValue } = option;
   const [, value = ""] = /[<[](.+)[>\]]/.exec(flags) ?? [];
+  // As rules of screening say it, at the end of their help.
+  const [, words = value] = /\(([\w-]+(?:\|[\w-]+)+)\)$/.exec(description) ?? [];
   return {
     name: long.replace(/^--/, ""),
     does: description,
     isRequired: mandatory,
     /** Empty for a switch without a value. */
     value,
-    choices: argChoices ?? wordsOf[`${path} ${long}`] ?? choicesIn(value),
+    choices: argChoices ?? wordsOf[`${path} ${long}`] ?? choicesIn(words),
     ...(typeof defaultValue === "string" && { preset: defaultValue }),
     isRepeated: option.parseArg !== undefined && option.argChoices === undefined,
   };

@@ -1,19 +1,23 @@
 /**
- * The commands that the portal offers too. The others need the machine: its files, its terminal, or
- * hours. A merchant's user may give those alone whose subject belongs to that merchant.
+ * The commands that the portal offers too; `tools/portal-commands.test.ts` says where the others
+ * are. A merchant's user may give those alone whose subject belongs to that merchant.
  */
+import { gateKinds } from "../acquirers/gates.ts";
 import { listKinds } from "../screening/list-kinds.ts";
 import { listNames } from "../screening/lists.ts";
 
 /** How the merchant is found that a command is about; `operator` where there is none. */
-export type Owner = "operator" | "login" | "endpoint" | "link" | "walletKey";
+export type Owner = "operator" | "login" | "endpoint" | "endpointWord" | "link" | "walletKey";
 
 export type Offer = {
   readonly owner: Owner;
   /** What stands on standard input, or in the file that the command reads. */
   readonly input?: "secret" | "file";
-  /** It asks a host or reads many orders: nothing is tried beforehand, and one runs at a time. */
-  readonly isLong?: true;
+  /**
+   * It asks a host or reads many rows: nothing is tried beforehand, and one runs at a time. What
+   * may take hours is begun, and goes on without the user.
+   */
+  readonly isLong?: "minutes" | "hours";
 };
 
 // biome-ignore format: a table
@@ -26,7 +30,6 @@ export const offers: Readonly<Record<string, Offer>> = {
   "merchant control-key renew": { owner: "login" },
   "merchant control-key set":   { owner: "login", input: "secret" },
   "merchant control-key drop":  { owner: "login" },
-  "merchant key list":          { owner: "login" },
   "merchant key add":           { owner: "login", input: "file" },
   "merchant key remove":        { owner: "login" },
   "endpoint create":            { owner: "operator" },
@@ -42,13 +45,14 @@ export const offers: Readonly<Record<string, Offer>> = {
   "gate mac-key drop":          { owner: "operator" },
   "gate mac-key zone":          { owner: "operator", input: "secret" },
   "gate mac-key drop-zone":     { owner: "operator" },
-  "gate mac-key exchange":      { owner: "operator", isLong: true },
+  "gate mac-key exchange":      { owner: "operator", isLong: "minutes" },
   "directory list":             { owner: "operator" },
   "directory show":             { owner: "operator" },
   "directory put":              { owner: "operator" },
   "directory refresh":          { owner: "operator" },
   "directory remove":           { owner: "operator" },
   "wallet set":                 { owner: "operator" },
+  "wallet domain-file list":    { owner: "operator" },
   "wallet domain-file set":     { owner: "operator", input: "file" },
   "wallet domain-file remove":  { owner: "operator" },
   "wallet key list":            { owner: "operator" },
@@ -60,15 +64,19 @@ export const offers: Readonly<Record<string, Offer>> = {
   "filter enable":              { owner: "operator" },
   "filter disable":             { owner: "operator" },
   "filter remove":              { owner: "operator" },
-  "filter try":                 { owner: "operator", isLong: true },
+  "filter try":                 { owner: "operator", isLong: "minutes" },
   "list show":                  { owner: "operator" },
   "list add":                   { owner: "operator" },
   "list remove":                { owner: "operator" },
   "list import":                { owner: "operator", input: "file" },
   "link create":                { owner: "endpoint" },
   "link close":                 { owner: "link" },
-  "reconcile":                  { owner: "operator", input: "file", isLong: true },
+  "reconcile":                  { owner: "operator", input: "file", isLong: "minutes" },
+  "chargeback list":            { owner: "operator" },
+  "chargeback import":          { owner: "operator", input: "file", isLong: "minutes" },
+  "callback secret":            { owner: "endpointWord" },
   "key list":                   { owner: "operator" },
+  "key rotate":                 { owner: "operator", isLong: "hours" },
 };
 
 /** Of `gw` alone: they name files on the machine, or how its output looks. */
@@ -88,4 +96,12 @@ export const wordsOf: Readonly<Record<string, readonly string[]>> = {
   "list show --kind": listKinds.map(({ name }) => name),
   "filter change --action": ["block", "3ds", "mark", "allow"],
   "filter add --action": ["block", "3ds", "mark", "allow"],
+  ...bothForms("endpoint", "--3ds", ["off", "when_possible", "always"]),
+  ...bothForms("gate", "--kind", gateKinds),
+  ...bothForms("gate", "--partial-as", ["reversal", "refund"]),
 };
+
+/** Of something that is made and changed by the same options. */
+function bothForms(what: string, option: string, words: readonly string[]) {
+  return { [`${what} create ${option}`]: words, [`${what} set ${option}`]: words };
+}

@@ -3,6 +3,7 @@
  * work does it, as the user who is signed in. Nothing here knows what a command does. It is parsed
  * as a command line is, with every value behind its option's name or behind `--`.
  */
+import { hash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import type { Command, CommanderError } from "commander";
 import { routeLinks } from "../storage/payment-links.ts";
@@ -14,7 +15,7 @@ import { settingsOf } from "./configuration-file.ts";
 import { describeCommand, isFile, optionsOf } from "./desk-form.ts";
 import { type Offer, type Owner, offers, sentOptions } from "./desk-offers.ts";
 import { type Installation, readConfiguration } from "./installation.ts";
-import { perform, rightsOf, rightsPathOf, tryOut } from "./perform.ts";
+import { type Output, perform, rightsOf, rightsPathOf, tryOut } from "./perform.ts";
 import { openWalletKeys } from "./wallet.ts";
 
 export { offers } from "./desk-offers.ts";
@@ -34,6 +35,8 @@ export type DeskRequest = {
   readonly options: readonly { readonly name: string; readonly value?: string | undefined }[];
   readonly input?: string | undefined;
   readonly reason?: string | undefined;
+  /** Of the form that it was sent from: a button that is pressed twice does its work once. */
+  readonly once?: string | undefined;
 };
 
 /** It is not theirs, or not for their role: neither tells that there is such a thing. */
@@ -81,13 +84,16 @@ export function makeDesk(installation: Installation, makeProgram: MakeProgram) {
     if (read instanceof Problem) return read;
     const { offer, place, performance, findings } = read;
     if (offer.isLong && isBusy) return new Problem("Another of these runs: wait for its end.");
-    isBusy ||= offer.isLong === true;
-    try {
-      const output = await perform(place, performance);
-      return output instanceof Problem ? output : { output, hasFindings: findings.are() };
-    } finally {
+    isBusy ||= offer.isLong !== undefined;
+    const begun = Promise.withResolvers<Output>();
+    const report = (progress: string) => begun.resolve({ progress });
+    const ended = perform(place, { ...performance, report }).finally(() => {
       if (offer.isLong) isBusy = false;
-    }
+    });
+    // How it ends is in the audit; a failure has ended it there too.
+    if (offer.isLong === "hours") ended.then(begun.resolve, begun.reject);
+    const output = await (offer.isLong === "hours" ? begun.promise : ended);
+    return output instanceof Problem ? output : { output, hasFindings: findings.are() };
   }
 
   async function readRequest(request: DeskRequest, user: DeskUser) {
@@ -109,7 +115,10 @@ export function makeDesk(installation: Installation, makeProgram: MakeProgram) {
     const reason = request.reason;
     const findings = makeFindings();
     const refuse = async () => undefined;
-    const performance = { command, work, given, json: true, input, reason, findings, refuse };
+    const report = () => undefined;
+    const once = onceOf(request, user);
+    const told = { input, reason, findings, refuse, report, once };
+    const performance = { command, work, given, json: true, ...told };
     return { offer, mode, place, performance, findings };
   }
 }
@@ -126,6 +135,11 @@ function makeTurns(max: number) {
     latest = turn.catch(() => undefined);
     return turn;
   };
+}
+
+/** Changed values are another request, and those of another user too. */
+function onceOf({ once, name, words, options }: DeskRequest, { actor }: DeskUser) {
+  return once && hash("sha256", JSON.stringify([actor.who, once, name, words, options]));
 }
 
 function notAllowed(role: Role, right: Right): string {
@@ -265,6 +279,10 @@ const owners: Readonly<Record<Owner, FindOwner>> = {
   async link({ cells }, [id]) {
     const link = isNumericId(String(id)) ? await routeLinks(cells).findById(String(id)) : undefined;
     return link?.merchantId;
+  },
+  async endpointWord(place, [id]) {
+    const { endpoints } = await readConfiguration(place);
+    return [...endpoints.values()].find((each) => each.id === id)?.merchant.id;
   },
   async walletKey(place, [id]) {
     const keys = await (await openWalletKeys(place)).list();

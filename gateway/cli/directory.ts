@@ -1,7 +1,7 @@
 /** `gw directory`: the directory servers of 3-D Secure, and their card ranges. */
 import { X509Certificate } from "node:crypto";
 import { resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { loadDirectories, makeDirectoryAdministration } from "../storage/directories.ts";
 import {
   type DirectoryServer,
@@ -17,6 +17,7 @@ import {
   type GivenOptions,
   orNone,
   type Read,
+  readFlag,
   readSettings,
   readText,
   required,
@@ -50,11 +51,13 @@ export const directoryTable: readonly SettingOption<Values>[] = [
   setting("--requestor-id <text>",     "the 3DS Requestor's id",                                           "requestorId",     words(35), required),
   setting("--requestor-name <text>",   "the 3DS Requestor's name",                                         "requestorName",   words(40), required),
   setting("--requestor-url <url>",     "the 3DS Requestor's web site",                                     "requestorUrl",    https, required),
-  setting("--sandbox",                 "it belongs to a sandbox bank: production refuses it",              "sandbox",         () => true),
+  setting("--sandbox",                 "it belongs to a sandbox bank: production refuses it",              "sandbox",         (text) => readFlag(text) || undefined),
 ];
 
+const noSandbox = new Option("--no-sandbox", "it does not belong to a sandbox bank");
+
 export function addDirectoryCommands(directory: Command): void {
-  const options = directoryTable.map(({ option }) => option);
+  const options = [...directoryTable.map(({ option }) => option), noSandbox];
   // biome-ignore format: a table
   addCommands(directory, [
     ["list",           "list all directory servers, with the number of their card ranges",   listDirectories],

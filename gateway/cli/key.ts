@@ -26,7 +26,7 @@ import {
   readMasterKey,
 } from "../vault/master-key.ts";
 import { rotateKeys } from "../vault/rotate-keys.ts";
-import { addCommands, addOfflineCommands, complain, type Output, type Session } from "./command.ts";
+import { addCommands, addOfflineCommands, type Output, type Session } from "./command.ts";
 import { deleteGivenKeys, masterKeySource } from "./master-key.ts";
 
 export function addKeyCommands(key: Command): void {
@@ -55,7 +55,7 @@ async function listVaultKeys({ database, cells, json }: Session): Promise<Output
 }
 
 async function rotateVaultKeys(
-  { database, cells, masterKey, config, json, actor }: Session,
+  { database, cells, masterKey, config, json, actor, report, findings }: Session,
   { anew = false }: { readonly anew?: boolean },
 ): Promise<Output> {
   const lock = await takeRotationLock(database);
@@ -70,10 +70,14 @@ async function rotateVaultKeys(
       keys: await openKeys(masterKey, makeKeyStore(database.query)),
       store: makeRotationStore(database, allOf(cells), { by: actor.who, at }),
       ...{ graceMs: config.keyGraceMs, keepDigestsMs: config.repeatDays * 86_400_000 },
-      pause: (durationMs) => pause(durationMs),
-      report: (progress) => process.stderr.write(`${progress}\n`),
+      // A node that stops meanwhile does not wait for it: the next rotation goes on.
+      pause: (durationMs) => pause(durationMs, undefined, { ref: false }),
+      report,
     });
-    if (kept.length > 0) complain(undestroyed(kept));
+    if (kept.length > 0) {
+      report(undestroyed(kept));
+      findings.tell();
+    }
     if (json) return { cards, destroyed, kept };
     return { "cards resealed": cards, "keys destroyed": destroyed.join(", ") || "none" };
   } finally {
@@ -86,16 +90,16 @@ function allOf(cells: Cells): readonly Database[] {
   return cells.names().map((name) => cells.databasesOf(name).vault);
 }
 
-function undestroyed(kept: readonly number[]): Problem {
-  return new Problem(
+function undestroyed(kept: readonly number[]): string {
+  return (
     `The keys ${kept.join(", ")} are kept: something that they seal does not open. ` +
-      "Look for damage in the database, then run `gw key rotate` again, or with --anew for " +
-      "new keys all the same.",
+    "Look for damage in the database, then run `gw key rotate` again, or with --anew for " +
+    "new keys all the same."
   );
 }
 
 /** The vault's keys stay; only the key that seals them changes. */
-async function rewrap({ config, database, masterKey }: Session): Promise<Output> {
+async function rewrap({ config, database, masterKey, report }: Session): Promise<Output> {
   if (keySourcesOf(config, "newMasterKey").length === 0) {
     return new Problem(
       "Give the next key-encryption key by GW_NEW_MASTER_KEY_FILE or another of the " +
@@ -112,9 +116,7 @@ async function rewrap({ config, database, masterKey }: Session): Promise<Output>
   try {
     const change = { from: masterKey, to: next };
     const keys = await rewrapKeys(database, (key) => rewrapKey(key, change));
-    process.stderr.write(
-      "Restart every node with the new key-encryption key in the place of the old one.\n",
-    );
+    report("Restart every node with the new key-encryption key in the place of the old one.");
     return { keys, "check value": checkValueOf(next) };
   } finally {
     await lock.release();

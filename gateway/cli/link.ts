@@ -58,14 +58,32 @@ type Given = Partial<Record<string, string>>;
 async function createLink(session: Session, given: Given): Promise<Output> {
   const link = await readLink(session, given);
   if (link instanceof Problem) return link;
-  const { add } = routeLinks(session.cells);
+  const links = routeLinks(session.cells);
+  const known = session.once && (await links.findById(link.id));
+  if (known) return presentAgain(session, known);
   // Before it happens: a command that is interrupted has left its entry.
   const { uses: _, amount, ...rest } = link;
   const after = { ...rest, amount: printMoney(amount) };
   await session.audit.write({ action: "link create", subject: `link ${link.id}`, after });
-  if (!session.isTrial && !(await add(link)))
-    return new Problem("The id is taken by chance: try again.");
-  return present(session, link, given["svg"]);
+  if (session.isTrial || (await links.add(link))) return present(session, link, given["svg"]);
+  // The same request, a moment earlier.
+  const other = session.once && (await links.findById(link.id));
+  return other ? presentAgain(session, other) : new Problem(idTaken);
+}
+
+const idTaken = "The id is taken by chance: try again.";
+
+/** The request was sent before: its link is answered, and no other is made. */
+async function presentAgain(session: Session, link: PaymentLink): Promise<Output> {
+  if (link.createdBy !== session.actor.who) return new Problem(idTaken);
+  const subject = `link ${link.id}`;
+  await session.audit.write({ action: "link create", subject, after: { repeated: true } });
+  return present(session, link, undefined);
+}
+
+function newId({ once }: Session): string {
+  if (once === undefined) return String(randomInt(idMin, idMax));
+  return String(idMin + (Number.parseInt(once.slice(0, 12), 16) % (idMax - idMin)));
 }
 
 async function readLink(session: Session, given: Given): Promise<PaymentLink | Problem> {
@@ -93,7 +111,7 @@ async function readLink(session: Session, given: Given): Promise<PaymentLink | P
   const unusable = [returnUrl, callbackUrl].find((url) => url !== undefined && !isUrl(url));
   if (unusable !== undefined) return new Problem(`${unusable} is no http or https URL.`);
   return {
-    ...{ id: asLinkId(String(randomInt(idMin, idMax))), merchantId: endpoint.merchant.id },
+    ...{ id: asLinkId(newId(session)), merchantId: endpoint.merchant.id },
     ...{ endpointId: endpoint.id, amount, description, returnUrl, callbackUrl },
     ...{ createdAt: now, createdBy: session.actor.who, expiresAt, usesMax, uses: [] },
   };

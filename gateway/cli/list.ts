@@ -42,10 +42,11 @@ export function addListCommands(list: Command): void {
   const value = new Option("--value <value>", "only this value, with --kind");
   const expired = new Option("--expired", "only those that have expired");
   const limit = new Option("--limit <n>", "so many, the latest first").default("100");
+  const before = new Option("--before <entry>", "only those with a smaller number than this one");
   // biome-ignore format: a table
   addCommands(list, [
     ["add <list> <kind> [value]", `put a value on the allow or the block list. Kinds: ${kinds}`, add, [order, ...scopeOptions, expiresOption, reason]],
-    ["show",                      "show the entries",                                            show, [onlyList, onlyKind, value, ...scopeOptions, expired, limit]],
+    ["show",                      "show the entries",                                            show, [onlyList, onlyKind, value, ...scopeOptions, expired, before, limit]],
     ["remove [entries...]",       "remove entries by their numbers, or all expired ones",        remove, [expired]],
     ["import <file.csv>",         "add all entries of a file, or - for standard input; a file with any fault changes nothing", importFile],
   ]);
@@ -138,12 +139,14 @@ async function show(session: Session, given: Given): Promise<Output> {
   if (wanted instanceof Problem) return new Problem(`--value is ${wanted.sentence}.`);
   const limit = given["limit"] ?? "100";
   if (!/^[1-9]\d{0,6}$/.test(limit)) return new Problem("--limit is a number from 1.");
+  const before = given["before"];
+  if (before !== undefined && !isNumericId(before)) return new Problem(numbersOnly);
   const configuration = await readConfiguration(session);
   const scope = makeScopeOf(configuration)(given["merchant"] ?? "", given["endpoint"] ?? "");
   if (scope instanceof Problem) return new Problem(`That is ${scope.sentence}.`);
   const { query } = session.database;
   const filter = {
-    ...{ list: listName, kind: kindName, value: wanted, scope },
+    ...{ list: listName, kind: kindName, value: wanted, scope, before },
     ...("expired" in given && { expiredAt: await readDatabaseTime(query) }),
   };
   const entries = await findListEntries(query, filter, Number(limit));
@@ -157,11 +160,13 @@ async function show(session: Session, given: Given): Promise<Output> {
   }));
 }
 
+const numbersOnly = "An entry's number has digits only.";
+
 async function remove(session: Session, ids: readonly string[], given: Given): Promise<Output> {
   const isExpired = "expired" in given;
   if (isExpired === ids.length > 0) return new Problem("Give numbers of entries or --expired.");
   const unknown = ids.find((id) => !isNumericId(id));
-  if (unknown !== undefined) return new Problem("An entry's number has digits only.");
+  if (unknown !== undefined) return new Problem(numbersOnly);
   return session.audit.change(async (query, write) => {
     const now = await readDatabaseTime(query);
     const filter = isExpired ? { expiredAt: asInstant(now) } : { ids };

@@ -23,6 +23,10 @@ export type Session = Installation & {
   /** The audit's transaction is taken back; what is outside of it must not be done. */
   readonly isTrial: boolean;
   readonly findings: Findings;
+  /** Tells how far it is. */
+  readonly report: (progress: string) => void;
+  /** The same for a request that was sent again: what it makes is made once. */
+  readonly once?: string | undefined;
 };
 
 /** Whether the command has found something that needs a person. */
@@ -42,6 +46,8 @@ export type Performance = {
   readonly input: Input;
   readonly reason: string | undefined;
   readonly findings: Findings;
+  readonly report: (progress: string) => void;
+  readonly once?: string | undefined;
   readonly refuse: (audit: Audit, right: Right) => Promise<Problem | undefined>;
 };
 
@@ -93,12 +99,10 @@ export async function tryOut(
   return tried;
 }
 
-type Manner = Pick<Session, "json" | "input" | "isTrial" | "findings">;
+type Manner = Pick<Session, "json" | "input" | "isTrial" | "findings" | "report" | "once">;
 
 function sessionOf(installation: Installation, audit: Audit, manner: Manner): Session {
-  const { json, input, isTrial, findings } = manner;
-  const administration = makeAdministration(audit);
-  return { ...installation, audit, administration, json, input, isTrial, findings };
+  return { ...installation, audit, administration: makeAdministration(audit), ...manner };
 }
 
 function auditFor({ auditAs, actor }: Installation, reason: string | undefined): Audit {

@@ -70,6 +70,7 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "directory refresh":          ["change_acquiring",  "change"],
   "directory remove":           ["change_acquiring",  "change"],
   "wallet set":                 ["change_acquiring",  "change"],
+  "wallet domain-file list":    ["see_configuration", "look"],
   "wallet domain-file set":     ["change_acquiring",  "change"],
   "wallet domain-file remove":  ["change_acquiring",  "change"],
   "wallet key list":            ["see_configuration", "keys"],

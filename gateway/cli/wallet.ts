@@ -4,7 +4,11 @@ import { promisify } from "node:util";
 import { type Command, Option } from "commander";
 import type { Merchant, WalletSettings } from "../orders/merchant.ts";
 import { makeWalletKeyAdministration } from "../storage/wallets.ts";
-import { putWellKnownFile, removeWellKnownFile } from "../storage/well-known-files.ts";
+import {
+  listWellKnownFiles,
+  putWellKnownFile,
+  removeWellKnownFile,
+} from "../storage/well-known-files.ts";
 import { isDomainFileName } from "../values/ids.ts";
 import { isCountry } from "../values/iso-codes.ts";
 import { messageOf, Problem } from "../values/problem.ts";
@@ -44,6 +48,7 @@ export function addWalletCommands(wallet: Command): void {
   // biome-ignore format: a table
   addCommands(files, [
     ["set <name> <file>", "serve a wallet's file at /.well-known/<name>", setDomainFile],
+    ["list",              "list the files that are served",              listDomainFiles],
     ["remove <name>",     "serve it no longer",                          removeDomainFile],
   ]);
   const key = wallet.command("key").description("the keys that wallets encrypt for");
@@ -245,6 +250,11 @@ async function setDomainFile(
   if (content.length > fileBytesMax) return new Problem(`${file} is longer than 64 KiB.`);
   await putWellKnownFile(audit, name, content);
   return { path: `/.well-known/${name}` };
+}
+
+async function listDomainFiles({ database }: Session): Promise<Output> {
+  const files = await listWellKnownFiles(database.query);
+  return files.map(({ name, bytes }) => ({ name, path: `/.well-known/${name}`, bytes }));
 }
 
 async function removeDomainFile({ audit }: Session, name: string): Promise<Output> {

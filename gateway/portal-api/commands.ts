@@ -6,7 +6,7 @@ import type { MerchantId } from "../values/ids.ts";
 import { hasCardNumber, maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { Problem } from "../values/problem.ts";
 import type { Role } from "../values/roles.ts";
-import type { Handlers } from "./api.ts";
+import type { Api, Handlers } from "./api.ts";
 import type { ChangeView, CommandInput, CommandView } from "./configuration-routes.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 
@@ -23,13 +23,15 @@ type Written = {
   readonly after?: object | undefined;
 };
 
+type RunInput = Api["POST /commands/run"]["input"];
+
 /** The commands of `gw`, given by a user of the portal. */
 export type CommandDesk = {
   describe(name: string, user: DeskUser): Promise<CommandView | undefined>;
   /** The entries that it would write, or why it would do nothing. */
   tryOut(request: CommandInput, user: DeskUser): Promise<readonly Written[] | Problem>;
   run(
-    request: CommandInput & { readonly reason?: string | undefined },
+    request: CommandInput & Pick<RunInput, "reason" | "once">,
     user: DeskUser,
   ): Promise<{ readonly output: unknown; readonly hasFindings: boolean } | Problem>;
   isNotOffered(problem: Problem): boolean;
@@ -63,13 +65,13 @@ export function commandHandlers({ openDesk, reload }: CommandOptions) {
       return { changes: tried.map(viewChange) };
     },
 
-    async "POST /commands/run"({ reason, ...request }, caller) {
+    async "POST /commands/run"({ reason, once, ...request }, caller) {
       if (namesCard(request)) return cardNamed;
       const desk = await openDesk();
       const described = await desk.describe(request.name, userOf(caller));
       const isReveal = request.options.some(({ name }) => name === "reveal");
       if ((described?.isChange || isReveal) && reason === undefined) return noReason;
-      const ran = await desk.run({ ...cleaned(request), reason }, userOf(caller));
+      const ran = await desk.run({ ...cleaned(request), reason, once }, userOf(caller));
       if (ran instanceof Problem) return refusalOf(desk, ran);
       if (described?.isChange) await reload();
       return { result: asObject(ran.output), hasFindings: ran.hasFindings };

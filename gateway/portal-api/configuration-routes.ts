@@ -154,6 +154,11 @@ const reconciliationShape = record({
 export type ReconciliationView = ValueOf<typeof reconciliationShape>;
 
 const reason = optional(text("why; a change needs it", { min: 3, max: 200 }));
+const once = optional(
+  text("of the form: sent again with the same, a command makes nothing twice", {
+    ...{ max: 64, pattern: /^[\w-]{16,64}$/ },
+  }),
+);
 const gate = text("", { max: 40 });
 const day = text("like 2030-01-31", { max: 10, pattern: /^\d{4}-\d\d-\d\d$/ });
 
@@ -161,9 +166,9 @@ const day = text("like 2030-01-31", { max: 10, pattern: /^\d{4}-\d\d-\d\d$/ });
 export const configurationRoutes = {
   "GET /command":            row("user", "merchant", record({ name: command.name }), commandShape, "what a command of `gw` takes"),
   "POST /commands/preview":  row("user", "merchant", commandInput, record({ changes: list(changeShape) }), "what a command would change now; nothing is changed"),
-  "POST /commands/run":      row("user", "merchant", record({ ...command, reason }), record({ result: anything("as `gw … --json` prints it"), hasFindings: flag("something needs a person") }), "do what a command of `gw` does; changes need a reason"),
+  "POST /commands/run":      row("user", "merchant", record({ ...command, reason, once }), record({ result: anything("as `gw … --json` prints it"), hasFindings: flag("something needs a person") }), "do what a command of `gw` does; changes need a reason"),
 
-  "GET /merchants":          row("see_configuration", "merchant", nothing, record({ merchants: list(merchantLine, 100_000) }), "list merchants; a merchant's user sees that one"),
+  "GET /merchants":          row("see_configuration", "merchant", record({ search: optional(text("a part of the login or name", { max: 100 })), ...cursorInput, after: optional(text("`next` of the page before", { max: 64, isExact: true })) }), record({ merchants: list(merchantLine), next: optional(text()) }), "list merchants by their logins; a merchant's user sees that one"),
   "GET /merchants/:login":   row("see_configuration", "merchant", record({ login: name() }), merchantShape, "one merchant with endpoints, groups, keys, wallets and rules"),
   "GET /endpoints/:endpoint": row("see_configuration", "merchant", record({ endpoint: name(20) }), record({ line: endpointLine, settings }), "one endpoint with its settings"),
   "GET /gates":              row("see_configuration", "operator", nothing, record({ gates: list(gateLine, 10_000) }), "list gates"),

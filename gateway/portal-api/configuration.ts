@@ -70,11 +70,21 @@ export function configurationHandlers(options: ConfigurationOptions) {
   const isOwn = ({ id }: Merchant, { merchantId }: Caller) => (merchantId ?? id) === id;
 
   return {
-    async "GET /merchants"(_, caller) {
+    async "GET /merchants"({ search = "", after = "", limit = 50 }, caller) {
       const { merchants, endpoints } = configured();
-      const byMerchant = Map.groupBy(endpoints.values(), ({ merchant }) => merchant.id);
-      const own = merchants.filter((merchant) => isOwn(merchant, caller));
-      return { merchants: own.map((each) => viewMerchant(each, byMerchant.get(each.id) ?? [])) };
+      const wanted = search.toLowerCase();
+      const isWanted = ({ login, name }: Merchant) =>
+        login > after && `${login} ${name}`.toLowerCase().includes(wanted);
+      const found = merchants.filter((each) => isOwn(each, caller) && isWanted(each));
+      const page = found.toSorted(byLogin).slice(0, limit);
+      const ids = new Set(page.map(({ id }) => id));
+      const theirs = endpoints.values().filter(({ merchant }) => ids.has(merchant.id));
+      const byMerchant = Map.groupBy(theirs, ({ merchant }) => merchant.id);
+      const last = found.length > limit ? page.at(-1) : undefined;
+      return {
+        merchants: page.map((each) => viewMerchant(each, byMerchant.get(each.id) ?? [])),
+        ...(last && { next: last.login }),
+      };
     },
 
     async "GET /merchants/:login"({ login }, caller) {
@@ -154,6 +164,10 @@ export function gateHandlers({ configured, settingsOf, connectionsOf, routesOf }
       endpoints: usersOf(gate).length,
     };
   }
+}
+
+function byLogin(one: Merchant, other: Merchant): number {
+  return one.login < other.login ? -1 : 1;
 }
 
 function viewMerchant({ login, name, enabled, cell }: Merchant, own: readonly Endpoint[]) {

@@ -26,6 +26,8 @@ type ListFilter = {
   readonly value?: string | undefined;
   readonly scope?: ListScope;
   readonly expiredAt?: Instant;
+  /** A page ends with the smallest number: the next has those below it. */
+  readonly before?: string | undefined;
 };
 
 type ListRow = {
@@ -146,7 +148,7 @@ export async function removeEntries(
 
 export async function findListEntries(
   query: Query,
-  { ids, list, kind, value, scope, expiredAt }: ListFilter,
+  { ids, list, kind, value, scope, expiredAt, before }: ListFilter,
   limit = 1_000_000,
 ): Promise<readonly StoredListEntry[]> {
   const rows = await query<ListRow>(
@@ -155,10 +157,12 @@ export async function findListEntries(
        and ($3::text is null or kind = $3) and ($4::text is null or value = $4)
        and ($5::bigint is null or merchant_id = $5) and ($6::bigint is null or endpoint_id = $6)
        and ($7::numeric is null or expires_at <= to_timestamp($7 / 1000))
-     order by id desc limit $8`,
+       and ($8::bigint is null or id < $8)
+     order by id desc limit $9`,
     [
       ...[ids ?? null, list ?? null, kind ?? null, value ?? null],
-      ...[scope?.merchantId ?? null, scope?.endpointId ?? null, expiredAt ?? null, limit],
+      ...[scope?.merchantId ?? null, scope?.endpointId ?? null, expiredAt ?? null],
+      ...[before ?? null, limit],
     ],
   );
   return rows.map((row) => ({ ...toEntry(row), addedBy: row.added_by, addedAt: row.added }));

@@ -14,6 +14,12 @@ export async function findWellKnownFile(query: Query, name: string): Promise<str
   return row?.content;
 }
 
+export function listWellKnownFiles(
+  query: Query,
+): Promise<readonly { readonly name: string; readonly bytes: number }[]> {
+  return query("select name, octet_length(content) as bytes from well_known_files order by name");
+}
+
 /** Replaces a file of the same name. */
 export async function putWellKnownFile(audit: Audit, name: string, content: string): Promise<void> {
   await audit.change(async (inside, write) => {

@@ -10,7 +10,7 @@ import { type FormEvent, useState } from "react";
 import { ReasonInput } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
-import { call } from "../shell/call.ts";
+import { call, type InputOf } from "../shell/call.ts";
 import { Changes, hasSecret, Result, SentInput } from "./command-parts.tsx";
 import { CommandField } from "./field.tsx";
 import {
@@ -94,7 +94,8 @@ function CommandForm({ command, label, onDone, close, ...given }: FormProps) {
   const written = requestOf(command, fields, { words, initial, values, input });
   const request = { ...written, options: [...options, ...written.options] };
   const preview = useMutation({ mutationFn: () => call("POST /commands/preview", request) });
-  const run = useRun(request, reason, (result) => {
+  const [once] = useState(makeToken);
+  const run = useRun({ ...request, once }, reason, (result) => {
     onDone?.(result);
     if (onDone !== undefined || !hasSecret(result)) close();
   });
@@ -141,8 +142,18 @@ function CommandForm({ command, label, onDone, close, ...given }: FormProps) {
   );
 }
 
+/** Of the form: sent again, it makes nothing twice. */
+function makeToken(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** Everything on the screen may have changed by it. */
-function useRun(request: CommandRequest, reason: string, onDone: (result: object) => void) {
+function useRun(
+  request: InputOf<"POST /commands/run">,
+  reason: string,
+  onDone: (result: object) => void,
+) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: () =>
@@ -180,7 +191,7 @@ function FieldList({ fields, values, known, isSet, write }: ListProps) {
     <>
       {first.length > 0 && <div className="command-fields">{first.map(render)}</div>}
       {more.length > 0 && (
-        <details>
+        <details open={!isSet && first.length < 3}>
           <summary>{messages.moreSettings(more.length)}</summary>
           <div className="command-fields">{more.map(render)}</div>
         </details>

@@ -1,5 +1,6 @@
 /** Parts of the window of a command: what is sent beside it, what it changes, what it tells. */
 import { Button, PasswordInput, Textarea, TextInput } from "@mantine/core";
+import { ShownOnce } from "../design/dialog.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { useLabel } from "./field.tsx";
@@ -69,7 +70,7 @@ export function Changes({ changes }: ChangesProps) {
 }
 
 /** Shown once: the gateway does not tell it again. */
-const secrets = ["controlKey", "oldControlKey", "request", "publicKey"];
+const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret"];
 
 export function hasSecret(result: object): boolean {
   return secrets.some((name) => name in result);
@@ -93,14 +94,10 @@ export function Result({ result, close }: { readonly result: object; readonly cl
 
 function Secret({ name, text }: { readonly name: string; readonly text: string }) {
   const label = useLabel(name);
-  const messages = useConfigurationMessages();
   return (
     <div>
       <h3>{label}</h3>
-      <pre className="secret">{text}</pre>
-      <Button variant="default" mt={6} onClick={() => void navigator.clipboard.writeText(text)}>
-        {messages.copy}
-      </Button>
+      <ShownOnce text={text} />
     </div>
   );
 }

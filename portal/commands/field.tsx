@@ -15,7 +15,8 @@ type FieldProps = {
 export function CommandField({ field, text, write }: FieldProps) {
   const messages = useConfigurationMessages();
   const { name, isRequired, value, choices, opposite, isList } = field;
-  const shared = { label: useLabel(name), description: field.does, required: isRequired };
+  const does = messages.commandTexts[field.does] ?? field.does;
+  const shared = { label: useLabel(name), description: does, required: isRequired };
   if (opposite !== undefined || choices.length > 0) {
     const words = opposite === undefined ? choices : ["on", "off"];
     const data = words.map((word) => ({ value: word, label: messages.choices[word] ?? word }));
@@ -33,7 +34,7 @@ export function CommandField({ field, text, write }: FieldProps) {
     return (
       <Checkbox
         label={shared.label}
-        description={field.does}
+        description={does}
         checked={text === "on"}
         onChange={({ currentTarget }) => write(currentTarget.checked ? "on" : "")}
       />
@@ -44,7 +45,7 @@ export function CommandField({ field, text, write }: FieldProps) {
     return (
       <Textarea
         {...shared}
-        description={field.does || messages.onePerLine}
+        description={does || messages.onePerLine}
         autosize
         minRows={2}
         value={text}
@@ -86,7 +87,8 @@ function Text({ field, text, write, ...shared }: FieldProps & Shared) {
       <TextInput
         {...shared}
         type={field.name === "day" ? "date" : "text"}
-        placeholder={field.isWord ? "" : field.value.replaceAll("|", ", ")}
+        // A form like address:port; a word would only repeat the label.
+        placeholder={/[:#]/.test(field.value) ? field.value : ""}
         autoComplete="off"
         spellCheck={false}
         {...(known && { list: id })}

@@ -2,6 +2,7 @@
 import { Button, Modal, TextInput } from "@mantine/core";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { useMessages } from "../language/language.tsx";
+import { Icon } from "./icons.tsx";
 import { Refusal } from "./states.tsx";
 
 type DialogProps = {
@@ -57,22 +58,35 @@ export function ActionForm({
 
 /** A secret that is shown once, with a button that copies it. */
 export function ShownOnce({ text }: { readonly text: string }) {
-  const messages = useMessages();
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-  };
   return (
     <div className="shown-once">
       <pre className="secret">{text}</pre>
-      {/* Pages without TLS have no clipboard. */}
-      {navigator.clipboard !== undefined && (
-        <Button variant="default" onClick={() => void copy()}>
-          {isCopied ? messages.copied : messages.copy}
-        </Button>
-      )}
+      <CopyButton text={text} />
     </div>
+  );
+}
+
+type CopyProps = { readonly text: string; readonly label?: string };
+
+/** Says that it has copied. */
+export function CopyButton({ text, label }: CopyProps) {
+  const messages = useMessages();
+  const [copied, setCopied] = useState("");
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(text);
+  };
+  // Pages without TLS have no clipboard.
+  if (navigator.clipboard === undefined) return null;
+  const isCopied = copied === text;
+  return (
+    <Button
+      variant="default"
+      {...(isCopied && { leftSection: <Icon name="check" size={14} /> })}
+      onClick={() => void copy()}
+    >
+      {isCopied ? messages.copied : (label ?? messages.copy)}
+    </Button>
   );
 }
 

@@ -56,3 +56,12 @@ export function Icon({ name, size = 16 }: IconProps) {
     </svg>
   );
 }
+
+export function Logo() {
+  return (
+    <svg className="mark" width="22" height="22" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" fill="var(--accent)" />
+      <path d="M8 10h16M16 10v14M10 24h12" stroke="#fff" strokeWidth="3" strokeLinecap="round" />
+    </svg>
+  );
+}

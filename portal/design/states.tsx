@@ -68,9 +68,11 @@ type PagesProps = {
   readonly text: string;
   readonly next: string | undefined;
   readonly isFirst: boolean;
+  /** The rows stand by name, and not the newest first. */
+  readonly isByName?: boolean;
 };
 
-export function Pages({ text, next, isFirst }: PagesProps) {
+export function Pages({ text, next, isFirst, isByName = false }: PagesProps) {
   const messages = useMessages();
   const turn = (after: string | undefined) => changeQuery({ after, row: undefined });
   if (text === "" && isFirst && next === undefined) return null;
@@ -79,10 +81,10 @@ export function Pages({ text, next, isFirst }: PagesProps) {
       <span>{text}</span>
       <div className="space" />
       <Button variant="default" disabled={isFirst} onClick={() => turn(undefined)}>
-        {messages.newest}
+        {isByName ? messages.firstPage : messages.newest}
       </Button>
       <Button variant="default" disabled={next === undefined} onClick={() => turn(next)}>
-        {messages.older}
+        {isByName ? messages.nextPage : messages.older}
       </Button>
     </div>
   );

@@ -8,7 +8,7 @@ import { teamEnglish } from "./team.ts";
 // biome-ignore format: a table
 const frameEnglish = {
   configuration: configurationEnglish,
-  "payment-links": "Payment links", merchants: "Merchants", gates: "Gates", screening: "Screening", reconciliation: "Reconciliation",
+  "payment-links": "Payment links", merchants: "Merchants", gates: "Gates", screening: "Screening", reconciliation: "Reconciliation", "vault-keys": "Keys",
   portal: "Portal",
   skipToContent: "Skip to content",
   menu: "Menu",
@@ -87,6 +87,8 @@ const frameEnglish = {
   liveHint: "New orders appear by themselves",
   paused: "Paused",
   older: "Older",
+  nextPage: "Next page",
+  firstPage: "First page",
   newest: "Newest",
   rows: (count: number) => `${count} ${count === 1 ? "order" : "orders"} on this page`,
   exportCsv: "Export CSV",

@@ -1,5 +1,5 @@
 /** Every text of the portal in German. */
-import { configurationGerman } from "./configuration.ts";
+import { configurationGerman } from "./configuration-german.ts";
 import type { Messages } from "./english.ts";
 import { orderGerman } from "./order.ts";
 import { requestsGerman } from "./requests.ts";
@@ -12,7 +12,7 @@ export const german: Messages = {
   ...teamGerman,
   ...sandboxGerman,
   configuration: configurationGerman,
-  "payment-links": "Zahlungslinks", merchants: "Händler", gates: "Gates", screening: "Prüfung", reconciliation: "Abgleich",
+  "payment-links": "Zahlungslinks", merchants: "Händler", gates: "Gates", screening: "Prüfung", reconciliation: "Abgleich", "vault-keys": "Schlüssel",
   portal: "Portal",
   skipToContent: "Zum Inhalt",
   menu: "Menü",
@@ -91,6 +91,8 @@ export const german: Messages = {
   liveHint: "Neue Zahlungen erscheinen von selbst",
   paused: "Angehalten",
   older: "Ältere",
+  nextPage: "Nächste Seite",
+  firstPage: "Erste Seite",
   newest: "Neueste",
   rows: (count) => `${count} ${count === 1 ? "Zahlung" : "Zahlungen"} auf dieser Seite`,
   exportCsv: "CSV exportieren",

@@ -4,10 +4,14 @@
  */
 import { createContext, type ReactNode, use, useMemo, useState } from "react";
 import { english, type Messages } from "./english.ts";
-import { german } from "./german.ts";
 
-const tables = { en: english, de: german } as const;
+/** English is part of the first page; another language is loaded when it is wanted. */
+const tables = {
+  en: async () => english,
+  de: async () => (await import("./german.ts")).german,
+} as const;
 type LanguageCode = keyof typeof tables;
+type Chosen = { readonly code: LanguageCode; readonly messages: Messages };
 const storedAs = "portal-language";
 
 type Language = {
@@ -20,9 +24,16 @@ type Language = {
 
 const context = createContext<Language | undefined>(undefined);
 
-export function LanguageProvider({ children }: { readonly children: ReactNode }) {
-  const [code, setCode] = useState<LanguageCode>(findCode);
-  const language = useMemo(() => makeLanguage(code, setCode), [code]);
+/** The user's, before anything is shown. */
+export function loadLanguage(code = findCode()): Promise<Chosen> {
+  return tables[code]().then((messages) => ({ code, messages }));
+}
+
+type ProviderProps = { readonly first: Chosen; readonly children: ReactNode };
+
+export function LanguageProvider({ first, children }: ProviderProps) {
+  const [chosen, setChosen] = useState(first);
+  const language = useMemo(() => makeLanguage(chosen, setChosen), [chosen]);
   return <context.Provider value={language}>{children}</context.Provider>;
 }
 
@@ -42,19 +53,19 @@ export function useConfigurationMessages() {
   return { ...messages, ...messages.configuration };
 }
 
-function makeLanguage(code: LanguageCode, setCode: (code: LanguageCode) => void): Language {
+function makeLanguage({ code, messages }: Chosen, setChosen: (chosen: Chosen) => void): Language {
   document.documentElement.lang = code;
   // The browser's region decides between 24 and 12 hours where it has the same language.
   const locale = navigator.languages.find((each) => each.startsWith(code)) ?? code;
   const time = new Intl.DateTimeFormat(locale, { timeStyle: "medium", dateStyle: "medium" });
   const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
   return {
-    ...{ code, messages: tables[code] },
+    ...{ code, messages },
     showTime: (at) => time.format(at),
     showDay: (at) => day.format(at),
-    change(chosen) {
-      localStorage.setItem(storedAs, chosen);
-      setCode(chosen);
+    change(next) {
+      localStorage.setItem(storedAs, next);
+      void loadLanguage(next).then(setChosen);
     },
   };
 }

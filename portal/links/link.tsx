@@ -1,8 +1,8 @@
 /** One payment link: its address, its QR code to show or print, and the orders paid with it. */
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { CommandButton } from "../commands/command-form.tsx";
 import { Facts, Head, Loaded, LoadedPart, Section } from "../design/details.tsx";
+import { CopyButton } from "../design/dialog.tsx";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import { OrderTable } from "../orders/order-table.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
@@ -33,9 +33,7 @@ function Shown({ detail, user }: { readonly detail: LinkDetail; readonly user: U
         title={`${line.amount.text} ${line.amount.currency}`}
         state={<LinkState state={line.state} />}
       >
-        <Button variant="default" onClick={() => void navigator.clipboard.writeText(url)}>
-          {messages.copyAddress}
-        </Button>
+        <CopyButton text={url} label={messages.copyAddress} />
         {mayEnd && (
           <CommandButton command="link close" label={messages.endLink} words={[line.link]} />
         )}

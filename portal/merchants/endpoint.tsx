@@ -31,6 +31,13 @@ function Shown({ detail, user }: { readonly detail: EndpointDetail; readonly use
         title={line.name}
         state={<OnOff isOn={line.enabled} />}
       >
+        {user.rights.includes("reveal_secrets") && (
+          <CommandButton
+            command="callback secret"
+            label={messages.callbackSecret}
+            words={[line.id]}
+          />
+        )}
         {mayChange && (
           <CommandButton
             command="endpoint set"

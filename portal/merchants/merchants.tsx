@@ -1,18 +1,16 @@
 /** The merchants; a merchant's own user comes to that one at once. */
 import { TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { CommandButton } from "../commands/command-form.tsx";
 import { Head, Loaded, OnOff } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
-import { Nothing } from "../design/states.tsx";
+import { Nothing, Pages } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
 import { MerchantPage } from "./merchant.tsx";
 
 type MerchantLine = OutputOf<"GET /merchants">["merchants"][number];
-/** More are found by their name. */
-const shownMax = 200;
 
 export function Merchants({ user }: { readonly user: User }) {
   return user.merchant === undefined ? (
@@ -25,13 +23,13 @@ export function Merchants({ user }: { readonly user: User }) {
 function MerchantList({ user }: { readonly user: User }) {
   const messages = useConfigurationMessages();
   const { query } = usePlace();
-  const search = query.get("search") ?? "";
+  const [search, after] = [query.get("search") ?? "", query.get("after") ?? ""];
   const found = useQuery({
-    queryKey: ["merchants"],
-    queryFn: ({ signal }) => call("GET /merchants", {}, { signal }),
+    queryKey: ["merchants", search, after],
+    queryFn: ({ signal }) =>
+      call("GET /merchants", { ...(search && { search }), ...(after && { after }) }, { signal }),
+    placeholderData: keepPreviousData,
   });
-  const isFound = ({ login, name }: MerchantLine) =>
-    `${login} ${name}`.toLowerCase().includes(search.toLowerCase());
   return (
     <div className="screen">
       <Head title={messages.merchants}>
@@ -46,14 +44,20 @@ function MerchantList({ user }: { readonly user: User }) {
         leftSection={<Icon name="search" />}
         value={search}
         onChange={({ currentTarget }) =>
-          changeQuery({ search: currentTarget.value }, { replaces: true })
+          changeQuery({ search: currentTarget.value, after: "" }, { replaces: true })
         }
       />
       <Loaded query={found}>
-        {({ merchants }) => {
-          const shown = merchants.filter(isFound).slice(0, shownMax);
-          if (shown.length > 0) return <MerchantTable merchants={shown} />;
-          return merchants.length === 0 ? (
+        {({ merchants, next }) => {
+          if (merchants.length > 0) {
+            return (
+              <>
+                <MerchantTable merchants={merchants} />
+                <Pages text="" next={next} isFirst={after === ""} isByName />
+              </>
+            );
+          }
+          return search === "" ? (
             <Nothing title={messages.noMerchants} hint={messages.noMerchantsHint} />
           ) : (
             <Nothing title={messages.noMerchantFound} hint={messages.noMerchantFoundHint} />

@@ -1,15 +1,41 @@
 /** Days that were compared with the acquirers' books, and the form that compares one. */
 import { useQuery } from "@tanstack/react-query";
 import { CommandButton } from "../commands/command-form.tsx";
-import { Head, Loaded, Mark } from "../design/details.tsx";
+import { Head, Loaded, Mark, Tabs } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 import { go, Link, usePlace } from "../shell/url.tsx";
+import { Chargebacks } from "./chargebacks.tsx";
 
 type Line = OutputOf<"GET /reconciliations">["reconciliations"][number];
 
 export function Reconciliation() {
+  const messages = useConfigurationMessages();
+  const tab = usePlace().query.get("tab") ?? "days";
+  return (
+    <div className="screen">
+      <Head title={messages.reconciliation}>
+        {tab === "days" ? (
+          <CommandButton command="reconcile" label={messages.compareDay} isMain />
+        ) : (
+          <CommandButton command="chargeback import" label={messages.importChargebacks} isMain />
+        )}
+      </Head>
+      <Tabs
+        path="reconciliation"
+        current={tab}
+        tabs={[
+          ["days", messages.days],
+          ["chargebacks", messages.chargebacks],
+        ]}
+      />
+      {tab === "days" ? <Days /> : <Chargebacks />}
+    </div>
+  );
+}
+
+function Days() {
   const messages = useConfigurationMessages();
   const { query } = usePlace();
   const after = query.get("after") ?? undefined;
@@ -18,23 +44,18 @@ export function Reconciliation() {
     queryFn: ({ signal }) => call("GET /reconciliations", after ? { after } : {}, { signal }),
   });
   return (
-    <div className="screen">
-      <Head title={messages.reconciliation}>
-        <CommandButton command="reconcile" label={messages.compareDay} isMain />
-      </Head>
-      <Loaded query={found}>
-        {({ reconciliations, next }) =>
-          reconciliations.length === 0 ? (
-            <Nothing title={messages.noDays} hint={messages.noDaysHint} />
-          ) : (
-            <>
-              <DayTable days={reconciliations} />
-              <Pages text="" next={next} isFirst={after === undefined} />
-            </>
-          )
-        }
-      </Loaded>
-    </div>
+    <Loaded query={found}>
+      {({ reconciliations, next }) =>
+        reconciliations.length === 0 ? (
+          <Nothing title={messages.noDays} hint={messages.noDaysHint} />
+        ) : (
+          <>
+            <DayTable days={reconciliations} />
+            <Pages text="" next={next} isFirst={after === undefined} />
+          </>
+        )
+      }
+    </Loaded>
   );
 }
 

@@ -3,7 +3,7 @@ import { NativeSelect } from "@mantine/core";
 import { CommandButton } from "../commands/command-form.tsx";
 import { type Row, useRows } from "../commands/request.ts";
 import { LoadedPart, Mark } from "../design/details.tsx";
-import { Nothing } from "../design/states.tsx";
+import { Nothing, Pages } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { changeQuery, usePlace } from "../shell/url.tsx";
 
@@ -11,7 +11,7 @@ const kinds = [
   ...["card", "email", "phone", "ip", "email-domain", "bin", "purpose"],
   ...["issuer-country", "payer-country"],
 ];
-const shownMax = "200";
+const pageRows = 100;
 
 export function Lists({ mayChange }: { readonly mayChange: boolean }) {
   const messages = useConfigurationMessages();
@@ -20,7 +20,11 @@ export function Lists({ mayChange }: { readonly mayChange: boolean }) {
     const value = query.get(name) ?? "";
     return value === "" ? [] : [{ name, value }];
   });
-  const found = useRows("list show", { options: [...filters, { name: "limit", value: shownMax }] });
+  const after = query.get("after") ?? "";
+  // One more than is shown tells whether there is a next page.
+  const limit = { name: "limit", value: String(pageRows + 1) };
+  const page = after === "" ? [] : [{ name: "before", value: after }];
+  const found = useRows("list show", { options: [...filters, ...page, limit] });
   return (
     <>
       <div className="inline-form">
@@ -39,7 +43,14 @@ export function Lists({ mayChange }: { readonly mayChange: boolean }) {
           rows.length === 0 ? (
             <Nothing title={messages.noEntries} hint={messages.noEntriesHint} />
           ) : (
-            <EntryTable rows={rows} mayChange={mayChange} />
+            <>
+              <EntryTable rows={rows.slice(0, pageRows)} mayChange={mayChange} />
+              <Pages
+                text=""
+                next={rows.length > pageRows ? rows[pageRows - 1]?.["entry"] : undefined}
+                isFirst={after === ""}
+              />
+            </>
           )
         }
       </LoadedPart>
@@ -65,7 +76,7 @@ function Choice({ name, words, every }: ChoiceProps) {
       ]}
       value={query.get(name) ?? ""}
       onChange={({ currentTarget }) =>
-        changeQuery({ [name]: currentTarget.value }, { replaces: true })
+        changeQuery({ [name]: currentTarget.value, after: "" }, { replaces: true })
       }
     />
   );

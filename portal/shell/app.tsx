@@ -7,10 +7,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ComponentType, type LazyExoticComponent, lazy, Suspense, useEffect } from "react";
 import { Failed, Nothing, ScreenSkeleton } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
-import { SignIn } from "../sign-in/sign-in.tsx";
 import { call, type Session, type User } from "./call.ts";
-import { Layout } from "./layout.tsx";
 import { go, usePlace } from "./url.tsx";
+
+/** Asked for together with the session, which tells which of both is needed. */
+const loadLayout = () => import("./layout.tsx");
+const Layout = lazy(async () => ({ default: (await loadLayout()).Layout }));
+const SignIn = lazy(async () => ({ default: (await import("../sign-in/sign-in.tsx")).SignIn }));
 
 type Screen = LazyExoticComponent<ComponentType<{ readonly user: User }>>;
 
@@ -31,6 +34,7 @@ const screens: Readonly<Record<string, Screen>> = {
     default: (await import("../merchants/merchants.tsx")).Merchants,
   })),
   gates: lazy(async () => ({ default: (await import("../gates/gates.tsx")).Gates })),
+  "vault-keys": lazy(async () => ({ default: (await import("../keys/keys.tsx")).Keys })),
   screening: lazy(async () => ({
     default: (await import("../screening/screening.tsx")).Screening,
   })),
@@ -61,6 +65,7 @@ export function App() {
     // The session may have timed out meanwhile: nothing of it stays on the screen.
     refetchInterval: 60_000,
   });
+  useEffect(() => void loadLayout(), []);
   const { screen, item } = usePlace();
   const state = session.data?.state;
   useEffect(() => {
@@ -75,14 +80,23 @@ export function App() {
   }
   const { user } = session.data;
   const accept = (next: Session) => queries.setQueryData(["session"], next);
-  if (state !== "in" || user === undefined)
-    return <SignIn session={session.data} accept={accept} />;
+  const isIn = state === "in" && user !== undefined;
   return (
-    <Layout session={session.data} user={user} screen={screen || firstScreen}>
-      <Suspense fallback={<ScreenSkeleton />}>
-        <Chosen table={item === "" ? screens : items} screen={screen || firstScreen} user={user} />
-      </Suspense>
-    </Layout>
+    <Suspense fallback={isIn ? <ScreenSkeleton /> : null}>
+      {isIn ? (
+        <Layout session={session.data} user={user} screen={screen || firstScreen}>
+          <Suspense fallback={<ScreenSkeleton />}>
+            <Chosen
+              table={item === "" ? screens : items}
+              screen={screen || firstScreen}
+              user={user}
+            />
+          </Suspense>
+        </Layout>
+      ) : (
+        <SignIn session={session.data} accept={accept} />
+      )}
+    </Suspense>
   );
 }
 

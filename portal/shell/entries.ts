@@ -29,6 +29,7 @@ const entries: readonly Entry[] = [
   { screen: "gates", icon: "gate", right: "see_configuration", isOperators: true },
   { screen: "screening", icon: "shield", right: "see_configuration", isOperators: true },
   { screen: "reconciliation", icon: "balance", right: "reconcile", isOperators: true },
+  { screen: "vault-keys", icon: "key", right: "manage_keys", isOperators: true },
   { screen: "team", icon: "team", right: "manage_users" },
   { screen: "audit", icon: "audit", right: "see_audit" },
   { screen: "sandbox", icon: "sandbox", right: "operate", environment: "staging" },

@@ -4,7 +4,7 @@
  */
 import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import type { ReactNode } from "react";
-import { Icon } from "../design/icons.tsx";
+import { Icon, Logo } from "../design/icons.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import type { Session, User } from "./call.ts";
 import { entriesFor } from "./entries.ts";
@@ -28,7 +28,7 @@ export function Layout({ session, user, screen, children }: LayoutProps) {
       </a>
       <header className="side">
         <div className="brand">
-          <Mark />
+          <Logo />
           <span>Tollgate</span>
           <span className="environment" data-environment={session.environment}>
             {messages[session.environment]}
@@ -63,15 +63,6 @@ export function Layout({ session, user, screen, children }: LayoutProps) {
         {children}
       </main>
     </div>
-  );
-}
-
-export function Mark() {
-  return (
-    <svg className="mark" width="22" height="22" viewBox="0 0 32 32" aria-hidden="true">
-      <rect width="32" height="32" rx="8" fill="var(--accent)" />
-      <path d="M8 10h16M16 10v14M10 24h12" stroke="#fff" strokeWidth="3" strokeLinecap="round" />
-    </svg>
   );
 }
 

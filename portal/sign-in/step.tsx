@@ -2,10 +2,10 @@
 
 import { PasswordInput, TextInput } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
+import { Logo } from "../design/icons.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import type { Session } from "../shell/call.ts";
-import { Mark } from "../shell/layout.tsx";
 
 export type StepProps = {
   readonly session: Session;
@@ -59,7 +59,7 @@ export function Step({ title, hint, environment, error, send, children }: StepFr
   return (
     <main className="sign-in">
       <div className="brand">
-        <Mark />
+        <Logo />
         <span>Tollgate</span>
         {environment && (
           <span className="environment" data-environment={environment}>

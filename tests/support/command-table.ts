@@ -119,6 +119,7 @@ export const looking: readonly Example[] = [
   { path: "gate mac-key list", words: "sandbox" },
   { path: "directory list",    words: "" },
   { path: "directory show",    words: "sandbox" },
+  { path: "wallet domain-file list", words: "" },
   { path: "filter list",       words: "" },
   { path: "filter try",        words: "" },
   { path: "link list",         words: "" },

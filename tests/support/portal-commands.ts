@@ -2,7 +2,8 @@
 import { readFile } from "node:fs/promises";
 import type { Api } from "@tollgate/gateway/portal-api";
 
-export { offers } from "@tollgate/gateway/desk";
+export { makeProgram } from "@tollgate/gateway/commands";
+export { makeDesk, offers } from "@tollgate/gateway/desk";
 
 import type { changing, Values } from "./command-table.ts";
 
@@ -25,7 +26,8 @@ export async function requestOf(example: Example, values: Values): Promise<Reque
     if (word.startsWith("--")) {
       options.push({ name: word.slice(2), ...(hasValue && { value: given.shift() ?? "" }) });
     } else if (word.startsWith(values.get("folder") ?? "-")) {
-      input = await readFile(word, "utf8");
+      // One that is not there has no content.
+      input = await readFile(word, "utf8").catch(() => "");
     } else words.push(word);
   }
   return { name: `${path}${kind}`, words, options, ...(input !== undefined && { input }) };
