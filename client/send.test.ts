@@ -119,6 +119,18 @@ test("tries are bounded; the last failure is told", async (t) => {
   assert.equal(busy.received.length, 3);
 });
 
+test("a sale that was not answered stays unknown when the gateway is busy afterwards", async (t) => {
+  for (const answer of [unavailable(), unavailable("3600"), refuse(429, "TOO_MANY_REQUESTS", 12)]) {
+    const { endpoint } = await makeScene(t, hangUp, answer);
+
+    await assert.rejects(endpoint.sale(sale), (error) => {
+      return error instanceof Unreachable && error.reason === "UND_ERR_SOCKET";
+    });
+  }
+  const { endpoint } = await makeScene(t, hangUp, refuse(200, "NO", 7));
+  await assert.rejects(endpoint.sale(sale), Refused);
+});
+
 test("gaps double and have jitter", async (t) => {
   const { baseUrl } = await startServer(t, hangUp);
   const gapsWith = async (random: number) => {

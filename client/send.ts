@@ -68,13 +68,19 @@ export async function send<Reply extends Fields>(
   transport: Transport,
 ): Promise<Reply> {
   const { timing, tries } = transport;
+  let unanswered: Unanswered | undefined;
   for (let count = 1; ; count += 1) {
     const attempt = await tryOnce(message, transport);
     if (!("failure" in attempt)) return attempt.reply;
     const { failure, again, restMs } = attempt;
+    if (!(failure instanceof Error)) unanswered = failure;
     const isSafe = again === "safe" || (again === "if_repeatable" && message.repeatable);
     if (count >= tries || !isSafe || restMs > restMaxMs) {
-      throw failure instanceof Error ? failure : new Unreachable(failure, count);
+      // "Busy" and "access denied" tell of this try alone: one that was not answered may have
+      // been carried out.
+      const tellsOfAll = failure instanceof Refused && again === "never";
+      if (unanswered !== undefined && !tellsOfAll) throw new Unreachable(unanswered, count);
+      throw failure;
     }
     // Twice as long each time, at random between half of that and all of it. The jitter is added
     // to the rest: the client never comes back before the time that the gateway asked for.
