@@ -18,6 +18,10 @@ import {
 
 const root = import.meta.dirname;
 
+/** Sent as one file each, in this order. */
+const styles = ["base.css", "header.css", "frame.css", "text.css", "code.css", "print.css"];
+const scripts = ["site.js", "calculator.js", "explorer.js"];
+
 /** Returns a sentence about a new build; nothing when the last one is up to date. */
 export function buildDocsSite(): Promise<string | undefined> {
   return buildWhenStale({
@@ -62,8 +66,8 @@ async function writeSite(folder: string): Promise<void> {
     })),
   );
   const assets = {
-    style: putAsset("site.css", read("site.css")),
-    script: putAsset("site.js", ["site.js", "calculator.js", "explorer.js"].map(read).join("\n")),
+    style: putAsset("site.css", styles.map(read).join("\n")),
+    script: putAsset("site.js", scripts.map(read).join("\n")),
     index: putAsset("index.json", JSON.stringify(passages)),
   };
   for (const { source, html, headings } of rendered) {

@@ -12,6 +12,7 @@ export function escapeHtml(text: string): string {
 const words: Readonly<Record<string, string>> = {
   sh:     "curl export printf echo if then fi for do done in while case esac grep cut sed base64 npm node",
   ts:     "import from export const let await async function return if else for of new throw process type",
+  js:     "const let function return if else for of new true false",
   php:    "echo function return if else foreach as new use array fn exit",
   python: "import from def return if else for in with as print while class lambda not and or None True False",
   json:   "true false null",
@@ -20,6 +21,7 @@ const words: Readonly<Record<string, string>> = {
 const comments: Readonly<Record<string, string>> = {
   sh: "(?<![\\S])#[^\\n]*",
   ts: "\\/\\/[^\\n]*",
+  js: "\\/\\/[^\\n]*",
   php: "<\\?php|\\/\\/[^\\n]*",
   python: "#[^\\n]*",
 };

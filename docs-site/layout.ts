@@ -68,7 +68,7 @@ function renderNavigation(current: Source, sources: ReadonlyMap<string, Source>)
       });
       const list = `<ul>${items.join("")}</ul>`;
       // The longest section is for the fewest readers.
-      if (title !== "For operators") return `<p>${escapeHtml(title)}</p>${list}`;
+      if (title !== "For operators") return `<p class="group">${escapeHtml(title)}</p>${list}`;
       const open = pages.includes(current.path) ? " open" : "";
       return `<details${open}><summary>${escapeHtml(title)}</summary>${list}</details>`;
     })
@@ -83,7 +83,7 @@ function renderContents(headings: readonly Heading[]): string {
     ({ id, title, depth }) =>
       `<li class="depth-${depth}"><a href="#${id}">${escapeHtml(title)}</a></li>`,
   );
-  const list = `<p>On this page</p><ul>${items.join("")}</ul>`;
+  const list = `<p class="group">On this page</p><ul>${items.join("")}</ul>`;
   return `<aside><nav aria-label="On this page">${list}</nav></aside>`;
 }
 

@@ -49,6 +49,8 @@ export function renderMarkdown(
         return address === undefined ? content : `<a href="${escapeHtml(address)}">${content}</a>`;
       },
       code: (token) => renderCode(token),
+      // A long name breaks between its words, so that a table of names fits.
+      codespan: ({ text: name }) => `<code>${escapeHtml(name).replaceAll("_", "_<wbr>")}</code>`,
       checkbox: () => "☐ ",
       table({ header, rows }) {
         const cell = (tag: string) => (each: Tokens.TableCell) =>

@@ -25,11 +25,14 @@ export async function buildWhenStale(options: Build): Promise<string | undefined
   const built = join(root, "dist");
   const stamp = join(built, "sources.txt");
   const hash = hashSources(options);
-  if (fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === hash) return undefined;
+  const isBuilt = () => fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === hash;
+  if (isBuilt()) return undefined;
   const began = Date.now();
   const fresh = join(root, `dist-${process.pid}`);
   try {
     await build(fresh);
+    // Another process may have built the same meanwhile, and its gateway may read it now.
+    if (isBuilt()) return undefined;
     fs.writeFileSync(join(fresh, "sources.txt"), hash);
     fs.rmSync(built, { recursive: true, force: true });
     replace(fresh, built, stamp);
@@ -40,7 +43,7 @@ export async function buildWhenStale(options: Build): Promise<string | undefined
   return `${name} built in ${seconds} s: ${describe(built)}.`;
 }
 
-/** Another process may have built the same meanwhile: then its build stays. */
+/** Of two processes that build at the same moment, the build of the first stays. */
 function replace(fresh: string, built: string, stamp: string): void {
   try {
     fs.renameSync(fresh, built);

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, describe, type TestContext, test } from "node:test";
+import { buildDocsSite } from "@tollgate/docs-site/build";
 import type { Page } from "playwright-core";
 import { openContext, takePicture } from "../support/browser.ts";
 import { atEnd } from "../support/clean-up.ts";
@@ -112,10 +113,11 @@ describe("the page at / in staging", () => {
   });
 });
 
-test("in production there is no page at / and no form to pay with", async (t) => {
+test("in production there is no page at /, no form to pay with and no explorer", async (t) => {
   const keyFile = join(await makeFolder(t), "master.key");
   await writeFile(keyFile, "7".repeat(64), { mode: 0o600 });
   const port = await findFreePort();
+  await buildDocsSite();
   await startProcess({
     env: {
       GW_ENV: "production",
@@ -134,6 +136,15 @@ test("in production there is no page at / and no form to pay with", async (t) =>
 
   assert.equal(page.status, 404);
   assert.equal(form.status, 404);
+  const values = await fetch(`${address}/docs/demonstration.json`);
+  const start = await (await fetch(`${address}/docs/quick-start`)).text();
+  assert.equal(values.status, 404);
+  assert.match(start, /export GATEWAY=https:\/\/pay\.example\.com\n/);
+  assert.match(start, /export CONTROL_KEY=YOUR-CONTROL-KEY\n/);
+  const explorer = await (await openContext()).newPage();
+  await explorer.goto(`http://localhost:${port}/docs/explorer`);
+  await explorer.getByText("This gateway is in production: no explorer here.").waitFor();
+  assert.equal(await explorer.locator("#api-explorer form").count(), 0);
 });
 
 /** Notes every complaint of the browser from the first request on. */

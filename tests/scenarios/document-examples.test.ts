@@ -4,33 +4,28 @@
  * enough for a public generator of clients.
  */
 import assert from "node:assert/strict";
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { hash } from "node:crypto";
-import { once } from "node:events";
 import { globSync } from "node:fs";
-import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { generateSource } from "oazapfts";
 import { answerPareq, passChallenge } from "../support/cardholder.ts";
-import { atEnd, endOfFile } from "../support/clean-up.ts";
+import { endOfFile } from "../support/clean-up.ts";
 import { type Fence, readFences, repository } from "../support/document.ts";
-import { cleanEnvironment, startShell } from "../support/programs.ts";
+import {
+  interpreters,
+  isMissing,
+  keepUpWithTime,
+  type Language,
+  makeExampleFolder,
+  variablesOf,
+  writeKey,
+} from "../support/examples.ts";
 import { beginChallenge, beginPares } from "../support/threeds.ts";
-import { until } from "../support/until.ts";
 import { startWalletWorld } from "../support/wallets.ts";
-
-// biome-ignore format: a table
-const programs = {
-  sh:     "bash",
-  ts:     process.execPath,
-  php:    "php",
-  python: "python3",
-} as const;
-type Language = keyof typeof programs;
 
 /** What a program prints, by the page of its example; otherwise it ends with an approval. */
 // biome-ignore format: a table
@@ -38,6 +33,7 @@ const printed: Readonly<Record<string, RegExp>> = {
   "3d-secure":                 /sale_3d_validating[\s\S]*redirect-to/,
   "capture":                   /capture_approved/,
   "create-card-ref":           /create-card-ref-response/,
+  "create-card-ref-v4":        /create-card-ref-response/,
   "get-card-info":             /get-card-info-response/,
   "make-rebill-preauth":       /sale_approved[\s\S]*auth_approved/,
   "preauth":                   /auth_approved/,
@@ -56,31 +52,82 @@ const printed: Readonly<Record<string, RegExp>> = {
 };
 
 const world = await startWalletWorld(endOfFile);
-const folder = await mkdtemp(join(tmpdir(), "tollgate-examples-"));
-atEnd(endOfFile, () => rm(folder, { recursive: true, force: true }));
-// There Node finds the client.
-await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
+const folder = await makeExampleFolder();
 
+const pages = globSync("docs/{,merchant-api/}*.md", { cwd: repository }).sort();
+const KEY_FILE = await writeKey(world, folder);
 const examples = await findExamples();
 
-test("every operation that is signed by a checksum has an example, and so have the guides", () => {
+/** Other code in these languages, by its page: where it runs, or why it does not. */
+// biome-ignore format: a table
+const others: Readonly<Record<string, readonly [count: number, where: string]>> = {
+  "3d-secure":   [3, "document-programs.test.ts: shops"],
+  "README":      [2, "below: a checksum and a signature"],
+  "acquirers":   [1, "not run: rows for an acquirer whose specification the reader has"],
+  "backup":      [1, "not run: pgBackRest of the reader's own"],
+  "callbacks":   [7, "document-programs.test.ts: receivers, and what they have heard"],
+  "quick-start": [1, "the variables of every example"],
+};
+
+/** Commands of the operator with names of the reader's: document-commands.test.ts knows them. */
+function isCommands({ text }: Fence): boolean {
+  const lines = text.replaceAll("\\\n", "").split("\n");
+  return lines.every((line) => /^((gw|npm) |#|$)/.test(line));
+}
+
+test("every operation has an example, and so have the guides", () => {
   const pages = new Set(examples.map(({ page }) => page));
 
   const missing = Object.keys(printed).filter((page) => !pages.has(page));
   assert.deepEqual(missing, []);
-  assert.ok(examples.length >= 24, `${examples.length} examples`);
+  assert.ok(examples.length >= 26, `${examples.length} examples`);
   for (const { fences, page } of examples) assert.equal(fences.length, 4, page);
 });
 
-for (const language of Object.keys(programs) as Language[]) {
-  const program = programs[language];
+test("code that is no such example is known, with where it runs or why it does not", async () => {
+  const found: Record<string, number> = {};
+  // The operator's path is run as a whole by operating-document.test.ts.
+  for (const path of pages.filter((each) => each !== "docs/operating.md")) {
+    const all = await readFences(path);
+    const fences = all.filter((each) => each.language in interpreters && !isCommands(each));
+    const page = basename(path, ".md");
+    const shown = 4 * examples.filter((example) => example.page === page).length;
+    if (fences.length > shown) found[page] = fences.length - shown;
+  }
+
+  const known = Object.entries(others).map(([page, [count]]) => [page, count]);
+  assert.deepEqual(found, Object.fromEntries(known));
+});
+
+test("the checksum and the signature in a shell are those that the page shows", async () => {
+  const fences = await readFences("docs/merchant-api/README.md");
+  const [checksum, signature] = fences.filter(
+    ({ language, text }) => language === "sh" && text.startsWith("printf"),
+  );
+  const [parameters, text, signed, key] = fences.filter(({ language }) => language === "text");
+  assert.ok(parameters && text && signed && key && checksum && signature);
+  const place = await mkdtemp(join(folder, "signature-"));
+  await writeFile(join(place, "key.pem"), key.text);
+  const run = async (command: string) => {
+    const env = { ...process.env, text: text.text.trimEnd() };
+    return (await promisify(execFile)("bash", ["-c", command], { cwd: place, env })).stdout;
+  };
+
+  const document = await readFile(join(repository, "docs/merchant-api/README.md"), "utf8");
+  assert.ok(document.includes(`\`${(await run(checksum.text)).slice(0, 40)}\``));
+  assert.equal(await run(signature.text), signed.text.trimEnd());
+});
+
+for (const language of Object.keys(interpreters) as Language[]) {
+  const program = interpreters[language];
   describe(`examples in ${language}`, { skip: isMissing(language) }, () => {
     for (const [at, { page, fences }] of examples.entries()) {
       test(`${page}: example ${at + 1}`, async () => {
         const text = fences.find((fence) => fence.language === language)?.text ?? "";
         const file = join(folder, `example-${at}.${language}`);
         await writeFile(file, text);
-        const env = { ...environment(), ...(await prepare(page)) };
+        const env = { ...variablesOf(world), KEY_FILE, ...(await prepare(page)) };
+        await keepUpWithTime(world);
 
         const { stdout, stderr } = await promisify(execFile)(program, [file], { env });
 
@@ -93,45 +140,11 @@ for (const language of Object.keys(programs) as Language[]) {
   });
 }
 
-describe("receivers of callbacks", () => {
-  // biome-ignore format: a table
-  const commands = {
-    ts:     `exec ${process.execPath} receiver.ts`,
-    php:    "exec php -S localhost:$PORT receiver.php",
-    python: "exec python3 receiver.python",
-  } as const;
-  for (const language of ["ts", "php", "python"] as const) {
-    test(`in ${language}`, { skip: isMissing(language) }, async (t) => {
-      const fences = await readFences("docs/callbacks.md");
-      const text = fences.find((fence) => fence.language === language)?.text ?? "";
-      await writeFile(join(folder, `receiver.${language}`), text);
-      await writeFile(join(folder, `receive-${language}.sh`), commands[language]);
-      const port = String(await findFreePort());
-      const settings = { ...environment(), PORT: port } as Record<string, string>;
-      const receiver = startShell(`receive-${language}.sh`, folder, settings);
-      atEnd(t, () => receiver.kill());
-      const address = `http://localhost:${port}/`;
-      const forged = `${address}?status=approved&orderid=1&client_orderid=2&control=a`;
-      const refused = await until("the receiver answers", async () => {
-        assert.ok(receiver.isRunning, receiver.output);
-        return fetch(forged).catch(() => undefined);
-      });
-
-      const order = await world.merchant().sale({ server_callback_url: address });
-      await world.settle();
-
-      const told = `${order["merchant-order-id"]} approved`;
-      await until("the result is printed", () => receiver.output.includes(told) || undefined);
-      assert.equal(refused.status, 400);
-    });
-  }
-});
-
 test("a client that is generated from the OpenAPI document makes a sale", async () => {
   const source = await generateSource(join(repository, "docs/openapi.json"));
   await writeFile(join(folder, "generated-client.ts"), source);
   const { syncSale, defaults } = await import(join(folder, "generated-client.ts"));
-  const { ENDPOINT = "", GATEWAY, CONTROL_KEY } = environment();
+  const { ENDPOINT = "", GATEWAY, CONTROL_KEY } = variablesOf(world);
   const document = JSON.parse(await readFile(join(repository, "docs/openapi.json"), "utf8"));
   const { requestBody } = document.paths["/gw/api/v2/sync/sale/{endpoint_id}"].post;
   const { example } = requestBody.content["application/x-www-form-urlencoded"];
@@ -143,32 +156,6 @@ test("a client that is generated from the OpenAPI document makes a sale", async 
 
   assert.deepEqual([status, data["order-stage"]], [200, "sale_approved"]);
 });
-
-/** Why a language is skipped. */
-function isMissing(language: Language): string | false {
-  const program = programs[language];
-  const { error } = spawnSync(program, ["--version"]);
-  return error === undefined ? false : `${program} is not installed`;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "localhost");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-/** The variables of the quick start. */
-function environment(): NodeJS.ProcessEnv {
-  const { set, gateway, bank } = world;
-  const { plain: ENDPOINT, secure: SECURE_ENDPOINT } = set.endpoints;
-  return {
-    ...{ ...cleanEnvironment(), GATEWAY: gateway.url, BANK: bank.url, ENDPOINT, SECURE_ENDPOINT },
-    ...{ LOGIN: set.login, CONTROL_KEY: set.controlKey },
-  };
-}
 
 /** The examples of the last step of 3-D Secure begin where the cardholder has returned. */
 async function prepare(page: string): Promise<NodeJS.ProcessEnv> {
@@ -193,7 +180,7 @@ type DocumentExample = { readonly page: string; readonly fences: readonly Fence[
 /** Fences of the four languages, one after the other. */
 async function findExamples(): Promise<readonly DocumentExample[]> {
   const found: DocumentExample[] = [];
-  for (const path of globSync("docs/{,merchant-api/}*.md", { cwd: repository }).sort()) {
+  for (const path of pages) {
     const fences = await readFences(path);
     for (const [at, { language }] of fences.entries()) {
       const next = fences[at + 1]?.language;

@@ -1,8 +1,7 @@
-/** The documentation site for tests: built, and served by a gateway as `npm start` runs it. */
+/** The documentation site for tests: built and served by what `npm start` runs. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { buildDocsSite } from "@tollgate/docs-site/build";
 import { startProcess } from "./gateway-process.ts";
 import { cleanEnvironment } from "./programs.ts";
 
@@ -10,12 +9,18 @@ export type DocsSite = Awaited<ReturnType<typeof startDocsSite>>;
 
 export async function startDocsSite() {
   const beganAt = Date.now();
-  await buildDocsSite();
-  const { baseUrl, demo } = await startProcess();
+  const command = ["tools/run.mjs", "gateway/cli/gw.ts", "start"];
+  const { baseUrl, demo } = await startProcess({ command });
   const readMarkdown = async (page: string): Promise<string> => {
     const answer = await fetch(`${baseUrl}/docs/${page}.md`);
     assert.equal(answer.status, 200, page);
     return answer.text();
+  };
+  const readSetup = async (): Promise<string> => {
+    const [, setup = ""] =
+      /^```sh setup\n(.*?)^```/ms.exec(await readMarkdown("quick-start")) ?? [];
+    assert.match(setup, /CONTROL_KEY=[0-9A-F-]{36}/);
+    return setup;
   };
   return {
     ...{ baseUrl, demo, readMarkdown },
@@ -23,13 +28,16 @@ export async function startDocsSite() {
 
     /** As a newcomer pastes it: the variables of the quick start, and a page's first command. */
     async pasteFirst(page: string): Promise<string> {
-      const [, setup = ""] =
-        /^```sh setup\n(.*?)^```/ms.exec(await readMarkdown("quick-start")) ?? [];
-      const [, command = ""] = /^```sh\n(.*?)^```/ms.exec(await readMarkdown(page)) ?? [];
-      assert.match(setup, /CONTROL_KEY=[0-9A-F-]{36}/);
-      const script = `${setup}\n${command}`;
+      const [, first = ""] = /^```sh\n(.*?)^```/ms.exec(await readMarkdown(page)) ?? [];
+      const script = `${await readSetup()}\n${first}`;
       const env = cleanEnvironment();
       return (await promisify(execFile)("bash", ["-c", script], { env })).stdout;
+    },
+
+    /** The variables of the quick start. */
+    async readVariables(): Promise<Readonly<Record<string, string>>> {
+      const lines = (await readSetup()).matchAll(/^export (\w+)=(.*)$/gm);
+      return Object.fromEntries([...lines].map(([, name, value]) => [name, value]));
     },
 
     /** The pages by their addresses, all that can be reached from the first one. */

@@ -28,6 +28,8 @@ export type Demo = {
 
 export type ProcessOptions = {
   readonly env?: Readonly<Record<string, string>>;
+  /** What is run; by default without what `npm start` does before. */
+  readonly command?: readonly string[];
   /** A folder of the caller's; without it one is made, and removed at the end. */
   readonly dataDir?: string;
 };
@@ -49,7 +51,8 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Gatewa
   const dataDir = options.dataDir ?? (await makeFolder());
   const settings = { ...defaults, ...options.env, GW_DATA_DIR: dataDir };
   if (options.env?.["GW_ENV"] === "production") await migrateFirst(settings);
-  const program = startProgram(["gateway/cli/gw.ts", "start"], settings);
+  const { command = ["gateway/cli/gw.ts", "start"] } = options;
+  const program = startProgram(command, settings);
   const guard = startServerGuard(join(dataDir, "postgres"));
   // Not when a test ends: a process may be killed, and another one of a later test follow it.
   atEnd(endOfFile, async () => {

@@ -11,9 +11,10 @@ import { synchronousVariantOf } from "../../gateway/merchant-api/reply.ts";
 import { findCurrency } from "../../gateway/values/iso-codes.ts";
 import { formatAmount, parseAmount } from "../../gateway/values/money.ts";
 import { checksumFields, type Example, signedUrlOf, signedValues } from "./examples.ts";
+import { renderRecipe } from "./languages.ts";
 import { formula, pathOf, titleOf } from "./operation-page.ts";
 import * as sample from "./sample-world.ts";
-import { curl, mono, renderTemplate, table } from "./text.ts";
+import { mono, renderTemplate, table } from "./text.ts";
 
 export function renderIndex(examples: readonly Example[]): string {
   const inV2 = examples.filter(({ version }) => version === "v2");
@@ -98,7 +99,7 @@ function oauthSteps(examples: readonly Example[]): Readonly<Record<string, strin
     oauthParameters: normalizeParameters([...parameters, ...header.parameters]),
     oauthText: text,
     oauthSignature: header.signature,
-    oauthRequest: curl(url, parameters, authorization),
+    oauthRecipe: renderRecipe("oauth"),
     oauthKey: sample.privateKeyPem.trim(),
   };
 }

@@ -2,9 +2,18 @@
  * A recipe as a program in each language: a shell with curl, TypeScript with the client, PHP and
  * Python with their standard libraries. The tests run every one of them against a gateway.
  */
+import { pathIn } from "../../gateway/merchant-api/operation.ts";
 import { operations } from "../../gateway/merchant-api/operations/index.ts";
 import { signedValues } from "./examples.ts";
-import type { Fields, Mint, Recipe, Step } from "./recipes.ts";
+import {
+  phpHead,
+  phpOAuthHead,
+  pythonHead,
+  pythonOAuthHead,
+  shellHead,
+  shellOAuthHead,
+} from "./program-heads.ts";
+import { type Fields, type Mint, type Recipe, recipes, type Step } from "./recipes.ts";
 import { camel, fence, quote } from "./text.ts";
 
 /** The word of the fence, and what writes the example. */
@@ -17,7 +26,9 @@ export const languages = {
 } as const;
 
 /** The same example as fences, one after the other: the site shows them as tabs. */
-export function renderRecipe(recipe: Recipe): string {
+export function renderRecipe(name: string): string {
+  const recipe = recipes[name];
+  if (recipe === undefined) throw new Error(`There is no recipe of ${name}.`);
   return Object.entries(languages)
     .map(([language, write]) => fence(language, write(recipe).trim()))
     .join("\n\n");
@@ -35,18 +46,19 @@ type Request = {
   readonly sync: boolean;
 };
 
-function requestOf(step: Step): Request {
+function requestOf(step: Step, { oauth = false }: Recipe): Request {
   const { does, operation: name, endpoint = "ENDPOINT", keeps = {}, sync = false } = step;
   const operation = operations.find((each) => each.name === name);
   if (operation === undefined) throw new Error(`There is no operation ${name}.`);
-  const takesLogin = operation.control.includes("login");
+  const takesLogin = operation.control.includes("login") && !oauth;
   const fields = Object.entries({ ...(takesLogin && { login: "$LOGIN" }), ...step.fields });
-  const signed = signedValues(operation.control, new Map(fields), `$${endpoint}`);
-  const path = operation.path.replace(/^\//, "").replace("/{id}", "");
+  const signed = oauth ? [] : signedValues(operation.control, new Map(fields), `$${endpoint}`);
+  const version = oauth ? "v4" : "v2";
+  const path = pathIn(version, operation).replace(/^\//, "").replace("/{id}", "");
   return {
     ...{ does, name, fields, keeps, sync, endpoint },
     signed: signed.filter((value) => value !== ""),
-    path: sync ? path.replace(/^v2\//, "v2/sync/") : path,
+    path: sync ? path.replace(/^v\d/, "$&/sync") : path,
   };
 }
 
@@ -68,7 +80,8 @@ function environmentOf({ steps }: Recipe): readonly string[] {
   );
 }
 
-function writeShell({ ids, steps }: Recipe): string {
+function writeShell(recipe: Recipe): string {
+  const { ids, steps, oauth = false } = recipe;
   const fresh = Object.entries(ids).map(([name, word]) => `${name}=${word}-$(openssl rand -hex 4)`);
   const parts = steps.map((step) => {
     if (isMint(step)) {
@@ -76,23 +89,26 @@ function writeShell({ ids, steps }: Recipe): string {
       const what = "# A token, as the wallet on the customer's phone gives it to your page.";
       return `${what}\n${step.keeps}=$(${asked} | base64 | tr -d '\\n')`;
     }
-    const { does, path, endpoint, fields, signed, keeps } = requestOf(step);
-    const pairs = fields.map(([name, value]) => `  --data-urlencode ${shellPair(name, value)}`);
+    const { does, path, endpoint, fields, signed, keeps } = requestOf(step, recipe);
+    const pairs = fields.map(([name, value]) => shellPair(name, value));
     const text = signed
       .map((value) => (isVariable(value) ? `\${${value.slice(1)}}` : value))
       .join("");
-    const call = [
-      `curl -s "$GATEWAY/gw/api/${path}/$${endpoint}"`,
-      ...pairs,
-      `  --data-urlencode "control=$(sign "${text}")"`,
-    ].join(" \\\n");
+    const call = oauth
+      ? [`call "${path}/$${endpoint}"`, ...pairs]
+      : [
+          `curl -s "$GATEWAY/gw/api/${path}/$${endpoint}"`,
+          ...pairs.map((pair) => `--data-urlencode ${pair}`),
+          `--data-urlencode "control=$(sign "${text}")"`,
+        ];
     const kept = Object.entries(keeps).map(
       ([name, field]) => `${name}=$(echo "$reply" | sed 's/.*&${field}=\\([^&]*\\).*/\\1/')`,
     );
-    return [`# ${does}`, `reply=$(${call})`, 'echo "$reply"', ...kept].join("\n");
+    const lines = call.join(" \\\n  ");
+    return [`# ${does}`, `reply=$(${lines})`, 'echo "$reply"', ...kept].join("\n");
   });
-  const sign = `sign() { printf '%s' "$1$CONTROL_KEY" | openssl sha1 -r | cut -c1-40; }`;
-  return [[sign, ...fresh].join("\n"), ...parts].join("\n\n");
+  const head = oauth ? [shellOAuthHead, "", ...fresh] : [shellHead, ...fresh];
+  return [head.join("\n"), ...parts].join("\n\n");
 }
 
 function shellPair(name: string, value: string): string {
@@ -100,12 +116,22 @@ function shellPair(name: string, value: string): string {
 }
 
 function writeTypeScript(recipe: Recipe): string {
-  const read = ["GATEWAY", "LOGIN", "CONTROL_KEY", ...environmentOf(recipe)];
+  const { oauth = false } = recipe;
+  const secret = oauth ? "KEY_FILE" : "CONTROL_KEY";
+  const read = ["GATEWAY", "LOGIN", secret, ...environmentOf(recipe)];
   const head = [
+    ...(oauth ? ['import { readFileSync } from "node:fs";'] : []),
     'import { makeClient } from "@tollgate/client";',
     "",
     `const { ${read.map((name) => `${name} = ""`).join(", ")} } = process.env;`,
-    "const client = makeClient({ baseUrl: GATEWAY, login: LOGIN, controlKey: CONTROL_KEY });",
+    ...(oauth
+      ? [
+          'const oauth = { consumerKey: LOGIN, privateKey: readFileSync(KEY_FILE, "utf8") };',
+          "const client = makeClient({ baseUrl: GATEWAY, oauth });",
+        ]
+      : [
+          "const client = makeClient({ baseUrl: GATEWAY, login: LOGIN, controlKey: CONTROL_KEY });",
+        ]),
     ...Object.entries(recipe.ids).map(
       ([name, word]) => `const ${name} = \`${word}-\${crypto.randomUUID().slice(0, 8)}\`;`,
     ),
@@ -120,7 +146,7 @@ function writeTypeScript(recipe: Recipe): string {
         `const ${step.keeps} = Buffer.from(await minted.text()).toString("base64");`,
       ].join("\n");
     }
-    const { does, name, endpoint, fields, keeps, sync } = requestOf(step);
+    const { does, name, endpoint, fields, keeps, sync } = requestOf(step, recipe);
     const reply = `${camel(name)}Reply`;
     const own = fields.filter(([field]) => field !== "login");
     return [
@@ -143,22 +169,6 @@ function memberOf(field: string, value: string): string {
   return value.slice(1) === name ? name : `${name}: ${value.slice(1)}`;
 }
 
-const phpHead = `<?php
-function call(string $path, array $fields, string ...$signed): array
-{
-    $control = sha1(implode("", $signed) . getenv("CONTROL_KEY"));
-    $request = stream_context_create(["http" => [
-        "method" => "POST",
-        "header" => "Content-Type: application/x-www-form-urlencoded",
-        "content" => http_build_query([...$fields, "control" => $control]),
-        "ignore_errors" => true,
-    ]]);
-    parse_str(file_get_contents(getenv("GATEWAY") . "/gw/api/$path", false, $request), $reply);
-    print_r($reply);
-    return $reply;
-}
-`;
-
 function writePhp(recipe: Recipe): string {
   const value = (text: string) => {
     if (!isVariable(text)) return quote(text);
@@ -179,31 +189,18 @@ function writePhp(recipe: Recipe): string {
         `$${step.keeps} = base64_encode($minted);`,
       ].join("\n");
     }
-    const { does, path, endpoint, fields, signed, keeps } = requestOf(step);
+    const { does, path, endpoint, fields, signed, keeps } = requestOf(step, recipe);
     return [
       `// ${does}`,
       `$reply = call("${path}/" . getenv("${endpoint}"), [`,
       ...fields.map(([name, text]) => `    "${name}" => ${value(text)},`),
-      `], ${signed.map(value).join(", ")});`,
+      `${["]", ...signed.map(value)].join(", ")});`,
       ...Object.entries(keeps).map(([name, field]) => `$${name} = $reply["${field}"];`),
     ].join("\n");
   });
-  return [phpHead + (fresh.length > 0 ? `\n${fresh.join("\n")}` : ""), ...parts].join("\n\n");
+  const head = recipe.oauth ? phpOAuthHead : phpHead;
+  return [head, ...(fresh.length > 0 ? [fresh.join("\n")] : []), ...parts].join("\n\n");
 }
-
-const pythonHead = `import hashlib, os, secrets
-from urllib.parse import parse_qsl, urlencode
-from urllib.request import urlopen
-
-def call(path, fields, *signed):
-    text = "".join(signed) + os.environ["CONTROL_KEY"]
-    control = hashlib.sha1(text.encode()).hexdigest()
-    body = urlencode({**fields, "control": control}).encode()
-    with urlopen(os.environ["GATEWAY"] + "/gw/api/" + path, body) as answer:
-        reply = dict(parse_qsl(answer.read().decode()))
-    print(reply)
-    return reply
-`;
 
 function writePython(recipe: Recipe): string {
   const value = (text: string) => {
@@ -214,7 +211,8 @@ function writePython(recipe: Recipe): string {
     ([name, word]) => `${name} = "${word}-" + secrets.token_hex(4)`,
   );
   const mints = recipe.steps.some(isMint);
-  const head = mints ? pythonHead.replace("import hashlib", "import base64, hashlib") : pythonHead;
+  const own = recipe.oauth ? pythonOAuthHead : pythonHead;
+  const head = mints ? own.replace("import hashlib", "import base64, hashlib") : own;
   const parts = recipe.steps.map((step) => {
     if (isMint(step)) {
       return [
@@ -224,16 +222,16 @@ function writePython(recipe: Recipe): string {
         `    ${step.keeps} = base64.b64encode(minted.read()).decode()`,
       ].join("\n");
     }
-    const { does, path, endpoint, fields, signed, keeps } = requestOf(step);
+    const { does, path, endpoint, fields, signed, keeps } = requestOf(step, recipe);
     return [
       `# ${does}`,
       `reply = call("${path}/" + os.environ["${endpoint}"], {`,
       ...fields.map(([name, text]) => `    "${name}": ${value(text)},`),
-      `}, ${signed.map(value).join(", ")})`,
+      `${["}", ...signed.map(value)].join(", ")})`,
       ...Object.entries(keeps).map(([name, field]) => `${name} = reply["${field}"]`),
     ].join("\n");
   });
-  return [head + (fresh.length > 0 ? `\n${fresh.join("\n")}` : ""), ...parts].join("\n\n");
+  return [head, ...(fresh.length > 0 ? [fresh.join("\n")] : []), ...parts].join("\n\n");
 }
 
 function isEnvironment(text: string): boolean {

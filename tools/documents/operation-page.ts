@@ -10,9 +10,8 @@ import {
 import { synchronousVariantOf } from "../../gateway/merchant-api/reply.ts";
 import type { Example } from "./examples.ts";
 import { renderRecipe } from "./languages.ts";
-import { recipes } from "./recipes.ts";
 import * as sample from "./sample-world.ts";
-import { curl, fence, mono, page, sentence, table } from "./text.ts";
+import { fence, mono, page, sentence, table } from "./text.ts";
 
 export function renderOperation(example: Example): string {
   const { operation, reply } = example;
@@ -132,22 +131,11 @@ function parameterRows({ request }: Operation): readonly (readonly string[])[] {
   });
 }
 
-/** The program in each language, then a reply; OAuth needs the client or a library. */
-function renderExample({ operation, version, fields, authorization, answer }: Example): string {
-  const recipe = recipes[operation.name];
-  const url = sample.baseUrl + pathOf({ path: pathIn(version, operation) }, sample.endpoint.id);
-  const request =
-    recipe === undefined
-      ? [
-          "A request of the sample merchant, with the key of the OAuth chapter:",
-          fence("sh", curl(url, fields, authorization)),
-        ]
-      : [
-          "Set the variables of the [quick start](../quick-start.md#2-set-your-credentials) first.",
-          renderRecipe(recipe),
-        ];
+/** The program in each language, then a reply. */
+function renderExample({ operation, answer }: Example): string {
   return [
-    ...request,
+    "Set the variables of the [quick start](../quick-start.md#2-set-your-credentials) first.",
+    renderRecipe(operation.name),
     "The reply to the operation itself is one line; here it has a line break before each `&`:",
     fence("text", answer.replaceAll("&", "\n&")),
   ].join("\n\n");

@@ -22,6 +22,8 @@ export type Step = {
 export type Mint = { readonly mint: string; readonly keeps: string; readonly card: string };
 
 export type Recipe = {
+  /** Signed by OAuth, in v4, in place of a checksum. */
+  readonly oauth?: boolean;
   /** New order ids, by the names of their variables: the words that they begin with. */
   readonly ids: Fields;
   readonly steps: readonly (Step | Mint)[];
@@ -120,6 +122,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "refund":      { ids: one, steps: [paid, status, { does: "Refund all of it.", operation: "return", sync: true, fields: { ...order, comment: "Cancelled show" } }] },
   "recurrent":   { ...rebill("make-rebill"), steps: [...rebill("make-rebill").steps, { does: "Forget the card.", operation: "remove-card-ref", fields: { cardrefid: "$cardrefid" } }] },
   "redirect":    { ids: { id: "secure" }, steps: [secure("4000002000000024", {})] },
+  "oauth":       { oauth: true, ids: one, steps: [paid, status] },
   "walleta":     wallet("walleta"),
   "walletb":     wallet("walletb"),
 
@@ -130,6 +133,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "status":      { ids: one, steps: [paid, status] },
   "account-verification": { ids: one, steps: [{ does: "Ask the issuer whether the card is good.", operation: "account-verification", sync: true, fields: { client_orderid: "$id", ...payer, ...approving } }] },
   "create-card-ref":      { ids: one, steps: cardSteps },
+  "create-card-ref-v4":   { oauth: true, ids: one, steps: [paid, { ...registered, operation: "create-card-ref-v4" }] },
   "get-card-info":        { ids: one, steps: [...cardSteps, { does: "Read what may be shown of it.", operation: "get-card-info", fields: { cardrefid: "$cardrefid" } }] },
   "remove-card-ref":      { ids: one, steps: [...cardSteps, { does: "Forget the card.", operation: "remove-card-ref", fields: { cardrefid: "$cardrefid" } }] },
   "make-rebill":          rebill("make-rebill"),

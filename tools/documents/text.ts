@@ -66,17 +66,6 @@ export function sentence(text = ""): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** A shell command that posts a form. */
-export function curl(
-  url: string,
-  fields: readonly (readonly [name: string, value: string])[],
-  authorization?: string,
-): string {
-  const header = authorization === undefined ? [] : [`  -H 'Authorization: ${authorization}'`];
-  const lines = fields.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);
-  return [`curl '${url}'`, ...header, ...lines].join(" \\\n");
-}
-
 export function block(...lines: readonly string[]): string {
   return `${lines.join("\n")}\n`;
 }
