@@ -300,5 +300,6 @@ const coveredCode = `[...document.querySelectorAll(".code")].flatMap((code) => {
   text.selectNodeContents(code.querySelector("code"));
   const [line] = text.getClientRects();
   const button = code.querySelector(".copy").getBoundingClientRect();
-  return line && button.height > 0 && line.top < button.bottom ? [code.textContent.slice(0, 40)] : [];
+  const isCovered = line && button.height > 0 && line.top < button.bottom;
+  return isCovered ? [code.textContent.slice(0, 40)] : [];
 })`;

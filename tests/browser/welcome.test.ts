@@ -5,10 +5,10 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, describe, type TestContext, test } from "node:test";
-import { buildDocsSite } from "@tollgate/docs-site/build";
 import type { Page } from "playwright-core";
 import { openContext, takePicture } from "../support/browser.ts";
 import { atEnd } from "../support/clean-up.ts";
+import { buildSite } from "../support/docs-site.ts";
 import { type GatewayProcess, startProcess } from "../support/gateway-process.ts";
 
 const approving = "4000001000000018";
@@ -117,7 +117,7 @@ test("in production there is no page at /, no form to pay with and no explorer",
   const keyFile = join(await makeFolder(t), "master.key");
   await writeFile(keyFile, "7".repeat(64), { mode: 0o600 });
   const port = await findFreePort();
-  await buildDocsSite();
+  await buildSite();
   await startProcess({
     env: {
       GW_ENV: "production",

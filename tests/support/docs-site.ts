@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { buildDocsSite } from "@tollgate/docs-site/build";
 import { startProcess } from "./gateway-process.ts";
 import { cleanEnvironment } from "./programs.ts";
 
@@ -57,6 +58,11 @@ export async function startDocsSite() {
       return pages;
     },
   };
+}
+
+/** For a gateway that is not started by `npm start`. */
+export async function buildSite(): Promise<void> {
+  await buildDocsSite();
 }
 
 /** Address and heading of every link. */
