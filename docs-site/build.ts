@@ -32,6 +32,7 @@ export function buildDocsSite(): Promise<string | undefined> {
       "../docs/*.{md,json}",
       "../docs/merchant-api/*.md",
       "../CHANGELOG.md",
+      "../examples/shop/README.md",
     ],
     build: writeSite,
     describe: (folder) => `${fs.globSync("**/*.html", { cwd: folder }).length} pages`,

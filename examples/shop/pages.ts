@@ -81,8 +81,8 @@ function renderWallets(id: string): Html {
   return html`<form method="post" action="/buy" class="wallets" id="wallets" hidden>
 <input type="hidden" name="order" value="${id}"><input type="hidden" name="way" value="card">
 <input type="hidden" name="wallet"><input type="hidden" name="payment_data">
-<button type="button" data-wallet="walleta">Pay with <b>Wallet A</b></button>
-<button type="button" data-wallet="walletb">Pay with <b>Wallet B</b></button>
+<button type="button" data-wallet="walleta" aria-label="Pay with Wallet A">Wallet A</button>
+<button type="button" data-wallet="walletb" aria-label="Pay with Wallet B">Wallet B</button>
 <p class="problem" role="alert"></p>
 </form>`;
 }
@@ -202,7 +202,7 @@ ${renderMonths(order, following)}
 ${
   order.state === "paid"
     ? html`<form method="post" action="/orders/${order.id}/refund">
-<button class="second">Send it back, and get ${order.amount} ${order.currency} back</button></form>`
+<button class="second">Send it back</button></form>`
     : undefined
 }
 </section>`;
@@ -215,9 +215,9 @@ function renderMonths(order: Order, following: readonly Order[]): Html | undefin
     ({ id, state }, at) =>
       html`<li><a href="/orders/${id}">Month ${String(at + 2)}</a>: ${state}</li>`,
   );
-  return html`<h2>Every month</h2><ul>${months}</ul>
+  return html`<h2>Every month</h2>${months.length > 0 ? html`<ul>${months}</ul>` : undefined}
 <form method="post" action="/orders/${order.id}/next-month">
-<button>A month later: charge the next crate</button></form>`;
+<button>Charge the next month</button></form>`;
 }
 
 /** What the customer may rely on. An open order never asks for another payment elsewhere. */
