@@ -1,6 +1,6 @@
 /** A window over the screen: a form with what it does, why it was refused, and one button. */
 import { Button, Modal, TextInput } from "@mantine/core";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { useMessages } from "../language/language.tsx";
 import { Icon } from "./icons.tsx";
 import { Refusal } from "./states.tsx";
@@ -100,8 +100,14 @@ type ReasonProps = {
 /** Why a user does something that the audit keeps. */
 export function ReasonInput({ text, write, isFirst = false }: ReasonProps) {
   const messages = useMessages();
+  const field = useRef<HTMLInputElement>(null);
+  // Also in a window that is open already, where it comes after the preview.
+  useEffect(() => {
+    if (isFirst) field.current?.focus();
+  }, [isFirst]);
   return (
     <TextInput
+      ref={field}
       label={messages.reason}
       description={messages.reasonHint}
       required

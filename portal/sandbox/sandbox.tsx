@@ -27,8 +27,12 @@ export function Sandbox() {
         <h1>{messages.sandbox}</h1>
         <span className="note">{messages.sandboxHint}</span>
         <div className="space" />
-        {data && <a href={data.shop}>{messages.demonstrationShop}</a>}
-        {data && <a href={data.bank}>{messages.bankPages}</a>}
+        {data && (
+          <span className="heading-links">
+            <a href={data.shop}>{messages.demonstrationShop}</a>
+            <a href={data.bank}>{messages.bankPages}</a>
+          </span>
+        )}
       </div>
       <nav className="views" aria-label={messages.views}>
         {views.map((each) => (

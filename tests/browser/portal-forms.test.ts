@@ -193,7 +193,7 @@ test("in German, every help text is German, and an emptied field removes a setti
 
   await german.goto(`${address}gates`);
   await german.getByRole("button", { name: "Neues Gate" }).click();
-  await window.getByText("weitere Einstellungen").click();
+  await window.getByText("weitere Einstellungen").waitFor();
   await window.getByText("wo der Host lauscht").waitFor();
   await look(german, "portal-gate-form-german-desk");
   assert.doesNotMatch((await window.textContent()) ?? "", / the | or | of |default/);
@@ -208,8 +208,8 @@ async function give(
 ): Promise<string> {
   await within.getByRole("button", { name: button }).first().click();
   await dialog.getByRole("button", { name: "Preview" }).waitFor();
-  const more = dialog.getByText("more settings");
-  if (await more.isVisible()) await more.click();
+  const more = dialog.locator("details:not([open]) summary");
+  if (await more.isVisible()) await more.press("Enter");
   for (const [label, value] of Object.entries(fields)) await fill(label, value);
   return send(button, shows);
 }
@@ -227,11 +227,12 @@ async function fill(label: string, value: string): Promise<void> {
   else await field.fill(value);
 }
 
-/** By the keyboard alone: Enter in the last field sends what is written. */
+/** By the keyboard alone: after the preview the cursor is in the reason. */
 async function send(button: string, shows?: "secret"): Promise<string> {
   await dialog.getByRole("button", { name: "Preview" }).press("Enter");
-  await dialog.getByLabel("Reason").fill("the acquirer asked for it");
-  await dialog.getByLabel("Reason").press("Enter");
+  await dialog.getByLabel("Reason").and(page.locator(":focus")).waitFor();
+  await page.keyboard.type("the acquirer asked for it");
+  await page.keyboard.press("Enter");
   if (shows === undefined) {
     await dialog.waitFor({ state: "detached" });
     return "";
