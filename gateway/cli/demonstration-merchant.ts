@@ -91,17 +91,27 @@ export async function openDemonstrationMerchant(gateway: string) {
 
 export type Forward = (request: CallbackRequest) => Promise<SendOutcome>;
 
-/** Sends a callback with the gateway's own sender: the receiver gets the same bytes. */
+/**
+ * Sends a callback with the gateway's own sender: the receiver gets the same bytes. Of the address
+ * only the query is the gateway's: it cannot send the developer's machine elsewhere.
+ */
 export function makeForward(to: string, timeoutMs: number): Forward {
+  const [address = ""] = to.split(/[?#]/);
   const names = [URL.parse(to)?.hostname ?? ""];
   const rules = makeAddressRules({ ports: [], allowsLoopback: true, privateNetworks: [], names });
   const send = makeSend({ rules, resolve: resolveBySystem });
   return (request) => {
     const { promise, resolve } = Promise.withResolvers<SendOutcome>();
-    const cancel = send(request, resolve);
+    const url = address + (/\?.*$/s.exec(request.url)?.[0] ?? "");
+    const cancel = send({ ...request, url, headers: callbackHeaders(request) }, resolve);
     const late = setTimeout(() => cancel?.(), timeoutMs);
     return promise.finally(() => clearTimeout(late));
   };
+}
+
+function callbackHeaders({ headers }: CallbackRequest): CallbackRequest["headers"] {
+  const own = Object.entries(headers).filter(([name]) => /^(webhook-|content-type$)/.test(name));
+  return Object.fromEntries(own);
 }
 
 export function isHttpAddress(text: string): boolean {

@@ -18,8 +18,12 @@ const gw = join(import.meta.dirname, "../../gateway/cli/gw.ts");
 const world = await startWorld(endOfFile, { GW_PORT: String(await findFreePort()) });
 const { login, controlKey } = world.set;
 
-async function startListener(t: TestContext, ...words: readonly string[]) {
-  const given = [gw, "callback", "listen", "--gateway", world.gateway.url, ...words];
+async function startListener(
+  t: TestContext,
+  { gateway = world.gateway.url },
+  ...words: readonly string[]
+) {
+  const given = [gw, "callback", "listen", "--gateway", gateway, ...words];
   const nothing = { GW_DATA_DIR: "/nonexistent", GW_DATABASE_URL: "postgres://127.0.0.1:1/none" };
   const program = startProgram(given, nothing);
   atEnd(t, () => program.kill());
@@ -30,7 +34,7 @@ async function startListener(t: TestContext, ...words: readonly string[]) {
 test("callbacks are forwarded as the gateway sends them, also after a restart", async (t) => {
   const direct = await startReceiver(t);
   const developer = await startReceiver(t, answerWith(202));
-  const listener = await startListener(t, "--forward-to", `${developer.url}/cb`);
+  const listener = await startListener(t, {}, "--forward-to", `${developer.url}/cb`);
   const url = `${direct.url}/cb?shop=7&amount=0.01`;
 
   for (const [at, method] of (["GET", "POST", "JSON"] as const).entries()) {
@@ -58,7 +62,7 @@ test("callbacks are forwarded as the gateway sends them, also after a restart", 
 
 test("without --forward-to they are printed; a card number in them is masked", async (t) => {
   await world.changeEndpoint("plain", { callbackMethod: "GET" });
-  const listener = await startListener(t, "--json");
+  const listener = await startListener(t, {}, "--json");
   const unreachable = { server_callback_url: "http://127.0.0.1:1/cb" };
 
   const order = await world.merchant().sale({ ...unreachable, merchant_data: "4000001000000018" });
@@ -119,6 +123,31 @@ test("callbacks are given to the demonstration merchant alone, and only its own"
     ["no order",              write("x", { login, to: "", control: sign(controlKey, login, "x", "1", "") }),      404],
   ];
   for (const [what, answer, status] of asked) assert.equal((await answer).status, status, what);
+});
+
+test("a strange gateway cannot send the developer's machine elsewhere", async (t) => {
+  const elsewhere = await startReceiver(t);
+  const developer = await startReceiver(t);
+  const written = {
+    ...{ method: "GET", url: `${elsewhere.url}/steal?orderid=1`, body: "" },
+    headers: { "webhook-id": "1-1", cookie: "a=b" },
+  };
+  let count = 0;
+  const strange = await startReceiver(t, (response, { path, method }) => {
+    const callbacks = count === 0 ? [] : [{ order: "1", sequence: 1 }];
+    if (path === "/sandbox/callbacks") count += 1;
+    const listed = path === "/sandbox/callbacks" ? { now: 1, callbacks } : written;
+    const content = method === "GET" ? { LOGIN: login, CONTROL_KEY: controlKey } : listed;
+    response.end(JSON.stringify(content));
+  });
+  await startListener(t, { gateway: strange.url }, "--forward-to", `${developer.url}/cb`);
+
+  const [heard] = await developer.untilHeard(1);
+
+  assert.equal(heard?.path, "/cb?orderid=1");
+  assert.equal(heard.headers["webhook-id"], "1-1");
+  assert.equal(heard.headers.cookie, undefined);
+  assert.equal(elsewhere.heard.length, 0);
 });
 
 type Fields = Readonly<Record<string, string>>;
