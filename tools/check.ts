@@ -47,7 +47,7 @@ const groups: readonly Group[] = [
   { name: "scenarios", lane: "works", minutes: 8,  places: ["tests/scenarios", "tests/contract"], isRepeated: true },
   { name: "outside",   lane: "works", minutes: 8,  places: ["tests/outside"],  isRepeated: true },
   { name: "simulator", lane: "works", minutes: 8,  places: ["tests/simulator"] },
-  { name: "fuzz",      lane: "works", minutes: 8,  places: ["tests/fuzz"] },
+  { name: "fuzz",      lane: "works", minutes: 8,  places: ["tests/fuzz", "tests/chaos"] },
   { name: "crash",     lane: "waits", minutes: 10, places: ["tests/crash"] },
   { name: "browser",   lane: "works", minutes: 8,  places: ["tests/browser"],  isRepeated: true },
   { name: "load",      lane: "alone", minutes: 10, places: ["tests/load"] },

@@ -114,6 +114,8 @@ export type BankProgram = {
   readonly iso93HostAddress: string;
   readonly directoryUrl: string;
   kill(): Promise<void>;
+  /** Stopped, it keeps its connections and answers nothing until it continues. */
+  signal(name: "SIGSTOP" | "SIGCONT"): void;
   /** On the same ports and books as before. */
   startAgain(): Promise<void>;
 };
@@ -140,6 +142,7 @@ export async function startBankProgram(t: Test, dataDir: string): Promise<BankPr
   return {
     ...place,
     kill: () => program.kill(),
+    signal: (name) => void program.child.kill(name),
     async startAgain() {
       program = start(ports);
       await untilReady(program);

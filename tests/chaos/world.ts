@@ -1,0 +1,180 @@
+/**
+ * The processes of a run: two gateway nodes that are started again whenever they end, a database
+ * with a synchronous standby, the sandbox bank and a receiver of callbacks, with a line between any
+ * two of them. Each server of the database has a small disk of its own where root may mount one.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import { atEnd, type Test } from "../support/clean-up.ts";
+import { crashTimes, shortLease, startCrashWorld } from "../support/crash-world.ts";
+import { type PairServer, startPair } from "../support/database-pair.ts";
+import { type Program, startBankProgram, startGuard, startProgram } from "../support/programs.ts";
+import { type Answer, answerWith, type Heard, startReceiver } from "../support/receiver.ts";
+import { findFreePort } from "../support/results-balancer.ts";
+import { type Line, startLine } from "./line.ts";
+
+export type ChaosWorld = Awaited<ReturnType<typeof startChaosWorld>>;
+export type NodeSlot = ReturnType<typeof keepNode>;
+
+const diskMib = 1_500;
+const heapMib = 192;
+const restartAfterMs = 500;
+const callbackGaps = [0.5, 1, 1, ...Array(300).fill(2)];
+
+// biome-ignore format: a table
+const times = {
+  ...crashTimes,
+  ...shortLease,
+  GW_ACCEPT_RETRY_S:               "3",
+  GW_ACQUIRER_ECHO_AFTER_S:        "2",
+  GW_CALLBACK_RETRY_GAPS_S:        callbackGaps.join(","),
+  GW_CALLBACK_TIMEOUT_S:           "2",
+  GW_DATABASE_CONNECT_TIMEOUT_S:   "1",
+  GW_DATABASE_STATEMENT_TIMEOUT_S: "2",
+  GW_DIRECTORY_TIMEOUT_S:          "3",
+  GW_LOG_LEVEL:                    "debug",
+};
+
+export async function startChaosWorld(t: Test) {
+  const disks: string[] = [];
+  const pair = await startPair(t, async (folder) => {
+    await mkdir(folder, { mode: 0o711 });
+    if (mountDisk(t, folder)) disks.push(folder);
+  });
+  const lineTo = async (target: Parameters<typeof startLine>[0]) => {
+    const line = await startLine(target);
+    atEnd(t, () => line.close());
+    return line;
+  };
+  const lines = new Map<string, readonly Line[]>();
+  const replication = await lineTo(pair.primary.target);
+  lines.set("replication", [replication]);
+  const follow = (standby: PairServer, primary: PairServer) => {
+    replication.lead(primary.target);
+    return standby.follow(primary, `host=127.0.0.1 port=${replication.port}`);
+  };
+
+  let bank: Awaited<ReturnType<typeof startBankProgram>> | undefined;
+  const world = await startCrashWorld(t, {
+    databaseUrl: pair.primary.url,
+    async startBank(dataDir) {
+      bank = await startBankProgram(t, dataDir);
+      const acquirer = await lineTo(placeOf(`tcp://${bank.hostAddress}`));
+      const directory = await lineTo(placeOf(bank.directoryUrl));
+      lines.set("acquirer", [acquirer]).set("directory", [directory]);
+      const directoryUrl = `https://127.0.0.1:${directory.port}`;
+      return { ...bank, hostAddress: `127.0.0.1:${acquirer.port}`, directoryUrl };
+    },
+  });
+  await follow(pair.standby, pair.primary);
+
+  const nodes = new Map<string, NodeSlot>();
+  for (const name of ["left", "right"]) {
+    const servers = [await lineTo(pair.primary.target), await lineTo(pair.standby.target)];
+    const hosts = servers.map(({ port }) => `127.0.0.1:${port}`).join(",");
+    const [port, resultsPort] = [await findFreePort(), await findFreePort()];
+    const merchants = await lineTo({ host: "127.0.0.1", port });
+    world.results.add(resultsPort);
+    lines.set(`${name}-database`, servers).set(`merchants-${name}`, [merchants]);
+    const node = keepNode(`http://127.0.0.1:${merchants.port}`, {
+      ...times,
+      GW_DATABASE_URL: `postgres://tollgate:${pair.primary.password}@${hosts}/tollgate`,
+      GW_DATA_DIR: world.dataDir,
+      GW_NODE_NAME: name,
+      GW_PORT: String(port),
+      GW_RESULTS_PORT: String(resultsPort),
+      GW_RESULTS_URL: world.results.url,
+      NODE_OPTIONS: `--max-old-space-size=${heapMib} --import=${import.meta.dirname}/balloon.ts`,
+    });
+    atEnd(t, () => node.end());
+    nodes.set(name, node);
+  }
+  if (bank === undefined) throw new Error("there is no bank");
+  const accepted: Heard[] = [];
+  const accept: Answer = (response, heard) => {
+    accepted.push(heard);
+    answerWith(200)(response, heard);
+  };
+  const receiver = await startReceiver(t, accept);
+  return {
+    ...{ ...world, lines, nodes, follow, bankProgram: bank, receiver, accept },
+    /** The callbacks that were answered with 200. */
+    accepted,
+    /** They change places. */
+    database: { primary: pair.primary, standby: pair.standby },
+    diskOf: (server: PairServer) => disks.find((disk) => disk === server.folder),
+  };
+}
+
+/** As a supervisor does it: a node that ends is started again. */
+function keepNode(url: string, settings: Readonly<Record<string, string>>) {
+  const programs: Program[] = [];
+  const unasked: string[] = [];
+  let isKept = true;
+  let isAsked = false;
+  let held: Promise<unknown> = Promise.resolve();
+  const running = keep();
+
+  async function keep(): Promise<void> {
+    while (isKept) {
+      const program = startProgram(["gateway/cli/gw.ts", "serve"], settings);
+      programs.push(program);
+      isAsked = false;
+      while (program.isRunning) await pause(20);
+      // One that finds no database at its start ends by itself.
+      const hasStarted = program.output.includes("\nListening on ");
+      if (!isAsked && hasStarted)
+        unasked.push(`${settings["GW_NODE_NAME"]}: ${program.output.slice(-1500)}`);
+      await held;
+      await pause(restartAfterMs);
+    }
+  }
+
+  const send = (name: NodeJS.Signals) => void programs.at(-1)?.child.kill(name);
+  return {
+    url,
+    programs,
+    /** The last words of processes that ended without a fault. */
+    unasked,
+    stop: () => send("SIGSTOP"),
+    resume: () => send("SIGCONT"),
+    /** It stays away for so long. */
+    kill(forMs: number): Promise<unknown> {
+      isAsked = true;
+      held = pause(forMs);
+      send("SIGKILL");
+      return held;
+    },
+    fillMemory(): void {
+      isAsked = true;
+      send("SIGUSR2");
+    },
+    async end(): Promise<void> {
+      isKept = false;
+      isAsked = true;
+      await programs.at(-1)?.kill();
+      await running;
+    },
+  };
+}
+
+function mountDisk(t: Test, folder: string): boolean {
+  try {
+    const options = `size=${diskMib}m,mode=711`;
+    execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder], { stdio: "ignore" });
+  } catch {
+    return false;
+  }
+  const guard = startGuard('sleep 2; umount -l "$0"', folder);
+  atEnd(t, () => {
+    execFileSync("umount", ["-l", folder]);
+    guard.kill("SIGKILL");
+  });
+  return true;
+}
+
+function placeOf(url: string): { readonly host: string; readonly port: number } {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
+}
