@@ -43,7 +43,7 @@ const steps: readonly Step[] = [
 // biome-ignore format: a table
 const groups: readonly Group[] = [
   { name: "unit",      lane: "works", minutes: 5, isRepeated: true,
-    places: ["protocols", "gateway", "sandbox-bank", "client", "portal", "docs-site", "benchmarks", "tools"] },
+    places: ["protocols", "gateway", "sandbox-bank", "client", "examples", "portal", "docs-site", "benchmarks", "tools"] },
   { name: "scenarios", lane: "works", minutes: 8,  places: ["tests/scenarios", "tests/contract"], isRepeated: true },
   { name: "outside",   lane: "works", minutes: 8,  places: ["tests/outside"],  isRepeated: true },
   { name: "simulator", lane: "works", minutes: 8,  places: ["tests/simulator"] },

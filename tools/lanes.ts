@@ -27,6 +27,7 @@ const longest: Readonly<Record<string, number>> = {
   "tests/browser/pages.test.ts":               55,
   "tests/browser/threeds.test.ts":             50,
   "tests/crash/outages.test.ts":               50,
+  "tests/browser/shop.test.ts":                50,
   "tests/scenarios/random-journeys.test.ts":   50,
   "tests/scenarios/outage.test.ts":            40,
   "tests/scenarios/start-troubles.test.ts":    35,

@@ -210,7 +210,9 @@ ${
 }
 
 function renderMonths(order: Order, following: readonly Order[]): Html | undefined {
-  if (order.isMonthly !== 1 || order.cardReference === null) return undefined;
+  if (order.isMonthly !== 1 || order.state !== "paid" || order.cardReference === null) {
+    return undefined;
+  }
   const months = following.map(
     ({ id, state }, at) =>
       html`<li><a href="/orders/${id}">Month ${String(at + 2)}</a>: ${state}</li>`,

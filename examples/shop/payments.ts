@@ -125,8 +125,7 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
     const taken = await asValue(takeStep(endpoint, ids, posted, page));
     // A refused upload came too late or for another step: the status says what is next.
     if (!(taken instanceof Error) && taken.html !== undefined) return taken.html;
-    const wait = { timeoutMs: patienceMs, everyMs: 250, receiver };
-    const status = await asValue(endpoint.waitForResult(ids, wait));
+    const status = await asValue(endpoint.waitForResult(ids, { timeoutMs: patienceMs }));
     await apply(order, status);
     return status instanceof Error ? undefined : renderStep(status, page);
   }
@@ -136,10 +135,7 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
     if (order.state !== "paid" || orderid === null) return;
     const begun = await asValue(endpoint.return({ client_orderid: id, orderid }));
     if (begun instanceof Error) return;
-    await apply(
-      order,
-      await asValue(endpoint.waitForResult(begun, { timeoutMs: patienceMs, receiver })),
-    );
+    await apply(order, await asValue(endpoint.waitForResult(begun, { timeoutMs: patienceMs })));
   }
 
   /** The HTTP status to answer. A callback that is not genuine is refused, a repeat is accepted. */
@@ -203,7 +199,9 @@ function newsOf(order: Order, status: StatusReply | GatewayError): News {
   const known = { gatewayOrder: status["gw-order-id"] };
   const isReturn = status["transaction-type"] === "reversal";
   const refunded = status["total-reversal-amount"] ?? "0.00";
-  // Only a paid order can be returned, also when the shop has not heard of the payment yet.
+  // Only a paid order can be returned, also when the shop has not heard of the payment yet. It
+  // ships nothing while a return is in progress: an order that it knows as paid stays so.
+  if (isReturn && status.status === "processing") return { ...known, state: "open" };
   if (isReturn)
     return { ...known, state: isWhole(order, refunded) ? "refunded" : "paid", refunded };
   if (status.status === "approved") {

@@ -129,7 +129,7 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
     const before = orders.following(first.id);
     const isOpen = before.some(({ state }) => state === "open");
     const { cardReference } = first;
-    if (first.isMonthly !== 1 || cardReference === null || isOpen) {
+    if (first.isMonthly !== 1 || first.state !== "paid" || cardReference === null || isOpen) {
       return redirect(`/orders/${first.id}`);
     }
     const id = `${first.id}-${before.length + 2}`;

@@ -32,6 +32,8 @@ const { server, address } = await listen(SHOP_HOST, Number(SHOP_PORT)).catch((er
 const shopUrl = process.env["SHOP_URL"] ?? address;
 /** Another address when something between the gateway and the shop passes callbacks on. */
 const callbackUrl = process.env["SHOP_CALLBACK_URL"] ?? `${shopUrl}/callback`;
+// The file has card references: only its owner may read it.
+process.umask(0o077);
 const orders = openOrders(join(folder, "shop.sqlite"));
 const gateway = {
   ...{ baseUrl: demo.baseUrl, endpoint: demo.endpoints.secure },
@@ -41,7 +43,7 @@ const payments = makePayments({ gateway, orders, shopUrl, callbackUrl });
 const setup = { orders, payments, bankUrl: demo.bank.url, gatewayUrl: demo.baseUrl };
 serve(server, makeRoutes({ ...setup, newNonce: () => randomBytes(16).toString("base64") }));
 
-let round = payments.refreshAll();
+let round = payments.refreshAll().catch(report);
 const rounds = setInterval(() => {
   round = round.then(payments.refreshAll).catch(report);
 }, Number(SHOP_ASK_EVERY_S) * 1000);
@@ -53,8 +55,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
     clearInterval(rounds);
     // Requests in progress are answered first; the orders are stored before they are sent.
-    server.close(() => orders.close());
-    server.closeIdleConnections();
+    server.close(() => void round.then(() => orders.close()));
   });
 }
 
