@@ -51,7 +51,7 @@ export function renderMarkdown(
       code: (token) => renderCode(token),
       // A long name breaks between its words, so that a table of names fits.
       codespan: ({ text: name }) => `<code>${escapeHtml(name).replaceAll("_", "_<wbr>")}</code>`,
-      checkbox: () => "☐ ",
+      checkbox: () => '<span class="check">☐</span> ',
       table({ header, rows }) {
         const cell = (tag: string) => (each: Tokens.TableCell) =>
           `<${tag}>${this.parser.parseInline(each.tokens)}</${tag}>`;

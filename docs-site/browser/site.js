@@ -3,7 +3,6 @@
  * search, whose index is loaded when it is first needed. Without it everything can be read.
  */
 const remembered = "tollgate-docs-language";
-const names = { sh: "curl", ts: "TypeScript", php: "PHP", python: "Python" };
 
 function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
@@ -30,10 +29,11 @@ function makeTabs(group, number) {
   list.setAttribute("aria-label", "Language");
   const tabs = panels.map((panel) => {
     const { language } = panel.dataset;
+    const name = panel.querySelector(".language").textContent;
     panel.id = `example-${number}-${language}`;
     panel.setAttribute("role", "tabpanel");
-    panel.setAttribute("aria-label", names[language]);
-    const tab = make("button", { type: "button", role: "tab", textContent: names[language] });
+    panel.setAttribute("aria-label", name);
+    const tab = make("button", { type: "button", role: "tab", textContent: name });
     tab.setAttribute("aria-controls", panel.id);
     tab.dataset.language = language;
     tab.addEventListener("click", () => {

@@ -18,15 +18,16 @@ import { mono, renderTemplate, table } from "./text.ts";
 
 export function renderIndex(examples: readonly Example[]): string {
   const inV2 = examples.filter(({ version }) => version === "v2");
-  const checksums = inV2.map(({ operation: { name, control } }) => [
-    titleOf(name),
-    formula(control),
+  const byFormula = [...Map.groupBy(inV2, ({ operation }) => formula(operation.control))];
+  const checksums = byFormula.map(([values, alike]) => [
+    alike.map(({ operation }) => titleOf(operation.name)).join(", "),
+    values,
   ]);
-  const worked = inV2.flatMap(workedOf);
+  const worked = byFormula.flatMap(([, alike]) => alike.slice(0, 1).flatMap(workedOf));
   return renderTemplate("merchant-api", "gateway/merchant-api", {
     operations: table(["Operation", "Path", "Versions", "Purpose"], examples.map(operationRow)),
     amounts: table(["Sent", "In minor units", "In replies"], amountSamples.map(amountRow)),
-    checksums: table(["Operation", "Values"], checksums),
+    checksums: table(["Operations", "Values"], checksums),
     controlKey: sample.controlKey,
     worked: table(["Request", "Values", "Checksum"], worked.map(workedRow)),
     signedText: `${worked[0]?.signed.join("")}${sample.controlKey}`,

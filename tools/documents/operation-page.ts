@@ -78,7 +78,7 @@ function authentication(operation: Operation): readonly string[] {
   const covered = formula(operation.control);
   const checksum = `\`control\` is the SHA-1 checksum, in hexadecimal, of ${covered}.`;
   const others = "login" in operation.request ? "`login` and `control` are" : "`control` is";
-  const oauth = "an `Authorization` header ([OAuth](README.md))";
+  const oauth = "an `Authorization` header ([OAuth](README.md#authentication-by-oauth-v4))";
   if (!versions.includes("v2")) return [`The request carries ${oauth}.`];
   if (!versions.includes("v4")) return [checksum];
   return [
@@ -90,7 +90,7 @@ function authentication(operation: Operation): readonly string[] {
 const synchronousNote =
   "The synchronous paths take the same request and answer with the " +
   "[status response](status-response.md) when there is a result, or when the wait times out; see " +
-  "[synchronous requests](README.md).";
+  "[synchronous requests](README.md#synchronous-requests).";
 
 /** The values of a checksum in words, the key last. */
 export function formula(terms: readonly ControlTerm[]): string {
