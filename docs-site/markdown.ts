@@ -162,5 +162,6 @@ function plainTextOf(token: Token): string {
   if (type === "list") return plainText(items);
   if (type === "list_item") return `${plainText(tokens ?? [])} `;
   if (type === "code" && lang === "mermaid") return "";
+  if (type === "code" && lang in languages) return `${languages[lang]} ${text}`;
   return tokens === undefined ? (text ?? "") : plainText(tokens);
 }
