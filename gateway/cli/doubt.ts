@@ -6,7 +6,7 @@
 import { type Command, Option } from "commander";
 import type { OperatorEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
-import { findOwingAttempt } from "../orders/prior-attempts.ts";
+import { inDoubtOf } from "../orders/prior-attempts.ts";
 import { findInDoubt } from "../storage/find-orders.ts";
 import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
@@ -62,14 +62,6 @@ function describe(order: Order, printDate: (instant: Instant) => string) {
     refused: reversal?.refusedWith ?? "",
     "next try": order.owed?.resting === true ? printDate(order.owed.claimableAt) : "now",
   };
-}
-
-/** The charge, capture or return that is in doubt: the present one, or an earlier attempt. */
-function inDoubtOf(order: Order) {
-  const prior = order.owed?.effect === "reverse_prior" ? findOwingAttempt(order) : undefined;
-  return prior === undefined
-    ? order.transaction
-    : { ...prior, tries: prior.owes.tries, reversal: prior.owes };
 }
 
 type Why = { readonly reason: string; readonly by?: string };

@@ -9,7 +9,7 @@ import { Failure } from "../values/failure.ts";
 import type { Instant } from "../values/time.ts";
 import { bankIsAsked, type OrderEvent, type Unproved } from "./events.ts";
 import type { Order, OwedReversal, PriorAttempt, ReversalProgress } from "./order.ts";
-import { isFinal } from "./stages.ts";
+import { isFinal, stagesInDoubt } from "./stages.ts";
 import { initialOf } from "./transactions.ts";
 
 export type OwingAttempt = PriorAttempt & { readonly owes: OwedReversal };
@@ -49,6 +49,20 @@ export function orderOfAttempt(order: Order, { identifiers, amount }: PriorAttem
     ...{ ...order, card, purchase: wallet === undefined ? purchase : { ...purchase, wallet } },
     transaction: { ...transaction, authentication: undefined },
   };
+}
+
+/** The acquirer may have moved money that the gateway does not count, or the other way round. */
+export function isInDoubt({ owed, transaction }: Order): boolean {
+  const isReversing = owed?.effect === "reverse" || owed?.effect === "reverse_prior";
+  return isReversing || stagesInDoubt.includes(transaction.stage);
+}
+
+/** The charge, capture or return that is in doubt: the present one, or an earlier attempt. */
+export function inDoubtOf(order: Order) {
+  const prior = order.owed?.effect === "reverse_prior" ? findOwingAttempt(order) : undefined;
+  return prior === undefined
+    ? order.transaction
+    : { ...prior, tries: prior.owes.tries, reversal: prior.owes };
 }
 
 /** An order in progress first comes to its end: one effect is owed at a time. */

@@ -4,16 +4,14 @@
  * it. A click that is repeated begins nothing new: the same request is answered with the same
  * transaction.
  */
-import { preview } from "../orders/advance.ts";
-import { bankIsAsked, type OperatorEvent } from "../orders/events.ts";
+import type { OperatorEvent } from "../orders/events.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
-import { Failure } from "../values/failure.ts";
-import { asReceiptId } from "../values/ids.ts";
+import { Failure, failures } from "../values/failure.ts";
 import { type Money, parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
-import { wireStageOf } from "../views/status.ts";
 import type { Handlers } from "./api.ts";
-import { isInDoubt, isOperator, type OrderOptions, previewOf } from "./orders.ts";
+import { previewDecision } from "./doubt.ts";
+import { type OrderOptions, previewOf } from "./orders.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 import { viewMoney } from "./shapes.ts";
 
@@ -75,8 +73,10 @@ export function actionHandlers(options: ActionOptions) {
       if (action !== "capture" && action !== "return")
         return previewDecision(order, action, caller);
       const begun = previewOf(order, action, money, caller.now);
-      if (begun instanceof Failure) return { isAllowed: false, why: describeFailure(begun) };
-      return { isAllowed: true, as: begun.kind, amount: viewMoney(begun.amount) };
+      if (begun instanceof Failure) {
+        return { isAllowed: false, why: describeFailure(begun), code: begun.code };
+      }
+      return { isAllowed: true, of: begun.kind, amount: viewMoney(begun.amount) };
     },
     "POST /orders/capture/:order": move("capture"),
     "POST /orders/return/:order": move("return"),
@@ -91,29 +91,6 @@ export function actionHandlers(options: ActionOptions) {
         : { kind: "settled_as_not_done", by, why },
     ),
   } satisfies Partial<Handlers>;
-}
-
-/** By the same table that decides it. */
-function previewDecision(order: Order, action: keyof typeof decisions, caller: Caller) {
-  if (!isOperator(caller)) return { isAllowed: false, why: "The operator settles doubt." };
-  if (!isInDoubt(order)) return { isAllowed: false, why: "The order is not in doubt." };
-  const told = { by: caller.account.login, why: "a preview", receiptId: asReceiptId("0") };
-  const met = preview(order, { kind: decisions[action], ...told } as OperatorEvent, caller.now);
-  if (met instanceof Failure) return { isAllowed: false, why: describeDecision(met) };
-  const { kind, stage, amount } = met.transaction;
-  return { isAllowed: true, as: wireStageOf(kind, stage), amount: viewMoney(amount) };
-}
-
-const decisions = {
-  "ask": "asked_again",
-  "settle-done": "settled_as_done",
-  "settle-not-done": "settled_as_not_done",
-} as const;
-
-function describeDecision(failure: Failure): string {
-  return failure === bankIsAsked
-    ? "The bank is being asked at this moment. Try again in a minute."
-    : "The order cannot be settled so in its present stage.";
 }
 
 type MoveInput = {
@@ -157,6 +134,8 @@ function refusalOf(failure: Failure): PortalRefusal {
   return new PortalRefusal(409, failure.code, describeFailure(failure));
 }
 
-function describeFailure({ message, detail }: Failure): string {
-  return detail === "" ? message : `${message}: ${detail}`;
+function describeFailure({ code, detail }: Failure): string {
+  const { meaning } = failures[code];
+  const sentence = meaning.slice(0, 1).toUpperCase() + meaning.slice(1);
+  return detail === "" ? `${sentence}.` : `${sentence}: ${detail}.`;
 }

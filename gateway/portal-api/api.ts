@@ -8,12 +8,13 @@ import { configurationRoutes } from "./configuration-routes.ts";
 import { requestRoutes } from "./request-routes.ts";
 import { type ApiOf, type HandlersOf, row } from "./route.ts";
 import { sandboxRoutes } from "./sandbox-routes.ts";
-import { anything, flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
+import { anything, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
 import {
+  actionPreviewShape,
   cursorInput,
+  decisions,
   done,
   homeShape,
-  moneyShape,
   nothing,
   orderDetailShape,
   orderId,
@@ -88,7 +89,7 @@ export const api = {
   "GET /home":                       row("see_orders", "merchant", record({ range: optional(oneOf(ranges)), merchant: optional(text("a login; for operators", { max: 64 })) }), homeShape, "how payments go"),
 
   // What changes orders; each needs a reason and is in the audit
-  "POST /orders/preview/:order":     row("see_orders",       "merchant", record({ order: orderId, action: oneOf(["capture", "return", "ask", "settle-done", "settle-not-done"]), amount }), record({ isAllowed: flag(), why: optional(text()), as: optional(text("capture, refund or cancel; of a decision, the stage that follows")), amount: optional(moneyShape) }), "what a capture, a return or a decision about doubt would do now"),
+  "POST /orders/preview/:order":     row("see_orders",       "merchant", record({ order: orderId, action: oneOf(["capture", "return", ...decisions]), amount }), actionPreviewShape, "what a capture, a return or a decision about doubt would do now"),
   "POST /orders/capture/:order":     row("move_money",       "merchant", record({ order: orderId, amount, reason }), record({ stage: text() }), "capture what is held, all or a part"),
   "POST /orders/return/:order":      row("move_money",       "merchant", record({ order: orderId, amount, reason }), record({ stage: text() }), "refund, all or a part, or cancel what is held"),
   "POST /orders/ask/:order":         row("move_money",       "operator", record({ order: orderId, version, reason }), record({ stage: text() }), "have the acquirer asked again about an order in doubt"),

@@ -23,8 +23,18 @@ for (const [typed, words] of searches) {
 }
 
 test("an order adds its outcome once, its reason only when refused, its amount only when approved", () => {
-  const approved = { outcome: "approved", reason: "", threeds: "AUTHENTICATED", overheadMs: 3 };
-  const declined = { outcome: "declined", reason: "lost_card", threeds: "", overheadMs: null };
+  const approved = {
+    outcome: "approved",
+    reason: "",
+    threeds: "AUTHENTICATED",
+    overheadMs: 3,
+  } as const;
+  const declined = {
+    outcome: "declined",
+    reason: "lost_card",
+    threeds: "",
+    overheadMs: null,
+  } as const;
   const money = { amount: 1015, currency: "USD" };
   const keysOf = (row: Parameters<typeof figuresOf>[0]) =>
     figuresOf(row).map(({ name, key, count }) => `${name} ${key} ${count}`);

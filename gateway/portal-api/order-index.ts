@@ -5,6 +5,7 @@
 import { isDeviceNumber } from "../orders/card-reference.ts";
 import type { Order } from "../orders/order.ts";
 import { initialOf, sentIdentifiersOf } from "../orders/transactions.ts";
+import type { FailureCode } from "../values/failure.ts";
 import { formatAmount } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import { statusOf, wireStageOf, wireTypeOf } from "../views/status.ts";
@@ -20,7 +21,7 @@ export type IndexRow = {
   readonly stage: string;
   readonly status: string;
   readonly outcome: string;
-  readonly reason: string;
+  readonly reason: FailureCode | "";
   readonly threeds: string;
   readonly overheadMs: number | null;
   readonly amount: number;
@@ -49,7 +50,7 @@ export function wordOf(kind: WordKind, value: string): string {
 export function describeOrder(order: Order): IndexRow {
   const initial = initialOf(order);
   const { purchase, card, transaction } = order;
-  const row = {
+  const row: IndexRow & { readonly words: string[] } = {
     merchantId: order.merchantId,
     at: order.acceptedAt,
     orderId: order.id,
@@ -70,7 +71,7 @@ export function describeOrder(order: Order): IndexRow {
     email: purchase.customer.email ?? "",
     gate: initial.identifiers?.gate.id ?? "",
     reference: sentIdentifiersOf(transaction)?.reference ?? "",
-    words: [] as string[],
+    words: [],
   };
   const add = (kind: WordKind, value: string) =>
     void (value === "" || row.words.push(wordOf(kind, value)));

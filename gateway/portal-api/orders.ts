@@ -4,7 +4,6 @@
  * and of an event only the facts that `timeline.ts` names are shown.
  */
 import type { Order } from "../orders/order.ts";
-import { isFinal, stagesInDoubt } from "../orders/stages.ts";
 import { followUp, totalsOf, transactionsOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
@@ -15,6 +14,7 @@ import type { Instant } from "../values/time.ts";
 import { statusOf, wireStageOf } from "../views/status.ts";
 import type { Handlers } from "./api.ts";
 import { csvHeader, writeCsv } from "./csv.ts";
+import { decisionsFor } from "./doubt.ts";
 import { describeOrder, wordOf, wordsOfSearch } from "./order-index.ts";
 import type {
   HistoryEntry,
@@ -207,14 +207,9 @@ function mayOf(order: Order, callbacks: readonly StoredCallback[], caller: Calle
     !(previewOf(order, operation, undefined, caller.now) instanceof Failure);
   return {
     ...{ capture: can("capture"), return: can("return") },
-    settle: hasRight(role, "move_money") && isOperator(caller) && isInDoubt(order),
+    settle: hasRight(role, "move_money") ? decisionsFor(order, caller) : [],
     resend: hasRight(role, "resend_callbacks") && callbacks.length > 0,
   };
-}
-
-export function isInDoubt({ owed, transaction }: Order): boolean {
-  const isReversing = owed?.effect === "reverse" || owed?.effect === "reverse_prior";
-  return isReversing || (!isFinal(transaction.stage) && stagesInDoubt.includes(transaction.stage));
 }
 
 /** The transaction that the request would begin now, or why it would not. */

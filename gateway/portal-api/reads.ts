@@ -1,5 +1,6 @@
 /** What the portal reads of the system of record, as its storage provides it. */
 import type { Order } from "../orders/order.ts";
+import type { FailureCode } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { Figure } from "./order-index.ts";
@@ -13,7 +14,7 @@ export type OrderLineRow = {
   readonly kind: string;
   readonly stage: string;
   readonly status: string;
-  readonly reason: string;
+  readonly reason: FailureCode | "";
   readonly threeds: string;
   readonly amount: number;
   readonly currency: string;

@@ -64,6 +64,12 @@ export function text(
   });
 }
 
+/** A word of one of the gateway's own unions, whose members are not listed; in output only. */
+export function word<Word extends string>(meaning = "") {
+  // The gateway's types guarantee it.
+  return text(meaning) as Schema<string> as Schema<Word>;
+}
+
 /** Digits of a query are a number too. */
 export function whole(meaning = "", min = 0, max = Number.MAX_SAFE_INTEGER) {
   const json = { type: "integer", minimum: min, maximum: max, ...described(meaning) };

@@ -1,4 +1,7 @@
 /** Shapes that several routes of the portal API share. */
+import type { EventKind } from "../orders/events.ts";
+import type { TransactionKind } from "../orders/order.ts";
+import type { FailureCode } from "../values/failure.ts";
 import { formatAmount, type Money } from "../values/money.ts";
 import { deliveryStates } from "./reads.ts";
 import {
@@ -10,10 +13,13 @@ import {
   oneOf,
   optional,
   record,
+  type Schema,
   text,
   type ValueOf,
   whole,
+  word,
 } from "./schema.ts";
+import type { FactName } from "./timeline.ts";
 
 export const nothing = record({});
 export const done = record({ done: flag() });
@@ -77,7 +83,7 @@ export const orderLineShape = record({
   type: text("sale, preauth or account-verification"),
   stage: text("as the merchant's status shows it"),
   status: text("processing, approved, declined, error or filtered"),
-  reason: text("why it was not approved; a code of the catalogue of failures"),
+  reason: word<FailureCode | "">("why it was not approved; a code of the catalogue of failures"),
   threeds: text("the result of 3-D Secure; empty without one"),
   amount: moneyShape,
   network: text(),
@@ -131,6 +137,16 @@ export const attemptShape = record({
   answer: text("the beginning of it", { max: 100_000 }),
 });
 
+/** By name. */
+const factsShape = dictionary(text()) as Schema<Partial<Record<FactName, string>>>;
+const ruleShape = record({
+  kind: text(),
+  scope: oneOf(["gateway", "merchant", "endpoint"]),
+  action: optional(oneOf(["block", "force_3ds", "mark", "allow"])),
+  missing: optional(text("what the rule could not know")),
+  facts: text("as JSON"),
+});
+
 const messageShape = record({
   at: instant(),
   way: oneOf(["sent", "received"]),
@@ -139,6 +155,25 @@ const messageShape = record({
   fields: list(named),
   raw: optional(text("encoded anew from the masked fields", { max: 20_000 })),
 });
+
+// biome-ignore format: a list
+const transactionKinds = ["sale", "preauth", "account-verification", "capture", "refund", "cancel"] as const satisfies readonly TransactionKind[];
+
+/** What an operator may do about an order in doubt. */
+export const decisions = ["ask", "settle-done", "settle-not-done"] as const;
+export type Decision = (typeof decisions)[number];
+
+export const statuses = ["processing", "approved", "declined", "error", "filtered"] as const;
+
+export const actionPreviewShape = record({
+  isAllowed: flag(),
+  why: optional(text("why not")),
+  code: optional(text("of that")),
+  of: optional(oneOf(transactionKinds, "what begins, or what is in doubt")),
+  amount: optional(moneyShape),
+  becomes: optional(oneOf(statuses, "of a decision; absent where the result stays as it is")),
+});
+export type ActionPreview = ValueOf<typeof actionPreviewShape>;
 
 export const orderDetailShape = record({
   line: orderLineShape,
@@ -151,16 +186,20 @@ export const orderDetailShape = record({
     record({
       at: instant(),
       version: whole(),
-      event: text("what happened"),
+      event: word<EventKind>("what happened"),
       node: optional(text()),
-      facts: dictionary(text(), "by name"),
+      facts: factsShape,
+      rules: optional(list(ruleShape)),
       messages: optional(list(messageShape)),
       seen: optional(list(named)),
     }),
   ),
   callbacks: list(record({ callback: callbackShape, attempts: list(attemptShape) })),
   totals: record({ held: moneyShape, charged: moneyShape, returned: moneyShape, left: moneyShape }),
-  may: record({ capture: flag(), return: flag(), settle: flag(), resend: flag() }),
+  may: record({
+    ...{ capture: flag(), return: flag(), resend: flag() },
+    settle: list(oneOf(decisions), decisions.length),
+  }),
   receipt: optional(text("the path of the receipt")),
 });
 export type OrderDetailView = ValueOf<typeof orderDetailShape>;

@@ -2,7 +2,7 @@
  * One order's steps: the facts of each event, the messages that led to it, and what the merchant's
  * status request was answered from then on. Facts are shown by name, messages as they were masked.
  */
-import type { OrderEvent } from "../orders/events.ts";
+import type { EventKind, OrderEvent } from "../orders/events.ts";
 import type { KeptMessage } from "../orders/kept-messages.ts";
 import type { Answer, Order } from "../orders/order.ts";
 import { replay } from "../orders/replay.ts";
@@ -41,10 +41,12 @@ export function viewTimeline(
     const [before, after] = [orders?.[index - 1], orders?.[index]];
     // The steps of one commit became visible together.
     const isVisible = history[index + 1]?.version !== version;
+    const rules = options.isOperator ? rulesOf(event) : [];
     const messages = event && options.isOperator ? messagesOf(event, before ?? order, options) : [];
     return {
-      ...{ at, version, event: kind, ...(options.isOperator && { node }) },
+      ...{ at, version, event: kind as EventKind, ...(options.isOperator && { node }) },
       facts: factsOf(detail, options.isOperator),
+      ...(rules.length > 0 && { rules }),
       ...(messages.length > 0 && { messages }),
       ...(after && isVisible && { seen: seenOf(after, options) }),
     };
@@ -79,7 +81,7 @@ function messagesOf(event: OrderEvent, before: Order, options: TimelineOptions) 
 
 /** Where the facts of an event are, and whether a merchant's user sees them too. */
 // biome-ignore format: a table
-const shownFacts: readonly (readonly [path: string, forMerchants: boolean])[] = [
+const shownFacts = [
   ["reason code", true],  ["reason detail", false], ["cause", false], ["code", true],
   ["answer responseCode", true], ["answer approvalCode", true], ["answer networkId", true],
   ["gate id", false], ["gate choice", false], ["gate terminalId", true],
@@ -88,7 +90,8 @@ const shownFacts: readonly (readonly [path: string, forMerchants: boolean])[] = 
   ["request operation", true], ["request comment", false], ["serialNumber", true],
   ["chargeback stage", true], ["chargeback reason", true], ["chargeback caseId", true],
   ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
-];
+] as const satisfies readonly (readonly [path: string, forMerchants: boolean])[];
+export type FactName = (typeof shownFacts)[number][0];
 
 function factsOf(detail: HistoryEntry["detail"], isOperator: boolean) {
   const shown = shownFacts.filter(([, forMerchants]) => forMerchants || isOperator);
@@ -97,8 +100,8 @@ function factsOf(detail: HistoryEntry["detail"], isOperator: boolean) {
     const isShown = typeof value === "string" || typeof value === "number";
     return isShown && value !== "" ? [[path, String(value)] as const] : [];
   });
-  const findings = isOperator ? findingsOf(detail["findings"]) : [];
-  return Object.fromEntries([...facts, ...findings]);
+  // Each name is one of the table's.
+  return Object.fromEntries(facts) as Readonly<Partial<Record<FactName, string>>>;
 }
 
 function valueIn(value: unknown, name: string): unknown {
@@ -106,14 +109,12 @@ function valueIn(value: unknown, name: string): unknown {
 }
 
 /** Rules that have fired, with what they did; none of their facts is personal data. */
-function findingsOf(findings: unknown): readonly (readonly [string, string])[] {
-  if (!Array.isArray(findings)) return [];
-  return findings.map((finding, index) => {
-    const { kind, scope, action, missing, facts } = Object(finding);
-    const about = facts === undefined ? "" : ` ${JSON.stringify(facts)}`;
-    return [
-      `rule ${index + 1}`,
-      `${kind} of the ${scope}: ${action ?? `unknown, ${missing}`}${about}`,
-    ];
-  });
+function rulesOf(event: OrderEvent | undefined) {
+  const findings = event !== undefined && "findings" in event ? (event.findings ?? []) : [];
+  return findings.map(({ kind, scope, ...found }) => ({
+    ...{ kind, scope },
+    ...("missing" in found
+      ? { missing: found.missing, facts: "" }
+      : { action: found.action, facts: JSON.stringify(found.facts) }),
+  }));
 }

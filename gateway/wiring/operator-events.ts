@@ -8,7 +8,7 @@ import { makeAdvance } from "../orders/advance.ts";
 import { type ApplyDependencies, makeApply } from "../orders/apply.ts";
 import { bankIsAsked, type OperatorEvent, type OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
-import { stagesInDoubt } from "../orders/stages.ts";
+import { isInDoubt } from "../orders/prior-attempts.ts";
 import type { Cells } from "../storage/cells.ts";
 import { makeCommit } from "../storage/commit.ts";
 import type { Database } from "../storage/database.ts";
@@ -77,11 +77,6 @@ export async function decideDoubt(
     return new Problem(`Order ${id} cannot be settled so in ${stage}.`);
   }
   return decided;
-}
-
-function isInDoubt({ owed, transaction }: Order): boolean {
-  const isReversing = owed?.effect === "reverse" || owed?.effect === "reverse_prior";
-  return isReversing || stagesInDoubt.includes(transaction.stage);
 }
 
 const triesMax = 20;

@@ -31,7 +31,8 @@ export function Type({ type }: { readonly type: string }) {
   return wordIn(useMessages().types, type);
 }
 
-function wordIn(words: Readonly<Record<string, string>>, name: string): string {
+/** As the table says it, or as it is. */
+export function wordIn(words: Readonly<Record<string, string>>, name: string): string {
   return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
 }
 

@@ -5,6 +5,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Failed, ScreenSkeleton } from "../design/states.tsx";
+import { wordIn } from "../design/status.tsx";
 import { useLanguage } from "../language/language.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { Link, usePlace } from "../shell/url.tsx";
@@ -53,14 +54,17 @@ export function Home({ user }: { readonly user: User }) {
       <div className="columns even">
         <Section title={messages.declinesByReason}>
           <Bars
-            rows={found.data.reasons.map(({ reason, count }) => ({ name: words(reason), count }))}
+            rows={found.data.reasons.map(({ reason, count }) => ({
+              name: messages.reasonOf(reason),
+              count,
+            }))}
             nothing={messages.noDeclines}
           />
         </Section>
         <Section title={messages.threedsResults}>
           <Bars
             rows={Object.entries(found.data.threeds).map(([name, count]) => ({
-              ...{ name: nameIn(messages.threedsNames, name), count },
+              ...{ name: wordIn(messages.threedsNames, name), count },
             }))}
             nothing={messages.noThreeds}
           />
@@ -166,12 +170,4 @@ function Section({ title, children }: { readonly title: string; readonly childre
       {children}
     </section>
   );
-}
-
-function nameIn(names: Readonly<Record<string, string>>, name: string): string {
-  return Object.hasOwn(names, name) ? (names[name] ?? name) : words(name);
-}
-
-function words(code: string): string {
-  return code.replaceAll("_", " ");
 }

@@ -4,6 +4,7 @@ import { orderEnglish } from "./order.ts";
 import { requestsEnglish } from "./requests.ts";
 import { sandboxEnglish } from "./sandbox.ts";
 import { teamEnglish } from "./team.ts";
+import { timelineEnglish } from "./timeline.ts";
 
 // biome-ignore format: a table
 const frameEnglish = {
@@ -147,7 +148,14 @@ const frameEnglish = {
 };
 
 /** Their names share one table, so no two areas may have the same: a test compares them. */
-export const areas = [frameEnglish, orderEnglish, teamEnglish, sandboxEnglish, requestsEnglish];
+export const areas = [
+  frameEnglish,
+  orderEnglish,
+  teamEnglish,
+  sandboxEnglish,
+  requestsEnglish,
+  timelineEnglish,
+];
 
 export const english = {
   ...frameEnglish,
@@ -155,6 +163,7 @@ export const english = {
   ...teamEnglish,
   ...sandboxEnglish,
   ...requestsEnglish,
+  ...timelineEnglish,
 };
 
 export type Messages = typeof english;

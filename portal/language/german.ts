@@ -5,6 +5,7 @@ import { orderGerman } from "./order.ts";
 import { requestsGerman } from "./requests.ts";
 import { sandboxGerman } from "./sandbox.ts";
 import { teamGerman } from "./team.ts";
+import { timelineGerman } from "./timeline.ts";
 
 // biome-ignore format: a table
 export const german: Messages = {
@@ -150,4 +151,5 @@ export const german: Messages = {
   types: { sale: "Verkauf", preauth: "Vorautorisierung", "account-verification": "Kontoprüfung", capture: "Einzug", reversal: "Erstattung", refund: "Erstattung", cancel: "Storno" },
 
   ...requestsGerman,
+  ...timelineGerman,
 };

@@ -8,20 +8,19 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { ReasonInput } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
+import { Type } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 
 type Detail = OutputOf<"GET /orders/:order">;
-type Decision = "ask" | "settle-done" | "settle-not-done";
+type Decision = Detail["may"]["settle"][number];
 type Action = "capture" | "return" | "resend" | Decision;
-
-const decisions = ["ask", "settle-done", "settle-not-done"] as const;
 
 export function Actions({ detail }: { readonly detail: Detail }) {
   const messages = useMessages();
   const [action, setAction] = useState<Action>();
   const moves = (["capture", "return", "resend"] as const).filter((name) => detail.may[name]);
-  const offered: readonly Action[] = [...moves, ...(detail.may.settle ? decisions : [])];
+  const offered: readonly Action[] = [...moves, ...detail.may.settle];
   const names = { ...messages.actions, ...messages.decisions };
   return (
     <>
@@ -116,9 +115,7 @@ function ActionForm({ action, detail, close }: FormProps) {
       )}
       <ReasonInput text={reason} write={setReason} />
       <Refusal text={refusal} />
-      {isDecision(action) && preview.data?.as !== undefined && (
-        <p>{messages.becomes(preview.data.as)}</p>
-      )}
+      {preview.data && <Outcome action={action} preview={preview.data} />}
       <Button
         type="submit"
         size="sm"
@@ -137,8 +134,33 @@ function describe(preview: Preview | undefined): string {
   return preview?.amount === undefined ? "" : `${preview.amount.text} ${preview.amount.currency}`;
 }
 
+/** What the action would do now, in words. */
+function Outcome({ action, preview }: { readonly action: Action; readonly preview: Preview }) {
+  const messages = useMessages();
+  const { of, becomes } = preview;
+  if (of === undefined) return null;
+  const { decided } = messages;
+  const text = () => {
+    if (!isDecision(action)) return messages.begins[action === "capture" ? "capture" : kindOf(of)];
+    if (action === "ask") return decided.asked;
+    return becomes === undefined ? decided.stays : decided[becomes];
+  };
+  return (
+    <p className="outcome">
+      <b>
+        <Type type={of} /> {describe(preview)}
+      </b>
+      {text()}
+    </p>
+  );
+}
+
+function kindOf(of: NonNullable<Preview["of"]>): "refund" | "cancel" {
+  return of === "cancel" ? "cancel" : "refund";
+}
+
 function isDecision(action: Action): action is Decision {
-  return decisions.some((each) => each === action);
+  return action === "ask" || action === "settle-done" || action === "settle-not-done";
 }
 
 /** A decision names the version that was shown. */

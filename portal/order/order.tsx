@@ -4,7 +4,7 @@
  */
 import { useQuery } from "@tanstack/react-query";
 import { Facts, Head, Loaded, Section } from "../design/details.tsx";
-import { Card, Status, Type } from "../design/status.tsx";
+import { Card, Status, Type, wordIn } from "../design/status.tsx";
 import { useLanguage, type useMessages } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -74,7 +74,7 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
           </Section>
           {transactions.map((transaction) => (
             <Section key={transaction.serialNumber} title={<Type type={transaction.kind} />}>
-              <FieldList fields={fieldsOf(transaction)} />
+              <FieldList fields={fieldsOf(transaction, messages)} />
             </Section>
           ))}
           <Section title={messages.seen}>
@@ -99,7 +99,7 @@ function Summary({ line }: { readonly line: OrderDetail["line"] }) {
         [messages.merchant, line.merchant],
         [messages.accepted, showTime(line.at)],
         [messages.gate, line.gate],
-        [messages.reason, line.reason],
+        [messages.reason, line.reason && messages.reasonOf(line.reason)],
       ]}
     />
   );
@@ -115,9 +115,21 @@ function totalsOf({ totals }: OrderDetail, messages: ReturnType<typeof useMessag
   });
 }
 
-/** The names of the API: an operator compares them with logs and the acquirer's messages. */
-function fieldsOf(transaction: OrderDetail["transactions"][number]): readonly Field[] {
-  const { amount, finishedAt: _, kind: __, ...rest } = transaction;
-  const fields = Object.entries(rest).map(([name, value]) => ({ name, value: String(value) }));
-  return [{ name: "amount", value: `${amount.text} ${amount.currency}` }, ...fields];
+function fieldsOf(
+  { finishedAt: _, kind: __, ...rest }: OrderDetail["transactions"][number],
+  messages: ReturnType<typeof useMessages>,
+): readonly Field[] {
+  const { status, amount, choice, reason } = rest;
+  const shown = {
+    ...rest,
+    amount: `${amount.text} ${amount.currency}`,
+    status: wordIn(messages.statuses, status),
+    ...(choice !== undefined && { choice: messages.choiceOf(choice) }),
+    ...(reason !== undefined && { reason: messages.reasonOf(reason) }),
+  };
+  const names = Object.keys(messages.transactionFields) as (keyof typeof shown)[];
+  return names.flatMap((name) => {
+    const value = shown[name];
+    return value === undefined ? [] : [{ name: messages.transactionFields[name], value }];
+  });
 }

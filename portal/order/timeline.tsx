@@ -3,41 +3,42 @@
  * that came with it, what the merchant saw from then on, and the attempts to tell it by a callback.
  * The time since the step before shows where an order has waited.
  */
-import { useLanguage } from "../language/language.tsx";
+import { wordIn } from "../design/status.tsx";
+import type { Messages } from "../language/english.ts";
+import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { Message, Seen } from "./message.tsx";
 
 type Detail = OutputOf<"GET /orders/:order">;
 type Entry = Detail["timeline"][number];
 
+type Shown = Pick<Entry, "at" | "messages" | "seen" | "rules"> & {
+  readonly title: string;
+  readonly facts: readonly (readonly [name: string, value: string])[];
+};
+
 export function Timeline({ detail }: { readonly detail: Detail }) {
   const { showTime, messages } = useLanguage();
-  const attempts = detail.callbacks.flatMap(({ attempts: own }) =>
-    own.map(({ at, status, failure, url, ms }): Entry => {
-      const answer = String(status ?? failure ?? "");
-      return {
-        at,
-        version: 0,
-        event: messages.attemptMade(answer),
-        // What the address carries is shown with the callback.
-        facts: { url: url.split("?", 1).join(), ms: String(ms) },
-      };
-    }),
-  );
-  const entries = [...detail.timeline, ...attempts].toSorted((one, other) => one.at - other.at);
+  const entries = [
+    ...detail.timeline.map((entry) => showEntry(entry, messages)),
+    ...attemptsOf(detail, messages),
+  ].toSorted((one, other) => one.at - other.at);
   return (
     <ol className="timeline">
       {entries.map((entry, at) => {
         const before = entries[at - 1];
         return (
-          <li key={`${entry.version} ${entry.event} ${entry.at}`}>
+          <li key={`${entry.title} ${entry.at}`}>
             <div className="event">
-              <b>{wordsOf(entry.event)}</b>
+              <b>{entry.title}</b>
               <span className="space" />
               {before && <small>{gapOf(entry.at - before.at)}</small>}
               <time dateTime={new Date(entry.at).toISOString()}>{showTime(entry.at)}</time>
             </div>
             <Facts facts={entry.facts} />
+            {entry.rules?.map((rule) => (
+              <Rule key={`${rule.kind} ${rule.scope} ${rule.facts}`} rule={rule} />
+            ))}
             {entry.messages?.map((message) => (
               <Message key={`${message.type} ${message.way} ${message.at}`} message={message} />
             ))}
@@ -49,16 +50,62 @@ export function Timeline({ detail }: { readonly detail: Detail }) {
   );
 }
 
-function seenBefore(entries: readonly Entry[], at: number) {
+function showEntry({ event, facts, ...entry }: Entry, messages: Messages): Shown {
+  // The table of facts has every name that the gateway sends.
+  const given = Object.entries(facts) as [keyof Entry["facts"], string][];
+  return {
+    ...entry,
+    title: messages.events[event],
+    facts: given.map(([name, value]) => [
+      messages.factNames[name],
+      showFact(name, value, messages),
+    ]),
+  };
+}
+
+function showFact(name: keyof Entry["facts"], value: string, messages: Messages): string {
+  if (name === "reason code") return messages.reasonOf(value);
+  if (name === "gate choice") return messages.choiceOf(value);
+  if (name === "cause") return wordIn(messages.causes, value);
+  if (name === "request operation") return wordIn(messages.followUps, value);
+  if (name === "authentication status") return wordIn(messages.threedsNames, value);
+  return value;
+}
+
+function attemptsOf({ callbacks }: Detail, messages: Messages): readonly Shown[] {
+  const { address, duration } = messages.factNames;
+  return callbacks.flatMap(({ attempts }) =>
+    attempts.map(({ at, status, failure, url, ms }) => ({
+      at,
+      title: messages.attemptMade(String(status ?? failure ?? "")),
+      // What the address carries is shown with the callback.
+      facts: [
+        [address, url.split("?", 1).join()],
+        [duration, `${ms} ms`],
+      ],
+    })),
+  );
+}
+
+/** A rule of screening that has fired, or could not tell. */
+function Rule({ rule }: { readonly rule: NonNullable<Entry["rules"]>[number] }) {
+  const messages = useConfigurationMessages();
+  const { kind, scope, action, missing, facts } = rule;
+  const did =
+    action === undefined ? messages.ruleMissing(missing ?? "") : wordIn(messages.choices, action);
+  const name = `${wordIn(messages.ruleKinds, kind)} (${messages.ruleScopes[scope]})`;
+  return <Facts facts={[[name, `${did} ${facts}`.trim()]]} />;
+}
+
+function seenBefore(entries: readonly Shown[], at: number) {
   return entries.slice(0, at).findLast(({ seen }) => seen !== undefined)?.seen ?? [];
 }
 
-function Facts({ facts }: { readonly facts: Entry["facts"] }) {
-  const entries = Object.entries(facts);
-  if (entries.length === 0) return null;
+function Facts({ facts }: Pick<Shown, "facts">) {
+  if (facts.length === 0) return null;
   return (
     <dl className="event-facts">
-      {entries.map(([name, value]) => (
+      {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
@@ -66,12 +113,6 @@ function Facts({ facts }: { readonly facts: Entry["facts"] }) {
       ))}
     </dl>
   );
-}
-
-/** `charge_answered` as people read it. */
-function wordsOf(event: string): string {
-  const words = event.replaceAll("_", " ").replace(/\b3ds\b/, "3-D Secure");
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function gapOf(ms: number): string {

@@ -134,6 +134,41 @@ test("an order shows what happened, and is refunded after a preview, with a reas
   assert.deepEqual(troubles, []);
 });
 
+test("an order in doubt is asked about again, and settled as the acquirer says", async (t) => {
+  // The bank neither books nor answers the charge, and refuses the reversal.
+  await world.bank.setSwitches({ reversalCode: "96" });
+  const doubtful = await merchant.sale({ amount: "31.00", credit_card_number: "4000004000000137" });
+  const { "processor-rrn": reference = "" } = await merchant.status(doubtful);
+  await world.bank.waitForMessage({ mti: "0200", reference });
+  await world.pass(30_000);
+  const { page, troubles } = await signIn(t, "desk", "ann");
+  await page.goto(`${address}orders/${doubtful["gw-order-id"]}`);
+  await page.getByRole("button", { name: "Settle as done" }).waitFor();
+  const dialog = page.getByRole("dialog");
+
+  await page.getByRole("button", { name: "Ask again" }).click();
+  await dialog.getByText("It stays in doubt until the acquirer has answered").waitFor();
+  await dialog.getByLabel("Reason").fill("their host is up again");
+  await dialog.getByRole("button", { name: "Ask again 31.00 USD" }).click();
+  await page.getByText("their host is up again").waitFor();
+  // The decision has the database's time, which the clock of this world is behind.
+  await world.pass(5 * 60_000);
+  await page.reload();
+
+  await page.getByRole("button", { name: "Settle as not done" }).click();
+  await dialog.getByText("It ends with an error: no money has moved").waitFor();
+  await dialog.getByLabel("Reason").fill("the bank has booked nothing");
+  await assertNoViolations(page, "settle");
+  await takePicture(page, "portal-order-settle");
+  await dialog.getByRole("button", { name: "Settle as not done 31.00 USD" }).click();
+  await page.getByText("the bank has booked nothing").waitFor();
+
+  assert.equal(await page.getByRole("button", { name: /Ask again|Settle/ }).count(), 0);
+  assert.equal((await merchant.describe(doubtful))["error-code"], "5006");
+  await world.bank.setSwitches({ reversalCode: null });
+  assert.deepEqual(troubles, []);
+});
+
 test("a wrong password is refused in words, and the second factor is asked for", async (t) => {
   const api = openBrowser(world.gateway);
   await api.signIn("bob");

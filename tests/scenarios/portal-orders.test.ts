@@ -101,7 +101,7 @@ test("an order shows what was sent, what happened and what the merchant saw, and
   );
   const card = body.request.find(({ name }) => name === "credit_card_number")?.value ?? "";
   assert.match(card, /^\d{6}\*{4}\d{4}$/);
-  assert.deepEqual(body.may, { capture: false, return: true, settle: false, resend: false });
+  assert.deepEqual(body.may, { capture: false, return: true, settle: [], resend: false });
 });
 
 test("a merchant's user sees neither gates nor nodes", async () => {
@@ -129,7 +129,7 @@ test("a return is previewed, made with a reason, in the audit, and made once by 
   ];
   await world.settle();
 
-  assert.deepEqual([preview.isAllowed, preview.as, preview.amount?.text], [true, "refund", "5.00"]);
+  assert.deepEqual([preview.isAllowed, preview.of, preview.amount?.text], [true, "refund", "5.00"]);
   assert.deepEqual([first.status, again.status], [200, 200]);
   const { body } = await ann.call("GET /orders/:order", { order });
   assert.deepEqual([body.totals.returned.text, body.totals.left.text], ["5.00", "15.00"]);
@@ -163,10 +163,11 @@ test("doubt is settled in the portal only as it was shown", async () => {
   await world.bank.setSwitches({ chargeCode: "09", reversalCode: "05" });
   const order = await sale();
   const { body } = await ann.call("GET /orders/:order", { order });
-  assert.ok(body.may.settle);
+  // The merchant has its decline already: that cannot become an approval.
+  assert.deepEqual(body.may.settle, ["ask", "settle-not-done"]);
   const action = "settle-not-done" as const;
   const shown = (await ann.call("POST /orders/preview/:order", { order, action })).body;
-  assert.deepEqual([shown.isAllowed, shown.as], [true, "sale_declined"]);
+  assert.deepEqual([shown.isAllowed, shown.of, shown.becomes], [true, "sale", undefined]);
   const asked = (await bob.call("POST /orders/preview/:order", { order, action })).body;
   assert.equal(asked.isAllowed, false);
   const own = (await bob.call("GET /home", {})).body;
