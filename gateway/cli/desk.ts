@@ -40,7 +40,15 @@ export type DeskRequest = {
 };
 
 /** It is not theirs, or not for their role: neither tells that there is such a thing. */
-export class NotOffered extends Problem {}
+export class NotOffered extends Problem {
+  /** Which the user's role lacks. */
+  readonly right: Right | undefined;
+
+  constructor(sentence: string, right?: Right) {
+    super(sentence);
+    this.right = right;
+  }
+}
 
 export type Desk = ReturnType<typeof makeDesk>;
 
@@ -60,6 +68,7 @@ export function makeDesk(installation: Installation, makeProgram: MakeProgram) {
   return {
     ...{ describe, tryOut: tryRequest, run, settingsOf },
     isNotOffered: (problem: Problem) => problem instanceof NotOffered,
+    lackingIn: (problem: Problem) => (problem instanceof NotOffered ? problem.right : undefined),
   };
 
   /** Nothing where the user may not give the command. */
@@ -104,7 +113,7 @@ export function makeDesk(installation: Installation, makeProgram: MakeProgram) {
     const fault = await findPathFault(found.command, request);
     if (fault !== undefined) return fault;
     const [right, mode] = rightsOf(found.command, Object(given.at(-1)));
-    if (!hasRight(user.role, right)) return new NotOffered(notAllowed(user.role, right));
+    if (!hasRight(user.role, right)) return new NotOffered(notAllowed(user.role, right), right);
     const place = { ...installation, actor: user.actor };
     if (user.merchantId !== undefined) {
       const owner = await owners[found.offer.owner](place, given);

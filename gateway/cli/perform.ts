@@ -141,7 +141,7 @@ async function recorded(
     audit.write({ action: `${entry.action} ended`, subject: entry.subject, after });
   try {
     const output = await work();
-    const result = right === "reveal_secrets" || !isLines(output) ? {} : { result: output };
+    const result = right === "reveal_secrets" ? {} : { result: summaryOf(output) };
     if (output instanceof Problem) await end({ outcome: "refused", why: output.sentence });
     else await end({ outcome: findings.are() ? "done, with findings" : "done", ...result });
     return output;
@@ -151,8 +151,10 @@ async function recorded(
   }
 }
 
-function isLines(output: Output): output is Lines {
-  return typeof output === "object" && !Array.isArray(output) && !(output instanceof Problem);
+/** Named values; no lists, which may be long. */
+function summaryOf(output: Output): Lines | undefined {
+  if (typeof output !== "object" || Array.isArray(output)) return undefined;
+  return Object.fromEntries(Object.entries(output).filter(([, each]) => typeof each !== "object"));
 }
 
 /** Whether a command looks or changes may depend on an option. */

@@ -4,6 +4,7 @@
  * transaction of its change; `record` is more than one transaction: one entry before it begins, and
  * one with its outcome.
  */
+import { refusalEntry } from "../storage/audit.ts";
 import { findUser, hasUsers } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
@@ -101,7 +102,7 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "doubt list":                 ["see_orders",        "look"],
   "doubt ask":                  ["move_money",        "record"],
   "doubt settle":               ["move_money",        "record"],
-  "reconcile":                  ["reconcile",         "keys"],
+  "reconcile":                  ["reconcile",         "record"],
   "chargeback list":            ["see_orders",        "look"],
   "chargeback import":          ["reconcile",         "record"],
   "callback list":              ["see_orders",        "look"],
@@ -137,8 +138,7 @@ export async function refuse(
 ): Promise<NotAllowed | undefined> {
   const cause = await findRefusal(place, right);
   if (cause === undefined) return undefined;
-  const entry = { action: "command refused", subject: `gw ${command}`, after: { right } };
-  await place.audit.write(entry);
+  await place.audit.write(refusalEntry(`gw ${command}`, right));
   return new NotAllowed(cause);
 }
 

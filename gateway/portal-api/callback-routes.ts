@@ -2,14 +2,14 @@
 import { deliveryStates } from "./reads.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
-import { attemptShape, callbackShape, cursorInput, orderId, reason } from "./shapes.ts";
+import { attemptShape, callbackShape, cursorInput, numericId, orderId, reason } from "./shapes.ts";
 
 const sequence = whole("of the transaction in its order", 1, 999_999);
 
 const filters = {
   state: optional(oneOf(deliveryStates)),
   merchant: optional(text("a login; for operators", { max: 64 })),
-  endpoint: optional(text("an endpoint's id", { max: 19, pattern: /^\d{1,19}$/ })),
+  endpoint: optional(numericId("an endpoint's id")),
   host: optional(text("of the receiver, with its port or without", { max: 255 })),
   order: optional(orderId),
   since: optional(instant("of results from then on")),

@@ -9,6 +9,7 @@ import type { Api, Handlers } from "./api.ts";
 import { merchantOf, type OrderOptions, viewAttempt, viewCallback } from "./orders.ts";
 import type { DeliveryFilter, StoredAttempt } from "./reads.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
+import { readCursor } from "./shapes.ts";
 
 export type CallbackOptions = Pick<OrderOptions, "reads" | "names"> & {
   /** At most `most`, the oldest first. */
@@ -32,8 +33,9 @@ export function callbackHandlers(options: CallbackOptions) {
     async "GET /callbacks"({ after, limit = 50, ...filters }, caller) {
       const filter = await choose(filters, caller);
       if (filter === undefined) return { callbacks: [] };
-      const cursor = after === undefined ? undefined : readCursor(after);
-      const found = await reads.listCallbacks({ ...filter, after: cursor, limit });
+      const cursor = readCursor(after);
+      const page = { limit, after: cursor && { ...cursor, orderId: cursor.id } };
+      const found = await reads.listCallbacks({ ...filter, ...page });
       const last = found.length === limit ? found.at(-1) : undefined;
       const next = last && { next: `${last.madeAt}-${last.orderId}-${last.sequence}` };
       return { callbacks: found.map((each) => viewCallback(each, names())), ...next };
@@ -153,12 +155,4 @@ function readResult(text: string): ReadonlyMap<string, string> {
   } catch {
     return new Map();
   }
-}
-
-function readCursor(text: string) {
-  const [at = "", orderId = "", sequence = ""] = text.split("-");
-  const isCursor =
-    /^\d{1,15}(\.\d+)?$/.test(at) && /^\d{1,19}$/.test(orderId) && /^\d{1,6}$/.test(sequence);
-  if (!isCursor) return { at: 0, orderId: "0", sequence: 0 };
-  return { at: Number(at), orderId, sequence: Number(sequence) };
 }

@@ -5,10 +5,10 @@
 import type { MerchantId } from "../values/ids.ts";
 import { hasCardNumber, maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { Problem } from "../values/problem.ts";
-import type { Role } from "../values/roles.ts";
+import type { Right, Role } from "../values/roles.ts";
 import type { Api, Handlers } from "./api.ts";
 import type { ChangeView, CommandInput, CommandView } from "./configuration-routes.ts";
-import { type Caller, notFound, PortalRefusal } from "./route.ts";
+import { type Caller, notFound, PortalRefusal, type RecordRefusal } from "./route.ts";
 
 type DeskUser = {
   readonly role: Role;
@@ -35,6 +35,8 @@ export type CommandDesk = {
     user: DeskUser,
   ): Promise<{ readonly output: unknown; readonly hasFindings: boolean } | Problem>;
   isNotOffered(problem: Problem): boolean;
+  /** The right that the user's role lacks for it. */
+  lackingIn(problem: Problem): Right | undefined;
 };
 
 export type CommandOptions = {
@@ -42,6 +44,7 @@ export type CommandOptions = {
   readonly openDesk: () => Promise<CommandDesk>;
   /** Has this node know what a command has changed. */
   readonly reload: () => Promise<void>;
+  readonly recordRefusal: RecordRefusal;
 };
 
 const cardNamed = new PortalRefusal(
@@ -51,7 +54,7 @@ const cardNamed = new PortalRefusal(
 );
 const noReason = new PortalRefusal(400, "invalid_input", "Say why: it is kept in the audit.");
 
-export function commandHandlers({ openDesk, reload }: CommandOptions) {
+export function commandHandlers({ openDesk, reload, recordRefusal }: CommandOptions) {
   return {
     async "GET /command"({ name }, caller) {
       return (await (await openDesk()).describe(name, userOf(caller))) ?? notFound;
@@ -72,7 +75,11 @@ export function commandHandlers({ openDesk, reload }: CommandOptions) {
       const isReveal = request.options.some(({ name }) => name === "reveal");
       if ((described?.isChange || isReveal) && reason === undefined) return noReason;
       const ran = await desk.run({ ...cleaned(request), reason, once }, userOf(caller));
-      if (ran instanceof Problem) return refusalOf(desk, ran);
+      if (ran instanceof Problem) {
+        const right = desk.lackingIn(ran);
+        if (right !== undefined) await recordRefusal(caller.actor, `gw ${request.name}`, right);
+        return refusalOf(desk, ran);
+      }
       if (described?.isChange) await reload();
       return { result: asObject(ran.output), hasFindings: ran.hasFindings };
     },

@@ -1,4 +1,5 @@
 /** Routes of what is configured: merchants, gates, rules, payment links, and commands on them. */
+import { isDay } from "../values/time.ts";
 import { row } from "./route.ts";
 import {
   anything,
@@ -14,7 +15,7 @@ import {
   type ValueOf,
   whole,
 } from "./schema.ts";
-import { cursorInput, moneyShape, nothing } from "./shapes.ts";
+import { cursorInput, moneyShape, nothing, numericId } from "./shapes.ts";
 
 const name = (max = 64) => text("", { min: 1, max });
 const settings = dictionary(text(), "as one would type them for `gw`, by option");
@@ -160,7 +161,7 @@ const once = optional(
   }),
 );
 const gate = text("", { max: 40 });
-const day = text("like 2030-01-31", { max: 10, pattern: /^\d{4}-\d\d-\d\d$/ });
+const day = text("like 2030-01-31", { max: 10, pattern: /^\d{4}-\d\d-\d\d$/, check: isDay });
 
 // biome-ignore format: a table
 export const configurationRoutes = {
@@ -177,7 +178,7 @@ export const configurationRoutes = {
   "GET /routing":            row("see_configuration", "operator", record({ endpoint: name(20), amount: text("", { min: 1, max: 20 }) }), record({ routes: list(routeShape) }), "which gates a sale would take now, and why"),
 
   "GET /links":              row("see_orders", "merchant", record({ merchant: optional(text("a login; for operators", { max: 64 })), ...cursorInput }), record({ links: list(linkShape), next: optional(text()) }), "list payment links, the latest first"),
-  "GET /links/:link":        row("see_orders", "merchant", record({ link: text("", { max: 19, pattern: /^[1-9]\d*$/ }) }), record({ line: linkShape, url: text(), svg: text("its QR code", { max: 100_000 }), returnUrl: optional(text()), callbackUrl: optional(text()) }), "one payment link with its QR code"),
+  "GET /links/:link":        row("see_orders", "merchant", record({ link: numericId("of the link") }), record({ line: linkShape, url: text(), svg: text("its QR code", { max: 100_000 }), returnUrl: optional(text()), callbackUrl: optional(text()) }), "one payment link with its QR code"),
 
   "GET /reconciliations":    row("reconcile", "operator", record({ gate: optional(gate), ...cursorInput }), record({ reconciliations: list(reconciliationLine), next: optional(text()) }), "list compared days, the latest first"),
   "GET /reconciliations/:gate/:day": row("reconcile", "operator", record({ gate, day, way: optional(oneOf(["file", "totals"])) }), reconciliationShape, "one compared day with every difference"),

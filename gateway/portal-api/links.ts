@@ -8,7 +8,7 @@ import type { LinkView } from "./configuration-routes.ts";
 import { merchantOf } from "./orders.ts";
 import type { PortalNames } from "./reads.ts";
 import { notFound } from "./route.ts";
-import { viewMoney } from "./shapes.ts";
+import { readCursor, viewMoney } from "./shapes.ts";
 
 type LinkQuery = {
   readonly merchantId: MerchantId | undefined;
@@ -30,10 +30,7 @@ export function linkHandlers({ links, linkUrlOf, names }: LinkHandlerOptions) {
     async "GET /links"({ merchant, after, limit = 50 }, { merchantId: own, now }) {
       const merchantId = own ?? merchantOf(names(), merchant);
       if (merchantId === null) return { links: [] };
-      const [at = "", id = ""] = after?.split("-") ?? [];
-      const isCursor = /^\d{1,15}$/.test(at) && /^\d{1,19}$/.test(id);
-      const cursor = isCursor ? { at: Number(at), id } : undefined;
-      const found = await links.list({ merchantId, limit, after: cursor });
+      const found = await links.list({ merchantId, limit, after: readCursor(after) });
       const last = found.length === limit ? found.at(-1) : undefined;
       const next = last && { next: `${last.createdAt}-${last.id}` };
       return { links: found.map((each) => viewLink(each, names(), now)), ...next };

@@ -26,7 +26,7 @@ import type {
 } from "./reads.ts";
 import { type Caller, notFound } from "./route.ts";
 import { curlOf, sentFieldsOf } from "./sent-request.ts";
-import { type OrderDetailView, type OrderLineView, viewMoney } from "./shapes.ts";
+import { type OrderDetailView, type OrderLineView, readCursor, viewMoney } from "./shapes.ts";
 import { seenOf, type TimelineOptions, viewTimeline } from "./timeline.ts";
 
 export type OrderOptions = TimelineOptions & {
@@ -35,6 +35,8 @@ export type OrderOptions = TimelineOptions & {
   /** Where merchants' requests go. */
   readonly merchantAddress: () => string;
   readonly receiptPathOf: (order: Order) => string | undefined;
+  /** Puts into the audit that orders leave the gateway. */
+  readonly recordExport: (actor: Caller["actor"], filters: object) => Promise<void>;
 };
 
 const usualLimit = 50;
@@ -50,7 +52,7 @@ const filters = [
 ] as const;
 
 export function orderHandlers(options: OrderOptions) {
-  const { reads, names } = options;
+  const { reads, names, recordExport } = options;
 
   return {
     async "GET /orders"(input, caller) {
@@ -66,9 +68,13 @@ export function orderHandlers(options: OrderOptions) {
     async "GET /exports/orders"(input, caller) {
       const query = queryOf(input, caller, exportedTogether);
       if (query === undefined) return { csv: csvHeader, rows: 0 };
+      const { after, search, ...chosen } = input;
+      // What was searched for may be an email address, which the audit would keep.
+      const isSearched = search !== undefined && { isSearched: true };
+      if (after === undefined) await recordExport(caller.actor, { ...chosen, ...isSearched });
       const { rows, end } = await reads.scanOrders(query);
       const lines = rows.map(makeLine(names(), caller));
-      const csv = (input.after === undefined ? csvHeader : "") + writeCsv(lines);
+      const csv = (after === undefined ? csvHeader : "") + writeCsv(lines);
       return { csv, rows: lines.length, ...(end && { next: writeCursor(end) }) };
     },
 
@@ -108,8 +114,9 @@ export function orderHandlers(options: OrderOptions) {
     if (search.trim() !== "") words.push([...wordsOfSearch(search)]);
     const merchantId = caller.merchantId ?? merchantOf(names(), input.merchant);
     if (merchantId === null) return undefined;
-    const cursor = after === undefined ? undefined : readCursor(after);
-    return { merchantId, words, from, until, after: cursor, limit };
+    const cursor = readCursor(after);
+    const last = cursor && { at: cursor.at, orderId: cursor.id };
+    return { merchantId, words, from, until, after: last, limit };
   }
 }
 
@@ -131,12 +138,6 @@ export function merchantOf({ merchants }: PortalNames, login: string | undefined
 
 function writeCursor({ at, orderId }: { readonly at: number; readonly orderId: string }): string {
   return `${at}-${orderId}`;
-}
-
-function readCursor(text: string) {
-  const [at = "", orderId = ""] = text.split("-");
-  const isCursor = /^\d{1,15}(\.\d+)?$/.test(at) && /^\d{1,19}$/.test(orderId);
-  return isCursor ? { at: Number(at), orderId } : { at: 0, orderId: "0" };
 }
 
 export function makeLine({ merchants, gates }: PortalNames, caller: Caller) {

@@ -11,10 +11,12 @@ import { stateOf } from "./account.ts";
 import { api, type Handlers } from "./api.ts";
 import {
   type Access,
+  type Account,
   type Caller,
   PortalRefusal,
   type PortalRoute,
   type PortalVisit,
+  type RecordRefusal,
   type Routes,
 } from "./route.ts";
 import type { SandboxHandlers } from "./sandbox-routes.ts";
@@ -30,6 +32,7 @@ export type PipelineOptions = VisitOptions & {
   readonly origins: () => readonly string[];
   readonly isUnavailable: (error: unknown) => boolean;
   readonly onFailed: (route: string, error: unknown) => void;
+  readonly recordRefusal: RecordRefusal;
 };
 
 const apiHeaders = {
@@ -97,7 +100,12 @@ async function answerVisit(
 ): Promise<unknown> {
   if (request.method === "POST" && !isOwnOrigin(request, options)) return foreign;
   const caller = admit(route, visit, options);
-  if (caller instanceof PortalRefusal) return caller;
+  if (caller instanceof PortalRefusal) {
+    const { account } = visit.session ?? {};
+    if (account && caller.code === notAllowed && request.method === "POST")
+      await options.recordRefusal(actorOf(account, visit), `portal ${name}`, route.access);
+    return caller;
+  }
   const given = readInput(name, request);
   if (given instanceof PortalRefusal) return given;
   const input = route.input.read(given, "input", maskCardNumbers);
@@ -125,11 +133,17 @@ function admit(
   const isMerchants = isMerchantRole(account.role);
   const mayUse = !isRight(access) || hasRight(account.role, access);
   if (!mayUse || (scope === "operator" && isMerchants)) {
-    return new PortalRefusal(403, "not_allowed", `The role ${account.role} may not do this.`);
+    return new PortalRefusal(403, notAllowed, `The role ${account.role} may not do this.`);
   }
   if (isMerchants && account.merchantId === undefined) return signedOut;
-  const actor = { who: account.login, from: `portal, ${visit.network}` };
+  const actor = actorOf(account, visit);
   return { ...visit, session, account, merchantId: account.merchantId, actor };
+}
+
+const notAllowed = "not_allowed";
+
+function actorOf({ login }: Account, { network }: PortalVisit): Caller["actor"] {
+  return { who: login, from: `portal, ${network}` };
 }
 
 function admitted(access: Access): readonly SessionState[] {

@@ -1,6 +1,7 @@
 /** Days that were compared with the acquirers' books: a list, and one with every difference. */
 import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, Money } from "../values/money.ts";
+import { isDay } from "../values/time.ts";
 import type { Handlers } from "./api.ts";
 import type { ReconciliationLine, ReconciliationView } from "./configuration-routes.ts";
 import { notFound } from "./route.ts";
@@ -41,11 +42,13 @@ export function reconciliationHandlers({ reconciliations }: ReconciliationOption
 }
 
 /** A gate's name has no slash. */
-function readCursor(text = ""): Cursor | undefined {
+function readCursor(text: string | undefined): Cursor | undefined {
+  if (text === undefined) return undefined;
   const [day = "", way = "", gate = ""] = text.split("/");
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day));
-  return isDay && (way === "file" || way === "totals") ? { day, way, gate } : undefined;
+  return isDay(day) && (way === "file" || way === "totals") ? { day, way, gate } : nothingAfter;
 }
+
+const nothingAfter = { day: "0001-01-01", way: "file", gate: "" } as const;
 
 type Sums = { readonly count: number; readonly minor: string };
 type FileTotal = { readonly kind: string; readonly here: Sums; readonly there: Sums };

@@ -11,13 +11,13 @@ import {
   type ValueOf,
   whole,
 } from "./schema.ts";
-import { cursorInput, nothing } from "./shapes.ts";
+import { cursorInput, nothing, numericId } from "./shapes.ts";
 
 const serial = text("the request's serial number", {
   max: 36,
   pattern: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
 });
-const id = text("of an endpoint or a group", { max: 19, pattern: /^\d{1,19}$/ });
+const id = numericId("of an endpoint or a group");
 const words = () => optional(list(text("", { min: 1, max: 64 }), 20));
 
 const lineShape = record({

@@ -5,7 +5,7 @@
  */
 import { makeRateLimit } from "../http/rate-limit.ts";
 import { type FailureCode, failures } from "../values/failure.ts";
-import type { MerchantId } from "../values/ids.ts";
+import { isSerialNumber, type MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { Handlers } from "./api.ts";
 import { merchantOf } from "./orders.ts";
@@ -136,7 +136,7 @@ function wordOf(code: string): string {
 
 function readCursor(text: string) {
   const [at = "", serial = ""] = text.split("_");
-  const isCursor = /^\d{1,15}(\.\d+)?$/.test(at) && /^[0-9a-f-]{36}$/.test(serial);
+  const isCursor = /^\d{1,14}(\.\d{1,6})?$/.test(at) && isSerialNumber(serial);
   return isCursor ? { at: Number(at), serial } : { at: 0, serial: firstSerial };
 }
 

@@ -64,6 +64,13 @@ export type Caller = PortalVisit & {
   readonly actor: { readonly who: string; readonly from: string };
 };
 
+/** Puts into the audit that a user's role did not allow what the user wanted to do. */
+export type RecordRefusal = (
+  actor: Caller["actor"],
+  subject: string,
+  right: string,
+) => Promise<void>;
+
 /** A refusal that the user can do something about; `message` is a sentence for the screen. */
 export class PortalRefusal {
   readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 503;

@@ -41,13 +41,15 @@ type TextRules = {
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: RegExp;
+  /** Of a text of its form, whether it is one. */
+  readonly check?: (text: string) => boolean;
   /** A secret, or compared with what is stored: it is never cleaned. */
   readonly isExact?: boolean;
 };
 
 export function text(
   meaning = "",
-  { min = 0, max = 1_000, pattern, isExact = pattern !== undefined }: TextRules = {},
+  { min = 0, max = 1_000, pattern, check, isExact = pattern !== undefined }: TextRules = {},
 ) {
   const json = {
     ...{ type: "string", minLength: min, maxLength: max, ...described(meaning) },
@@ -60,6 +62,7 @@ export function text(
     if (given.length < min) return new ShapeFault(at, `has less than ${min} characters`);
     if (given.length > max) return new ShapeFault(at, `has more than ${max} characters`);
     if (pattern?.test(given) === false) return new ShapeFault(at, "does not have its form");
+    if (check?.(given) === false) return new ShapeFault(at, "does not exist");
     return clean === undefined || isExact ? given : clean(given);
   });
 }
@@ -90,8 +93,11 @@ export function decimal(meaning = "") {
   );
 }
 
+/** The end of the year 9999. */
+const lastInstant = 253_402_300_799_999;
+
 export function instant(meaning = "") {
-  return whole(`${meaning}${meaning && ", "}in milliseconds since 1970`);
+  return whole(`${meaning}${meaning && ", "}in milliseconds since 1970`, 0, lastInstant);
 }
 
 export function flag(meaning = "") {

@@ -2,6 +2,7 @@
 import type { EventKind } from "../orders/events.ts";
 import type { TransactionKind } from "../orders/order.ts";
 import type { FailureCode } from "../values/failure.ts";
+import { isNumericId } from "../values/ids.ts";
 import { formatAmount, type Money } from "../values/money.ts";
 import { deliveryStates } from "./reads.ts";
 import {
@@ -71,7 +72,21 @@ export const cursorInput = {
   limit: optional(whole("50 when left out", 1, 200)),
 };
 
-export const orderId = text("the order id", { max: 19, pattern: /^[1-9]\d*$/ });
+/** One that the database can hold. */
+export const numericId = (meaning: string) =>
+  text(meaning, { max: 19, pattern: /^[1-9]\d*$/, check: isNumericId });
+export const orderId = numericId("the order id");
+
+/** `next` of a page as its last row made it. After another text there is nothing. */
+export function readCursor(text: string | undefined) {
+  if (text === undefined) return undefined;
+  const [, at = "0", id = "0", sequence = "0"] = cursorForm.exec(text) ?? [];
+  if (!isNumericId(id)) return { at: 0, id: "0", sequence: 0 };
+  return { at: Number(at), id, sequence: Number(sequence) };
+}
+
+const cursorForm = /^(\d{1,14}(?:\.\d{1,6})?)-(\d{1,19})(?:-(\d{1,6}))?$/;
+
 export const reason = text("why; stored in the audit", { min: 3, max: 200 });
 
 export const orderLineShape = record({

@@ -176,7 +176,8 @@ export function auditHandlers({
   let running: Promise<VerifiedAudit> | undefined;
   return {
     async "GET /audit"({ after, limit = 50, from: since, ...filter }) {
-      const before = after === undefined ? undefined : Number.parseInt(after, 10) || 0;
+      const isCursor = /^\d{1,15}$/.test(after ?? "");
+      const before = after === undefined ? undefined : Number(isCursor ? after : 0);
       const entries = await findEntries({ ...filter, since, before, limit });
       const lines = entries.toReversed().map(({ reason, before: was, after: is, ...entry }) => ({
         ...entry,

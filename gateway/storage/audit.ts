@@ -25,6 +25,11 @@ export type AuditEntry = {
   readonly after?: object | undefined;
 };
 
+/** A user's role did not allow it. */
+export function refusalEntry(subject: string, right: string): AuditEntry {
+  return { action: "command refused", subject, after: { right } };
+}
+
 type WriteEntry = (entry: AuditEntry) => Promise<void>;
 
 export type Audit = {

@@ -117,6 +117,12 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** A day of the calendar as `YYYY-MM-DD`: no 31st of February. */
+export function isDay(text: string): boolean {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) && text >= "0001" ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+}
+
 /** Any format that `Date` can parse. */
 export function parseDate(text: string): Instant | undefined {
   const milliseconds = Date.parse(text);

@@ -5,6 +5,7 @@ import type { Gates } from "../acquirers/gates.ts";
 import { baseUrlOf, signedUrlsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { makeIsTrusted } from "../http/client-network.ts";
+import { makeRateLimit } from "../http/rate-limit.ts";
 import type { HttpRoute } from "../http/router.ts";
 import { findSigner } from "../merchant-api/control.ts";
 import { readHeads } from "../observability/audit-heads.ts";
@@ -26,6 +27,7 @@ import { portalApiRoutes } from "../portal-api/pipeline.ts";
 import type { DeliveryFilter, PortalReads } from "../portal-api/reads.ts";
 import { reconciliationHandlers } from "../portal-api/reconciliations.ts";
 import { requestHandlers } from "../portal-api/requests.ts";
+import type { Caller, RecordRefusal } from "../portal-api/route.ts";
 import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
 import { makeGuard } from "../portal-api/sign-in.ts";
 import { auditHandlers, type TeamStore, teamHandlers } from "../portal-api/team.ts";
@@ -36,7 +38,7 @@ import {
   makeSignInTries,
   makeTeamReads,
 } from "../storage/accounts.ts";
-import { isOwnKey } from "../storage/audit.ts";
+import { isOwnKey, refusalEntry } from "../storage/audit.ts";
 import { findEntries, verifyAudit } from "../storage/audit-verify.ts";
 import { makeResend } from "../storage/callback-journal.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
@@ -93,7 +95,9 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const access = openAccess(dependencies);
   const options = { ...access, ...openTeam(dependencies), ...openOrders(dependencies), origin };
   const requests = openRequests(dependencies);
-  const configured = { ...openPortalConfiguration(dependencies), names: options.names };
+  const recordRefusal = makeRecordRefusal(dependencies);
+  const { names } = options;
+  const configured = { ...openPortalConfiguration(dependencies), names, recordRefusal };
   const handlers = {
     ...{ ...accountHandlers(options), ...codeHandlers(options), ...passkeyHandlers(options) },
     ...{ ...orderHandlers(options), ...homeHandlers(options), ...actionHandlers(options) },
@@ -113,7 +117,7 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
       proxyHeader: config.proxyHeader,
       findSession: (digest) => sessions.find(digest, clock.now()),
       touchSession: sessions.touch,
-      isDevice: access.isDevice,
+      ...{ isDevice: access.isDevice, recordRefusal },
       onFailed: (route, error) => log("portal.request_failed", { route, err: error }),
     }),
     openApiRoute(Object.keys(handlers)),
@@ -172,6 +176,21 @@ function openOrders(dependencies: Dependencies) {
       return findSigner(merchant, text, control);
     },
     recorded: makeRecorded(dependencies),
+    recordExport: (actor: Caller["actor"], after: object) =>
+      dependencies
+        .auditAs(actor)
+        .write({ action: "portal order export", subject: "orders", after }),
+  };
+}
+
+/** Of one user: more say no more, and would fill the audit. */
+const refusalsRecorded = { perSecond: 0.1, burst: 20 };
+
+function makeRecordRefusal({ auditAs, clock }: Resources): RecordRefusal {
+  const limit = makeRateLimit<string>(refusalsRecorded, clock);
+  return async (actor, subject, right) => {
+    if (limit.take(actor.who) > 0) return;
+    await auditAs(actor).write(refusalEntry(subject, right));
   };
 }
 

@@ -29,6 +29,8 @@ type FailedProps = { readonly error: Error; readonly retry: () => void };
 export function Failed({ error, retry }: FailedProps) {
   const messages = useMessages();
   const isUnreachable = error instanceof CallError && error.status === 0;
+  const isForbidden = error instanceof CallError && error.code === "not_allowed";
+  if (isForbidden) return <Nothing title={messages.notAllowed} hint={messages.notAllowedHint} />;
   return (
     <div className="nothing" role="alert">
       <h2>{messages.failed}</h2>

@@ -31,6 +31,8 @@ const frameEnglish = {
   noSuchPage: "There is no such page",
   noSuchPageHint: "The address may be mistyped. The orders are a good place to begin.",
   toOrders: "Go to orders",
+  notAllowed: "Not allowed",
+  notAllowedHint: "Your role does not see this page. Ask an administrator if you need it.",
   failed: "This could not be loaded",
   unreachable: "The gateway cannot be reached. Check your connection; the portal tries again when you ask it to.",
 

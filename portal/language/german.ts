@@ -35,6 +35,8 @@ export const german: Messages = {
   noSuchPage: "Diese Seite gibt es nicht",
   noSuchPageHint: "Vielleicht ist die Adresse falsch geschrieben. Die Zahlungen sind ein guter Anfang.",
   toOrders: "Zu den Zahlungen",
+  notAllowed: "Nicht erlaubt",
+  notAllowedHint: "Ihre Rolle sieht diese Seite nicht. Fragen Sie einen Administrator, wenn Sie sie brauchen.",
   failed: "Das konnte nicht geladen werden",
   unreachable: "Das Gateway ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es dann erneut.",
 

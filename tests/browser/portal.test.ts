@@ -190,6 +190,15 @@ test("a wrong password is refused in words, and the second factor is asked for",
   assert.equal(await page.getByRole("columnheader", { name: "Merchant" }).count(), 0);
 });
 
+test("an address of the operator's tells a merchant's user that it is not allowed", async (t) => {
+  const { page } = await signIn(t, "desk", "eve");
+
+  await page.goto(`${address}audit`);
+
+  await page.getByRole("heading", { name: "Not allowed" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
+});
+
 test("a session that has ended shows nothing more of the orders", async (t) => {
   const { page, context } = await signIn(t, "desk", "ann");
   await page.locator("tbody tr").nth(2).waitFor();

@@ -370,3 +370,44 @@ test("a day is compared with the acquirer's file, and every difference stays", a
     ["missing there", "21.00 USD", sale["gw-order-id"]],
   );
 });
+
+test("refusals, exports and comparisons are in the audit with who and from where", async () => {
+  const eve = await signedIn("eve", "merchant-viewer", "demo");
+  const before = await readEntries();
+
+  await run(eve, { name: "merchant control-key renew", words: ["demo"], options: [] });
+  await eve.call("POST /orders/return/:order", { order: "10000000", reason: "not mine" });
+  await eve.call("GET /exports/orders", { search: "carla@example.com", status: ["approved"] });
+  await run(ann, {
+    ...{ name: "reconcile", words: [] },
+    options: [
+      { name: "gate", value: "none" },
+      { name: "day", value: "2030-01-01" },
+    ],
+  });
+
+  const written = (await readEntries()).slice(before.length);
+  assert.deepEqual(
+    written.map(({ actor, action }) => [actor, action]),
+    [
+      ["eve", "command refused"],
+      ["eve", "command refused"],
+      ["eve", "portal order export"],
+      ["ann", "reconcile"],
+      ["ann", "reconcile ended"],
+    ],
+  );
+  assert.ok(written.every(({ origin }) => origin.startsWith("portal, 127.0.0.1")));
+  const { query } = world.installation.database;
+  assert.deepEqual(await query("select from audit where after::text like '%carla%'"), []);
+});
+
+test("one user's refusals do not fill the audit", async () => {
+  const max = await signedIn("max", "merchant-viewer", "demo");
+  for (let tries = 0; tries < 30; tries += 1) {
+    await max.call("POST /orders/return/:order", { order: "10000000", reason: "not mine" });
+  }
+
+  const written = (await readEntries()).filter(({ actor }) => actor === "max");
+  assert.equal(written.length, 20);
+});

@@ -87,6 +87,7 @@ export const changing: readonly Example[] = [
   { path: "doubt ask",                  words: "1 --reason test", isRefused: true },
   { path: "doubt settle",               words: "1 --as done --reason test", isRefused: true },
   { path: "chargeback import",          words: "<folder>/none.csv", isRefused: true },
+  { path: "reconcile",                  words: "--gate none --day 2030-01-01 --totals", isRefused: true },
   { path: "callback resend",            words: "1", isRefused: true },
   { path: "callback secret",            words: "<endpoint>" },
   { path: "bin load",                   words: "<folder>/bins.csv" },
