@@ -37,8 +37,19 @@ export function makeOrderIndexJob({ cells, clock }: Resources) {
     const orders = pending;
     pending = new Map();
     const byCell = Map.groupBy(orders.values(), ({ merchantId }) => cells.cellOf(merchantId));
-    const written = [...byCell].map(([cell, own]) => stores.of(cell).write(own));
-    await Promise.all(written);
+    const written = await Promise.allSettled(
+      [...byCell].map(async ([cell, own]) => {
+        try {
+          await stores.of(cell).write(own);
+        } catch (error) {
+          // For the next flush; a later step of the order has the whole order too.
+          for (const order of own) if (!pending.has(order.id)) onStep({ order });
+          throw error;
+        }
+      }),
+    );
+    const failed = written.find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
   }
 
   /** Also the steps of other programs, and orders from before there was an index. */

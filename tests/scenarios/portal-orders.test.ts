@@ -217,6 +217,19 @@ test("home counts each order once, also when it moves on", async () => {
   );
 });
 
+test("what could not be written to the index is written when that works again", async () => {
+  const { query } = world.installation.database;
+  await query("alter table order_index rename to away");
+  await merchant.sale({ amount: "8.08" });
+  await assert.rejects(world.settle(), /order_index/);
+  await query("alter table away rename to order_index");
+
+  await world.settle();
+
+  // The sweep would not find it: the world's clock has not moved since.
+  assert.equal((await found("8.08")).length, 1);
+});
+
 test("a step that no node has indexed is found by the sweep", async () => {
   const order = await sale({ amount: "9.09" });
   const { query } = world.installation.database;
