@@ -17,17 +17,21 @@ const key = "top-secret-key";
 // The rules between fields ask for nothing else.
 const services = { findCallbackFault: () => undefined } as unknown as Services;
 
-function describe(pairs: readonly (readonly [string, string])[]) {
+type Pairs = readonly (readonly [string, string])[];
+
+function describe(pairs: Pairs, authorization?: string, target = "/gw/api/v4/sale/1001") {
+  const version = authorization === undefined ? "v2" : "v4";
   return describeRefused(
     {
-      ...{ operation: sale, version: "v2", services, at: asInstant(1), from: "203.0.113.7" },
+      ...{ operation: sale, version, services, at: asInstant(1), from: "203.0.113.7" },
       call: {
         ...{ id: "1001", contentType: undefined, body: Buffer.from(writeForm(pairs)) },
+        ...{ method: "POST", target, port: 80, authorization },
         serialNumber: asSerialNumber("0195933a-7c48-7000-8000-000000000001"),
       },
       outcome: { answer: new Failure("control_mismatch"), entryPoint, authenticated: false },
     },
-    { idsOf: () => [], otherKeys: () => [] },
+    { idsOf: () => [], otherKeys: () => [], baseUrlOf: () => "https://pay.example" },
   );
 }
 
@@ -114,4 +118,43 @@ test("a request is kept within 8 KB, whatever it has", () => {
 
   assert.ok(JSON.stringify(describe(many)).length < 8_192);
   assert.ok(JSON.stringify(describe(long)).length < 8_192);
+});
+
+function oauthHeader(given: Readonly<Record<string, string>> = {}): string {
+  const values = {
+    ...{ oauth_consumer_key: "acme", oauth_nonce: "n-1", oauth_signature: "c2lnbmVk" },
+    ...{
+      oauth_signature_method: "RSA-SHA256",
+      oauth_timestamp: "1794700800",
+      oauth_version: "1.0",
+    },
+    ...given,
+  };
+  const parts = Object.entries(values).map(
+    ([name, value]) => `${encodeURIComponent(name)}="${encodeURIComponent(value)}"`,
+  );
+  return `OAuth ${parts.join(", ")}`;
+}
+
+test("of a request with OAuth, the text that its signature covers is kept without secrets", () => {
+  const sent = [
+    ["client_orderid", "invoice-1"],
+    ["credit_card_number", card],
+  ] as const;
+
+  assert.equal(
+    describe(sent, oauthHeader()).base,
+    "POST&https%3A%2F%2Fpay.example%2Fgw%2Fapi%2Fv4%2Fsale%2F1001&client_orderid%3Dinvoice-1" +
+      "%26credit_card_number%3DMASKED%26oauth_consumer_key%3Dacme%26oauth_nonce%3Dn-1" +
+      "%26oauth_signature_method%3DRSA-SHA256%26oauth_timestamp%3D1794700800%26oauth_version%3D1.0",
+  );
+  assert.equal(describe(sent, "Bearer x").base, undefined);
+  for (const secret of [card, key, token]) {
+    const places = [{ oauth_nonce: secret }, { oauth_consumer_key: secret }, { [secret]: "x" }];
+    for (const place of places) {
+      const target = `/gw/${secret}?${secret}=${secret}`;
+      const { base = "" } = describe([[secret, secret]], oauthHeader({ ...place }), target);
+      assert.ok(!decodeURIComponent(decodeURIComponent(base)).includes(secret), base);
+    }
+  }
 });

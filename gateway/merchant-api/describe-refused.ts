@@ -4,6 +4,12 @@
  * of all others the length is. Neither the checksum nor the signature that was sent is kept: a
  * checksum may be right for another request (decision 0062).
  */
+import {
+  makeBaseString,
+  OAuthFault,
+  type Parameter,
+  parseOAuthHeader,
+} from "@tollgate/protocols/oauth1";
 import type { EntryPoint } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
@@ -21,7 +27,7 @@ import { type Mistake, type SignedPart, signedParts } from "./signed-parts.ts";
 export type RefusedCall = {
   readonly operation: Operation;
   readonly version: Version;
-  readonly call: Pick<Call, "id" | "body" | "contentType" | "serialNumber">;
+  readonly call: Omit<Call, "form">;
   readonly outcome: RequestOutcome & { readonly entryPoint: EntryPoint };
   readonly services: Services;
   readonly at: Instant;
@@ -46,12 +52,16 @@ export type RefusedDocument = {
   readonly mistakes?: readonly Mistake[];
   /** Of OAuth: the check that failed. */
   readonly check?: string;
+  /** Of OAuth: the text that the signature covers, masked. */
+  readonly base?: string;
 };
 
 export type DescribeOptions = {
   /** The merchant's endpoints and groups, as ids. */
   readonly idsOf: (entryPoint: EntryPoint) => readonly string[];
   readonly otherKeys: (entryPoint: EntryPoint) => Iterable<Secret<string>>;
+  /** At which merchants call the gateway. */
+  readonly baseUrlOf: (port: number) => string;
 };
 
 /** An amount has at most ten characters; a longer one may be a card number. */
@@ -90,7 +100,10 @@ export function describeRefused(refused: RefusedCall, options: DescribeOptions):
   const fields = showFields(pairs, refused.operation, entryPoint);
   const faults = [...own, ...findFaults(refused, sent).map(messageOf)];
   const known = { fields, faults: [...new Set(faults)].slice(0, faultsMax), ...check };
-  if (version === "v4") return known;
+  if (version === "v4") {
+    const base = showBaseString(refused, fields, options);
+    return base === undefined ? known : { ...known, base };
+  }
   const terms = refused.operation.control;
   const parts = signedParts(terms, sent, entryPoint).map(({ name, value }) => {
     const isAmount = name === "amount" && (sent.get(name) ?? "").length <= amountMax;
@@ -107,6 +120,33 @@ export function describeRefused(refused: RefusedCall, options: DescribeOptions):
     ...{ kind, detail: detail.length > valueMax ? "" : (showText(detail, entryPoint) ?? "") },
   }));
   return { ...known, parts, ...(named && { mistakes: named }) };
+}
+
+/** Letters, which no encoding changes. */
+const masked = "MASKED";
+
+/** Nothing where the header has no such form that a text would follow from it. */
+function showBaseString(
+  { call, outcome: { entryPoint } }: RefusedCall,
+  fields: readonly ShownField[],
+  { baseUrlOf }: DescribeOptions,
+): string | undefined {
+  const header = parseOAuthHeader(call.authorization);
+  if (header instanceof OAuthFault) return undefined;
+  const [path = "", query] = call.target.split("?");
+  const show = (text: string, max = 64) =>
+    text.length > max ? masked : (showText(text, entryPoint) ?? masked);
+  const text = makeBaseString(
+    {
+      ...{ method: call.method, url: baseUrlOf(call.port) + show(path, 200) },
+      parameters: [
+        ...fields.map(({ name, value }): Parameter => [name, value ?? masked]),
+        ...[...new URLSearchParams(query)].map(([name]): Parameter => [show(name), masked]),
+      ],
+    },
+    header.parameters.map(([name, value]) => [show(name), show(value)]),
+  );
+  return text instanceof OAuthFault ? undefined : text.slice(0, allMax);
 }
 
 /** Those of single fields, also of those that the first fault kept from being read. */

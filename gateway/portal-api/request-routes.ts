@@ -64,6 +64,7 @@ const detailShape = record({
   faults: list(text("", { max: 2_000 })),
   checksum: optional(checksumShape),
   check: optional(text("of OAuth: the check that failed")),
+  base: optional(text("of OAuth: what the signature covers, masked", { max: 4_000 })),
 });
 export type RefusalDetail = ValueOf<typeof detailShape>;
 export type ChecksumView = ValueOf<typeof checksumShape>;

@@ -39,7 +39,7 @@ export type StoredRefusal = {
 };
 
 export type StoredRefusalDetail = StoredRefusal & {
-  readonly document: Pick<RefusalDetail, "fields" | "faults" | "check"> &
+  readonly document: Pick<RefusalDetail, "fields" | "faults" | "check" | "base"> &
     Partial<Pick<ChecksumView, "parts" | "mistakes">>;
 };
 

@@ -1,4 +1,5 @@
 /** Keeps refused requests for the portal: what may be shown of them, in the merchant's cell. */
+import { signedUrlsOf } from "../config/config.ts";
 import { makeSummary } from "../http/rate-limit.ts";
 import { describeRefused } from "../merchant-api/describe-refused.ts";
 import { makeRefusedRequests, type RefusedBatch } from "../merchant-api/refused-requests.ts";
@@ -32,13 +33,14 @@ export function makeRefusedJob({
   );
   const refused = makeRefusedRequests({
     ...{ clock, write },
-    describe: (each) => describeRefused(each, { idsOf, otherKeys }),
+    describe: (each) => describeRefused(each, { idsOf, otherKeys, baseUrlOf }),
     onDropped() {
       metrics.refusalsDropped.inc();
       summary.add("");
     },
     onFailed: (serial, error) => log("request.refusal_undescribed", { serial, err: error }),
   });
+  const baseUrlOf = (port: number) => signedUrlsOf(config, port)[0] ?? "";
   let deletedAt = 0;
   return {
     idsOf,

@@ -9,6 +9,7 @@ import { Failed, Nothing, Pages } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { TableSkeleton } from "../orders/order-table.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
+import { rowMarks, useRowKeys } from "../shell/row-keys.ts";
 import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
 import { DeliveryFilters, isFiltered, readDeliveryQuery, withoutFilters } from "./filters.tsx";
 import { ResendMany } from "./resend.tsx";
@@ -34,6 +35,7 @@ export function Callbacks({ user }: { readonly user: User }) {
     refetchInterval: after === undefined ? liveEveryMs : false,
   });
   const callbacks = found.data?.callbacks ?? [];
+  useRowKeys({ screen: "callbacks", rows: callbacks.map(rowOf) });
   return (
     <div className="screen">
       <div className="heading">
@@ -75,8 +77,13 @@ type TableProps = {
   readonly isOld: boolean;
 };
 
+function rowOf({ order, sequence }: Delivery): string {
+  return `${order}-${sequence}`;
+}
+
 function Table({ callbacks, user, isOld }: TableProps) {
   const { messages, showTime } = useLanguage();
+  const selected = usePlace().query.get("row");
   const isOperator = user.merchant === undefined;
   return (
     <table className="rows" aria-busy={isOld}>
@@ -92,7 +99,11 @@ function Table({ callbacks, user, isOld }: TableProps) {
       </thead>
       <tbody>
         {callbacks.map(({ order, sequence, state, url, merchant, tries, madeAt }) => (
-          <tr key={`${order}-${sequence}`} onClick={() => go(`callbacks/${order}-${sequence}`)}>
+          <tr
+            key={`${order}-${sequence}`}
+            {...rowMarks(`${order}-${sequence}`, selected)}
+            onClick={() => go(`callbacks/${order}-${sequence}`)}
+          >
             <td className="mono first">
               <Link to={`callbacks/${order}-${sequence}`}>
                 {order}

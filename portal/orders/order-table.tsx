@@ -55,7 +55,7 @@ function Row({ order, isSelected, isOperator }: RowProps) {
   const { showTime } = useLanguage();
   return (
     <tr
-      data-order={order.order}
+      data-row={order.order}
       data-selected={isSelected || undefined}
       onClick={() => go(`orders/${order.order}`)}
     >

@@ -7,8 +7,8 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Failed, Nothing, Pages } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, type User } from "../shell/call.ts";
-import { useKeys } from "../shell/keys.ts";
-import { changeQuery, go, usePlace } from "../shell/url.tsx";
+import { useRowKeys } from "../shell/row-keys.ts";
+import { changeQuery, usePlace } from "../shell/url.tsx";
 import { Export } from "./export.tsx";
 import { Filters } from "./filters.tsx";
 import { isFiltered, readOrdersQuery, withoutFilters } from "./order-query.ts";
@@ -34,7 +34,8 @@ export function Orders({ user }: { readonly user: User }) {
     refetchInterval: isFirstPage ? liveEveryMs : false,
   });
   const orders = found.data?.orders ?? [];
-  useListKeys(orders.map(({ order }) => order));
+  const rows = orders.map(({ order }) => order);
+  useRowKeys({ screen: "orders", rows, search: searchField });
 
   return (
     <div className="screen">
@@ -86,25 +87,4 @@ function Empty({ isFiltered }: { readonly isFiltered: boolean }) {
       </Button>
     </Nothing>
   );
-}
-
-/** `/` searches, `j` and `k` go down and up, Enter opens the order, Escape selects none. */
-function useListKeys(orders: readonly string[]): void {
-  const move = (by: number) => {
-    const at = orders.indexOf(new URLSearchParams(location.search).get("row") ?? "");
-    const row = orders[Math.max(0, Math.min(orders.length - 1, at + by))];
-    changeQuery({ row }, { replaces: true });
-    document.querySelector(`[data-order="${row}"]`)?.scrollIntoView({ block: "nearest" });
-  };
-  const open = () => {
-    const row = new URLSearchParams(location.search).get("row");
-    if (row !== null) go(`orders/${row}`);
-  };
-  useKeys([
-    ["/", () => document.getElementById(searchField)?.focus()],
-    ["j", () => move(1)],
-    ["k", () => move(-1)],
-    ["Enter", () => open()],
-    ["Escape", () => changeQuery({ row: undefined }, { replaces: true })],
-  ]);
 }

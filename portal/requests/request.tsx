@@ -25,7 +25,7 @@ export function Request() {
 
 function Shown({ detail }: { readonly detail: Detail }) {
   const { messages, showTime } = useLanguage();
-  const { line, faults, fields, checksum, check } = detail;
+  const { line, faults, fields, checksum, check, base } = detail;
   return (
     <div className="screen">
       <Link to="requests" className="back">
@@ -52,13 +52,9 @@ function Shown({ detail }: { readonly detail: Detail }) {
       </dl>
       <div className="columns">
         <div>
-          {check !== undefined && (
+          {(check !== undefined || base !== undefined) && (
             <Section title={messages.oauth}>
-              <div className="verdict" data-is="wrong">
-                <p>
-                  {messages.oauthCheck} <code>{check}</code>
-                </p>
-              </div>
+              <OAuth check={check} base={base} />
             </Section>
           )}
           {checksum !== undefined && (
@@ -77,6 +73,27 @@ function Shown({ detail }: { readonly detail: Detail }) {
         </Section>
       </div>
     </div>
+  );
+}
+
+function OAuth({ check, base }: { readonly [Name in "check" | "base"]: string | undefined }) {
+  const messages = useMessages();
+  return (
+    <>
+      {check !== undefined && (
+        <div className="verdict" data-is="wrong">
+          <p>
+            {messages.oauthCheck} <code>{check}</code>
+          </p>
+        </div>
+      )}
+      {base !== undefined && (
+        <>
+          <p className="hint">{messages.oauthBase}</p>
+          <pre className="base-string">{base}</pre>
+        </>
+      )}
+    </>
   );
 }
 

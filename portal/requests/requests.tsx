@@ -5,6 +5,7 @@ import { Failed, Nothing, Pages } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { TableSkeleton } from "../orders/order-table.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
+import { rowMarks, useRowKeys } from "../shell/row-keys.ts";
 import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
 import { isFiltered, RequestFilters, readRequestsQuery, withoutFilters } from "./filters.tsx";
 
@@ -26,6 +27,7 @@ export function Requests({ user }: { readonly user: User }) {
     refetchInterval: isFirst ? liveEveryMs : false,
   });
   const requests = found.data?.requests ?? [];
+  useRowKeys({ screen: "requests", rows: requests.map(({ serial }) => serial) });
   const dropped = found.data?.dropped ?? 0;
   return (
     <div className="screen">
@@ -67,6 +69,7 @@ type TableProps = {
 
 function Table({ requests, user, isOld }: TableProps) {
   const { messages, showTime } = useLanguage();
+  const selected = usePlace().query.get("row");
   const isOperator = user.merchant === undefined;
   return (
     <table className="rows" aria-busy={isOld}>
@@ -82,7 +85,7 @@ function Table({ requests, user, isOld }: TableProps) {
       </thead>
       <tbody>
         {requests.map(({ serial, operation, error, isSigned, clientOrder, merchant, from, at }) => (
-          <tr key={serial} onClick={() => go(`requests/${serial}`)}>
+          <tr key={serial} {...rowMarks(serial, selected)} onClick={() => go(`requests/${serial}`)}>
             <td className="mono first">
               <Link to={`requests/${serial}`}>{operation}</Link>
             </td>
