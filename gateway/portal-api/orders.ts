@@ -69,7 +69,7 @@ export function orderHandlers(options: OrderOptions) {
       const query = queryOf(input, caller, exportedTogether);
       if (query === undefined) return { csv: csvHeader, rows: 0 };
       const { after, search, ...chosen } = input;
-      // What was searched for may be an email address, which the audit would keep.
+      // The search may be an email address, which the audit would keep.
       const isSearched = search !== undefined && { isSearched: true };
       if (after === undefined) await recordExport(caller.actor, { ...chosen, ...isSearched });
       const { rows, end } = await reads.scanOrders(query);

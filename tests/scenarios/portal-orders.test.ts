@@ -221,7 +221,7 @@ test("what could not be written to the index is written when that works again", 
   const { query } = world.installation.database;
   await query("alter table order_index rename to away");
   await merchant.sale({ amount: "8.08" });
-  // The node's own job may have them in hand at this moment, and fail instead.
+  // The node may be writing them at this moment, and fail instead.
   await world.settle().catch(() => undefined);
   await query("alter table away rename to order_index");
 
