@@ -26,7 +26,7 @@ const eventsEnglish: Table<Event> = {
   prior_approved_late: "Earlier attempt approved late", prior_reversed: "Earlier attempt reversed", prior_unreversed: "Earlier attempt not reversed yet",
   capture_asked: "Capture requested", return_asked: "Return requested", captured: "Captured", returned: "Returned", repeat_unanswered: "Repeat unanswered", repeat_refused: "Repeat refused",
   charged_back: "Charged back", operator_alerted: "Operator alerted", asked_again: "Asked again", settled_as_done: "Settled as done", settled_as_not_done: "Settled as not done",
-  expired: "Expired", claimed: "Claimed by another node", noted: "Noted",
+  expired: "Expired", claimed: "Claimed by a node", noted: "Noted",
 };
 
 // biome-ignore format: a table
@@ -42,7 +42,7 @@ const eventsGerman: typeof eventsEnglish = {
   prior_approved_late: "Früherer Versuch spät genehmigt", prior_reversed: "Früherer Versuch storniert", prior_unreversed: "Früherer Versuch noch nicht storniert",
   capture_asked: "Einzug verlangt", return_asked: "Rückgabe verlangt", captured: "Eingezogen", returned: "Zurückgegeben", repeat_unanswered: "Wiederholung ohne Antwort", repeat_refused: "Wiederholung abgelehnt",
   charged_back: "Rückbelastet", operator_alerted: "Betreiber alarmiert", asked_again: "Erneut angefragt", settled_as_done: "Als ausgeführt geklärt", settled_as_not_done: "Als nicht ausgeführt geklärt",
-  expired: "Abgelaufen", claimed: "Von einem anderen Knoten übernommen", noted: "Vermerkt",
+  expired: "Abgelaufen", claimed: "Von einem Knoten übernommen", noted: "Vermerkt",
 };
 
 // biome-ignore format: a table
