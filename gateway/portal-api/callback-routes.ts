@@ -2,7 +2,15 @@
 import { deliveryStates } from "./reads.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
-import { attemptShape, callbackShape, cursorInput, numericId, orderId, reason } from "./shapes.ts";
+import {
+  attemptShape,
+  callbackShape,
+  cursorInput,
+  numericId,
+  orderId,
+  reason,
+  searchedTo,
+} from "./shapes.ts";
 
 const sequence = whole("of the transaction in its order", 1, 999_999);
 
@@ -40,7 +48,7 @@ const progressShape = record({
 
 // biome-ignore format: a table
 export const callbackRoutes = {
-  "GET /callbacks":                  row("see_orders",       "merchant", record({ ...filters, ...cursorInput }), record({ callbacks: list(callbackShape), next: optional(text()) }), "list callbacks, the latest first"),
+  "GET /callbacks":                  row("see_orders",       "merchant", record({ ...filters, ...cursorInput }), record({ callbacks: list(callbackShape), next: optional(text()), searchedTo }), "list callbacks, the latest first"),
   "GET /callbacks/progress":         row("see_orders",       "merchant", record({ ...chosen, resentAt: instant("as `POST /callbacks/resend` has answered it") }), progressShape, "how callbacks that were sent again have gone since"),
   "GET /callbacks/:order/:sequence": row("see_orders",       "merchant", record({ order: orderId, sequence }), record({ callback: callbackShape, attempts: list(record({ attempt: attemptShape, signature: signatureShape })) }), "every attempt of a callback, with body, answer and signature"),
   "POST /callbacks/preview":         row("resend_callbacks", "merchant", record(chosen), previewShape, "which callbacks would be sent again"),

@@ -35,20 +35,25 @@ export function callbackHandlers(options: CallbackOptions) {
       if (filter === undefined) return { callbacks: [] };
       const cursor = readCursor(after);
       const page = { limit, after: cursor && { ...cursor, orderId: cursor.id } };
-      const found = await reads.listCallbacks({ ...filter, ...page });
-      const last = found.length === limit ? found.at(-1) : undefined;
-      const next = last && { next: `${last.madeAt}-${last.orderId}-${last.sequence}` };
-      return { callbacks: found.map((each) => viewCallback(each, names())), ...next };
+      const { rows, end } = await reads.listCallbacks({ ...filter, ...page });
+      const last = rows.length === limit ? rows.at(-1) : undefined;
+      const from = last === undefined ? end : { ...last, at: last.madeAt };
+      return {
+        callbacks: rows.map((each) => viewCallback(each, names())),
+        ...(from && { next: `${from.at}-${from.orderId}-${from.sequence}` }),
+        ...(end && { searchedTo: end.at }),
+      };
     },
 
     async "GET /callbacks/:order/:sequence"({ order: id, sequence }, caller) {
       const order = await reads.findOrder(id, caller.merchantId);
       if (order === undefined) return notFound;
       const key = { merchantId: order.merchantId, orderId: order.id, sequence };
-      const [[callback], attempts] = await Promise.all([
+      const [{ rows }, attempts] = await Promise.all([
         reads.listCallbacks({ ...key, after: undefined, limit: 1 }),
         reads.findAttempts(order, sequence),
       ]);
+      const [callback] = rows;
       if (callback === undefined) return notFound;
       return {
         callback: viewCallback(callback, names()),

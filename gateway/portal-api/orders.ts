@@ -95,7 +95,7 @@ export function orderHandlers(options: OrderOptions) {
     async "GET /orders/:order"({ order: id }, caller) {
       const order = await reads.findOrder(id, caller.merchantId);
       if (order === undefined) return notFound;
-      const [history, callbacks, attempts] = await Promise.all([
+      const [history, { rows: callbacks }, attempts] = await Promise.all([
         reads.findHistory(order),
         reads.listCallbacks({
           ...{ merchantId: order.merchantId, orderId: order.id, state: undefined },

@@ -36,11 +36,15 @@ export type OrderListQuery = {
   readonly limit: number;
 };
 
-/** A window of the list, filtered: `end` is the last row that was looked at, if there are more. */
-export type OrderWindow = {
-  readonly rows: readonly OrderLineRow[];
-  readonly end: OrderListQuery["after"];
-};
+/** A window of a list, filtered: `end` is the last row that was looked at, if there are more. */
+export type Window<Row, Key> = { readonly rows: readonly Row[]; readonly end: Key | undefined };
+export type OrderWindow = Window<OrderLineRow, NonNullable<OrderListQuery["after"]>>;
+
+/**
+ * Rows that a page of a filtered list looks through where no index has its filter: some hundredths
+ * of a second. The screen says how far it was, and the next page goes on there.
+ */
+export const lookedThrough = 20_000;
 
 export const deliveryStates = ["due", "delivered", "stopped", "given_up"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
@@ -58,12 +62,16 @@ export type DeliveryFilter = {
   readonly until?: Instant | undefined;
 };
 
+export type CallbackKey = {
+  readonly at: number;
+  readonly orderId: string;
+  readonly sequence: number;
+};
 export type CallbackQuery = DeliveryFilter & {
-  readonly after:
-    | { readonly at: number; readonly orderId: string; readonly sequence: number }
-    | undefined;
+  readonly after: CallbackKey | undefined;
   readonly limit: number;
 };
+export type CallbackWindow = Window<StoredCallback, CallbackKey>;
 
 export type Point = { readonly at: number };
 
@@ -119,7 +127,8 @@ export type PortalReads = {
   /** Nothing for an order of another merchant. */
   findOrder(id: string, merchantId: MerchantId | undefined): Promise<Order | undefined>;
   findHistory(order: Order): Promise<readonly HistoryEntry[]>;
-  listCallbacks(query: CallbackQuery): Promise<readonly StoredCallback[]>;
+  /** At most `limit` rows, and an end only where they are fewer. */
+  listCallbacks(query: CallbackQuery): Promise<CallbackWindow>;
   /** How many a filter names, by receiver, up to a bound. */
   countReceivers(
     filter: DeliveryFilter,

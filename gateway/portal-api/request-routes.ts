@@ -11,7 +11,7 @@ import {
   type ValueOf,
   whole,
 } from "./schema.ts";
-import { cursorInput, nothing, numericId } from "./shapes.ts";
+import { cursorInput, nothing, numericId, searchedTo } from "./shapes.ts";
 
 const serial = text("the request's serial number", {
   max: 36,
@@ -92,7 +92,7 @@ const operationShape = record({
 
 // biome-ignore format: a table
 export const requestRoutes = {
-  "GET /requests":            row("see_orders",     "merchant", filters, record({ requests: list(lineShape), next: optional(text()), dropped: whole("that were not kept, of the last seven days") }), "list refused requests, the latest first"),
+  "GET /requests":            row("see_orders",     "merchant", filters, record({ requests: list(lineShape), next: optional(text()), searchedTo, dropped: whole("that were not kept, of the last seven days") }), "list refused requests, the latest first"),
   "GET /requests/:serial":    row("see_orders",     "merchant", record({ serial }), detailShape, "one refused request, masked, with every fault"),
   "GET /checksum/operations": row("see_orders",     "merchant", nothing, record({ operations: list(operationShape) }), "the operations and what their checksums cover"),
   "POST /checksum/try":       row("reveal_secrets", "merchant", record({ endpoint: id, operation: text("", { max: 64 }), fields: pastedFields }), checksumShape, "find the mistake in a checksum; for users who may see the key"),

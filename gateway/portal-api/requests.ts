@@ -9,7 +9,7 @@ import { isSerialNumber, type MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { Handlers } from "./api.ts";
 import { merchantOf } from "./orders.ts";
-import type { PortalNames } from "./reads.ts";
+import type { PortalNames, Window } from "./reads.ts";
 import type { ChecksumView, RefusalDetail } from "./request-routes.ts";
 import { notFound, PortalRefusal } from "./route.ts";
 
@@ -21,9 +21,10 @@ export type RefusedQuery = {
   readonly endpoint: readonly string[] | undefined;
   readonly from: number | undefined;
   readonly until: number | undefined;
-  readonly after: { readonly at: number; readonly serial: string } | undefined;
+  readonly after: RefusalKey | undefined;
   readonly limit: number;
 };
+export type RefusalKey = { readonly at: number; readonly serial: string };
 
 export type StoredRefusal = {
   readonly merchantId: MerchantId;
@@ -53,7 +54,8 @@ export type RequestOptions = {
   readonly names: () => PortalNames;
   readonly now: () => Instant;
   readonly requests: {
-    list(query: RefusedQuery): Promise<readonly StoredRefusal[]>;
+    /** At most `limit` rows, and an end only where they are fewer. */
+    list(query: RefusedQuery): Promise<Window<StoredRefusal, RefusalKey>>;
     find(serial: string, merchant?: MerchantId): Promise<StoredRefusalDetail | undefined>;
     countDropped(merchant?: MerchantId): Promise<number>;
   };
@@ -74,7 +76,7 @@ export function requestHandlers({ names, requests, checksums, now }: RequestOpti
       const merchantId = caller.merchantId ?? merchantOf(names(), merchant);
       if (merchantId === null) return { requests: [], dropped: 0 };
       const { operation, code, endpoint, from, until } = filters;
-      const [found, dropped] = await Promise.all([
+      const [{ rows, end }, dropped] = await Promise.all([
         requests.list({
           ...{ merchantId, operation, code, endpoint, from, until, limit: most },
           search: search?.trim() || undefined,
@@ -82,9 +84,12 @@ export function requestHandlers({ names, requests, checksums, now }: RequestOpti
         }),
         requests.countDropped(merchantId),
       ]);
-      const last = found.length === most ? found.at(-1) : undefined;
-      const next = last && { next: `${last.at}_${last.serial}` };
-      return { requests: found.map((each) => viewLine(each, names())), dropped, ...next };
+      const last = rows.length === most ? rows.at(-1) : end;
+      return {
+        ...{ requests: rows.map((each) => viewLine(each, names())), dropped },
+        ...(last && { next: `${last.at}_${last.serial}` }),
+        ...(end && { searchedTo: end.at }),
+      };
     },
 
     async "GET /requests/:serial"({ serial }, caller) {

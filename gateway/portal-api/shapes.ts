@@ -72,6 +72,8 @@ export const cursorInput = {
   limit: optional(whole("50 when left out", 1, 200)),
 };
 
+export const searchedTo = optional(instant("older ones were not looked through yet; `next` does"));
+
 /** One that the database can hold. */
 export const numericId = (meaning: string) =>
   text(meaning, { max: 19, pattern: /^[1-9]\d*$/, check: isNumericId });

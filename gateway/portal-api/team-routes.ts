@@ -2,7 +2,7 @@
 import { roles } from "../values/roles.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
-import { cursorInput, done, nothing, sessionFields } from "./shapes.ts";
+import { cursorInput, done, nothing, searchedTo, sessionFields } from "./shapes.ts";
 
 const login = text("", { max: 64, pattern: /^[A-Za-z0-9._@-]{1,64}$/ });
 const role = oneOf(roles);
@@ -47,6 +47,6 @@ export const teamRoutes = {
   "POST /users/reset-factors/:login": row("manage_users", "merchant", record({ login }), done, "remove the second factors of a user who has lost them"),
   "GET /users/sessions":              row("manage_users", "merchant", nothing, record({ sessions: list(record({ login: text(), ...sessionFields })) }), "list the sessions of users, the latest first"),
   "POST /users/end-session/:login/:session": row("manage_users", "merchant", record({ login, session: text("", { max: 32, isExact: true }) }), done, "end a session of a user"),
-  "GET /audit":                       row("see_audit",    "operator", auditFilters, record({ entries: list(auditRow), next: optional(text()) }), "list the audit, the latest first"),
+  "GET /audit":                       row("see_audit",    "operator", auditFilters, record({ entries: list(auditRow), next: optional(text()), searchedTo }), "list the audit, the latest first"),
   "POST /audit/verify":               row("see_audit",    "operator", nothing, verified, "prove that no entry was changed, deleted, inserted or reordered"),
 } as const;

@@ -10,7 +10,7 @@ import type { Instant } from "../values/time.ts";
 import { type ListedSession, viewSession } from "./account.ts";
 import type { Handlers } from "./api.ts";
 import { merchantOf } from "./orders.ts";
-import type { PortalNames } from "./reads.ts";
+import { lookedThrough, type PortalNames } from "./reads.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 import type { Guard } from "./sign-in.ts";
 
@@ -59,20 +59,27 @@ export type AuditLine = {
   readonly after: string | null;
 };
 
+type AuditFilter = {
+  readonly by?: string | undefined;
+  readonly action?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly before?: number | undefined;
+  readonly limit: number;
+  readonly most?: number | undefined;
+  readonly search?: string | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+};
+
 export type TeamOptions = {
   readonly guard: Pick<Guard, "bounded">;
   readonly team: TeamStore;
   readonly names: () => PortalNames;
-  readonly findEntries: (filter: {
-    readonly by?: string | undefined;
-    readonly action?: string | undefined;
-    readonly subject?: string | undefined;
-    readonly before?: number | undefined;
-    readonly limit: number;
-    readonly search?: string | undefined;
-    readonly since?: number | undefined;
-    readonly until?: number | undefined;
-  }) => Promise<readonly AuditLine[]>;
+  readonly findEntries: (filter: AuditFilter) => Promise<readonly AuditLine[]>;
+  /** The oldest that such a list looks at, if there are older ones. */
+  readonly findLookedAt: (
+    filter: AuditFilter,
+  ) => Promise<Pick<AuditLine, "seq" | "at"> | undefined>;
   readonly verifyAudit: () => Promise<VerifiedAudit>;
 };
 
@@ -171,22 +178,30 @@ export function teamHandlers({ team, names, guard }: TeamOptions) {
 
 export function auditHandlers({
   findEntries,
+  findLookedAt,
   verifyAudit,
-}: Pick<TeamOptions, "findEntries" | "verifyAudit">) {
+}: Pick<TeamOptions, "findEntries" | "findLookedAt" | "verifyAudit">) {
   let running: Promise<VerifiedAudit> | undefined;
   return {
     async "GET /audit"({ after, limit = 50, from: since, ...filter }) {
       const isCursor = /^\d{1,15}$/.test(after ?? "");
       const before = after === undefined ? undefined : Number(isCursor ? after : 0);
-      const entries = await findEntries({ ...filter, since, before, limit });
+      const asked = { ...filter, since, before, limit, most: lookedThrough };
+      const entries = await findEntries(asked);
       const lines = entries.toReversed().map(({ reason, before: was, after: is, ...entry }) => ({
         ...entry,
         ...(reason === null ? {} : { reason }),
         ...(was === null ? {} : { before: was }),
         ...(is === null ? {} : { after: is }),
       }));
-      const last = lines.length === limit ? lines.at(-1) : undefined;
-      return { entries: lines, ...(last && { next: String(last.seq) }) };
+      const isWhole = lines.length === limit;
+      const end = isWhole ? undefined : await findLookedAt(asked);
+      const from = isWhole ? lines.at(-1) : end;
+      return {
+        entries: lines,
+        ...(from && { next: String(from.seq) }),
+        ...(end && { searchedTo: end.at }),
+      };
     },
 
     /** One at a time on a node: users who ask meanwhile get the same answer. */

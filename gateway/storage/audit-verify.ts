@@ -173,25 +173,39 @@ type EntryFilter = {
   /** Only those before this one. */
   readonly before?: number | undefined;
   readonly limit: number;
+  /** How many are looked through at most; without it, all. */
+  readonly most?: number | undefined;
 };
+
+/** The oldest that a list of so many looks at, if there are older ones. */
+export async function findLookedAt(query: Query, { before, most }: EntryFilter) {
+  const [row] = await query<{ seq: string; at: number }>(
+    `select seq, round(extract(epoch from at) * 1000)::float8 as at from audit
+     where seq > 1 and ($1::bigint is null or seq < $1) order by seq desc offset $2 limit 1`,
+    [before ?? null, (most ?? 1) - 1],
+  );
+  return row && { seq: Number(row.seq), at: row.at };
+}
 
 /** The latest, oldest first. */
 export async function findEntries(query: Query, filter: EntryFilter) {
   const rows = await query<Row>(
     `select * from (
-       select ${entryColumns} from audit
-       where seq is not null and ($1::text is null or actor = $1)
+       select ${entryColumns} from (
+         select * from audit where seq is not null and ($7::bigint is null or seq < $7)
+         order by seq desc limit $9
+       ) as looked
+       where ($1::text is null or actor = $1)
          and ($2::text is null or starts_with(action, $2)) and ($3::text is null or subject = $3)
          and ($4::float8 is null or at >= to_timestamp($4::float8 / 1000))
          and ($5::float8 is null or at <= to_timestamp($5::float8 / 1000))
-         and ($7::bigint is null or seq < $7)
          and ($8::text is null
            or strpos(lower(concat_ws(' ', actor, action, subject, reason)), lower($8)) > 0)
        order by seq desc limit $6
      ) as latest order by seq`,
     [
       ...[filter.by, filter.action, filter.subject, filter.since, filter.until, filter.limit],
-      ...[filter.before, filter.search],
+      ...[filter.before, filter.search, filter.most],
     ],
   );
   return rows.map(({ hash: _, seq, at, ...row }) => ({ seq: Number(seq), at: Number(at), ...row }));

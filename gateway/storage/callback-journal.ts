@@ -1,5 +1,12 @@
 /** Callbacks for the operator: lists, attempts, and sending again. */
-import type { CallbackQuery, ResentCount, StoredCallback } from "../portal-api/reads.ts";
+import {
+  type CallbackKey,
+  type CallbackQuery,
+  type CallbackWindow,
+  lookedThrough,
+  type ResentCount,
+  type StoredCallback,
+} from "../portal-api/reads.ts";
 import type { Instant } from "../values/time.ts";
 import { isHere } from "./cells.ts";
 import type { Query } from "./database.ts";
@@ -113,22 +120,38 @@ export function makeResend(filter: CallbackFilter, now: Instant, most: number) {
   };
 }
 
-/** A page for the portal, the latest first. */
-export function findCallbackPage(query: Query, { after, limit, ...filter }: CallbackQuery) {
-  return query<StoredCallback>(
+/**
+ * A page for the portal, the latest first. No index has receivers, states and endpoints, which each
+ * payment would have to keep up: so many rows are looked through, and no more.
+ */
+export async function findCallbackPage(
+  query: Query,
+  { after, limit, ...filter }: CallbackQuery,
+  most = lookedThrough,
+): Promise<CallbackWindow> {
+  const values = valuesOf(filter);
+  const range = [...values.slice(0, 5), after?.at, after?.orderId, after?.sequence];
+  const looked = `from callbacks
+     where ${rangeRows} and ${isHere}
+       and ($6::float8 is null or (made_at, order_id, sequence) <
+         (to_timestamp($6::float8 / 1000), $7::bigint, $8::int))
+     order by made_at desc, order_id desc, sequence desc`;
+  const rows = await query<StoredCallback>(
     `select merchant_id as "merchantId", order_id as "orderId", sequence, url,
        coalesce(ended, 'due') as state, tries, ${milliseconds("made_at")} as "madeAt",
        ${milliseconds("due_at")} as "nextAt", ${milliseconds("ended_at")} as "endedAt"
-     from callbacks
-     where ${filteredRows} and ${isHere}
-       and ($9::float8 is null or (made_at, order_id, sequence) <
-         (to_timestamp($9::float8 / 1000), $10::bigint, $11::int))
-     order by made_at desc, order_id desc, sequence desc limit $12`,
-    [
-      ...valuesOf(filter),
-      ...[after?.at ?? null, after?.orderId ?? null, after?.sequence ?? null, limit],
-    ],
+     from (select * ${looked} limit $12) as callbacks
+     where ${otherRows(9)} order by made_at desc, order_id desc, sequence desc limit $13`,
+    [...range, ...values.slice(5), most, limit].map((value) => value ?? null),
   );
+  const isWhole = values.slice(5).every((value) => value === null) || rows.length === limit;
+  if (isWhole) return { rows, end: undefined };
+  const [end] = await query<CallbackKey>(
+    `select ${milliseconds("made_at")} as at, order_id as "orderId", sequence
+     ${looked} offset $9 limit 1`,
+    [...range.map((value) => value ?? null), most - 1],
+  );
+  return { rows, end };
 }
 
 /** Of the receivers of those that a filter names, up to `most` callbacks. */
@@ -153,15 +176,20 @@ export function countResent(query: Query, filter: CallbackFilter, at: Instant) {
   );
 }
 
-const filteredRows = `($1::bigint is null or merchant_id = $1)
+const rangeRows = `($1::bigint is null or merchant_id = $1)
   and ($2::bigint is null or order_id = $2) and ($3::int is null or sequence = $3)
   and ($4::float8 is null or made_at >= to_timestamp($4::float8 / 1000))
-  and ($5::float8 is null or made_at <= to_timestamp($5::float8 / 1000))
-  and ($6::text is null or coalesce(ended, 'due') = $6)
-  and ($7::bigint is null or exists (
+  and ($5::float8 is null or made_at <= to_timestamp($5::float8 / 1000))`;
+
+/** State, endpoint and host, from this place on. */
+const otherRows = (at: number) => `($${at}::text is null or coalesce(ended, 'due') = $${at})
+  and ($${at + 1}::bigint is null or exists (
     select from orders where orders.merchant_id = callbacks.merchant_id
-      and orders.id = callbacks.order_id and orders.endpoint_id = $7))
-  and ($8::text is null or receiver = $8 or left(receiver, length($8) + 1) = $8 || ':')`;
+      and orders.id = callbacks.order_id and orders.endpoint_id = $${at + 1}))
+  and ($${at + 2}::text is null or receiver = $${at + 2}
+    or left(receiver, length($${at + 2}) + 1) = $${at + 2} || ':')`;
+
+const filteredRows = `${rangeRows} and ${otherRows(6)}`;
 
 function valuesOf(filter: CallbackFilter) {
   const { merchantId, orderId, sequence, since, until, state, endpointId, host } = filter;

@@ -56,7 +56,8 @@ export async function scanOrderLines(query: Query, asked: OrderListQuery): Promi
     values,
   );
   const rows = found.flatMap(({ isMatch, isEnd: _, ...row }) => (isMatch ? [row] : []));
-  return { rows, end: found.find(({ isEnd }) => isEnd) };
+  const last = found.find(({ isEnd }) => isEnd);
+  return { rows, end: last && { at: last.at, orderId: last.orderId } };
 }
 
 /** The latest first. */

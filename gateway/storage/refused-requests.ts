@@ -3,8 +3,14 @@
  * merchant has signed apart from those that anyone can send: a flood pushes out only itself.
  */
 import type { RefusedBatch, RefusedRow } from "../merchant-api/refused-requests.ts";
-import type { RefusedQuery, StoredRefusal, StoredRefusalDetail } from "../portal-api/requests.ts";
-import type { MerchantId } from "../values/ids.ts";
+import { lookedThrough, type Window } from "../portal-api/reads.ts";
+import type {
+  RefusalKey,
+  RefusedQuery,
+  StoredRefusal,
+  StoredRefusalDetail,
+} from "../portal-api/requests.ts";
+import { isSerialNumber, type MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import { isHere, livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
@@ -86,9 +92,57 @@ const columns = `merchant_id as "merchantId", ${milliseconds} as at, serial,
   entry_id as "entryId", operation, version, code, authenticated, sent_from as "from",
   client_orderid as "clientOrderId"`;
 
-/** The latest first. */
-export function findRefused(query: Query, asked: RefusedQuery) {
-  const { merchantId, search, after, limit, from, until } = asked;
+/**
+ * The latest first. A merchant has few; of all merchants together so many are looked through, and
+ * no more. A whole serial number is found wherever it is.
+ */
+export async function findRefused(
+  query: Query,
+  asked: RefusedQuery,
+  most = lookedThrough,
+): Promise<Window<StoredRefusal, RefusalKey>> {
+  const { search = "", limit } = asked;
+  if (isSerialNumber(search)) {
+    const rows = await findPage(query, asked, "serial", Number.MAX_SAFE_INTEGER);
+    if (rows.length > 0) return { rows, end: undefined };
+  }
+  const rows = await findPage(query, asked, "client_orderid", most);
+  const { range, ranged, filters } = conditionsOf(asked);
+  const isWhole = (search === "" && filters.length === 0) || rows.length === limit;
+  if (isWhole) return { rows, end: undefined };
+  const [end] = await query<RefusalKey>(
+    `select ${milliseconds} as at, serial from (
+       select * from refused_requests where ${range} ${latest} offset ${most - 1} limit 1
+     ) as last`,
+    ranged,
+  );
+  return { rows, end };
+}
+
+const latest = "order by at desc, serial desc";
+
+function findPage(
+  query: Query,
+  asked: RefusedQuery,
+  searched: "serial" | "client_orderid",
+  most: number,
+) {
+  const { range, filters, values, place } = conditionsOf(asked);
+  const isSerial = searched === "serial";
+  const match = asked.search && `${searched} = ${place(asked.search)}${isSerial ? "::uuid" : ""}`;
+  const within = isSerial ? `${range} and ${match}` : range;
+  const matching = ["true", ...filters, ...(match && !isSerial ? [match] : [])].join(" and ");
+  return query<StoredRefusal>(
+    `select ${columns} from (
+       select * from (
+         select * from refused_requests where ${within} ${latest} limit ${most}
+       ) as looked where ${matching} ${latest} limit ${asked.limit}
+     ) as page order by page.at desc, serial desc`,
+    values,
+  );
+}
+
+function conditionsOf({ merchantId, after, from, until, ...asked }: RefusedQuery) {
   const values: unknown[] = [];
   const place = (value: unknown) => `$${values.push(value)}`;
   const moment = (value: number) => `to_timestamp(${place(value)}::float8 / 1000)`;
@@ -96,27 +150,21 @@ export function findRefused(query: Query, asked: RefusedQuery) {
     chosen === undefined || chosen.length === 0
       ? []
       : [`${column} = any(${place(chosen)}::${type}[])`];
-  const conditions = [
+  const range = [
     merchantId === undefined ? isHere : `merchant_id = ${place(merchantId)}`,
     ...(from === undefined ? [] : [`at >= ${moment(from)}`]),
     ...(until === undefined ? [] : [`at < ${moment(until)}`]),
-    ...among("operation", asked.operation),
-    ...among("code", asked.code),
-    ...among("entry_id", asked.endpoint, "bigint"),
-    ...(search === undefined
-      ? []
-      : [`(client_orderid = ${place(search)} or serial::text = lower(${place(search)}))`]),
     ...(after === undefined
       ? []
       : [`(at, serial) < (${moment(after.at)}, ${place(after.serial)}::uuid)`]),
+  ].join(" and ");
+  const ranged = [...values];
+  const filters = [
+    ...among("operation", asked.operation),
+    ...among("code", asked.code),
+    ...among("entry_id", asked.endpoint, "bigint"),
   ];
-  return query<StoredRefusal>(
-    `select ${columns} from (
-       select * from refused_requests where ${conditions.join(" and ")}
-       order by at desc, serial desc limit ${limit}
-     ) as page order by page.at desc, serial desc`,
-    values,
-  );
+  return { range, ranged, filters, values, place };
 }
 
 export async function findRefusal(

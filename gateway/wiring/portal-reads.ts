@@ -12,11 +12,14 @@ import type { KeptMessage } from "../orders/kept-messages.ts";
 import type { Answer, Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import type {
+  CallbackKey,
+  CallbackWindow,
   OrderLineRow,
   OrderWindow,
   PortalNames,
   PortalReads,
   StoredCallback,
+  Window,
 } from "../portal-api/reads.ts";
 import type { MessageView, TimelineOptions } from "../portal-api/timeline.ts";
 import {
@@ -58,17 +61,7 @@ export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<num
       const windows = await gather<OrderWindow>(query.merchantId, async (at) => [
         await scanOrderLines(at, query),
       ]);
-      const rows = windows.flatMap((window) => window.rows).toSorted(byAge);
-      // Of another cell nothing is known beyond the end of its window.
-      const ends = windows.flatMap(({ end }) => (end === undefined ? [] : [end]));
-      const end = ends.reduce<(typeof ends)[number] | undefined>(
-        (latest, each) => (latest === undefined || byAge(each, latest) < 0 ? each : latest),
-        undefined,
-      );
-      return {
-        rows: end === undefined ? rows : rows.filter((row) => byAge(row, end) <= 0),
-        end: end && { at: end.at, orderId: end.orderId },
-      };
+      return join(windows, ({ at, orderId }) => ({ at, orderId }), byAge);
     },
 
     async findOrder(id, merchantId) {
@@ -80,10 +73,10 @@ export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<num
     findHistory: (order) => stores.call(order.merchantId, (query) => findHistory(query, order)),
 
     async listCallbacks(query) {
-      const found = await gather<StoredCallback>(query.merchantId, (at) =>
-        findCallbackPage(at, query),
-      );
-      return found.toSorted(byMaking).slice(0, query.limit);
+      const windows = await gather<CallbackWindow>(query.merchantId, async (at) => [
+        await findCallbackPage(at, query),
+      ]);
+      return joinPages(windows, query.limit, keyOf, byMaking);
     },
     countReceivers: (filter, most) =>
       gather(filter.merchantId, (query) => countReceivers(query, filter, most)),
@@ -131,9 +124,40 @@ function byId(one: Identified, other: Identified): number {
   return Number(BigInt(other.orderId) - BigInt(one.orderId));
 }
 
+function keyOf({ madeAt: at, orderId, sequence }: StoredCallback): CallbackKey {
+  return { at, orderId, sequence };
+}
+
 /** As pages of one cell are sorted. */
-function byMaking(one: StoredCallback, other: StoredCallback): number {
-  return other.madeAt - one.madeAt || byId(one, other) || other.sequence - one.sequence;
+function byMaking(one: CallbackKey, other: CallbackKey): number {
+  return byAge(one, other) || other.sequence - one.sequence;
+}
+
+/** A whole page has no end: its last row is where the next begins. */
+export function joinPages<Row, Key>(
+  windows: readonly Window<Row, Key>[],
+  limit: number,
+  ...order: Parameters<typeof join<Row, Key>> extends [unknown, ...infer Rest] ? Rest : never
+): Window<Row, Key> {
+  const { rows, end } = join(windows, ...order);
+  return rows.length < limit ? { rows, end } : { rows: rows.slice(0, limit), end: undefined };
+}
+
+/** The windows of all cells as one. Of a cell nothing is known beyond the end of its window. */
+function join<Row, Key>(
+  windows: readonly Window<Row, Key>[],
+  keyOfRow: (row: Row) => Key,
+  compare: (one: Key, other: Key) => number,
+): Window<Row, Key> {
+  const all = windows.flatMap(({ rows }) => rows.map((row) => ({ row, key: keyOfRow(row) })));
+  const [end] = windows
+    .flatMap((window) => (window.end === undefined ? [] : [window.end]))
+    .toSorted(compare);
+  const seen = all.filter(({ key }) => end === undefined || compare(key, end) <= 0);
+  return {
+    rows: seen.toSorted((one, other) => compare(one.key, other.key)).map(({ row }) => row),
+    end,
+  };
 }
 
 /** Made again when the configuration is another. */

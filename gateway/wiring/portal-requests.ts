@@ -3,10 +3,11 @@ import { findMistakes } from "../merchant-api/checksum-mistakes.ts";
 import type { ControlTerm } from "../merchant-api/operation.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import { signedParts } from "../merchant-api/signed-parts.ts";
-import type { RequestOptions, StoredRefusal } from "../portal-api/requests.ts";
+import type { RefusalKey, RequestOptions } from "../portal-api/requests.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { countDropped, findRefusal, findRefused } from "../storage/refused-requests.ts";
 import type { MerchantId } from "../values/ids.ts";
+import { joinPages } from "./portal-reads.ts";
 import type { RefusedJob } from "./refused-requests.ts";
 import type { Resources } from "./resources.ts";
 
@@ -29,8 +30,8 @@ function openReads({ cells, clock }: Resources): RequestOptions["requests"] {
       if (merchantId !== undefined) {
         return queries.call(merchantId, (query) => findRefused(query, asked));
       }
-      const found = await queries.each((query) => findRefused(query, asked));
-      return found.flat().toSorted(byAge).slice(0, limit);
+      const windows = await queries.each((query) => findRefused(query, asked));
+      return joinPages(windows, limit, ({ at, serial }) => ({ at, serial }), byAge);
     },
     find: (serial, merchantId) => queries.search((query) => findRefusal(query, serial, merchantId)),
     async countDropped(merchantId) {
@@ -45,7 +46,7 @@ function openReads({ cells, clock }: Resources): RequestOptions["requests"] {
 }
 
 /** As the pages of one cell are sorted. */
-function byAge(one: StoredRefusal, other: StoredRefusal): number {
+function byAge(one: RefusalKey, other: RefusalKey): number {
   return other.at - one.at || (one.serial < other.serial ? 1 : -1);
 }
 

@@ -39,7 +39,7 @@ import {
   makeTeamReads,
 } from "../storage/accounts.ts";
 import { isOwnKey, refusalEntry } from "../storage/audit.ts";
-import { findEntries, verifyAudit } from "../storage/audit-verify.ts";
+import { findEntries, findLookedAt, verifyAudit } from "../storage/audit-verify.ts";
 import { makeResend } from "../storage/callback-journal.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
@@ -230,6 +230,7 @@ function openTeam(resources: Resources) {
   return {
     team,
     findEntries: (filter: Filter) => findEntries(query, filter),
+    findLookedAt: (filter: Filter) => findLookedAt(query, filter),
     async verifyAudit() {
       const file = config.auditHeadFile;
       const outside = file === "" ? [] : await readHeads(file);

@@ -3,7 +3,7 @@ import { Button, Skeleton, TextInput } from "@mantine/core";
 import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Icon } from "../design/icons.tsx";
-import { Failed, Nothing, Refusal } from "../design/states.tsx";
+import { Failed, Nothing, Refusal, SearchedTo } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -33,6 +33,7 @@ export function Audit() {
       {found.error !== null && <Failed error={found.error} retry={() => void found.refetch()} />}
       {found.data === undefined && found.error === null && <Skeleton height={240} />}
       {found.data && <Entries entries={found.data.entries} isBusy={found.isPlaceholderData} />}
+      <SearchedTo at={found.data?.searchedTo} />
       <div className="pages">
         <div className="space" />
         {after !== "" && (

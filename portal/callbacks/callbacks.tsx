@@ -5,7 +5,7 @@
 import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Failed, Nothing, Pages } from "../design/states.tsx";
+import { Failed, Nothing, Pages, SearchedTo } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { TableSkeleton } from "../orders/order-table.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
@@ -59,6 +59,7 @@ export function Callbacks({ user }: { readonly user: User }) {
       ) : (
         <Table callbacks={callbacks} user={user} isOld={found.isPlaceholderData} />
       )}
+      <SearchedTo at={found.data?.searchedTo} />
       {found.data !== undefined && (
         <Pages
           text={messages.deliveries(callbacks.length)}

@@ -4,7 +4,7 @@
  */
 import { Button, Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
-import { useMessages } from "../language/language.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
 import { CallError } from "../shell/call.ts";
 import { changeQuery } from "../shell/url.tsx";
 
@@ -63,6 +63,13 @@ export function ScreenSkeleton() {
       ))}
     </div>
   );
+}
+
+/** Of a list whose filter looks through so many rows at a time. */
+export function SearchedTo({ at }: { readonly at: number | undefined }) {
+  const { messages, showTime } = useLanguage();
+  if (at === undefined) return null;
+  return <p className="hint">{messages.searchedTo(showTime(at))}</p>;
 }
 
 type PagesProps = {

@@ -89,6 +89,7 @@ const frameEnglish = {
   live: "Live",
   liveHint: "New orders appear by themselves",
   paused: "Paused",
+  searchedTo: (date: string) => `Looked through back to ${date}. “Older” goes on from there.`,
   older: "Older",
   nextPage: "Next page",
   firstPage: "First page",

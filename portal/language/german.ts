@@ -93,6 +93,7 @@ export const german: Messages = {
   live: "Live",
   liveHint: "Neue Zahlungen erscheinen von selbst",
   paused: "Angehalten",
+  searchedTo: (date) => `Durchsucht bis zurück zum ${date}. „Ältere“ sucht von dort weiter.`,
   older: "Ältere",
   nextPage: "Nächste Seite",
   firstPage: "Erste Seite",

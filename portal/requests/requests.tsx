@@ -1,7 +1,7 @@
 /** Refused requests: search, filters, the list and its pages, and how many were not kept. */
 import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Failed, Nothing, Pages } from "../design/states.tsx";
+import { Failed, Nothing, Pages, SearchedTo } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { TableSkeleton } from "../orders/order-table.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
@@ -54,6 +54,7 @@ export function Requests({ user }: { readonly user: User }) {
         <Table requests={requests} user={user} isOld={found.isPlaceholderData} />
       )}
       {dropped > 0 && <p className="hint">{messages.droppedRequests(dropped)}</p>}
+      <SearchedTo at={found.data?.searchedTo} />
       {found.data !== undefined && (
         <Pages text={messages.refusals(requests.length)} next={found.data.next} isFirst={isFirst} />
       )}

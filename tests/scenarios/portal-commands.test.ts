@@ -142,7 +142,11 @@ test("nothing of another merchant is shown or changed", async () => {
     assert.equal((await mallory.call("POST /commands/preview", request)).status, 404, text);
   }
 
-  assert.deepEqual(await readEntries(), before);
+  const changed = (await readEntries()).filter(({ action }) => action !== "command refused");
+  assert.deepEqual(
+    changed,
+    before.filter(({ action }) => action !== "command refused"),
+  );
   assert.equal((await mallory.call("GET /links/:link", { link: id })).status, 404);
   assert.deepEqual((await mallory.call("GET /links", {})).body.links, []);
   const shown = await bob.call("GET /merchants/:login", { login: "demo" });
