@@ -62,16 +62,16 @@ export type DeliveryFilter = {
   readonly until?: Instant | undefined;
 };
 
-export type CallbackKey = {
+export type DeliveryKey = {
   readonly at: number;
   readonly orderId: string;
   readonly sequence: number;
 };
 export type CallbackQuery = DeliveryFilter & {
-  readonly after: CallbackKey | undefined;
+  readonly after: DeliveryKey | undefined;
   readonly limit: number;
 };
-export type CallbackWindow = Window<StoredCallback, CallbackKey>;
+export type CallbackWindow = Window<StoredCallback, DeliveryKey>;
 
 export type Point = { readonly at: number };
 

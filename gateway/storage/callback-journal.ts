@@ -1,11 +1,10 @@
 /** Callbacks for the operator: lists, attempts, and sending again. */
-import {
-  type CallbackKey,
-  type CallbackQuery,
-  type CallbackWindow,
-  lookedThrough,
-  type ResentCount,
-  type StoredCallback,
+import type {
+  CallbackQuery,
+  CallbackWindow,
+  DeliveryKey,
+  ResentCount,
+  StoredCallback,
 } from "../portal-api/reads.ts";
 import type { Instant } from "../values/time.ts";
 import { isHere } from "./cells.ts";
@@ -127,7 +126,7 @@ export function makeResend(filter: CallbackFilter, now: Instant, most: number) {
 export async function findCallbackPage(
   query: Query,
   { after, limit, ...filter }: CallbackQuery,
-  most = lookedThrough,
+  most: number,
 ): Promise<CallbackWindow> {
   const values = valuesOf(filter);
   const range = [...values.slice(0, 5), after?.at, after?.orderId, after?.sequence];
@@ -146,7 +145,7 @@ export async function findCallbackPage(
   );
   const isWhole = values.slice(5).every((value) => value === null) || rows.length === limit;
   if (isWhole) return { rows, end: undefined };
-  const [end] = await query<CallbackKey>(
+  const [end] = await query<DeliveryKey>(
     `select ${milliseconds("made_at")} as at, order_id as "orderId", sequence
      ${looked} offset $9 limit 1`,
     [...range.map((value) => value ?? null), most - 1],

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { CallbackKey, Window } from "../portal-api/reads.ts";
+import type { DeliveryKey, Window } from "../portal-api/reads.ts";
 import type { RefusalKey } from "../portal-api/requests.ts";
 import { findEntries, findLookedAt } from "./audit-verify.ts";
 import { findCallbackPage } from "./callback-journal.ts";
@@ -23,19 +23,22 @@ await query(
   `insert into callbacks
      (merchant_id, order_id, sequence, serial, url, receiver, made_at, begun_at, due_at)
    select 7, n, 1, gen_random_uuid(), 'https://shop.example/', case when n % 10 = 0
-     then 'rare.example:443' else 'rare.example.com:443' end, now() + n * interval '1 s', now(), now()
+     then 'rare.example:443' else 'rare.example.com:443' end,
+     now() + n * interval '1 s', now(), now()
    from generate_series(1, ${rowsCount}) as n`,
 );
 await query(
   `insert into refused_requests (merchant_id, at, serial, entry_id, operation, version, code,
      authenticated, sent_from, client_orderid, document)
-   select n, now() + n * interval '1 s', ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid,
+   select n, now() + n * interval '1 s',
+     ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid,
      1, 'sale', 'v2', 'control_mismatch', false, '', case when n % 10 = 0 then 'cup' else 'mug' end,
      '{}' from generate_series(1, ${rowsCount}) as n`,
 );
 await query(
   `insert into audit (at, actor, action, detail, seq, origin, subject, hash)
-   select now(), 'ann', case when n % 10 = 0 then 'gate set' else 'user add' end, '{}', n, '', '', ''
+   select now(), 'ann', case when n % 10 = 0 then 'gate set' else 'user add' end,
+     '{}', n, '', '', ''
    from generate_series(1, ${rowsCount}) as n`,
 );
 
@@ -59,7 +62,7 @@ async function walk<Row, Key>(
 
 test("callbacks of a receiver are found a window at a time, by its host alone", async () => {
   const found = await walk(
-    (key?: CallbackKey) =>
+    (key?: DeliveryKey) =>
       findCallbackPage(query, { host: "rare.example", after: key, limit }, most),
     ({ madeAt: at, orderId, sequence }) => ({ at, orderId, sequence }),
   );

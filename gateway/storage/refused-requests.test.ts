@@ -38,7 +38,9 @@ const everything = {
   ...{ endpoint: undefined, from: undefined, until: undefined, after: undefined, limit: 50 },
 };
 const kept = async (asked: Partial<Parameters<typeof findRefused>[1]> = {}) =>
-  (await findRefused(query, { ...everything, ...asked })).rows.map((row) => row.clientOrderId);
+  (await findRefused(query, { ...everything, ...asked }, 1_000)).rows.map(
+    ({ clientOrderId }) => clientOrderId,
+  );
 
 test("of each merchant the latest are kept, and no flood pushes out those that it has signed", async () => {
   const signed = [1, 2].map((n) => refusal(n, { authenticated: true }));

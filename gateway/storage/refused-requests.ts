@@ -3,7 +3,7 @@
  * merchant has signed apart from those that anyone can send: a flood pushes out only itself.
  */
 import type { RefusedBatch, RefusedRow } from "../merchant-api/refused-requests.ts";
-import { lookedThrough, type Window } from "../portal-api/reads.ts";
+import type { Window } from "../portal-api/reads.ts";
 import type {
   RefusalKey,
   RefusedQuery,
@@ -99,7 +99,7 @@ const columns = `merchant_id as "merchantId", ${milliseconds} as at, serial,
 export async function findRefused(
   query: Query,
   asked: RefusedQuery,
-  most = lookedThrough,
+  most: number,
 ): Promise<Window<StoredRefusal, RefusalKey>> {
   const { search = "", limit } = asked;
   if (isSerialNumber(search)) {

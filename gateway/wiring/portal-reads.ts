@@ -11,15 +11,16 @@ import {
 import type { KeptMessage } from "../orders/kept-messages.ts";
 import type { Answer, Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
-import type {
-  CallbackKey,
-  CallbackWindow,
-  OrderLineRow,
-  OrderWindow,
-  PortalNames,
-  PortalReads,
-  StoredCallback,
-  Window,
+import {
+  type CallbackWindow,
+  type DeliveryKey,
+  lookedThrough,
+  type OrderLineRow,
+  type OrderWindow,
+  type PortalNames,
+  type PortalReads,
+  type StoredCallback,
+  type Window,
 } from "../portal-api/reads.ts";
 import type { MessageView, TimelineOptions } from "../portal-api/timeline.ts";
 import {
@@ -74,7 +75,7 @@ export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<num
 
     async listCallbacks(query) {
       const windows = await gather<CallbackWindow>(query.merchantId, async (at) => [
-        await findCallbackPage(at, query),
+        await findCallbackPage(at, query, lookedThrough),
       ]);
       return joinPages(windows, query.limit, keyOf, byMaking);
     },
@@ -124,12 +125,12 @@ function byId(one: Identified, other: Identified): number {
   return Number(BigInt(other.orderId) - BigInt(one.orderId));
 }
 
-function keyOf({ madeAt: at, orderId, sequence }: StoredCallback): CallbackKey {
+function keyOf({ madeAt: at, orderId, sequence }: StoredCallback): DeliveryKey {
   return { at, orderId, sequence };
 }
 
 /** As pages of one cell are sorted. */
-function byMaking(one: CallbackKey, other: CallbackKey): number {
+function byMaking(one: DeliveryKey, other: DeliveryKey): number {
   return byAge(one, other) || other.sequence - one.sequence;
 }
 

@@ -3,6 +3,7 @@ import { findMistakes } from "../merchant-api/checksum-mistakes.ts";
 import type { ControlTerm } from "../merchant-api/operation.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import { signedParts } from "../merchant-api/signed-parts.ts";
+import { lookedThrough } from "../portal-api/reads.ts";
 import type { RefusalKey, RequestOptions } from "../portal-api/requests.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { countDropped, findRefusal, findRefused } from "../storage/refused-requests.ts";
@@ -28,9 +29,9 @@ function openReads({ cells, clock }: Resources): RequestOptions["requests"] {
     async list(asked) {
       const { merchantId, limit } = asked;
       if (merchantId !== undefined) {
-        return queries.call(merchantId, (query) => findRefused(query, asked));
+        return queries.call(merchantId, (query) => findRefused(query, asked, lookedThrough));
       }
-      const windows = await queries.each((query) => findRefused(query, asked));
+      const windows = await queries.each((query) => findRefused(query, asked, lookedThrough));
       return joinPages(windows, limit, ({ at, serial }) => ({ at, serial }), byAge);
     },
     find: (serial, merchantId) => queries.search((query) => findRefusal(query, serial, merchantId)),

@@ -295,3 +295,54 @@ test("orders of a disabled endpoint are returned as ever, those of a disabled me
 
   assert.deepEqual(tries, [200, 409]);
 });
+
+type Entry = Readonly<Record<"action" | "actor" | "origin", string>>;
+
+const readEntries = (actors: readonly string[]) =>
+  world.installation.database.query<Entry>(
+    "select action, actor, origin from audit where actor = any($1) order by seq",
+    [actors],
+  );
+
+async function signedIn(login: string, role: "finance" | "merchant-viewer") {
+  const browser = openBrowser(world.gateway);
+  await addUser(world, { login, role, ...(role === "finance" ? {} : { merchant: "demo" }) });
+  await browser.signIn(login);
+  return browser;
+}
+
+test("refusals, exports and comparisons are in the audit with who and from where", async () => {
+  const [eve, fin] = [await signedIn("eve", "merchant-viewer"), await signedIn("fin", "finance")];
+  const asked = { words: [], reason: "the test" };
+  const day = [
+    { name: "gate", value: "none" },
+    { name: "day", value: "2030-01-01" },
+  ];
+
+  const renewal = { ...asked, name: "merchant control-key renew", words: ["demo"], options: [] };
+  await eve.call("POST /commands/run", renewal);
+  await eve.call("POST /orders/return/:order", { order: "10000000", reason: "not mine" });
+  await eve.call("GET /exports/orders", { search: "carla@example.com", status: ["approved"] });
+  await fin.call("POST /commands/run", { ...asked, name: "reconcile", options: day });
+
+  const written = await readEntries(["eve", "fin"]);
+  assert.deepEqual(
+    written.map(({ actor, action }) => `${actor}: ${action}`),
+    [
+      ...["eve: command refused", "eve: command refused", "eve: portal order export"],
+      ...["fin: reconcile", "fin: reconcile ended"],
+    ],
+  );
+  assert.ok(written.every(({ origin }) => origin.startsWith("portal, 127.0.0.1")));
+  const { query } = world.installation.database;
+  assert.deepEqual(await query("select from audit where after::text like '%carla%'"), []);
+});
+
+test("one user's refusals do not fill the audit", async () => {
+  const max = await signedIn("max", "merchant-viewer");
+  for (let tries = 0; tries < 30; tries += 1) {
+    await max.call("POST /orders/return/:order", { order: "10000000", reason: "not mine" });
+  }
+
+  assert.equal((await readEntries(["max"])).length, 20);
+});
