@@ -7,10 +7,10 @@ import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { buildClient } from "@tollgate/client/build";
-import { passChallenge, readForms, runMethod } from "../support/cardholder.ts";
+import { answerPareq, passChallenge, readForms, runMethod } from "../support/cardholder.ts";
 import { atEnd, endOfFile } from "../support/clean-up.ts";
 import { readFences, repository } from "../support/document.ts";
 import { saleFields } from "../support/merchant.ts";
@@ -103,7 +103,7 @@ for (const framework of ["express", "fastify"]) {
   });
 }
 
-test("the README's handler passes the method and the challenge at its own address", async () => {
+describe("the README's handler", async () => {
   Object.assign(process.env, environment);
   const { handle } = await import(join(folder, "handler.ts"));
   const shop = "https://shop.example";
@@ -113,25 +113,50 @@ test("the README's handler passes the method and the challenge at its own addres
     return response.text();
   };
 
-  const first = await post(`${shop}/pay`, saleFields({ credit_card_number: cards.challenge }));
-  const [start, result] = readForms(first);
-  assert.ok(start !== undefined && result !== undefined, first);
-  const packed = start.fields["threeDSMethodData"] ?? "";
-  const asked = JSON.parse(Buffer.from(packed, "base64url").toString());
-  assert.equal(asked.threeDSMethodNotificationURL, result.action);
-  const method = await runMethod(start.action, asked.threeDSServerTransID, result.action);
-  const notice = await post(method.postTo, { threeDSMethodData: method.threeDSMethodData });
-  assert.match(notice, /postMessage\("3ds-method-done", location.origin\)/);
+  test("passes the method and the challenge at its own address", async () => {
+    const first = await post(`${shop}/pay`, saleFields({ credit_card_number: cards.challenge }));
+    const [start, result] = readForms(first);
+    assert.ok(start !== undefined && result !== undefined, first);
+    const packed = start.fields["threeDSMethodData"] ?? "";
+    const asked = JSON.parse(Buffer.from(packed, "base64url").toString());
+    assert.equal(asked.threeDSMethodNotificationURL, result.action);
+    const method = await runMethod(start.action, asked.threeDSServerTransID, result.action);
+    const notice = await post(method.postTo, { threeDSMethodData: method.threeDSMethodData });
+    assert.match(notice, /postMessage\("3ds-method-done", location.origin\)/);
 
-  const second = await post(result.action, { ...result.fields, ...browser, threeDSCompInd: "Y" });
-  const [challenge] = readForms(second);
-  const { cres, postTo } = await passChallenge({
-    "tds-creq-form-acs-url": challenge?.action,
-    "tds-creq-form-creq": challenge?.fields["creq"],
+    const second = await post(result.action, { ...result.fields, ...browser, threeDSCompInd: "Y" });
+    const [challenge] = readForms(second);
+    const { cres, postTo } = await passChallenge({
+      "tds-creq-form-acs-url": challenge?.action,
+      "tds-creq-form-creq": challenge?.fields["creq"],
+    });
+    assert.equal(postTo, result.action);
+    assert.match(await post(postTo, { cres }), /Your payment is approved/);
+    assert.equal((await handle(new Request(`${shop}/step?order=other`))).status, 404);
   });
-  assert.equal(postTo, result.action);
-  assert.match(await post(postTo, { cres }), /Your payment is approved/);
-  assert.equal((await handle(new Request(`${shop}/step?order=other`))).status, 404);
+
+  for (const [action, status] of [
+    ["confirm", "approved"],
+    ["fail", "declined"],
+  ] as const) {
+    test(`takes 3-D Secure 1.0.2 at the same address: ${status}`, async () => {
+      const sale = saleFields({ credit_card_number: cards.v1Authenticated });
+      const [form] = readForms(await post(`${shop}/pay`, sale));
+      const { PaReq, MD, TermUrl = "" } = form?.fields ?? {};
+      const asked = {
+        "tds-pareq-form-acs-url": form?.action,
+        "tds-pareq-form-pareq": PaReq,
+        "tds-pareq-form-md": MD,
+      };
+      const { paRes: PaRes, md, postTo } = await answerPareq(asked, TermUrl, { action });
+
+      assert.equal(postTo, TermUrl);
+      const end = await post(postTo, { PaRes, MD: md });
+      assert.match(end, new RegExp(`Your payment is ${status}`));
+      // A reload of the page posts it again, and changes nothing.
+      assert.equal(await post(postTo, { PaRes, MD: md }), end);
+    });
+  }
 });
 
 /** What the script of the page fills in. */
