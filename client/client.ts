@@ -37,7 +37,7 @@ export {
 } from "./call.ts";
 export type * from "./operations.generated.ts";
 export { errorCodes } from "./operations.generated.ts";
-export { isFinal, needsCardholder, type WaitOptions } from "./poll.ts";
+export { isFinal, isInDoubt, needsCardholder, type WaitOptions } from "./poll.ts";
 export {
   makeReceiver,
   type Progress,

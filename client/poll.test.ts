@@ -1,7 +1,7 @@
 /** Waiting for a result: when it ends, how the gaps grow, and what ends it early. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StillProcessing } from "./client.ts";
+import { isInDoubt, StillProcessing } from "./client.ts";
 import { acknowledged, makeScene, refuse, say } from "./testing.ts";
 
 const order = { client_orderid: "invoice-1", orderid: "77000001" };
@@ -23,6 +23,15 @@ test("it asks until the status is final", async (t) => {
 
     assert.equal(result.status, status);
     assert.equal(received.length, 2);
+  }
+});
+
+test("doubt is told from work in progress and from results", async (t) => {
+  const unknown = answer("processing", "&order-stage=sale_unknown");
+  for (const each of [unknown, answer("processing"), answer("approved")]) {
+    const { endpoint } = await makeScene(t, each);
+
+    assert.equal(isInDoubt(await endpoint.status(order)), each === unknown);
   }
 });
 

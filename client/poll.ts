@@ -89,6 +89,11 @@ export function isFinal({ status }: StatusReply): boolean {
   return isFinalStatus(status);
 }
 
+/** The bank's answer is missing: the order may be charged, and is never to be paid again elsewhere. */
+export function isInDoubt(status: StatusReply): boolean {
+  return status.status === "processing" && status["order-stage"]?.endsWith("_unknown") === true;
+}
+
 /** A 3-D Secure step waits for the cardholder's browser. */
 export function needsCardholder(status: StatusReply): boolean {
   return status["tds-status"] !== undefined || status.html !== undefined;

@@ -9,6 +9,7 @@ import {
   type CallbackRequest,
   errorCodes,
   type GatewayError,
+  isInDoubt,
   makeClient,
   makeReceiver,
   needsCardholder,
@@ -212,9 +213,8 @@ function newsOf(order: Order, status: StatusReply | GatewayError): News {
   if (status.status !== "processing") {
     return { ...known, state: "failed", detail: status["error-message"] ?? status.status };
   }
-  const isInDoubt = status["order-stage"]?.endsWith("_unknown") === true;
   const waiting = needsCardholder(status) ? "bank_step" : "processing";
-  return { ...known, state: "open", detail: isInDoubt ? "in_doubt" : waiting };
+  return { ...known, state: "open", detail: isInDoubt(status) ? "in_doubt" : waiting };
 }
 
 function isWhole({ amount, currency }: Order, refunded: string): boolean {
