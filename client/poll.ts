@@ -89,7 +89,7 @@ export function isFinal({ status }: StatusReply): boolean {
   return isFinalStatus(status);
 }
 
-/** The bank's answer is missing: the order may be charged, and is never to be paid again elsewhere. */
+/** The bank's answer is missing: the order may be charged, so it must not be paid again. */
 export function isInDoubt(status: StatusReply): boolean {
   return status.status === "processing" && status["order-stage"]?.endsWith("_unknown") === true;
 }
