@@ -219,6 +219,9 @@ const browser = {
   ...{ browserScreenHeight: "900", browserScreenWidth: "1440" },
 };
 
+/** A machine may be busy. */
+const patienceMs = 120_000;
+
 /** Pays, and does what each page asks of the cardholder until the shop tells the result. */
 async function visitShop(url: string, number: string) {
   const passes: string[] = [];
@@ -228,7 +231,8 @@ async function visitShop(url: string, number: string) {
     page = (await post(action, fields)).html;
     address = action;
   };
-  for (let tries = 0; tries < 100; tries += 1) {
+  const endsBy = Date.now() + patienceMs;
+  while (Date.now() < endsBy) {
     const [, ends = "processing"] = /Your payment is (\w+)/.exec(page) ?? [];
     if (ends !== "processing") return { passes, ends };
     const [form, result] = readForms(page, address);
