@@ -102,10 +102,13 @@ function renderForm({ action, fields }: Form, attributes: string, more = ""): st
   return `${tag}${inputs.join("")}${more}</form>`;
 }
 
+const style = "body{margin:20vh 1rem;font:1.125rem/1.5 system-ui,sans-serif;text-align:center}";
+
 function renderPage(body: string, script: string, nonce: string | undefined): string {
   const marked = nonce === undefined ? "" : ` nonce="${escapeHtml(nonce)}"`;
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Your bank</title>
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<style${marked}>${style}</style>
 <p>Your bank is confirming the payment…</p>
 ${body}<script${marked}>${script}</script></html>`;
 }

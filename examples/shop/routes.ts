@@ -97,8 +97,8 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
     if (body === undefined) return redirect(`/orders/${order.id}`);
     const source = `'nonce-${nonce}'`;
     const anyBank = "form-action http: https:; frame-src http: https:";
-    const own = `default-src 'none'; script-src ${source}; ${anyBank}; frame-ancestors 'self'`;
-    return { body, headers: { "content-security-policy": own } };
+    const own = `default-src 'none'; script-src ${source}; style-src ${source}; ${anyBank}`;
+    return { body, headers: { "content-security-policy": `${own}; frame-ancestors 'self'` } };
   }
 
   async function show(order: Order): Promise<Reply> {
