@@ -48,6 +48,9 @@ test("the driver's sentences have one too", () => {
 test("a merchant hears that the database is away, and nothing else is taken for that", () => {
   assert.ok(isUnavailable(Object.assign(new Error("any"), { code: "28P01" })));
   assert.ok(!isUnavailable(Object.assign(new Error("any"), { code: "23505" })));
+  // A node that ends: no statement is tried again, and the merchant is told to try another node.
+  const closed = new Error("Cannot use a pool after calling end on the pool");
+  assert.deepEqual([judge(closed), isUnavailable(closed)], ["bug", true]);
 });
 
 test("silence and a refused write cast doubt on the server, a broken connection does not", () => {

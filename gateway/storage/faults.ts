@@ -76,7 +76,7 @@ function judgeState(code: string): Verdict {
 
 /** The database cannot do it now: the client is told so, and may send the request again. */
 export function isUnavailable(error: unknown): boolean {
-  return judge(error) !== "bug";
+  return judge(error) !== "bug" || isClosed(error);
 }
 
 /** One statement of many may be the cause, and the others may succeed without it. */

@@ -91,6 +91,22 @@ test("the database loses the keys in a crash: then no CVV is compared, and no pa
   assert.equal(await next.digests.isSame(asked("124"), first), true);
   const second = await next.digests.make(asked("124"));
   assert.equal(await next.digests.isSame(asked("125"), second), false);
+  // Now both have a key of the same minutes, and each has one that the other never had.
+  assert.equal(await next.digests.isSame(asked("123"), first), true);
+  assert.equal(await node.digests.isSame(asked("124"), second), true);
+  assert.equal(await node.digests.isSame(asked("124"), first), false);
+  assert.equal(await next.digests.isSame(asked("124", "preauth"), first), false);
+});
+
+test("a digest of an earlier version, which names the slot alone, is compared", async () => {
+  const node = await startNode();
+  node.now = slotStart + 400 * minute;
+  const { cvv = Buffer.alloc(0), ...rest } = await node.digests.make(asked("123"));
+  const earlier = Buffer.from(cvv);
+  earlier.writeUInt32BE(node.now / 240_000);
+
+  assert.equal(await node.digests.isSame(asked("123"), { ...rest, cvv: earlier }), true);
+  assert.equal(await node.digests.isSame(asked("124"), { ...rest, cvv: earlier }), false);
 });
 
 test("without the table of keys a payment goes on, and its CVV is not compared", async () => {

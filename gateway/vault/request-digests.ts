@@ -23,7 +23,7 @@ export type RequestDigest = {
   /** Absent in orders of earlier versions, whose digest covers the CVV. */
   readonly keyId: number | undefined;
   readonly digest: Buffer;
-  /** The slot of the key and the digest; absent without a CVV. */
+  /** Which key it was, and the digest; absent without a CVV. */
   readonly cvv: Buffer | undefined;
 };
 
@@ -53,12 +53,21 @@ export type RequestDigests = ReturnType<typeof makeRequestDigests>;
 const slotMs = 240_000;
 const lifeMs = 840_000;
 const retryEveryMs = 5_000;
-const slotBytes = 4;
+const nameBytes = 4;
 const macBytes = 16;
+/**
+ * A key is named by its slot and by a check value: a database that lost the slot's key in a crash
+ * or a failover gets another one, while a node may still have the first. Earlier versions wrote the
+ * slot alone, which stays below the mark; they take a name with a mark for a key that is gone.
+ */
+const mark = 2 ** 31;
+const slotsNamed = 1_024;
+
+type CvvKey = { readonly key: KeyObject; readonly name: number };
 
 export function makeRequestDigests({ keys, store, clock }: Dependencies) {
-  const opened = new Map<number, KeyObject>();
-  const opening = new Map<number, Promise<KeyObject | undefined>>();
+  const opened = new Map<number, CvvKey>();
+  const opening = new Map<number, Promise<CvvKey | undefined>>();
   let failedUntil = asInstant(0);
   return {
     async make({ text, cvv }: Fingerprint): Promise<RequestDigest> {
@@ -68,7 +77,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
       const slot = Math.floor(clock.now() / slotMs);
       // Without the key, a payment goes on, and its CVV is not compared.
       const cvvKey = opened.get(slot) ?? (await findCurrent(slot));
-      return { keyId, digest, cvv: cvvKey && digestCvv(slot, cvvKey, digest, cvv.reveal()) };
+      return { keyId, digest, cvv: cvvKey && digestCvv(cvvKey, digest, cvv.reveal()) };
     },
 
     async isSame(request: Fingerprint, earlier: RequestDigest): Promise<boolean> {
@@ -84,7 +93,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     /** Deletes keys from the database and from memory. */
     async destroyExpired(): Promise<void> {
       const now = clock.now();
-      for (const [slot, key] of opened) {
+      for (const [slot, { key }] of opened) {
         if (!isOver(slot, now)) continue;
         erasePads(key);
         opened.delete(slot);
@@ -94,15 +103,18 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
   };
 
   async function isSameCvv({ cvv }: Fingerprint, request: Buffer, earlier: Buffer) {
-    const slot = earlier.readUInt32BE();
+    const name = earlier.readUInt32BE();
+    const slot = slotOf(name, clock.now());
     const isDestroyed = isOver(slot, clock.now());
-    const key = isDestroyed ? undefined : (opened.get(slot) ?? (await openSlot(slot, false)));
-    if (key === undefined) return true;
-    return timingSafeEqual(macOf(key, request, cvv?.reveal() ?? ""), earlier.subarray(slotBytes));
+    const known = isDestroyed ? undefined : (opened.get(slot) ?? (await openSlot(slot, false)));
+    // The key that made it is gone, though the slot may have another.
+    if (known === undefined || (name >= mark && known.name !== name)) return true;
+    const mac = macOf(known.key, request, cvv?.reveal() ?? "");
+    return timingSafeEqual(mac, earlier.subarray(nameBytes));
   }
 
   /** Without the key a payment goes on. After a failure, payments do not wait for each next try. */
-  async function findCurrent(slot: number): Promise<KeyObject | undefined> {
+  async function findCurrent(slot: number): Promise<CvvKey | undefined> {
     if (clock.now() < failedUntil) return undefined;
     return openSlot(slot, true).catch(() => {
       failedUntil = later(clock.now(), retryEveryMs);
@@ -111,7 +123,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
   }
 
   /** A failure, and a key that is not there, are looked for again. */
-  function openSlot(slot: number, makesOne: boolean): Promise<KeyObject | undefined> {
+  function openSlot(slot: number, makesOne: boolean): Promise<CvvKey | undefined> {
     const known = opening.get(slot);
     if (known !== undefined) return known;
     const loading = loadSlot(slot, makesOne).finally(() => opening.delete(slot));
@@ -119,7 +131,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     return loading;
   }
 
-  async function loadSlot(slot: number, makesOne: boolean): Promise<KeyObject | undefined> {
+  async function loadSlot(slot: number, makesOne: boolean): Promise<CvvKey | undefined> {
     let row = await store.find(slot);
     if (row === undefined && makesOne) {
       await store.add(newKey(slot), expiryOf(slot));
@@ -129,8 +141,9 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     const sealing = await findKey(row.keyId);
     if (sealing === undefined) return undefined;
     const key = createSecretKey(open(sealing, row.sealed, contextOf(slot)));
-    opened.set(slot, key);
-    return key;
+    const found = { key, name: nameOf(slot, key) };
+    opened.set(slot, found);
+    return found;
   }
 
   function newKey(slot: number): CvvKeyRow {
@@ -158,11 +171,24 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
   }
 }
 
-function digestCvv(slot: number, key: KeyObject, request: Buffer, cvv: string): Buffer {
-  const digest = Buffer.allocUnsafe(slotBytes + macBytes);
-  digest.writeUInt32BE(slot);
-  macOf(key, request, cvv).copy(digest, slotBytes);
+function digestCvv({ key, name }: CvvKey, request: Buffer, cvv: string): Buffer {
+  const digest = Buffer.allocUnsafe(nameBytes + macBytes);
+  digest.writeUInt32BE(name);
+  macOf(key, request, cvv).copy(digest, nameBytes);
   return digest;
+}
+
+/** The mark, 21 bits of a check value and 10 bits of the slot. */
+function nameOf(slot: number, key: KeyObject): number {
+  const check = hmac(key, "name").readUInt32BE() % (mark / slotsNamed);
+  return mark + check * slotsNamed + (slot % slotsNamed);
+}
+
+/** The latest slot that the name fits; the clock of the node that made it may be ahead. */
+function slotOf(name: number, now: Instant): number {
+  if (name < mark) return name;
+  const latest = Math.floor(now / slotMs) + 1;
+  return latest - ((latest - (name % slotsNamed)) % slotsNamed);
 }
 
 /** With the request's own digest, so that equal CVVs of two orders cannot be recognised. */

@@ -110,15 +110,17 @@ async function findChanged({ purchases, ask }: Merchants): Promise<readonly stri
 
 /** Events that no fault of another part excuses. */
 const faultsOfOurs =
-  /"event":"(request\.failed|order\.effect_failed|callback\.failed|storage\.step_stuck|acquirer\.late_approval_lost)"/;
+  /"event":"(request\.failed|order\.effect_failed|storage\.step_stuck|acquirer\.late_approval_lost)"/;
 
 function findInLogs(logs: readonly string[]): readonly string[] {
   const shown = [plainCard, cards.frictionlessNoMethod].filter((card) =>
     logs.some((log) => log.includes(card)),
   );
-  const bad = logs.flatMap((log) => log.split("\n").filter((line) => faultsOfOurs.test(line)));
+  const bad = logs
+    .flatMap((log) => log.split("\n").filter((line) => faultsOfOurs.test(line)))
+    .map((line) => JSON.parse(line));
   return [
     ...shown.map((card) => `the card ${card.slice(0, 4)}… is in a log`),
-    ...bad.slice(0, 20).map((line) => `a node logged ${line.slice(0, 500)}`),
+    ...bad.slice(0, 20).map(({ event, err }) => `a node logged ${event}: ${err?.stack}`),
   ];
 }

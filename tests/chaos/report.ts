@@ -123,6 +123,9 @@ export function toSvg({ seed, minutes, faults, acknowledged }: Run): string {
   const labels = parts.map(
     (part, index) => `<text x="4" y="${top + index * laneHeight + 11}">${part}</text>`,
   );
+  const ticks = Array.from({ length: Math.floor(lengthMs / 60_000) + 1 }, (_, minute) => {
+    return `<text x="${at(minute * 60_000)}" y="${top - 6}">${minute} min</text>`;
+  });
   const height = top + parts.length * laneHeight + 40;
   const legend = kinds.map((kind, index) => {
     const x = left + index * 80;
@@ -136,8 +139,7 @@ export function toSvg({ seed, minutes, faults, acknowledged }: Run): string {
     `<text x="4" y="16">Seed ${seed}: acknowledged sales per second, up to ${most}; faults</text>`,
     `<polyline points="${points.join(" ")}" fill="none" stroke="#334155"/>`,
     ...bars,
-    ...labels,
-    ...legend,
+    ...[...labels, ...ticks, ...legend],
     "</svg>\n",
   ].join("\n");
 }

@@ -12,6 +12,7 @@ import { type PairServer, startPair } from "../support/database-pair.ts";
 import { type Program, startBankProgram, startGuard, startProgram } from "../support/programs.ts";
 import { type Answer, answerWith, type Heard, startReceiver } from "../support/receiver.ts";
 import { findFreePort } from "../support/results-balancer.ts";
+import { until } from "../support/until.ts";
 import { type Line, startLine } from "./line.ts";
 
 export type ChaosWorld = Awaited<ReturnType<typeof startChaosWorld>>;
@@ -91,6 +92,9 @@ export async function startChaosWorld(t: Test) {
     nodes.set(name, node);
   }
   if (bank === undefined) throw new Error("there is no bank");
+  await Promise.all(
+    [...nodes.values()].map(({ url }) => until("a node is ready", () => isReady(url))),
+  );
   const accepted: Heard[] = [];
   const accept: Answer = (response, heard) => {
     accepted.push(heard);
@@ -105,6 +109,11 @@ export async function startChaosWorld(t: Test) {
     database: { primary: pair.primary, standby: pair.standby },
     diskOf: (server: PairServer) => disks.find((disk) => disk === server.folder),
   };
+}
+
+async function isReady(url: string): Promise<true | undefined> {
+  const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
+  return answer?.status === 200 || undefined;
 }
 
 /** As a supervisor does it: a node that ends is started again. */
