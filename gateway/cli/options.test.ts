@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "../values/problem.ts";
+import { directoryTable } from "./directory.ts";
 import {
   checkLimits,
   orNone,
@@ -60,6 +61,22 @@ test("limits that leave no amount are refused", () => {
   assert.deepEqual(checkLimits({ amountMin: "9", amountMax: "10" }), {
     ...{ amountMin: "9", amountMax: "10" },
   });
+});
+
+test("a directory server is put into the sandbox, and taken out of it again", () => {
+  const server = {
+    certificateFile: "c",
+    keyFile: "k",
+    authorityFile: "a",
+    url: "https://d.example",
+  };
+  const own = { referenceNumber: "r", operatorId: "o", requestorId: "q", requestorName: "n" };
+  const known = { ...server, ...own, requestorUrl: "https://shop.example", networks: [] };
+
+  const put = readSettings(directoryTable, { sandbox: true }, known);
+  assert.ok(!(put instanceof Problem) && put.sandbox === true);
+  const out = readSettings(directoryTable, { sandbox: false }, put);
+  assert.ok(!(out instanceof Problem) && !("sandbox" in out));
 });
 
 function complaintOf(read: unknown): string {

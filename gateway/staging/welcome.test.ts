@@ -91,6 +91,14 @@ test("an order still on its way is looked at again, but not for ever", () => {
   assert.doesNotMatch(renderWelcome(facts, visit).text, /http-equiv/);
 });
 
+test("the page leads to the portal, the documentation and the shop", () => {
+  const { text } = renderWelcome(facts, { now, newOrderId: "example-1" });
+
+  for (const address of ["/portal/", "/docs/", "http://127.0.0.1:8070/"]) {
+    assert.ok(text.includes(`<a href="${address}">`), address);
+  }
+});
+
 test("what is missing is told", () => {
   const missing = { "gate sandbox": "not signed on" };
   const broken = { ...facts, missing, cards: undefined, orders: [] };
