@@ -41,10 +41,10 @@ export type Window<Row, Key> = { readonly rows: readonly Row[]; readonly end: Ke
 export type OrderWindow = Window<OrderLineRow, NonNullable<OrderListQuery["after"]>>;
 
 /**
- * Rows that a page of a filtered list looks through where no index has its filter: some hundredths
+ * Rows that a page of a filtered list looks through where no index has its filter: at most a tenth
  * of a second. The screen says how far it was, and the next page goes on there.
  */
-export const lookedThrough = 20_000;
+export const lookedThrough = 10_000;
 
 export const deliveryStates = ["due", "delivered", "stopped", "given_up"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
