@@ -6,7 +6,7 @@ import { makeProgram } from "./commands.ts";
 import { rightsPathOf } from "./perform.ts";
 import { commandRights } from "./rights.ts";
 
-/** They read settings or files, talk to a gateway, or open an installation that is not there yet. */
+/** They read settings or files, call a gateway, or open an installation that is not there yet. */
 const without = [
   ...["config", "key make", "key split", "key check", "completion"],
   ...["backup identity", "restore", "certify"],
