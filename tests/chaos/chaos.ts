@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { setLatency } from "../support/programs.ts";
+import { untilTrue } from "../support/until.ts";
 import { compareBooks, readUnfinished } from "./books.ts";
 import { inject } from "./faults.ts";
 import { startMerchants } from "./merchants.ts";
@@ -78,9 +79,17 @@ async function doAll(): Promise<void> {
   }
 }
 
-/** Merchants hear of everything that they began, and the nodes finish what is due. */
+/** Each node sells again, merchants hear of all that they began, and what is due is finished. */
 async function settle(): Promise<void> {
-  const giveUpAtMs = now() + settlesWithinMs;
+  const overMs = now();
+  const giveUpAtMs = overMs + settlesWithinMs;
+  for (const name of world.nodes.keys()) {
+    const sellsAgain = () =>
+      merchants.acknowledged.some(({ atMs, node }) => atMs > overMs && node === name);
+    await untilTrue("the node sells again", sellsAgain).catch(() => {
+      broken.push(`${name} takes no sale after the faults`);
+    });
+  }
   const finished = merchants.finish();
   await Promise.race([finished, pause(settlesWithinMs, undefined, { ref: false })]);
   while (now() < giveUpAtMs) {

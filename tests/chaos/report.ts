@@ -72,9 +72,7 @@ function summaryRows({ faults, acknowledged }: Run): readonly string[] {
   const byKind = Map.groupBy(faults, ({ kind }) => kind);
   const rows = [...byKind].sort().map(([kind, same]) => {
     const recoveries = same.map((fault) => recoveryOf(fault, acknowledged));
-    const times = recoveries
-      .map(({ recoveryMs }) => recoveryMs ?? Number.NaN)
-      .sort((a, b) => a - b);
+    const times = recoveries.flatMap(({ recoveryMs }) => recoveryMs ?? []).sort((a, b) => a - b);
     const median = times[Math.floor(times.length / 2)];
     const quiet = Math.max(...recoveries.map(({ quietMs }) => quietMs));
     const figures = [median, times.at(-1), quiet].map(inSeconds);
