@@ -13,6 +13,27 @@ export const allCells: readonly string[] = Object.entries(tables).flatMap(([kind
   ),
 );
 
+const charges = ["sale", "preauth", "account-verification"];
+
+/** Cells that no order of the simulation comes to, with the reason. */
+// biome-ignore format: a table
+const unreachableRows: readonly (readonly [kinds: readonly string[], place: string, reason: string])[] = [
+  [charges,                  "filtering expired",         "screening is folded into the commit that owes it: no order rests here"],
+  [charges,                  "authorizing expired",       "an order in this stage owes its charge, and no deadline decides about that"],
+  [charges,                  "declined part_reversed",    "a reversal behind a final result ends with `reversed`"],
+  [charges,                  "error part_reversed",       "a reversal behind a final result ends with `reversed`"],
+  [["account-verification"], "filtering filtered_out",    "no limit and no rule of the simulation judges a payment of nothing"],
+  [["account-verification"], "authorizing amount_refused", "it has no other amounts to try"],
+  [["account-verification"], "authorizing amount_in_doubt", "it has no other amounts to try"],
+  [["account-verification"], "reversing amount_reversed", "it has no other amounts to try"],
+];
+
+export const unreachable: ReadonlyMap<string, string> = new Map(
+  unreachableRows.flatMap(([kinds, place, reason]) =>
+    kinds.map((kind) => [`${kind} ${place}`, reason] as const),
+  ),
+);
+
 export function makeCellWatch() {
   const stages = new Map<string, Stage>();
   const reached = new Set<string>();

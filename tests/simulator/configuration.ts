@@ -13,7 +13,7 @@ export const merchant: Merchant = {
 };
 
 /** The host cannot be asked what became of a charge; at the other port it can. */
-const gates: readonly Gate[] = [
+export const gates: readonly Gate[] = [
   gateOf("1", { kind: "sandbox", port: 8583 }),
   gateOf("2", { kind: "iso87_binary", port: 8584 }),
 ];
@@ -49,8 +49,8 @@ function shopOf(number: string, threeDSecure: Endpoint["settings"]["threeDSecure
 
 export const openShop = shopOf("1001", "off");
 export const strictShop = shopOf("1003", "always");
-export const shops: readonly Shop[] = [openShop, shopOf("1002", "when_possible"), strictShop];
-const endpoints = new Map(shops.flatMap((shop) => shop.endpoints.map((each) => [each.id, each])));
+const secureShop = shopOf("1002", "when_possible");
+export const shops: readonly Shop[] = [openShop, secureShop, strictShop];
 
 /** Where the endpoint has no 3-D Secure, a rule forces it for large amounts. */
 const screeningRules: Configuration["screeningRules"] = [
@@ -60,27 +60,83 @@ const screeningRules: Configuration["screeningRules"] = [
   },
 ];
 
-const configuration: Configuration = {
-  ...{ cells: [{ name: "main" }], cellOf: new Map([[merchant.id, "main"]]) },
-  ...{ merchants: [merchant], endpoints, groups: [] },
-  ...{ gates: new Map(gates.map((gate) => [gate.id, gate])), screeningRules },
-  endpointById: new Map(shops.map((shop) => [String(shop.id), shop])),
-  groupById: new Map(),
+export type Configurations = ReturnType<typeof makeConfigurations>;
+
+/** The configuration in the database, as operators change it. Each node reads it in its time. */
+export function makeConfigurations(onChanged: () => void) {
+  const removed = new Set<string>();
+  let policy: Endpoint["settings"]["threeDSecure"] | undefined;
+  let newest = read();
+  return {
+    newest: () => newest,
+    change(what: { readonly gate?: string; readonly policy?: typeof policy }): void {
+      if (what.gate !== undefined) removed.add(what.gate);
+      policy = what.policy ?? policy;
+      newest = read();
+      onChanged();
+    },
+    heal(): void {
+      removed.clear();
+      policy = undefined;
+      newest = read();
+      onChanged();
+    },
+  };
+
+  function read(): Configuration {
+    const left = gates.filter(({ id }) => !removed.has(id));
+    const offered = shops.map((shop) => ({
+      ...shop,
+      endpoints: shop.endpoints.map((endpoint) => ({
+        ...endpoint,
+        gates: endpoint.gates.filter(({ id }) => !removed.has(id)),
+        settings: settingsOf(endpoint),
+      })),
+    }));
+    const endpoints = offered.flatMap((shop) => shop.endpoints);
+    return {
+      ...{ cells: [{ name: "main" }], cellOf: new Map([[merchant.id, "main"]]) },
+      ...{ merchants: [merchant], groups: [], screeningRules, groupById: new Map() },
+      endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])),
+      gates: new Map(left.map((gate) => [gate.id, gate])),
+      endpointById: new Map(offered.map((shop) => [String(shop.id), shop])),
+    };
+  }
+
+  /** The endpoint that always authenticates keeps doing so: a law depends on it. */
+  function settingsOf({ settings: own, id }: Endpoint): Endpoint["settings"] {
+    const isChanged = policy !== undefined && id === secureShop.id;
+    return isChanged ? { ...own, threeDSecure: policy ?? own.threeDSecure } : own;
+  }
+}
+
+/** A node's copy. */
+export function openLive({ newest }: Configurations): LiveConfiguration {
+  let current = newest();
+  return {
+    current: () => current,
+    getEndpoint(id) {
+      const endpoint = current.endpoints.get(id);
+      if (endpoint === undefined) throw new Error(`no endpoint ${id}`);
+      return endpoint;
+    },
+    reload: async () => {
+      current = newest();
+    },
+  };
+}
+
+/** Short deadlines, so that more of them meet faults, and less virtual time passes without any. */
+// biome-ignore format: a table
+const environment = {
+  GW_ENV: "staging",
+  GW_CLAIM_EVERY_S: "2",
+  GW_METHOD_DEADLINE_S: "120", GW_CHALLENGE_DEADLINE_S: "120", GW_PARES_DEADLINE_S: "150",
+  GW_PROCESSING_DEADLINE_S: "90", GW_DOUBT_ALARM_S: "120",
 };
 
-export const live: LiveConfiguration = {
-  current: () => configuration,
-  getEndpoint(id) {
-    const endpoint = endpoints.get(id);
-    if (endpoint === undefined) throw new Error(`no endpoint ${id}`);
-    return endpoint;
-  },
-  reload: async () => undefined,
-};
-
-/** The usual settings. */
 export function readSettings(): Config {
-  const config = readConfig({ GW_ENV: "staging" });
+  const config = readConfig(environment);
   if (config instanceof Problem) throw new Error(config.sentence);
   return config;
 }

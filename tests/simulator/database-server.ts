@@ -5,6 +5,7 @@
  */
 import type { Database } from "../../gateway/storage/database.ts";
 import { makeDatabaseModel, type OrderRecord, type Row, ServerError } from "./database-model.ts";
+import { makeSessions } from "./database-sessions.ts";
 import { nameOf, statements } from "./database-statements.ts";
 import { startOfTime } from "./platform.ts";
 import type { Random } from "./random.ts";
@@ -29,6 +30,7 @@ const reads =
 export function makeDatabaseServer({ time, random, onExecuted }: Options) {
   const model = makeDatabaseModel(statements);
   const server = new SimulatedProcess("database");
+  const sessions = makeSessions(time);
   let awayUntil = 0;
   let isSilent = false;
   let readOnlyUntil = 0;
@@ -41,6 +43,7 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
     goAway(forMs: number, silently: boolean): void {
       [awayUntil, isSilent] = [time.now() + forMs, silently];
       epoch += 1;
+      sessions.endAll();
     },
     refuseWrites(forMs: number): void {
       readOnlyUntil = time.now() + forMs;
@@ -51,6 +54,7 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
     /** A standby takes over that lacks the latest commits; returns the orders that it lacks. */
     failOver(lagMs: number): readonly OrderRecord[] {
       epoch += 1;
+      sessions.endAll();
       const { orders } = model.tables;
       const before = orders.values();
       model.tables.setTime(wallMs());
@@ -61,6 +65,8 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
       [awayUntil, readOnlyUntil, lossyUntil] = [0, 0, 0];
     },
     connect,
+    /** The machine of the process is gone, or the process has ended. */
+    endSessionsOf: sessions.endOf,
   };
 
   function wallMs(): number {
@@ -93,15 +99,18 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
   }
 
   async function connectAlone() {
-    const begun = epoch;
     await roundTrip();
-    return {
-      async query(text: string, values: readonly unknown[]) {
-        if (begun !== epoch) throw new Error("Connection terminated unexpectedly");
-        return { rows: await send(knownName(text), values) };
+    const session = sessions.begin();
+    return Object.assign(session.client, {
+      async query(text: string, values: readonly unknown[] = []) {
+        if (!sessions.isOpen(session)) throw new Error("Connection terminated unexpectedly");
+        const own = sessions.execute(session, text, values);
+        if (own === undefined) return { rows: await send(knownName(text), values) };
+        await roundTrip();
+        return { rows: own };
       },
-      end: async () => undefined,
-    };
+      end: async () => sessions.end(session),
+    });
   }
 
   function roundTrip(): Promise<void> {

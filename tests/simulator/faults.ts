@@ -20,6 +20,7 @@ export type Fault = {
 // biome-ignore format: a table
 const durations = {
   node_dies:               [1, 90],      // and starts again
+  node_starts_twice:       [20, 300],    // under the same name
   node_freezes:            [1, 240],     // as by SIGSTOP
   node_is_suspended:       [20, 7_200],  // with its steady clock, as a virtual machine
   clock_jumps:             [0, 0],
@@ -39,6 +40,8 @@ const durations = {
   database_loses_answers:  [5, 120],
   standby_takes_over:      [0, 8],       // and lacks the commits of as long a time
   operator_decides:        [30, 300],    // again and again
+  gate_is_removed:         [5, 120],
+  endpoint_is_changed:     [5, 120],     // authenticates never, or always
   directory_is_unruly:     [20, 300],
   receivers_fail:          [10, 200],
 } as const;

@@ -28,6 +28,7 @@ export type Booking = {
   readonly kind: "sale" | "authorisation";
   readonly bookedAt: number;
   readonly amount: number;
+  readonly port: number;
   captured: number;
   returned: number;
   isReversed: boolean;
@@ -63,7 +64,7 @@ export const goodManners: Manners = {
 export type Host = ReturnType<typeof makeHost>;
 
 /** Two ports, each with a way of speaking of its own; only the second can be asked (0600). */
-const ports = [
+const listening = [
   { port: 8583, specification: iso87Ascii },
   { port: 8584, specification: iso87Bitmapped },
 ] as const;
@@ -81,8 +82,9 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   /** Charges that the host books when it is asked to reverse them, by reference. */
   const waiting = new Map<string, { readonly message: IsoMessage; readonly line: Line }>();
   const sockets = new Set<VirtualSocket>();
+  const ports = new WeakMap<IsoMessage, number>();
   let approvals = 100_000;
-  for (const { port, specification } of ports) {
+  for (const { port, specification } of listening) {
     network.listen(port, { owner: process, accept: (socket) => accept(socket, specification) });
   }
   return { process, books, manners, amountDone };
@@ -114,6 +116,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
       answer(line, message, { 39: "00" });
       return;
     }
+    ports.set(message, line.socket.port ?? 0);
     onMessage(message);
     if (manners.isSilent) tell(`the host ignores ${mti}`, message.fields[37] ?? "");
     else if (mti === "0200" || mti === "0100") receiveCharge(message, line);
@@ -183,15 +186,17 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   }
 
   function book(
-    { mti, fields }: IsoMessage,
-    amount = Number(fields[4]),
+    message: IsoMessage,
+    amount = Number(message.fields[4]),
     toldLate?: Set<SimulatedProcess>,
   ): IsoFields {
+    const { mti, fields } = message;
     const kind = mti === "0200" ? "sale" : "authorisation";
     const own = { reference: fields[37] ?? "", trace: fields[11] ?? "", kind, amount } as const;
     const captured = kind === "sale" ? amount : 0;
     const kept = { captured, returned: 0, isReversed: false, bookedAt: time.now() };
-    const booking: Booking = { ...own, ...kept, ...(toldLate && { toldLate }) };
+    const port = ports.get(message) ?? 0;
+    const booking: Booking = { ...own, ...kept, port, ...(toldLate && { toldLate }) };
     books.push(booking);
     onBooked(booking);
     approvals += 1;
@@ -267,6 +272,8 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     const { 37: reference, 4: amount = "0", 95: replacement = "" } = fields;
     const charge = books.find((each) => each.reference === reference && !each.isReversed);
     if (charge === undefined) return "25";
+    // The host does not permit it, for reasons of its own.
+    if (random.chance(0.04)) return "57";
     if (mti.startsWith("022")) {
       if (charge.captured + Number(amount) > charge.amount) return "13";
       charge.captured += Number(amount);

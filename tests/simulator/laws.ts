@@ -8,10 +8,11 @@ import type { Order, Transaction } from "../../gateway/orders/order.ts";
 import { isFinal } from "../../gateway/orders/stages.ts";
 import { totalsOf, transactionsOf } from "../../gateway/orders/transactions.ts";
 import { type OrderRow, unpackOrder } from "../../gateway/storage/order-row.ts";
-import { makeCellWatch } from "./cells.ts";
+import { makeCellWatch, unreachable } from "./cells.ts";
 import { readSettings, strictShop } from "./configuration.ts";
 import type { OrderRecord, Tables } from "./database-model.ts";
 import type { Booking } from "./host.ts";
+import { findUnnamed } from "./reconciled.ts";
 
 export type Violation = { readonly law: string; readonly detail: string; readonly orderId: string };
 
@@ -81,7 +82,8 @@ export function makeLaws(tables: Tables, { books, secrets, proven }: Known) {
     const { transaction } = order;
     const read: OrderEvent[] = JSON.parse(events);
     for (const each of transactionsOf(order)) checkEnded(ended, each, orderId);
-    cells.onCommit(transaction, read);
+    // The stage before is not the one that was seen last when commits were lost.
+    if (!lost.has(orderId)) cells.onCommit(transaction, read);
     checkHolder(order, read, { node, at });
     for (const { identifiers } of [transaction, ...(transaction.priorAttempts ?? [])]) {
       if (identifiers !== undefined) own(identifiers.reference, orderId);
@@ -150,7 +152,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven }: Known) {
     const orderId = owners.get(reference);
     if (orderId === undefined) {
       breakLaw("a charge is committed before it is sent", reference);
-    } else if (charged.has(reference)) {
+    } else if (charged.has(reference) && !lost.has(orderId)) {
       breakLaw("a charge is sent once", reference, orderId);
     }
     const authentication = authentications.get(reference);
@@ -180,7 +182,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven }: Known) {
   }
 
   /** `endedAt`: by the database. */
-  function checkEnd(endedAt: number): void {
+  async function checkEnd(endedAt: number): Promise<void> {
     for (const orderId of acknowledged) {
       if (!tables.orders.has(orderId)) onMissing(orderId);
     }
@@ -199,6 +201,15 @@ export function makeLaws(tables: Tables, { books, secrets, proven }: Known) {
       const count = (inForce.get(order.clientOrderId) ?? 0) + (isInForce ? 1 : 0);
       if (count > 1) breakLaw("a client order id is charged once", "at the end", order.id);
       inForce.set(order.clientOrderId, count);
+    }
+    const orders = tables.orders.values().map(orderOf);
+    for (const reference of await findUnnamed(orders, books)) {
+      if (books.some((each) => each.reference === reference && isUnknowable(each))) continue;
+      breakLaw("reconciliation names every difference", reference, owners.get(reference));
+    }
+    for (const cell of cells.reached) {
+      const reason = unreachable.get(cell);
+      if (reason !== undefined) breakLaw("a cell is unreachable", `${cell}: ${reason}`);
     }
     violations.push(...findLeftovers(tables, secrets, endedAt));
   }

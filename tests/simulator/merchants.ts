@@ -181,7 +181,7 @@ function requestOf({ client, endpointId }: Wanted, random: Random, asked: number
     ...(way === "card"
       ? { card: { kind: "new", facts: factsOf(cardData) }, cardData }
       : { card: { kind: "none" }, cardData: undefined }),
-    ...(way === "page" && { page: { lifeMs: random.pick([60_000, 600_000]), triesMax: 3 } }),
+    ...(way === "page" && { page: { lifeMs: random.pick([60_000, 300_000]), triesMax: 3 } }),
     requestFingerprint: { text, cvv: cardData.cvv, withCvv: () => text },
   };
 }

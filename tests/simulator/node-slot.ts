@@ -2,10 +2,12 @@
 import type { CallbackRequest, DeliveryAttempt } from "../../gateway/callbacks/callback.ts";
 import type { Directory } from "../../gateway/threeds/directory-client.ts";
 import { asInstant, type Clock } from "../../gateway/values/time.ts";
+import type { Configurations } from "./configuration.ts";
 import type { DatabaseServer } from "./database-server.ts";
 import type { Network } from "./network.ts";
 import { type SimulatedNode, startNode } from "./node.ts";
 import { startOfTime } from "./platform.ts";
+import type { Random } from "./random.ts";
 import type { Story } from "./story.ts";
 import { SimulatedProcess, type VirtualTime } from "./virtual-time.ts";
 
@@ -16,20 +18,25 @@ type World = {
   readonly network: Network;
   readonly sendCallback: (message: CallbackRequest) => Promise<DeliveryAttempt>;
   readonly directory: Directory;
+  readonly configurations: Configurations;
 };
 
 export type NodeSlot = ReturnType<typeof makeNodeSlot>;
 
 const startAgainMs = 2_000;
+/** After this time the server misses the answers of a machine to its probes. */
+const aliveMs = 11_000;
 
 export function makeNodeSlot(name: string, world: World) {
-  const { time, server, story, network, sendCallback, directory } = world;
+  const { time, server, story, network, sendCallback, directory, configurations } = world;
   const machine = makeMachine(time);
   let process = new SimulatedProcess(name);
   let node: SimulatedNode | undefined;
   let cancelStart = () => {};
+  let isStopped = false;
 
   return {
+    name,
     get process() {
       return process;
     },
@@ -38,12 +45,23 @@ export function makeNodeSlot(name: string, world: World) {
     },
     start,
     die,
+    /** The node hears of a change some time later. */
+    notice(afterMs: number): void {
+      time.after(afterMs, process, () => void node?.reload().catch(() => undefined));
+    },
+    stop(): void {
+      die(0);
+      cancelStart();
+      isStopped = true;
+    },
     freeze(forMs: number): void {
       process.frozenUntil = Math.max(process.frozenUntil, time.now() + forMs);
     },
     suspend(forMs: number): void {
       process.frozenUntil = Math.max(process.frozenUntil, time.now() + forMs);
       machine.suspend(forMs);
+      const suspended = process;
+      if (forMs > aliveMs) time.after(aliveMs, time.world, () => server.endSessionsOf(suspended));
     },
     jump: machine.jump,
     drift: machine.drift,
@@ -58,6 +76,7 @@ export function makeNodeSlot(name: string, world: World) {
     process.isAlive = false;
     node = undefined;
     network.reset(process);
+    server.endSessionsOf(process);
     cancelStart();
     cancelStart = time.after(forMs, time.world, start);
   }
@@ -65,10 +84,11 @@ export function makeNodeSlot(name: string, world: World) {
   /** A node that cannot start is started again by its supervisor. */
   function start(): void {
     cancelStart();
+    if (isStopped) return;
     const own = new SimulatedProcess(name);
     process = own;
     const log = (event: string) => story.note(`${name} ${event}`);
-    const outside = { sendCallback, directory, log };
+    const outside = { sendCallback, directory, configurations, log };
     const options = { name, database: server.connect(), clock: machine.clock, ...outside };
     time.after(0, own, () => {
       startNode(options).then(
@@ -80,6 +100,25 @@ export function makeNodeSlot(name: string, world: World) {
       );
     });
   }
+}
+
+/** Sends requests to random nodes; nothing comes back when no answer comes. */
+export function makeCall(slots: readonly NodeSlot[], time: VirtualTime, random: Random) {
+  return <Result>(work: (node: SimulatedNode) => Promise<Result>) => {
+    const { process: owner, node } = random.pick(slots);
+    return new Promise<Result | undefined>((resolve) => {
+      const giveUp = time.after(45_000, time.world, () => resolve(undefined));
+      if (node === undefined) return;
+      const reply = (result: Result | undefined) =>
+        void time.after(random.skewed(1, 50), time.world, () => {
+          giveUp();
+          resolve(result);
+        });
+      time.after(random.skewed(1, 50), owner, () => {
+        work(node).then(reply, () => reply(undefined));
+      });
+    });
+  };
 }
 
 /** A clock that can be set, and a steady one, which stands still while the machine is suspended. */

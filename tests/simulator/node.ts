@@ -19,7 +19,7 @@ import { makeCells } from "../../gateway/storage/cells.ts";
 import type { Database } from "../../gateway/storage/database.ts";
 import { openDatabaseClock, readDatabaseTime } from "../../gateway/storage/database-clock.ts";
 import { makeFindOrders } from "../../gateway/storage/find-orders.ts";
-import { makeFixedName } from "../../gateway/storage/presence.ts";
+import { takePresence } from "../../gateway/storage/presence.ts";
 import {
   routeCallbacks,
   routeFindSealedCard,
@@ -37,7 +37,7 @@ import { makeStartAcquirer } from "../../gateway/wiring/acquirers.ts";
 import { makeEngine } from "../../gateway/wiring/engine.ts";
 import { makeThreeDs } from "../../gateway/wiring/threeds.ts";
 import { findEnrolment } from "./cards.ts";
-import { live, readSettings } from "./configuration.ts";
+import { type Configurations, openLive, readSettings } from "./configuration.ts";
 
 type Options = {
   readonly name: string;
@@ -47,6 +47,7 @@ type Options = {
   readonly log: Log;
   readonly sendCallback: (message: CallbackRequest) => Promise<DeliveryAttempt>;
   readonly directory: Directory;
+  readonly configurations: Configurations;
 };
 
 /** What becomes of a wallet's payment data. */
@@ -58,6 +59,8 @@ const config = readSettings();
 /** One for all nodes: nothing in it changes what a node does. */
 const metrics = makeMetrics();
 const masterKey = Buffer.alloc(32, 7);
+/** Less often than a node does, which is no different here: a session that ends says so. */
+const presenceCheckMs = 5_000;
 const gathered = { batchMax: 256 };
 
 export type SimulatedNode = Awaited<ReturnType<typeof startNode>>;
@@ -75,7 +78,12 @@ export async function startNode({
     readTime: () => readDatabaseTime(database.query),
     onJump: (jumpMs) => log("node.clock_jumped", { jumpMs }),
   });
-  const node = makeFixedName(name);
+  const node = await takePresence(database, {
+    ...{ names: [name], waitMs: config.nodeNameWaitMs, checkMs: presenceCheckMs },
+    onLost: () => log("node.presence_lost", {}),
+    onRenamed: (renamed) => log("node.renamed", renamed),
+  });
+  const live = openLive(options.configurations);
   const keys = await openKeys(masterKey, makeKeyStore(database.query));
   const databases = { node: database, vault: database };
   const cells = makeCells({
@@ -110,16 +118,24 @@ export async function startNode({
     openWallet: async () => ({ wallet: refusedWallet, paid: undefined }),
   });
   gates.open(makeStartAcquirer({ ...resources, audit }, engine.lateApprovals, live));
-  gates.update(live.current().gates.values());
+  await reload();
   await engine.claims.claimOwn();
   startJobs();
   return {
     name,
     engine,
+    reload,
     browsers,
     pages,
     receiveResult: threeds.makeReceiveResult(engine.reports),
   };
+
+  /** At a notice. */
+  async function reload(): Promise<void> {
+    await keys.reload();
+    await live.reload();
+    gates.update(live.current().gates.values());
+  }
 
   function startJobs(): void {
     const start = (everyMs: number, task: () => Promise<unknown>) =>

@@ -49,7 +49,7 @@ function plant({ name, right, wrong, also }: PlantedFault, file: string): void {
 
 async function simulateIn(copy: string) {
   const startedAt = performance.now();
-  const limits = ["--seeds", "1000000", "--seconds", String(limitS), "--whole"];
+  const limits = ["--seeds", "1000000", "--seconds", String(limitS), "--whole", "--workers", "1"];
   const child = spawn(process.execPath, [join(copy, "tests/simulator/simulate.ts"), ...limits], {
     ...{ cwd: copy, stdio: ["ignore", "pipe", "inherit"] },
   });

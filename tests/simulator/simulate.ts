@@ -1,11 +1,15 @@
 /**
- * `npm run simulate -- --seeds 200` runs seeds from 1 on, `--seed 17` one of them, `--fresh` one
- * that is new; `--from`, `--orders` and `--seconds` bound the run, `--cells` lists the cells of the
- * transition tables that were not reached. A seed that breaks a law is shown with the shortest
- * history that was found, or with its own (`--whole`), and the exit status is 1.
+ * `npm run simulate -- --seeds 200` runs seeds from 1 on, on two cores (`--workers`), `--seed 17`
+ * one of them, `--fresh` one that is new; `--from`, `--orders` and `--seconds` bound the run,
+ * `--cells` lists the cells of the transition tables that were not reached. A seed that breaks a
+ * law is shown with the shortest history that was found, or with its own (`--whole`), and the exit
+ * status is 1.
  */
+import { fork } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { allCells } from "./cells.ts";
+import { allCells, unreachable } from "./cells.ts";
 import { describeFault, faultKinds } from "./faults.ts";
 import { shorten } from "./shorten.ts";
 import { type Outcome, planOf, simulate } from "./simulation.ts";
@@ -14,10 +18,12 @@ const { values } = parseArgs({
   options: {
     seeds: { type: "string", default: "20" },
     from: { type: "string", default: "1" },
+    every: { type: "string", default: "1" },
     seed: { type: "string" },
     fresh: { type: "boolean", default: false },
     orders: { type: "string", default: "100" },
     seconds: { type: "string", default: "0" },
+    workers: { type: "string", default: String(Math.min(2, availableParallelism())) },
     whole: { type: "boolean", default: false },
     cells: { type: "boolean", default: false },
   },
@@ -25,7 +31,6 @@ const { values } = parseArgs({
 
 const startedAt = process.hrtime.bigint();
 const secondsSinceStart = () => Number(process.hrtime.bigint() - startedAt) / 1e9;
-const orders = Number(values.orders);
 const limitS = Number(values.seconds) || Number.POSITIVE_INFINITY;
 const fresh = values.fresh ? String(1e6 + (Number(startedAt) % 1e9)) : undefined;
 const only = values.seed ?? fresh;
@@ -33,29 +38,57 @@ const [from, count] =
   only === undefined ? [Number(values.from), Number(values.seeds)] : [Number(only), 1];
 if (fresh !== undefined) console.log(`seed ${fresh}`);
 
-const total = { seeds: 0, orders: 0, charges: 0, events: 0, virtualMs: 0, faults: 0 };
-const reached = new Set<string>();
-const met = new Map<string, number>(faultKinds.map((kind) => [kind, 0]));
-for (let seed = from; seed < from + count && secondsSinceStart() < limitS; seed += 1) {
-  const outcome = await simulate(seed, planOf(seed, orders));
-  add(outcome);
-  if (outcome.violations.length === 0) continue;
-  show(values.whole ? outcome : await shorten(outcome));
-  process.exitCode = 1;
-  break;
+const sums = { seeds: 0, orders: 0, charges: 0, events: 0, virtualMs: 0, faults: 0 };
+const total = { sums, reached: [] as string[], met: {} as Record<string, number> };
+const isWorker = process.send !== undefined;
+const workers = Math.min(Number(values.workers), count);
+if (!isWorker && workers > 1) {
+  const shares = Array.from({ length: workers }, (_, index) => runShare(index));
+  const codes = await Promise.all(shares);
+  if (codes.some((code) => code !== 0)) process.exitCode = 1;
+} else {
+  await runSeeds();
 }
-summarize();
+if (isWorker) process.send?.(total, () => process.disconnect?.());
+else summarize();
 
-function add({ plan, ...outcome }: Outcome): void {
-  total.seeds += 1;
-  total.orders += outcome.orders;
-  total.charges += outcome.charges;
-  total.events += outcome.events;
-  total.virtualMs += outcome.virtualMs;
-  total.faults += plan.faults.length;
-  for (const { kind } of plan.faults) met.set(kind, (met.get(kind) ?? 0) + 1);
-  for (const cell of outcome.reached) reached.add(cell);
-  if (count === 1) console.log(`seed ${outcome.seed}: trace ${outcome.hash}`);
+/** Every so many seeds, in another process. */
+function runShare(index: number): Promise<number | null> {
+  const { seconds, orders } = values;
+  const share = ["--from", `${from + index}`, "--every", `${workers}`, "--orders", orders];
+  const bounds = ["--seeds", `${count - index}`, "--seconds", seconds];
+  const flags = values.whole ? ["--whole"] : [];
+  const child = fork(fileURLToPath(import.meta.url), [...share, ...bounds, ...flags]);
+  child.on("message", (message) => add(message as typeof total));
+  return new Promise((resolve) => child.on("close", resolve));
+}
+
+async function runSeeds(): Promise<void> {
+  const every = Number(values.every);
+  for (let seed = from; seed < from + count && secondsSinceStart() < limitS; seed += every) {
+    const outcome = await simulate(seed, planOf(seed, Number(values.orders)));
+    add(totalOf(outcome));
+    if (only !== undefined) console.log(`seed ${outcome.seed}: trace ${outcome.hash}`);
+    if (outcome.violations.length === 0) continue;
+    show(values.whole ? outcome : await shorten(outcome));
+    process.exitCode = 1;
+    break;
+  }
+}
+
+function totalOf({ plan, orders, charges, events, virtualMs, reached }: Outcome): typeof total {
+  const met: Record<string, number> = {};
+  for (const { kind } of plan.faults) met[kind] = (met[kind] ?? 0) + 1;
+  const counted = { seeds: 1, orders, charges, events, virtualMs, faults: plan.faults.length };
+  return { sums: counted, reached: [...reached], met };
+}
+
+function add(more: typeof total): void {
+  for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += more.sums[name];
+  for (const [kind, times] of Object.entries(more.met)) {
+    total.met[kind] = (total.met[kind] ?? 0) + times;
+  }
+  total.reached = [...new Set([...total.reached, ...more.reached])];
 }
 
 function show({ seed, plan, violations, story }: Outcome): void {
@@ -72,14 +105,17 @@ function show({ seed, plan, violations, story }: Outcome): void {
 }
 
 function summarize(): void {
-  const hours = Math.round(total.virtualMs / 3_600_000);
+  const { seeds, orders, charges, faults, events, virtualMs } = sums;
+  const reached = new Set(total.reached);
+  const reachable = allCells.filter((cell) => !unreachable.has(cell));
   console.log(
-    `${total.seeds} seeds in ${Math.round(secondsSinceStart())} s: ${total.orders} orders, ` +
-      `${total.charges} charges, ${total.faults} faults, ${total.events} events, ` +
-      `${hours} hours of virtual time, ${reached.size} of ${allCells.length} cells`,
+    `${seeds} seeds in ${Math.round(secondsSinceStart())} s: ${orders} orders, ` +
+      `${charges} charges, ${faults} faults, ${events} events, ` +
+      `${Math.round(virtualMs / 3_600_000)} hours of virtual time, ` +
+      `${reached.size} of ${reachable.length} cells`,
   );
-  if (values.cells) console.log(allCells.filter((cell) => !reached.has(cell)).join("\n"));
+  if (values.cells) console.log(reachable.filter((cell) => !reached.has(cell)).join("\n"));
   if (count < 20) return;
-  const counts = [...met].map(([kind, times]) => `${kind.replaceAll("_", " ")} ${times}`);
+  const counts = faultKinds.map((kind) => `${kind.replaceAll("_", " ")} ${total.met[kind] ?? 0}`);
   console.log(counts.join(", "));
 }

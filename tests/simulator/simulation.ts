@@ -2,9 +2,8 @@
  * One simulation, from one seed: two nodes, the database, the host and merchants, with the faults
  * of the seed for five minutes, and then without faults until nothing is left to do.
  */
-import type { CallbackRequest, DeliveryAttempt } from "../../gateway/callbacks/callback.ts";
-import { asInstant } from "../../gateway/values/time.ts";
 import { allDigits, directoryName } from "./cards.ts";
+import { gates, makeConfigurations } from "./configuration.ts";
 import type { Row } from "./database-model.ts";
 import { readArray, readDocuments } from "./database-model.ts";
 import { makeDatabaseServer } from "./database-server.ts";
@@ -14,10 +13,11 @@ import { goodManners, makeHost } from "./host.ts";
 import { makeLaws, type Violation } from "./laws.ts";
 import { type Purchase, planPurchases, startPurchase } from "./merchants.ts";
 import { makeNetwork } from "./network.ts";
-import { makeNodeSlot, type NodeSlot } from "./node-slot.ts";
+import { makeCall, makeNodeSlot, type NodeSlot } from "./node-slot.ts";
 import { makeOperator } from "./operator.ts";
 import { replacePlatform, startOfTime } from "./platform.ts";
 import { makeRandom } from "./random.ts";
+import { makeReceivers } from "./receivers.ts";
 import { makeStory } from "./story.ts";
 import { makeVirtualTime } from "./virtual-time.ts";
 
@@ -57,6 +57,7 @@ export function planOf(seed: number, purchases: number): Plan {
 
 export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   const random = makeRandom(seed);
+  let lookAt = 0;
   const time = makeVirtualTime();
   const network = makeNetwork(time, random.fork("network"));
   const restore = replacePlatform(time, random.fork("platform"), network);
@@ -83,18 +84,18 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       return typeof answer === "string" ? answer : undefined;
     },
   });
-  const laws = makeLaws(server.tables, {
-    books: host.books,
-    secrets: allDigits,
-    proven: directory.proven,
+  const { books } = host;
+  const laws = makeLaws(server.tables, { books, secrets: allDigits, ...directory });
+  const receivers = makeReceivers({ time, story, random: random.fork("receivers") });
+  const changeRandom = random.fork("changes");
+  const configurations = makeConfigurations(() => {
+    for (const slot of slots) slot.notice(changeRandom.skewed(1, 5_000));
   });
-  const receivers = { failUntil: 0 };
-  const receiverRandom = random.fork("receivers");
-  const callRandom = random.fork("calls");
-  const outside = { sendCallback, directory: directory.directory };
+  const outside = { sendCallback: receivers.send, directory: directory.directory, configurations };
   const slots = Array.from({ length: nodeCount }, (_, index) =>
     makeNodeSlot(`node-${index + 1}`, { time, server, story, network, ...outside }),
   );
+  const call = makeCall(slots, time, random.fork("calls"));
   const operator = makeOperator({ time, server, story, host, random: random.fork("operator") });
   for (const slot of slots) slot.start();
   const merchants = { time, random, laws, story, directory, call };
@@ -107,13 +108,8 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   try {
     await time.run(plan.untilMs);
     heal();
-    let lookAt = 0;
-    await time.run(plan.untilMs + calmMs, () => {
-      if (time.now() < lookAt) return false;
-      lookAt = time.now() + 5_000;
-      return time.now() > plan.untilMs + 400_000 && isQuiet();
-    });
-    laws.checkEnd(startOfTime + time.now());
+    await time.run(plan.untilMs + calmMs, isOver);
+    await laws.checkEnd(startOfTime + time.now());
   } finally {
     process.off("unhandledRejection", onRejection);
     restore();
@@ -129,6 +125,13 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       ...{ reached: laws.reached, violations: laws.violations },
       story: laws.violations.length === 0 ? [] : story.linesAbout(new Set([...wrong, ...names])),
     };
+  }
+
+  /** Looks every few seconds. */
+  function isOver(): boolean {
+    if (time.now() < lookAt) return false;
+    lookAt = time.now() + 5_000;
+    return time.now() > plan.untilMs + 260_000 && isQuiet();
   }
 
   function isQuiet(): boolean {
@@ -161,45 +164,25 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     }
   }
 
-  /** A merchant's request to a random node; nothing when no answer comes. */
-  function call<Result>(work: (node: NonNullable<NodeSlot["node"]>) => Promise<Result>) {
-    const { process: owner, node } = callRandom.pick(slots);
-    return new Promise<Result | undefined>((resolve) => {
-      const giveUp = time.after(45_000, time.world, () => resolve(undefined));
-      if (node === undefined) return;
-      const reply = (result: Result | undefined) =>
-        void time.after(callRandom.skewed(1, 50), time.world, () => {
-          giveUp();
-          resolve(result);
-        });
-      time.after(callRandom.skewed(1, 50), owner, () => {
-        work(node).then(reply, () => reply(undefined));
-      });
-    });
-  }
-
-  function sendCallback(message: CallbackRequest): Promise<DeliveryAttempt> {
-    const owner = time.current();
-    const { method, url, body } = message;
-    const isFailing = receivers.failUntil > time.now();
-    const status = isFailing ? receiverRandom.pick([500, 503, 200, undefined]) : 200;
-    const tookMs = status === undefined ? 15_000 : receiverRandom.skewed(5, 4_000);
-    const own = { at: asInstant(startOfTime + Math.floor(time.now())), method, url, body };
-    story.note(`callback ${status}`);
-    const failure = status === undefined ? "timeout" : undefined;
-    const rest = { durationMs: Math.round(tookMs), answer: "", retryAfterMs: undefined };
-    return new Promise((resolve) => {
-      time.after(tookMs, owner, () => resolve({ ...own, ...rest, status, failure }));
+  /** Another process with the name of a node: it waits for the name, and gives up in the end. */
+  function startNamesake({ name }: NodeSlot, forMs: number): void {
+    const namesake = makeNodeSlot(name, { time, server, story, network, ...outside });
+    slots.push(namesake);
+    namesake.start();
+    time.after(forMs, time.world, () => {
+      namesake.stop();
+      slots.splice(slots.indexOf(namesake), 1);
     });
   }
 
   function heal(): void {
+    configurations.heal();
     story.tell("all faults end");
     server.heal();
     network.heal();
     Object.assign(host.manners, goodManners);
     directory.manners.unruly = 0;
-    receivers.failUntil = 0;
+    receivers.heal();
     for (const slot of slots) slot.heal();
   }
 
@@ -212,6 +195,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     // biome-ignore format: a table
     const begins: Record<Fault["kind"], () => void> = {
       node_dies:              () => slot.die(forMs),
+      node_starts_twice:      () => startNamesake(slot, forMs),
       node_freezes:           () => slot.freeze(forMs),
       node_is_suspended:      () => slot.suspend(forMs),
       clock_jumps:            () => slot.jump((degree - 0.5) * 2 * (degree > 0.8 ? 7_200_000 : 60_000)),
@@ -231,8 +215,10 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       database_loses_answers: () => server.loseStatements(forMs),
       standby_takes_over:     () => laws.onCommitsLost(server.failOver(forMs)),
       operator_decides:       () => operator.work(forMs),
+      gate_is_removed:        () => { configurations.change({ gate: changeRandom.pick(gates).id }); later(configurations.heal); },
+      endpoint_is_changed:    () => { configurations.change({ policy: degree < 0.5 ? "off" : "always" }); later(configurations.heal); },
       directory_is_unruly:    () => { directory.manners.unruly = degree; later(() => { directory.manners.unruly = 0; }); },
-      receivers_fail:         () => { receivers.failUntil = time.now() + forMs; },
+      receivers_fail:         () => receivers.fail(forMs),
     };
     begins[kind]();
   }

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { allCells, unreachable } from "./cells.ts";
 import { planOf, simulate } from "./simulation.ts";
 
 const ordersPerSeed = 50;
@@ -23,6 +24,12 @@ for (const first of [1, 11]) {
     }
   });
 }
+
+test("every cell that is named unreachable is one of the transition tables", () => {
+  const unknown = [...unreachable.keys()].filter((cell) => !allCells.includes(cell));
+
+  assert.deepEqual(unknown, []);
+});
 
 test("one seed is one simulation, to the last event", async () => {
   const [first, second] = [await simulate(7, planOf(7, 30)), await simulate(7, planOf(7, 30))];

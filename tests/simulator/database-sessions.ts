@@ -1,0 +1,59 @@
+/**
+ * The sessions that hold locks on nodes' names: one at most has a name. A session ends with its
+ * process, with the server, when another session ends it, and some seconds after its machine was
+ * suspended. The client hears of the end, unless it is frozen.
+ */
+import { EventEmitter } from "node:events";
+import type { SimulatedProcess, VirtualTime } from "./virtual-time.ts";
+
+type Session = {
+  readonly pid: number;
+  readonly owner: SimulatedProcess;
+  readonly client: EventEmitter;
+  readonly names: Set<string>;
+};
+
+export type Sessions = ReturnType<typeof makeSessions>;
+
+export function makeSessions(time: VirtualTime) {
+  const open = new Map<number, Session>();
+  let count = 0;
+
+  return {
+    begin(): Session {
+      count += 1;
+      const client = new EventEmitter();
+      const session = { pid: count, owner: time.current(), client, names: new Set<string>() };
+      open.set(count, session);
+      return session;
+    },
+    isOpen: ({ pid }: Session) => open.has(pid),
+    end,
+    endAll: () => [...open.values()].forEach(end),
+    endOf(process: SimulatedProcess): void {
+      for (const session of [...open.values()]) if (session.owner === process) end(session);
+    },
+    /** The rows of a statement about the session itself; nothing for any other statement. */
+    execute(session: Session, text: string, values: readonly unknown[]): object[] | undefined {
+      if (text.includes("pg_try_advisory_lock")) return [{ got: lock(session, String(values[0])) }];
+      if (text.includes("pg_terminate_backend")) {
+        const other = open.get(Number(values[0]));
+        if (other !== undefined) end(other);
+        return [];
+      }
+      if (text.includes("pg_backend_pid()")) return [{ pid: session.pid, begun: "" }];
+      return /^(set role none|listen|select$)/.test(text.trim()) ? [] : undefined;
+    },
+  };
+
+  function lock(session: Session, name: string): boolean {
+    const isTaken = [...open.values()].some((each) => each !== session && each.names.has(name));
+    if (!isTaken) session.names.add(name);
+    return !isTaken;
+  }
+
+  function end({ pid, owner, client }: Session): void {
+    if (!open.delete(pid)) return;
+    time.after(1, owner, () => client.emit("end"));
+  }
+}
