@@ -174,7 +174,7 @@ export const configurationRoutes = {
   "GET /endpoints/:endpoint": row("see_configuration", "merchant", record({ endpoint: name(20) }), record({ line: endpointLine, settings }), "one endpoint with its settings"),
   "GET /gates":              row("see_configuration", "operator", nothing, record({ gates: list(gateLine, 10_000) }), "list gates"),
   "GET /gates/:gate":        row("see_configuration", "operator", record({ gate }), gateShape, "one gate with its settings"),
-  "GET /rules":              row("see_configuration", "merchant", nothing, record({ rules: list(ruleShape, 100_000), kinds: list(text()) }), "list the rules of screening; a merchant's user sees that merchant's own"),
+  "GET /rules":              row("see_configuration", "merchant", record(cursorInput), record({ rules: list(ruleShape), kinds: list(text()), next: optional(text()) }), "list the rules of screening; a merchant's user sees that merchant's own"),
   "GET /routing":            row("see_configuration", "operator", record({ endpoint: name(20), amount: text("", { min: 1, max: 20 }) }), record({ routes: list(routeShape) }), "which gates a sale would take now, and why"),
 
   "GET /links":              row("see_orders", "merchant", record({ merchant: optional(text("a login; for operators", { max: 64 })), ...cursorInput }), record({ links: list(linkShape), next: optional(text()) }), "list payment links, the latest first"),

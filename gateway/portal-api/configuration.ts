@@ -76,15 +76,10 @@ export function configurationHandlers(options: ConfigurationOptions) {
       const isWanted = ({ login, name }: Merchant) =>
         login > after && `${login} ${name}`.toLowerCase().includes(wanted);
       const found = merchants.filter((each) => isOwn(each, caller) && isWanted(each));
-      const page = found.toSorted(byLogin).slice(0, limit);
-      const ids = new Set(page.map(({ id }) => id));
-      const theirs = endpoints.values().filter(({ merchant }) => ids.has(merchant.id));
-      const byMerchant = Map.groupBy(theirs, ({ merchant }) => merchant.id);
-      const last = found.length > limit ? page.at(-1) : undefined;
-      return {
-        merchants: page.map((each) => viewMerchant(each, byMerchant.get(each.id) ?? [])),
-        ...(last && { next: last.login }),
-      };
+      const { page, next } = pageOf(found.toSorted(byLogin), limit, ({ login }) => login);
+      const byMerchant = Map.groupBy(endpoints.values(), ({ merchant }) => merchant.id);
+      const view = (each: Merchant) => viewMerchant(each, byMerchant.get(each.id) ?? []);
+      return { merchants: page.map(view), ...next };
     },
 
     async "GET /merchants/:login"({ login }, caller) {
@@ -117,11 +112,15 @@ export function configurationHandlers(options: ConfigurationOptions) {
       return { line, settings: await settingsOf.endpoint(endpoint) };
     },
 
-    async "GET /rules"(_, caller) {
-      const rules = configured().screeningRules.map((rule) => viewRule(rule, configured()));
-      const isSeen = ({ merchant }: RuleView) =>
-        isOperator(caller) || merchant === caller.account.merchant;
-      return { rules: rules.filter(isSeen), kinds: options.ruleKinds };
+    async "GET /rules"({ after = "0", limit = 50 }, caller) {
+      const isSeen = ({ id, merchant }: RuleView) =>
+        Number(id) > Number(after) && (isOperator(caller) || merchant === caller.account.merchant);
+      const seen = configured().screeningRules.map((rule) => viewRule(rule, configured()));
+      const sorted = seen
+        .filter(isSeen)
+        .toSorted((one, other) => Number(one.id) - Number(other.id));
+      const { page, next } = pageOf(sorted, limit, ({ id }) => id);
+      return { rules: page, kinds: options.ruleKinds, ...next };
     },
   } satisfies Partial<Handlers>;
 }
@@ -164,6 +163,13 @@ export function gateHandlers({ configured, settingsOf, connectionsOf, routesOf }
       endpoints: usersOf(gate).length,
     };
   }
+}
+
+/** The first rows, and after which of them the next page goes on. */
+function pageOf<Row>(rows: readonly Row[], limit: number, keyOf: (row: Row) => string) {
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return { page, next: last && { next: keyOf(last) } };
 }
 
 function byLogin(one: Merchant, other: Merchant): number {

@@ -1,9 +1,9 @@
 /** Screening: its rules, the allow and block lists, and a trial of rules on past orders. */
 import { NativeSelect } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { CommandButton } from "../commands/command-form.tsx";
 import { Head, Loaded, Tabs } from "../design/details.tsx";
-import { Nothing } from "../design/states.tsx";
+import { Nothing, Pages } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type User } from "../shell/call.ts";
 import { changeQuery, usePlace } from "../shell/url.tsx";
@@ -38,13 +38,15 @@ export function Screening({ user }: { readonly user: User }) {
 function Rules({ mayChange }: { readonly mayChange: boolean }) {
   const messages = useConfigurationMessages();
   const { query } = usePlace();
+  const after = query.get("after") ?? "";
   const found = useQuery({
-    queryKey: ["rules"],
-    queryFn: ({ signal }) => call("GET /rules", {}, { signal }),
+    queryKey: ["rules", after],
+    queryFn: ({ signal }) => call("GET /rules", after === "" ? {} : { after }, { signal }),
+    placeholderData: keepPreviousData,
   });
   return (
     <Loaded query={found}>
-      {({ rules, kinds }) => {
+      {({ rules, kinds, next }) => {
         const kind = query.get("kind") ?? kinds[0] ?? "";
         const nameOf = (each: string) => messages.ruleKinds[each] ?? each;
         return (
@@ -70,7 +72,10 @@ function Rules({ mayChange }: { readonly mayChange: boolean }) {
             {rules.length === 0 ? (
               <Nothing title={messages.noRules} hint={messages.noRulesHint} />
             ) : (
-              <RuleTable rules={rules} mayChange={mayChange} />
+              <>
+                <RuleTable rules={rules} mayChange={mayChange} />
+                <Pages text="" next={next} isFirst={after === ""} isByName />
+              </>
             )}
           </>
         );

@@ -342,7 +342,9 @@ test("rules are tried on past orders", async () => {
   });
 
   assert.equal(Reflect.get(Reflect.get(tried.body.result, "blocked"), "orders"), 1);
-  const { rules } = (await ann.call("GET /rules", {})).body;
+  const { rules, next } = (await ann.call("GET /rules", {})).body;
+  assert.equal(next, undefined);
+  assert.deepEqual((await ann.call("GET /rules", { after: rule })).body.rules, []);
   assert.equal(rules.find(({ id }) => id === rule)?.enabled, false);
 });
 
