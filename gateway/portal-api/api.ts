@@ -6,7 +6,7 @@
 import { callbackRoutes } from "./callback-routes.ts";
 import { configurationRoutes } from "./configuration-routes.ts";
 import { requestRoutes } from "./request-routes.ts";
-import { type ApiOf, type HandlersOf, row } from "./route.ts";
+import { type ApiOf, type HandlersOf, type PortalRefusal, row } from "./route.ts";
 import { sandboxRoutes } from "./sandbox-routes.ts";
 import { anything, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
 import {
@@ -106,3 +106,5 @@ export const api = {
 /** Input and output of each route, by its name: `Api["GET /session"]["output"]`. */
 export type Api = ApiOf<typeof api>;
 export type Handlers = HandlersOf<typeof api>;
+/** The codes of refusals. */
+export type RefusedWith = PortalRefusal["code"];

@@ -9,7 +9,7 @@ import { inDoubtOf, isInDoubt } from "../orders/prior-attempts.ts";
 import { Failure } from "../values/failure.ts";
 import { asReceiptId } from "../values/ids.ts";
 import { statusOf } from "../views/status.ts";
-import type { Caller } from "./route.ts";
+import type { Caller, RefusalCode } from "./route.ts";
 import { type ActionPreview, type Decision, decisions, viewMoney } from "./shapes.ts";
 
 /** Also while the bank is being asked: that lasts a moment, and the preview says so. */
@@ -60,6 +60,6 @@ const refusals = {
   ),
 };
 
-function refuse(code: string, why: string): ActionPreview {
+function refuse(code: RefusalCode, why: string): ActionPreview {
   return { isAllowed: false, code, why };
 }

@@ -2,10 +2,12 @@
  * A route of the portal API: who may use it, whose rows it shows, what it takes and what it
  * answers. The table in `api.ts` is made of these; nothing else is reachable.
  */
+import type { FailureCode } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Right, Role } from "../values/roles.ts";
 import type { Instant } from "../values/time.ts";
 import type { Schema, ValueOf } from "./schema.ts";
+import type { SessionState } from "./shapes.ts";
 
 /**
  * `anyone` needs no session. `session` takes one in any state, `enrolling` one whose password is
@@ -71,13 +73,19 @@ export type RecordRefusal = (
   right: string,
 ) => Promise<void>;
 
+// biome-ignore format: a list
+export type RefusalCode = FailureCode | SessionState
+  | "unavailable" | "busy" | "foreign_origin" | "signed_out" | "not_found" | "not_allowed" | "invalid_input" | "card_number" | "refused"
+  | "wrong_credentials" | "password_expired" | "wrong_password" | "weak_password" | "too_many_tries" | "wrong_code" | "has_app" | "known_passkey" | "wrong_passkey"
+  | "taken" | "own_account" | "no_sandbox" | "bank_silent" | "not_now" | "moved_on" | "not_in_doubt" | "bank_is_asked" | "not_in_this_stage";
+
 /** A refusal that the user can do something about; `message` is a sentence for the screen. */
 export class PortalRefusal {
   readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 503;
-  readonly code: string;
+  readonly code: RefusalCode;
   readonly message: string;
 
-  constructor(status: PortalRefusal["status"], code: string, message: string) {
+  constructor(status: PortalRefusal["status"], code: RefusalCode, message: string) {
     this.status = status;
     this.code = code;
     this.message = message;

@@ -5,7 +5,7 @@ import { orderGerman } from "./order.ts";
 import { requestsGerman } from "./requests.ts";
 import { sandboxGerman } from "./sandbox.ts";
 import { teamGerman } from "./team.ts";
-import { timelineGerman } from "./timeline.ts";
+import { timelineGerman } from "./timeline-german.ts";
 
 // biome-ignore format: a table
 export const german: Messages = {

@@ -100,7 +100,7 @@ function ActionForm({ action, detail, close }: FormProps) {
     event.preventDefault();
     run.mutate();
   };
-  const refusal = run.error?.message ?? preview.error?.message ?? preview.data?.why;
+  const refusal = run.error?.message ?? preview.error?.message ?? whyNot(preview.data, messages);
   return (
     <form className="action" onSubmit={submit}>
       {isDecision(action) && <p className="quiet">{messages.decisionHints[action]}</p>}
@@ -129,6 +129,11 @@ function ActionForm({ action, detail, close }: FormProps) {
 }
 
 type Preview = OutputOf<"POST /orders/preview/:order">;
+
+function whyNot(preview: Preview | undefined, { refusalOf }: ReturnType<typeof useMessages>) {
+  const { why, code = "" } = preview ?? {};
+  return why === undefined ? undefined : refusalOf(code, why);
+}
 
 function describe(preview: Preview | undefined): string {
   return preview?.amount === undefined ? "" : `${preview.amount.text} ${preview.amount.currency}`;

@@ -49,12 +49,24 @@ export async function call<Name extends Route>(
     ...(signal && { signal }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new CallError(0, "unreachable", "The gateway cannot be reached.");
+    throw refusal(0, "unreachable", "The gateway cannot be reached.");
   });
   const body = await answer.json().catch(() => undefined);
   if (answer.ok) return body;
   const { code = "internal", message = "The gateway gave no usable answer." } = body?.error ?? {};
-  throw new CallError(answer.status, code, message);
+  throw refusal(answer.status, code, message);
+}
+
+type Describe = (code: string, sentence: string) => string;
+let describe: Describe = (_code, sentence) => sentence;
+
+/** In the user's language from now on. */
+export function describeRefusalsWith(given: Describe): void {
+  describe = given;
+}
+
+function refusal(status: number, code: string, sentence: string): CallError {
+  return new CallError(status, code, describe(code, sentence));
 }
 
 /** Lists of a query are separated by commas. */

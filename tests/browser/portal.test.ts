@@ -209,12 +209,28 @@ test("a session that has ended shows nothing more of the orders", async (t) => {
   assert.equal(await page.locator("tbody").count(), 0);
 });
 
-test("the portal speaks German where the browser does", async (t) => {
+test("the portal speaks German where the browser does, also of refusals and timelines", async (t) => {
   const { page } = await open(t, "desk", { locale: "de-AT" });
-
+  const signInWith = async (given: string) => {
+    await page.locator("input").first().fill("ann");
+    await page.locator("input[type=password]").fill(given);
+    await page.keyboard.press("Enter");
+  };
   await page.getByRole("heading", { name: "Anmelden" }).waitFor();
-
   assert.equal(await page.locator("html").getAttribute("lang"), "de");
+
+  await signInWith("not the password");
+  await page.getByText("Benutzername oder Passwort ist falsch.").waitFor();
+  await signInWith(password);
+  await page.locator(".frame").waitFor();
+  await page.goto(`${address}orders/${orders[2]}`);
+  await page.getByText("Abgelehnt").first().waitFor();
+  await page.getByText("Deckung reicht nicht").first().waitFor();
+
+  const timeline = (await page.textContent(".timeline")) ?? "";
+  assert.match(timeline, /Angenommen.*Freigegeben.*Warum dieses Gate.*Abgelehnt.*Antwortcode/);
+  assert.doesNotMatch(timeline, /Received|Cleared|Refused|Reason|Response/);
+  await takePicture(page, "portal-order-german");
 });
 
 test("a browser without scripts is told so", async (t) => {

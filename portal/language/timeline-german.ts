@@ -1,0 +1,113 @@
+/** The words of an order's timeline in German, and why the gateway has refused something. */
+import type { RefusedWith } from "@tollgate/gateway/portal-api";
+import { type Reason, type timelineEnglish, wordsOf } from "./timeline.ts";
+
+// biome-ignore format: a table
+const eventsGerman: typeof timelineEnglish.events = {
+  received: "Angenommen", card_entered: "Karte eingegeben", page_closed: "Zahlungsseite geschlossen", wallet_refused: "Wallet-Daten abgewiesen",
+  cleared: "Freigegeben", cleared_for_3ds: "Freigegeben für 3-D Secure", filtered_out: "Herausgefiltert",
+  method_requested: "Method angefordert", authentication_due: "Authentifizierung steht an", enrolment_due: "Teilnahmeprüfung steht an", method_uploaded: "Method-Ergebnis erhalten",
+  challenge_requested: "Challenge verlangt", challenge_passed: "Challenge bestanden", challenge_returned: "Browser zurück von der Challenge", pareq_requested: "PAReq verlangt",
+  authenticated: "Authentifiziert", left_unauthenticated: "Ohne Authentifizierung fortgesetzt", authentication_failed: "Authentifizierung gescheitert", authentication_demanded: "Herausgeber verlangt Authentifizierung",
+  authorized: "Autorisiert", refused: "Abgelehnt", refused_in_doubt: "Abgelehnt, im Zweifel", amount_in_doubt: "Betrag im Zweifel", amount_refused: "Betrag abgelehnt", amount_reversed: "Betrag storniert",
+  rerouted: "An ein anderes Gate gegeben", gate_unavailable: "Gate nicht erreichbar", outcome_unknown: "Ausgang unbekannt", outcome_in_question: "Ausgang wird erfragt", charge_not_found: "Belastung nicht gefunden",
+  approved_in_part: "Teilweise genehmigt", approved_late: "Spät genehmigt", reversed: "Storniert", part_reversed: "Teil storniert", reversal_unanswered: "Storno ohne Antwort", reversal_refused: "Storno abgelehnt", original_not_found: "Original nicht gefunden",
+  prior_approved_late: "Früherer Versuch spät genehmigt", prior_reversed: "Früherer Versuch storniert", prior_unreversed: "Früherer Versuch noch nicht storniert",
+  capture_asked: "Einzug verlangt", return_asked: "Rückgabe verlangt", captured: "Eingezogen", returned: "Zurückgegeben", repeat_unanswered: "Wiederholung ohne Antwort", repeat_refused: "Wiederholung abgelehnt",
+  charged_back: "Rückbelastet", operator_alerted: "Betreiber alarmiert", asked_again: "Erneut angefragt", settled_as_done: "Als ausgeführt geklärt", settled_as_not_done: "Als nicht ausgeführt geklärt",
+  expired: "Abgelaufen", claimed: "Von einem Knoten übernommen", noted: "Vermerkt",
+};
+
+// biome-ignore format: a table
+const factsGerman: typeof timelineEnglish.factNames = {
+  "reason code": "Grund", "reason detail": "Einzelheit", cause: "Ursache", code: "Antwortcode",
+  "answer responseCode": "Antwortcode", "answer approvalCode": "Genehmigungscode", "answer networkId": "Netzwerk-Id",
+  "gate id": "Gate", "gate choice": "Warum dieses Gate", "gate terminalId": "Terminal",
+  "threeds version": "3-D Secure", "threeds directory": "Directory Server", "authentication status": "Authentifizierung", "authentication eci": "ECI",
+  "request operation": "Operation", "request comment": "Bemerkung", serialNumber: "Seriennummer",
+  "chargeback stage": "Rückbelastung", "chargeback reason": "Grund der Rückbelastung", "chargeback caseId": "Fall",
+  by: "Von", why: "Grund", node: "Knoten", what: "Was", detail: "Einzelheit", reference: "RRN", address: "Adresse", duration: "Dauer",
+};
+
+// biome-ignore format: a table
+const transactionGerman: typeof timelineEnglish.transactionFields = {
+  amount: "Betrag", stage: "Stufe", status: "Status", serialNumber: "Seriennummer", reference: "RRN", trace: "STAN", terminal: "Terminal",
+  gate: "Gate", choice: "Warum dieses Gate", responseCode: "Antwortcode", approvalCode: "Genehmigungscode", reason: "Grund",
+};
+
+// biome-ignore format: a table
+const reasonsGerman: Readonly<Record<Reason, string>> = {
+  malformed_request: "Anfrage nicht lesbar", control_mismatch: "Prüfsumme oder Login falsch", unknown_endpoint: "Endpunkt unbekannt oder ausgeschaltet", missing_parameter: "Pflichtfeld fehlt", invalid_parameter: "Feld hat falsche Form",
+  order_not_found: "Zahlung nicht gefunden", duplicate_order: "Zahlung gibt es schon", card_reference_not_found: "Kartenreferenz nicht gefunden", not_allowed_now: "Im jetzigen Zustand nicht möglich", currency_not_supported: "Währung nicht unterstützt",
+  amount_out_of_range: "Betrag hier nicht möglich", too_many_requests: "Zu viele Anfragen", not_supported_by_gate: "Vom Acquirer nicht unterstützt", card_reference_expired: "Karte der Referenz abgelaufen", card_reference_removed: "Kartenreferenz entfernt",
+  do_not_honour: "Ohne Begründung abgelehnt", expired_card: "Karte abgelaufen", restricted_card: "Karte hier nicht zugelassen", refer_to_issuer: "Karteninhaber muss die Bank fragen", invalid_merchant: "Händler dem Acquirer unbekannt",
+  invalid_amount: "Betrag abgelehnt", invalid_card: "Kartennummer ungültig", insufficient_funds: "Deckung reicht nicht", no_card_record: "Herausgeber unbekannt", not_permitted: "Der Karte nicht erlaubt", not_permitted_terminal: "Dem Terminal nicht erlaubt",
+  limit_exceeded: "Betragslimit der Karte überschritten", security_violation: "Verdacht auf Manipulation", frequency_exceeded: "Häufigkeitslimit der Karte überschritten", cvv_mismatch: "CVV falsch", authentication_required: "3-D Secure verlangt",
+  partial_approval_refused: "Nur teilweise genehmigt und storniert", closed_account: "Konto geschlossen", recurring_stopped: "Wiederkehrende Zahlungen gestoppt", pick_up_card: "Karte einziehen", suspected_fraud: "Betrugsverdacht", lost_card: "Karte verloren gemeldet", stolen_card: "Karte gestohlen gemeldet",
+  invalid_transaction: "Transaktionsart nicht angenommen", format_error: "Host konnte die Nachricht nicht lesen", host_malfunction: "Störung beim Host", issuer_unavailable: "Herausgeber antwortet nicht", duplicate_transmission: "Host kennt die Transaktion schon", declined: "Abgelehnt",
+  amount_below_minimum: "Unter dem kleinsten Betrag", amount_above_maximum: "Über dem größten Betrag", velocity_exceeded: "Zu viele Zahlungen in kurzer Zeit", too_many_cards: "Zu viele verschiedene Karten", too_many_declines: "Zu viele Ablehnungen in Folge", duplicate_purchase: "Derselbe Kauf kurz zuvor",
+  first_seen_recently: "Karte oder Zahler ist neu", country_mismatch: "Länder stimmen nicht überein", blocked_by_list: "Gesperrt",
+  authentication_failed: "3-D Secure: nicht authentifiziert", authentication_rejected: "3-D Secure: vom Herausgeber untersagt", authentication_missing: "3-D Secure verlangt und nicht möglich", method_expired: "3-D Secure: Method-Ergebnis blieb aus", challenge_expired: "3-D Secure: Challenge nicht beendet",
+  pares_expired: "3-D Secure 1.0.2: PARes blieb aus", challenge_result_missing: "3-D Secure: Ergebnis blieb aus", pares_refused: "3-D Secure 1.0.2: PARes ungültig", payment_page_expired: "Nicht rechtzeitig auf der Zahlungsseite bezahlt",
+  wallet_refused: "Wallet-Daten abgewiesen", wallet_other_type: "Wallet-Daten anderer Art", wallet_not_configured: "Wallet nicht eingerichtet", wallet_bad_signature: "Signatur der Wallet-Daten ungültig", wallet_expired: "Wallet-Daten abgelaufen", wallet_replayed: "Wallet-Daten schon benutzt",
+  wallet_other_merchant: "Wallet-Daten eines anderen Händlers", wallet_other_amount: "Wallet-Daten für anderen Betrag", wallet_encoded_twice: "Wallet-Daten doppelt kodiert", wallet_not_decrypted: "Wallet-Daten nicht zu öffnen", wallet_bad_card: "Karte in den Wallet-Daten unbrauchbar", wallet_not_supported: "Wallet-Daten nicht unterstützt",
+  internal_failure: "Interner Fehler", storage_unavailable: "Gerade nicht zu speichern", gate_unavailable: "Keine Verbindung zum Acquirer", reversed_after_doubt: "Ohne Antwort, storniert", processing_expired: "Nicht rechtzeitig verarbeitet", no_gate: "Kein Gate nimmt Währung und Betrag",
+  settled_by_operator: "Vom Betreiber geklärt: nichts belastet", card_not_held: "Kartendaten nicht mehr vorhanden", value_not_supported: "Authentifizierungswert passt zu keinem Gate",
+};
+
+/** How the choice of a gate is told; gates' names stay between these. */
+const choiceGerman: readonly (readonly [RegExp, string])[] = [
+  [/\brank (\d+)/g, "Rang $1"],
+  [/\bweight (\d+) of (\d+)/g, "Gewicht $1 von $2"],
+  [/\bonly gate\b/g, "einziges Gate"],
+  [/, though none was ready/g, ", obwohl keines bereit war"],
+  [/, because /g, ", denn "],
+  [/ was not ready/g, " war nicht bereit"],
+  [/ was tried before/g, " wurde schon versucht"],
+  [/ does not take so little/g, " nimmt so wenig nicht"],
+  [/ does not take so much/g, " nimmt so viel nicht"],
+  [/ does not take ([A-Z]{3})/g, " nimmt $1 nicht"],
+  [/ has no room for the amount/g, " hat keinen Platz für den Betrag"],
+  [/ and /g, " und "],
+];
+
+type Code = Exclude<RefusedWith, keyof typeof reasonsGerman> | "unreachable" | "internal";
+
+// biome-ignore format: a table
+const refusals: Readonly<Record<Code, string>> = {
+  unreachable: "Das Gateway ist nicht erreichbar.", internal: "Im Gateway ist etwas schiefgegangen.", unavailable: "Das Gateway kann das gerade nicht. Versuchen Sie es erneut.", busy: "Gerade melden sich zu viele an. Versuchen Sie es erneut.",
+  foreign_origin: "Diese Anfrage kommt nicht vom Portal.", signed_out: "Melden Sie sich erneut an.", not_found: "Das gibt es hier nicht.", not_allowed: "Ihre Rolle erlaubt das nicht.",
+  out: "Melden Sie sich an.", in: "Sie sind schon angemeldet.", second_factor: "Zeigen Sie zuerst Ihren zweiten Faktor.", new_password: "Wählen Sie zuerst ein neues Passwort.", enrolment: "Richten Sie zuerst einen zweiten Faktor ein.",
+  wrong_credentials: "Benutzername oder Passwort ist falsch.", password_expired: "Dieses vorläufige Passwort ist abgelaufen. Bitten Sie einen Administrator um ein neues.", wrong_password: "Das Passwort ist falsch.", weak_password: "Dieses Passwort ist nicht gut genug.", too_many_tries: "Zu viele Versuche. Warten Sie fünf Minuten.",
+  wrong_code: "Der Code ist falsch oder wurde schon benutzt.", has_app: "Schalten Sie zuerst die Codes der jetzigen App aus.", known_passkey: "Dieser Passkey ist schon hinzugefügt.", wrong_passkey: "Der Passkey konnte nicht geprüft werden.",
+  taken: "Diesen Benutzernamen gibt es schon.", own_account: "Bitten Sie einen anderen Administrator darum.", no_sandbox: "Es gibt keinen Demonstrationshändler. Starten Sie das Gateway mit npm start.", bank_silent: "Die Sandbox-Bank antwortet nicht.",
+  invalid_input: "Eine Angabe passt nicht.", card_number: "Das könnte eine Kartennummer sein, die hier nicht stehen darf.", refused: "Das wurde abgelehnt.", not_now: "Das geht jetzt nicht.", moved_on: "Die Zahlung ist inzwischen weiter. Sehen Sie sie noch einmal an.",
+  not_in_doubt: "Die Zahlung ist nicht im Zweifel.", bank_is_asked: "Der Acquirer wird gerade gefragt. Versuchen Sie es in einer Minute erneut.", not_in_this_stage: "In der jetzigen Stufe lässt sich die Zahlung so nicht klären.",
+};
+
+/** Their sentences say which one, or why. */
+const particular = new Set(["invalid_input", "refused", "not_now", "weak_password"]);
+
+function refusalOf(code: string, sentence: string): string {
+  const words = wordIn({ ...reasonsGerman, ...refusals }, code);
+  if (words === undefined) return sentence;
+  return particular.has(code) ? `${words} (${sentence})` : words;
+}
+
+function wordIn(table: Readonly<Record<string, string>>, code: string): string | undefined {
+  return Object.hasOwn(table, code) ? table[code] : undefined;
+}
+
+// biome-ignore format: a table
+export const timelineGerman: typeof timelineEnglish = {
+  events: eventsGerman,
+  factNames: factsGerman,
+  transactionFields: transactionGerman,
+  reasonOf: (code) => wordIn(reasonsGerman, code) ?? wordsOf(code),
+  refusalOf,
+  choiceOf: (choice) => choiceGerman.reduce((text, [pattern, words]) => text.replace(pattern, words), choice),
+  causes: { timeout: "Keine Antwort in der Zeit", link_lost: "Verbindung verloren", unreadable_answer: "Antwort nicht lesbar", not_sent: "Nicht gesendet" },
+  followUps: { capture: "Einzug", return: "Rückgabe" },
+  ruleMissing: (what) => `unbekannt: ${what}`,
+  ruleScopes: { gateway: "des Gateways", merchant: "des Händlers", endpoint: "des Endpunkts" },
+};
