@@ -8,6 +8,7 @@ import type { Endpoint, EndpointSettings, Merchant, MerchantSettings } from "../
 import { listKinds } from "../screening/list-kinds.ts";
 import { listNames } from "../screening/lists.ts";
 import { rules } from "../screening/rules/index.ts";
+import type { AuditEntry } from "../storage/audit.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { getCurrency } from "../values/iso-codes.ts";
@@ -147,6 +148,40 @@ export const settingsOf = {
     asTexts(printSettings(endpointTable(), settings, currency)),
   gate: (gate: Gate) => asTexts(printGate(gate)),
 };
+
+/** What the audit would keep, with settings as one types them: 100.00 and not 10000. */
+export function asTyped({ subject, before, after, ...entry }: AuditEntry): AuditEntry {
+  const [kind = ""] = subject.split(" ", 1);
+  const print = (kept: KeptConfiguration) => printKept(kind, kept);
+  return { ...entry, subject, before: before && print(before), after: after && print(after) };
+}
+
+type KeptConfiguration = {
+  readonly settings?: object;
+  readonly enabled?: boolean;
+  readonly currency?: string;
+};
+
+function printKept(kind: string, kept: KeptConfiguration): object {
+  const { settings, enabled, ...rest } = kept;
+  const table = tableOf(kind);
+  if (settings === undefined || table === undefined) return kept;
+  const values = kind === "gate" ? gateValuesOf({ ...rest, settings } as Gate) : settings;
+  const others = Object.entries(values).filter(
+    ([name]) => !table.some(({ setting }) => setting === name),
+  );
+  return {
+    ...{ ...rest, ...Object.fromEntries(others) },
+    ...(enabled !== undefined && { enable: printSwitch(enabled) }),
+    ...printSettings(table, values, rest.currency),
+  };
+}
+
+function tableOf(kind: string): Table | undefined {
+  if (kind === "merchant") return merchantTable;
+  if (kind === "endpoint") return endpointTable();
+  return kind === "gate" ? gateTable : undefined;
+}
 
 function asTexts(entry: FileEntry): Readonly<Record<string, string>> {
   const pairs = Object.entries(entry).map(([name, value]) => {

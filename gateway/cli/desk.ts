@@ -11,7 +11,7 @@ import { isNumericId, type MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight, type Right, type Role } from "../values/roles.ts";
 import { workOf } from "./command.ts";
-import { settingsOf } from "./configuration-file.ts";
+import { asTyped, settingsOf } from "./configuration-file.ts";
 import { describeCommand, isFile, optionsOf } from "./desk-form.ts";
 import { type Offer, type Owner, offers, sentOptions } from "./desk-offers.ts";
 import { type Installation, readConfiguration } from "./installation.ts";
@@ -85,7 +85,7 @@ export function makeDesk(installation: Installation, makeProgram: MakeProgram) {
     if (read.offer.isLong || read.mode !== "change") return [];
     const tried = await trials(() => tryOut(read.place, read.performance));
     if (tried === "full") return new Problem("Many commands are being tried: try again.");
-    return tried.output instanceof Problem ? tried.output : tried.entries;
+    return tried.output instanceof Problem ? tried.output : tried.entries.map(asTyped);
   }
 
   async function run(request: DeskRequest, user: DeskUser) {

@@ -65,11 +65,15 @@ async function list(session: Session, given: Given): Promise<Output> {
   return found.map(describe);
 }
 
+const exported = { action: "order export", subject: "orders" };
+
 async function exportOrders(session: Session, given: Given): Promise<Output> {
   const describe = await makeDescribe(session);
   const progress = makeProgress("orders");
   let count = 0;
   const problem = await walk(session, given, async (order) => {
+    // Before the first row: an export that is interrupted has left its entry.
+    if (count === 0) await session.audit.write({ ...exported, after: given });
     const line = describe(order);
     const values = Object.values(line);
     if (count === 0 && !session.json) await write(Object.keys(line).join(","));

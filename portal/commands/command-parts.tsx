@@ -1,7 +1,7 @@
 /** Parts of the window of a command: what is sent beside it, what it changes, what it tells. */
 import { Button, PasswordInput, Textarea, TextInput } from "@mantine/core";
 import { ShownOnce } from "../design/dialog.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { useLabel } from "./field.tsx";
 
@@ -53,20 +53,41 @@ export function Changes({ changes }: ChangesProps) {
   return changes.map(({ action, subject, fields }) => (
     <section key={`${action} ${subject}`} className="changes">
       <h3>
-        {action} · {subject}
+        <Subject text={subject} />
       </h3>
       <dl className="fields">
-        {fields.map(({ name, before, after }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              {before !== "" && <del>{before}</del>} <ins>{after || "–"}</ins>
-            </dd>
-          </div>
+        {fields.map((field) => (
+          <Change key={field.name} {...field} />
         ))}
       </dl>
     </section>
   ));
+}
+
+/** `endpoint 12`, with its first word as the user reads it. */
+function Subject({ text }: { readonly text: string }) {
+  const { fields } = useConfigurationMessages();
+  const [, kind = "", name] = /^(\w+) (\S+)$/.exec(text) ?? [];
+  return name !== undefined && Object.hasOwn(fields, kind) ? `${fields[kind]} ${name}` : text;
+}
+
+function Change({ name, before, after }: ChangesProps["changes"][number]["fields"][number]) {
+  const { choices } = useConfigurationMessages();
+  const { showTime } = useLanguage();
+  const label = useLabel(name);
+  const isChoice = (value: string) => name === "3ds" || value === "on" || value === "off";
+  const shown = (value: string) => {
+    if (name.endsWith("At") && /^\d{13}$/.test(value)) return showTime(Number(value));
+    return (isChoice(value) && choices[value]) || value;
+  };
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>
+        {before !== "" && <del>{shown(before)}</del>} <ins>{shown(after) || "–"}</ins>
+      </dd>
+    </div>
+  );
 }
 
 /** Shown once: the gateway does not tell it again. */

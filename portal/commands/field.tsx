@@ -59,7 +59,7 @@ export function CommandField({ field, text, write }: FieldProps) {
 /** The label of an option or a word; a name that has none is shown as it is. */
 export function useLabel(name: string): string {
   const { fields } = useConfigurationMessages();
-  const plain = name.replaceAll("-", " ");
+  const plain = name.replaceAll(/-|(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
   return fields[name] ?? plain.slice(0, 1).toUpperCase() + plain.slice(1);
 }
 

@@ -74,7 +74,8 @@ test("an endpoint is changed, and tells which gate a sale would take", async (t)
   await dialog.getByText("more settings").click();
   await dialog.getByLabel("Largest amount").fill("100");
   await dialog.getByRole("button", { name: "Preview" }).click();
-  await dialog.getByText("amountMax").waitFor();
+  await dialog.getByRole("heading", { name: /^Endpoint \d+$/ }).waitFor();
+  assert.match((await dialog.textContent()) ?? "", /Largest amount.*100\.00/);
   await look(page, "portal-endpoint-preview-desk");
   await confirm(page, "Change");
   await page.getByText("100.00").first().waitFor();

@@ -106,6 +106,11 @@ test("whoever looks has neither the key-encryption key nor a login that reads th
     assert.equal(ran.code, code, `${example.path}: ${ran.complaint}`);
     assert.ok(!ran.printed.includes(world.set.controlKey), example.path);
   }
+  const entries = await readEntries();
+  assert.ok(
+    entries.some(({ action }) => action === "order export"),
+    "orders that leave the gateway are in the audit",
+  );
   const changes = await runGw({ ...world, settings }, "merchant", "disable", world.set.login);
   assert.equal(changes.code, 2);
 });

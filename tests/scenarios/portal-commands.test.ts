@@ -269,7 +269,7 @@ test("a preview names what would change, and the node knows at once what has", a
   assert.deepEqual(body.changes, [
     {
       ...{ action: "endpoint set", subject: `endpoint ${plain}` },
-      fields: [{ name: "amountMax", before: "", after: "10000" }],
+      fields: [{ name: "max", before: "", after: "100.00" }],
     },
   ]);
   assert.equal(
