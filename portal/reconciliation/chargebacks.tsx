@@ -1,23 +1,45 @@
-/** The chargebacks that were recorded on orders, the latest first. */
+/** The chargebacks that were recorded on orders, the latest first, and lines that were not. */
 import { type Row, useRows } from "../commands/request.ts";
 import { LoadedPart, Mark } from "../design/details.tsx";
 import { Nothing } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { go, Link } from "../shell/url.tsx";
 
-export function Chargebacks() {
+/** `imported` is what the last import has answered: the result of each line. */
+export function Chargebacks({ imported }: { readonly imported: object }) {
   const messages = useConfigurationMessages();
   const found = useRows("chargeback list");
   return (
-    <LoadedPart query={found}>
-      {(rows) =>
-        rows.length === 0 ? (
-          <Nothing title={messages.noChargebacks} hint={messages.noChargebacksHint} />
-        ) : (
-          <ChargebackTable rows={rows} />
-        )
-      }
-    </LoadedPart>
+    <>
+      <Unrecorded {...imported} />
+      <LoadedPart query={found}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Nothing title={messages.noChargebacks} hint={messages.noChargebacksHint} />
+          ) : (
+            <ChargebackTable rows={rows} />
+          )
+        }
+      </LoadedPart>
+    </>
+  );
+}
+
+function Unrecorded({ rows = [] }: { readonly rows?: readonly Row[] }) {
+  const { unrecorded, unrecordedLine, importResults } = useConfigurationMessages();
+  const left = rows.filter(({ result = "" }) => result !== "recorded" && result !== "known");
+  if (left.length === 0) return null;
+  return (
+    <div className="verdict" data-is="wrong" role="alert">
+      <p>{unrecorded(left.length)}</p>
+      <ul>
+        {left.map(({ line = "", case: id = "", result = "" }) => (
+          <li key={line}>
+            {unrecordedLine(line, id)} {importResults[result] ?? result}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

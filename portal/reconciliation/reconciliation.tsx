@@ -1,5 +1,6 @@
 /** Days that were compared with the acquirers' books, and the form that compares one. */
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { CommandButton } from "../commands/command-form.tsx";
 import { Head, Loaded, Mark, Tabs } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
@@ -13,13 +14,19 @@ type Line = OutputOf<"GET /reconciliations">["reconciliations"][number];
 export function Reconciliation() {
   const messages = useConfigurationMessages();
   const tab = usePlace().query.get("tab") ?? "days";
+  const [imported, setImported] = useState<object>({});
   return (
     <div className="screen">
       <Head title={messages.reconciliation}>
         {tab === "days" ? (
           <CommandButton command="reconcile" label={messages.compareDay} isMain />
         ) : (
-          <CommandButton command="chargeback import" label={messages.importChargebacks} isMain />
+          <CommandButton
+            command="chargeback import"
+            label={messages.importChargebacks}
+            isMain
+            onDone={setImported}
+          />
         )}
       </Head>
       <Tabs
@@ -30,7 +37,7 @@ export function Reconciliation() {
           ["chargebacks", messages.chargebacks],
         ]}
       />
-      {tab === "days" ? <Days /> : <Chargebacks />}
+      {tab === "days" ? <Days /> : <Chargebacks imported={imported} />}
     </div>
   );
 }

@@ -190,6 +190,33 @@ test("a day is compared with the acquirer's file", async (t) => {
   assert.deepEqual(troubles, []);
 });
 
+test("an import of chargebacks shows what it has recorded, and names each line that it has not", async (t) => {
+  const merchant = world.merchant();
+  const sale = await merchant.sale({ amount: "10.00" });
+  await world.settle();
+  const { "processor-rrn": reference } = await merchant.status(sale);
+  const file = [
+    "case,reference,amount,currency,reason,stage,at",
+    `C1,${reference},900,USD,10.4 fraud,first,2030-01-31`,
+    "C2,000000000000,900,USD,10.4 fraud,first,2030-01-31",
+  ];
+  const { page, troubles } = await signIn(t, "desk", "ann", "reconciliation?tab=chargebacks");
+  await page.getByRole("button", { name: "Import" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Or its content").fill(file.join("\n"));
+  await dialog.getByRole("button", { name: "Preview" }).click();
+  await confirm(page, "Import");
+
+  await page.getByRole("link", { name: sale["gw-order-id"] ?? "" }).waitFor();
+  const told = page.getByRole("alert");
+  await told.getByText("line 3, case C2: no order has this reference").waitFor();
+  assert.doesNotMatch((await told.textContent()) ?? "", /C1/);
+  await look(page, "portal-chargebacks-desk");
+  await page.setViewportSize(phone);
+  await look(page, "portal-chargebacks-phone");
+  assert.deepEqual(troubles, []);
+});
+
 async function signIn(t: Test, size: Size, login: string, screen: string) {
   const window = await openWindow(t, size);
   const { page } = window;
