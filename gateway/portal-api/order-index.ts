@@ -63,7 +63,8 @@ export function describeOrder(order: Order): IndexRow {
     outcome: statusOf(initial.stage),
     reason: initial.reason?.code ?? "",
     threeds: initial.authentication?.status ?? "",
-    overheadMs: overheadOf(initial, order.acceptedAt),
+    // On a payment page most of the time is the cardholder's.
+    overheadMs: order.page === undefined ? overheadOf(initial, order.acceptedAt) : null,
     amount: Number(purchase.amount.minor),
     currency: purchase.amount.currency.code,
     network: card.network ?? "",
@@ -103,8 +104,12 @@ function overheadOf(
 ) {
   if (threeds !== undefined || identifiers === undefined || answer === undefined) return null;
   if (finishedAt === undefined) return null;
-  return Math.max(0, identifiers.transmittedAt - at + finishedAt - answer.processedAt);
+  const spentMs = identifiers.transmittedAt - at + finishedAt - answer.processedAt;
+  return Math.min(Math.max(0, spentMs), overheadMaxMs);
 }
+
+/** Doubt may be settled months later: more than the column holds. */
+const overheadMaxMs = 3_600_000;
 
 /** What a search may mean: any of these. */
 export function wordsOfSearch(search: string): readonly string[] {

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
-import { asInstant, later, minutes } from "../values/time.ts";
+import { asOrderId } from "../values/ids.ts";
+import { asInstant, hours, later, minutes } from "../values/time.ts";
+import { listOrdersAfter } from "./find-orders.ts";
 import { addOrders } from "./generated-orders.ts";
 import { makeOrderIndex } from "./order-index.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
@@ -38,4 +40,23 @@ test("a sweep after a stop reads a part at a time, and counts every order once",
   );
   assert.deepEqual(counts, { orders: 1_200, counted: 1_200 });
   assert.equal(most, 500);
+});
+
+test("an order that ended months after its answer is indexed with the others", async () => {
+  const [order] = await listOrdersAfter(query, asOrderId("0"), 1);
+  assert.ok(order?.transaction.finishedAt !== undefined);
+  const finishedAt = later(order.transaction.finishedAt, hours(24 * 90));
+  const transaction = { ...order.transaction, finishedAt };
+  const settled = { ...order, version: order.version + 1, transaction };
+  const options = { describe: describeOrder, figuresOf, now: () => asInstant(Date.now()) };
+
+  await makeOrderIndex(database, options).write([settled]);
+
+  const [row] = await query(
+    "select version, overhead_ms as overhead from order_index where order_id = $1",
+    [order.id],
+  );
+  assert.deepEqual(row, { version: settled.version, overhead: 3_600_000 });
+  const page = { expiresAt: finishedAt, triesMax: 3, refused: [] };
+  assert.equal(describeOrder({ ...settled, page }).overheadMs, null);
 });
