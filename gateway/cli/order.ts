@@ -4,8 +4,9 @@ import type { Order } from "../orders/order.ts";
 import { noCard } from "../orders/payment-page.ts";
 import { parseReference } from "../orders/trace.ts";
 import { initialOf, transactionsOf } from "../orders/transactions.ts";
-import { findByNumber, findHistory } from "../storage/find-orders.ts";
-import { findOrderNumber } from "../storage/order-ids.ts";
+import type { Query } from "../storage/database.ts";
+import { findAtPlace, findByNumber, findHistory } from "../storage/find-orders.ts";
+import { findPlace } from "../storage/order-ids.ts";
 import { Failure } from "../values/failure.ts";
 import { asOrderId, isNumericId, orderNumberOf } from "../values/ids.ts";
 import { formatAmount } from "../values/money.ts";
@@ -94,18 +95,20 @@ function maskOf({ bin, lastFour, cardId }: Order["card"]): string {
 export async function findByReference(session: Session, reference: string) {
   const named = parseReference(reference);
   if (named === undefined) return undefined;
-  return search(session, await findOrderNumber(session.database.query, named.sequence));
+  const place = await findPlace(session.database.query, named.sequence);
+  return search(session, (query) => findAtPlace(query, place));
 }
 
 /** By the id that merchants and logs use. */
 export async function findOrder(session: Session, text: string) {
   const id = asOrderId(text);
   const isId = isNumericId(text) && text.length > 6;
-  const order = isId ? await search(session, orderNumberOf(id)) : undefined;
+  const order = isId
+    ? await search(session, (query) => findByNumber(query, orderNumberOf(id)))
+    : undefined;
   return order?.id === id ? order : new Problem(`There is no order ${text}.`);
 }
 
-function search({ cells }: Session, number: number) {
-  const stores = cells.stores(({ node }) => node.query);
-  return stores.search((query) => findByNumber(query, number));
+function search({ cells }: Session, find: (query: Query) => Promise<Order | undefined>) {
+  return cells.stores(({ node }) => node.query).search(find);
 }

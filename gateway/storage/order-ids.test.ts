@@ -5,7 +5,7 @@ import { asInstant, systemClock } from "../values/time.ts";
 import {
   type Block,
   blockMax,
-  findOrderNumber,
+  findPlace,
   makeNextNumbers,
   moveOrderNumbersAhead,
   openOrderIds,
@@ -222,12 +222,21 @@ test("more orders than a block has numbers, all at once, get different ones that
   assert.equal(new Set(numbers.map(({ id }) => id)).size, 2_500);
   assert.equal(new Set(numbers.map(({ sequence }) => sequence)).size, 2_500);
   for (const { id, sequence } of [...numbers.slice(0, 30), ...numbers.slice(-30)]) {
-    assert.equal(String(await findOrderNumber(database.query, sequence)), id);
+    const { number, gap } = await findPlace(database.query, sequence);
+    assert.deepEqual([String(number), gap], [id, undefined]);
   }
-  const { firstSequence } = await open().takeBlock(20);
-  // In no block: the numbers behind its ids, and those of orders with long ids.
-  assert.equal(await findOrderNumber(database.query, firstSequence + 20), firstSequence + 20);
-  assert.equal(await findOrderNumber(database.query, 42), 42);
+  const { firstSequence, firstId = 0 } = await open().takeBlock(20);
+  // In no block: numbers of orders with long ids, or of a block that the server lacks.
+  const beyond = firstSequence + 20;
+  const gap = { low: firstId + 20, high: 99_999_999_999 };
+  assert.deepEqual(await findPlace(database.query, beyond), {
+    sequence: beyond,
+    number: beyond,
+    gap,
+  });
+  const { number, gap: earlier } = await findPlace(database.query, 42);
+  assert.equal(number, 42);
+  assert.ok(earlier !== undefined && earlier.low === 0 && earlier.high < firstId);
 });
 
 test("a node that takes few orders takes few ids, and a busy one a thousand at a time", async () => {

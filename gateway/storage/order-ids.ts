@@ -5,7 +5,7 @@
  * (decisions 0037, 0055).
  */
 import { randomInt } from "node:crypto";
-import { asOrderId, composeLongId, type OrderId } from "../values/ids.ts";
+import { asOrderId, composeLongId, type OrderId, shortIdMax } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { Database, Query } from "./database.ts";
 import { makeGather } from "./gather.ts";
@@ -134,16 +134,36 @@ export function openOrderIds(database: Pick<Database, "connect">, { ownTime, ret
 type BlockRow = { readonly first_sequence: string; readonly first_id: string | null };
 const takeStatement = "select * from take_order_numbers($1, $2, $3, $4, $5)";
 
-/** The number of the order with the sequence number, as `orderNumberOf` has it. */
-export async function findOrderNumber(query: Query, sequence: number): Promise<number> {
-  const [block] = await query<BlockRow & { readonly size: number }>(
-    `select first_sequence, first_id, size from order_blocks
-     where first_sequence <= $1 order by first_sequence desc limit 1`,
+/** Where the order with the sequence number is. */
+export type OrderPlace = {
+  readonly sequence: number;
+  /** As `orderNumberOf` has it. */
+  readonly number: number;
+  /**
+   * Ids between two blocks, when no block has the sequence number: a standby that took over may
+   * lack blocks that nodes go on using.
+   */
+  readonly gap: { readonly low: number; readonly high: number } | undefined;
+};
+
+export async function findPlace(query: Query, sequence: number): Promise<OrderPlace> {
+  const blocks = await query<BlockRow & { readonly size: number }>(
+    `(select first_sequence, first_id, size from order_blocks
+       where first_sequence <= $1 order by first_sequence desc limit 1)
+     union all
+     (select first_sequence, first_id, size from order_blocks
+       where first_sequence > $1 order by first_sequence limit 1)`,
     [sequence],
   );
-  const offset = sequence - Number(block?.first_sequence ?? sequence);
+  const before = blocks.find((block) => Number(block.first_sequence) <= sequence);
+  const behind = blocks.find((block) => Number(block.first_sequence) > sequence);
+  const [start, size] = [Number(before?.first_id ?? 0), before?.size ?? 0];
+  const offset = sequence - Number(before?.first_sequence ?? 0);
+  if (offset < size) return { sequence, number: start + offset, gap: undefined };
+  const high = behind === undefined ? shortIdMax : Number(behind.first_id) - 1;
+  const gap = blocks.length === 0 ? undefined : { low: start + size, high };
   // A number that was given out before there were short ids is part of the id itself.
-  return block && offset < block.size ? Number(block.first_id) + offset : sequence;
+  return { sequence, number: sequence, gap };
 }
 
 /**

@@ -21,6 +21,7 @@ import { makeBegin, makeCommit } from "./commit.ts";
 import { makeEnter } from "./enter-card.ts";
 import {
   countInDoubt,
+  findAtPlace,
   findByNumber,
   findBySerial,
   makeFindByReceipt,
@@ -29,6 +30,7 @@ import {
   makeFindOwned,
 } from "./find-orders.ts";
 import type { GatherOptions } from "./gather.ts";
+import type { OrderPlace } from "./order-ids.ts";
 import type { NodeName } from "./presence.ts";
 import { makeStoreRequest, makeTakeNonce, type NonceOptions } from "./requests.ts";
 import { makeTallyStore } from "./tallies.ts";
@@ -76,6 +78,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     enter: makeEnter(hot, node, { onBatch: onBatch("move"), ...brief }),
     commitAtLast: makeCommit(hot, node, { onBatch: onBatch("move"), ...endless }),
     byNumber: (number: number) => findByNumber(hot, number),
+    atPlace: (place: OrderPlace) => findAtPlace(hot, place),
     bySerial: (merchant: MerchantId, serial: SerialNumber) => findBySerial(hot, merchant, serial),
     findDue: makeFindDue(hot),
     findOwned: makeFindOwned(hot),
@@ -109,6 +112,8 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     /** For what names an order and no merchant. */
     byNumber: (number: number): Promise<Order | undefined> =>
       stores.search((store) => store.byNumber(number)),
+    atPlace: (place: OrderPlace): Promise<Order | undefined> =>
+      stores.search((store) => store.atPlace(place)),
     findDue: async (now: Instant, most: number) =>
       (await stores.each((store) => store.findDue(now, most))).flat(),
     findOwned: async (owner: string) =>

@@ -48,6 +48,7 @@ export function isSerialNumber(text: string): boolean {
 export const longIdsFrom = asOrderId("100000000000000000");
 /** Above all short ids, below the sequence numbers of all long ones. */
 const sequencesFrom = 100_000_000_000;
+export const shortIdMax = sequencesFrom - 1;
 
 export function isLongId(id: OrderId): boolean {
   return id.length >= longIdsFrom.length;

@@ -18,7 +18,7 @@ import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import type { LiveHold } from "../storage/installation-hold.ts";
-import { findOrderNumber, makeNextNumbers, openOrderIds } from "../storage/order-ids.ts";
+import { findPlace, makeNextNumbers, type OrderPlace, openOrderIds } from "../storage/order-ids.ts";
 import type { NodeName } from "../storage/presence.ts";
 import { routeOrders } from "../storage/routed-stores.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
@@ -54,7 +54,7 @@ export function makeEngine(dependencies: Dependencies) {
     ...{ node, onBatch: observe.onBatch, onStuck: observe.onStuck },
     ...{ retryMs: config.acceptRetryMs, callbackLeaseMs: leaseMs },
   });
-  const { byId, findExisting, findBySerial, byNumber, load, lasting } = queues;
+  const { byId, findExisting, findBySerial, byNumber, atPlace, load, lasting } = queues;
   const ended = makeEndedOrders({ find: byId, isCurrent: queues.isCurrent });
   const waits = makeWaits(dependencies, load);
   const listeners = [threeds.onStep, ...onStep, observe.onStep, waits.notify, ended.onStep];
@@ -99,7 +99,7 @@ export function makeEngine(dependencies: Dependencies) {
       ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
       ...{ findDue: queues.findDue, findOwned: queues.findOwned },
     }),
-    lateApprovals: makeLateOnes(dependencies, { apply, runner, byNumber }),
+    lateApprovals: makeLateOnes(dependencies, { apply, runner, atPlace }),
     /** For results that a browser, a merchant or a directory server reports. */
     reports: { findByNumber: byNumber, load, report: makeReport(makeApply(steps), runner) },
     countInDoubt: queues.countInDoubt,
@@ -107,13 +107,13 @@ export function makeEngine(dependencies: Dependencies) {
 }
 
 type LateParts = Pick<Parameters<typeof makeLateApprovals>[0], "apply" | "runner"> & {
-  readonly byNumber: (number: number) => Promise<Order | undefined>;
+  readonly atPlace: (place: OrderPlace) => Promise<Order | undefined>;
 };
 
-function makeLateOnes({ database, log }: Dependencies, { byNumber, ...parts }: LateParts) {
+function makeLateOnes({ database, log }: Dependencies, { atPlace, ...parts }: LateParts) {
   return makeLateApprovals({
     ...parts,
-    find: async (sequence) => byNumber(await findOrderNumber(database.query, sequence)),
+    find: async (sequence) => atPlace(await findPlace(database.query, sequence)),
     onDelayed: ({ reference }, error) =>
       log("acquirer.late_approval_delayed", { err: error, reference }),
   });

@@ -8,6 +8,7 @@ import { endOfFile } from "../support/clean-up.ts";
 import { type Dialect, dialects, testOnEachDialect } from "../support/dialects.ts";
 import { bookedFor } from "../support/expect.ts";
 import { waitingLocks } from "../support/locks.ts";
+import { openPage } from "../support/posted-page.ts";
 import { readGw } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
@@ -124,4 +125,36 @@ test("an approval that comes while the database is away is kept until it is stor
 
   assert.equal((await merchant.status(payment)).status, "approved");
   assert.deepEqual(bookedFor(world, { "processor-rrn": first }), ["sale 1000", "reversal 1000"]);
+});
+
+test("a late approval finds its order though the database has lost the latest blocks of ids", async () => {
+  const merchant = world.merchant();
+  const sale = async () => {
+    const sold = await merchant.sale();
+    const reference = (await merchant.status(sold))["processor-rrn"] ?? "";
+    await world.bank.waitForMessage({ mti: "0200", reference });
+    return { "processor-rrn": reference };
+  };
+  await world.bank.setSwitches({ approveLate: true });
+  const first = await sale();
+  // It has an id, and no sequence number.
+  await openPage(merchant);
+  const charges = [first, await sale(), await sale()];
+  world.clock.advance(answerTimeoutMs);
+  await world.settle();
+  await world.pass(answerTimeoutMs);
+  const { database } = world.installation;
+  const [kept] = await database.query<{ first: string }>(
+    "select min(first_id) as first from order_blocks",
+  );
+  await database.query("delete from order_blocks where first_id > $1", [kept?.first]);
+  await database.query("update order_blocks set size = 1");
+  await world.bank.setSwitches({ approveLate: false });
+  for (const charge of charges) {
+    await until("the charge is booked and reversed", async () => {
+      await world.pass(answerTimeoutMs);
+      return bookedFor(world, charge).length === 2 || undefined;
+    });
+    assert.deepEqual(bookedFor(world, charge), ["sale 1015", "reversal 1015"]);
+  }
 });

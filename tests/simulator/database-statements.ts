@@ -229,8 +229,15 @@ const owned: Statement = (tables, [node]) => {
     .map(orderRow);
 };
 
-const byNumber: Statement = (tables, [first]) => {
-  const order = tables.orders.get(String(first));
+const byNumber: Statement = (tables, [first, last]) => {
+  const [low, high] = [Number(first), Number(last)];
+  const [order] =
+    low === high
+      ? [tables.orders.get(String(first))]
+      : tables.orders
+          .values()
+          .filter(({ id }) => Number(id) >= low && Number(id) <= high)
+          .sort((one, other) => Number(one.id) - Number(other.id));
   return order === undefined ? [] : [{ ...orderRow(order), is_here: true }];
 };
 
@@ -266,12 +273,14 @@ const takeNumbers: Statement = (tables, [ownTime, reached, isFirst, reachedId, w
   return [{ first_sequence: String(first_sequence), first_id: String(first_id) }];
 };
 
-const findBlock: Statement = (tables, [sequence]) =>
-  tables.blocks
+const findBlocks: Statement = (tables, [sequence]) => {
+  const blocks = tables.blocks
     .values()
-    .filter(({ first_sequence }) => first_sequence <= Number(sequence))
-    .sort((left, right) => right.first_sequence - left.first_sequence)
-    .slice(0, 1);
+    .sort((left, right) => left.first_sequence - right.first_sequence);
+  const behind = blocks.find(({ first_sequence }) => first_sequence > Number(sequence));
+  const before = blocks.findLast(({ first_sequence }) => first_sequence <= Number(sequence));
+  return [before, behind].filter((block) => block !== undefined);
+};
 
 // biome-ignore format: a table
 export const statements: Readonly<Record<string, Statement>> = {
@@ -291,7 +300,7 @@ export const statements: Readonly<Record<string, Statement>> = {
   request_by_serial:        () => [],
   time:                     (_tables, _values, nowMs) => [{ now: nowMs }],
   take_order_numbers:       takeNumbers,
-  order_block:              findBlock,
+  order_block:              findBlocks,
 };
 
 /** Statements without a name, by words that stand in no other. */

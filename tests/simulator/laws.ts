@@ -6,7 +6,7 @@ import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import type { OrderEvent } from "../../gateway/orders/events.ts";
 import type { Order, Transaction } from "../../gateway/orders/order.ts";
 import { isFinal } from "../../gateway/orders/stages.ts";
-import { totalsOf, transactionsOf } from "../../gateway/orders/transactions.ts";
+import { initialOf, totalsOf, transactionsOf } from "../../gateway/orders/transactions.ts";
 import { type OrderRow, unpackOrder } from "../../gateway/storage/order-row.ts";
 import { makeCellWatch, unreachable } from "./cells.ts";
 import { readSettings, strictShop } from "./configuration.ts";
@@ -216,7 +216,13 @@ export function makeLaws(tables: Tables, { books, secrets, proven }: Known) {
 
   function checkBooks(order: Order): void {
     const own = books.filter((each) => owners.get(each.reference) === order.id);
-    const standing = own.filter((each) => !each.isReversed && !isUnknowable(each));
+    const { stage, identifiers } = initialOf(order);
+    // An inquiry has told of it.
+    const isKnown = (reference: string) =>
+      stage === "approved" && reference === identifiers?.reference;
+    const standing = own.filter(
+      (each) => !each.isReversed && (isKnown(each.reference) || !isUnknowable(each)),
+    );
     const charges = standing.filter(({ captured }) => captured > 0);
     const taken = charges.reduce((sum, each) => sum + each.captured - each.returned, 0);
     const ours = totalsOf(order);
