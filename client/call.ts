@@ -116,8 +116,8 @@ export class AccessDenied extends Error {
 export type Unanswered = { readonly reason: string; readonly httpStatus: number | undefined };
 
 /**
- * No readable answer. The outcome of the request is unknown: send the identical request again, or
- * ask for the status by the merchant's own order id.
+ * No readable answer, or an internal failure of the gateway. The outcome of the request is unknown:
+ * send the identical request again, or ask for the status by the merchant's own order id.
  */
 export class Unreachable extends Error {
   override readonly name = "Unreachable";

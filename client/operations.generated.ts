@@ -1046,7 +1046,7 @@ export const errorCodes = {
   WALLET_DATA_NOT_SUPPORTED: 3011,
   /** An internal failure of the gateway; support finds it by the serial number. */
   INTERNAL_ERROR: 5000,
-  /** The gateway cannot store the request; nothing happened, send it again. */
+  /** The gateway cannot store the request now; send the identical request again. */
   TEMPORARILY_UNAVAILABLE: 5001,
   /** No link to the acquirer; nothing was sent. */
   GATE_UNAVAILABLE: 5002,

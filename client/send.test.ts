@@ -83,7 +83,7 @@ test("a synchronous request has more time than the gateway takes for waiting", a
 });
 
 test("a refusal is final, and is sent once", async (t) => {
-  for (const code of [2, 4, 7, 9, 13, 5000]) {
+  for (const code of [2, 4, 7, 9, 13, 5002]) {
     const { endpoint, received } = await makeScene(t, refuse(200, "NO", code));
 
     await assert.rejects(endpoint.sale(sale), (error) => {
@@ -117,6 +117,18 @@ test("tries are bounded; the last failure is told", async (t) => {
     return error instanceof Refused && error.code === 5001 && error.httpStatus === 503;
   });
   assert.equal(busy.received.length, 3);
+});
+
+test("after an internal failure of the gateway the outcome is unknown, not a refusal", async (t) => {
+  const failed = refuse(200, "INTERNAL_ERROR", 5000);
+  const passing = await makeScene(t, failed, say(acknowledged));
+  assert.equal((await passing.endpoint.sale(sale))["gw-order-id"], "77000001");
+
+  const lasting = await makeScene(t, failed);
+  await assert.rejects(lasting.endpoint.sale(sale), (error) => {
+    return error instanceof Unreachable && /INTERNAL_ERROR \(5000\)/.test(error.reason);
+  });
+  assert.equal(lasting.received.length, 3);
 });
 
 test("a sale that was not answered stays unknown when the gateway is busy afterwards", async (t) => {

@@ -1,7 +1,7 @@
 /**
  * One request over HTTP, repeated when that is safe: always with the identical body, when the
- * gateway says that the request had no effect (503, 429), and when no answer came to a request that
- * the gateway recognises as a repeat. Any other refusal is final.
+ * gateway asks for it (503, 429), and when no answer came, or that of an internal failure, to a
+ * request that the gateway recognises as a repeat. Any other refusal is final.
  */
 import {
   AccessDenied,
@@ -11,7 +11,7 @@ import {
   type Unanswered,
   Unreachable,
 } from "./call.ts";
-import { wordNames } from "./operations.generated.ts";
+import { errorCodes, wordNames } from "./operations.generated.ts";
 import { readForm } from "./web.ts";
 
 /** As much of `fetch` as is needed. */
@@ -113,8 +113,13 @@ async function tryOnce<Reply extends Fields>(
     const restMs = readRetryAfter(response.headers);
     const reply = readReply({ httpStatus, bytes }, fieldWord);
     if (reply instanceof Refused) {
-      const hadNoEffect = httpStatus === 503 || httpStatus === 429;
-      return { failure: reply, again: hadNoEffect ? "safe" : "never", restMs };
+      // The gateway may have stored the request before it failed: the outcome is unknown.
+      if (reply.code === errorCodes.INTERNAL_ERROR) {
+        const failure = { reason: reply.message, httpStatus };
+        return { failure, again: "if_repeatable", restMs };
+      }
+      const isAsked = httpStatus === 503 || httpStatus === 429;
+      return { failure: reply, again: isAsked ? "safe" : "never", restMs };
     }
     if (reply !== undefined && isReply(reply)) return { reply };
     // The answer came from a proxy, or was damaged in transit.

@@ -89,7 +89,7 @@ export const failures = {
   wallet_not_supported:     row("declined", 3011, "WALLET_DATA_NOT_SUPPORTED",  "the payment data is of a kind that cannot be processed"),
 
   internal_failure:         row("error", 5000, "INTERNAL_ERROR",          "an internal failure of the gateway; support finds it by the serial number"),
-  storage_unavailable:      row("error", 5001, "TEMPORARILY_UNAVAILABLE", "the gateway cannot store the request; nothing happened, send it again"),
+  storage_unavailable:      row("error", 5001, "TEMPORARILY_UNAVAILABLE", "the gateway cannot store the request now; send the identical request again"),
   gate_unavailable:         row("error", 5002, "GATE_UNAVAILABLE",        "no link to the acquirer; nothing was sent"),
   reversed_after_doubt:     row("error", 5003, "REVERSED",                "the acquirer did not answer; the charge was reversed"),
   processing_expired:       row("error", 5004, "PROCESSING_EXPIRED",      "the order was not processed in time; nothing was sent"),
