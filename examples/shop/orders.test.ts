@@ -1,6 +1,11 @@
 /** What the shop knows of an order only grows, in any order of news, and goods are shipped once. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { type News, openOrders } from "./orders.ts";
 
 const order = {
@@ -66,4 +71,65 @@ test("the acknowledgement of a second try opens the order again, that of the fir
   orders.apply("a", paid);
   orders.acknowledge("a", "79", null);
   assert.equal(orders.find("a")?.state, "paid");
+});
+
+test("an order that the gateway has acknowledged is not paid again, even if it is not found", () => {
+  const { orders } = begin();
+  orders.acknowledge("a", "77", null);
+  orders.apply("a", { state: "open", detail: "not_received" });
+
+  assert.equal(orders.find("a")?.detail, "unreachable");
+  assert.equal(orders.begin(order), false);
+});
+
+// biome-ignore format: a table
+const agreements: readonly (readonly [customer: string, keepCard: boolean, isMonthly: boolean, kept: readonly number[]])[] = [
+  ["c",     false, false, [0, 0]],
+  ["c",     true,  true,  [1, 1]],
+  ["other", true,  true,  [0, 0]],
+];
+
+test("what the customer agrees to with the second try counts, not that of the first", () => {
+  for (const [customer, keepCard, isMonthly, kept] of agreements) {
+    const orders = openOrders(":memory:");
+    orders.begin({ ...order, keepCard: true, isMonthly: true });
+    orders.apply("a", { state: "open", detail: "not_received" });
+
+    assert.equal(orders.begin({ ...order, customer, keepCard, isMonthly }), true);
+    const found = orders.find("a");
+    assert.deepEqual([found?.keepCard, found?.isMonthly], kept, customer);
+  }
+});
+
+/** Pays and ships in a transaction of its own, which ends only when the test waits for it. */
+const otherProcess = `
+  const { parentPort, workerData } = require("node:worker_threads");
+  const { DatabaseSync } = require("node:sqlite");
+  const database = new DatabaseSync(workerData.file);
+  database.exec("begin immediate; update orders set state = 'paid'");
+  database.exec("insert into history values ('a', 'now', 'shipped')");
+  const isWaiting = new Int32Array(workerData.shared);
+  parentPort.postMessage("begun");
+  Atomics.wait(isWaiting, 0, 0);
+  setTimeout(() => { database.exec("commit"); database.close(); }, 100);`;
+
+test("two processes that hear of the same payment ship once", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-orders-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "shop.sqlite");
+  const orders = openOrders(file);
+  t.after(() => orders.close());
+  orders.begin(order);
+  const shared = new SharedArrayBuffer(4);
+  const other = new Worker(otherProcess, { eval: true, workerData: { file, shared } });
+  await once(other, "message");
+  const ended = once(other, "exit");
+
+  Atomics.store(new Int32Array(shared), 0, 1);
+  Atomics.notify(new Int32Array(shared), 0);
+  orders.apply("a", paid);
+  await ended;
+
+  const shipped = orders.history("a").filter(({ what }) => what === "shipped");
+  assert.equal(shipped.length, 1);
 });

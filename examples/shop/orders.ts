@@ -63,10 +63,13 @@ const tables = `
     orderId text not null references orders, at text not null, what text not null
   ) strict;`;
 
+/** How long a change waits for that of another process. */
+const busyMs = 5_000;
+
 export type Orders = ReturnType<typeof openOrders>;
 
 export function openOrders(file: string) {
-  const database = new DatabaseSync(file);
+  const database = new DatabaseSync(file, { timeout: busyMs });
   database.exec(tables);
   const run = (sql: string, ...values: readonly (string | number | null)[]) =>
     database.prepare(sql).run(...values);
@@ -93,22 +96,30 @@ export function openOrders(file: string) {
      * Only an order that the gateway has never received may be sent again, under the same id.
      */
     begin({ id, customer, title, amount, currency, ...rest }: NewOrder): boolean {
-      const known = find(id);
-      if (known !== undefined) {
-        if (known.state !== "open" || known.detail !== "not_received") return false;
-        run("update orders set detail = 'sending' where id = ?", id);
-        return true;
-      }
       const { keepCard, isMonthly, follows } = rest;
-      atOnce(() => {
-        run(
-          `insert into orders (id, customer, title, amount, currency, keepCard, isMonthly, follows)
-            values (?, ?, ?, ?, ?, ?, ?, ?)`,
-          ...[id, customer, title, amount, currency, Number(keepCard), Number(isMonthly), follows],
+      return atOnce(() => {
+        const known = find(id);
+        if (known === undefined) {
+          run(
+            `insert into orders (id, customer, title, amount, currency, keepCard, isMonthly,
+              follows) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+            ...[id, customer, title, amount, currency, Number(keepCard), Number(isMonthly)],
+            follows,
+          );
+          note(id, "ordered");
+          return true;
+        }
+        if (!isNotReceived(known)) return false;
+        // The customer may have agreed to something else this time; a stranger's card is not kept.
+        const agreed = [keepCard, isMonthly].map((each) =>
+          Number(each && known.customer === customer),
         );
-        note(id, "ordered");
+        run(
+          "update orders set detail = 'sending', keepCard = ?, isMonthly = ? where id = ?",
+          ...[...agreed, id],
+        );
+        return true;
       });
-      return true;
     },
 
     /** The gateway has the order. A failure that is known already was that of an earlier try. */
@@ -125,18 +136,22 @@ export function openOrders(file: string) {
     },
 
     apply(id: string, news: News): void {
-      const order = find(id);
-      if (order === undefined || rank[news.state] < rank[order.state]) return;
-      const { detail = "", gatewayOrder = order.gatewayOrder } = news;
-      const refunded = larger(order, news.refunded ?? order.refunded);
+      // In the same transaction as the payment: shipped once, also after repeats and crashes, and
+      // when two processes hear of it.
       atOnce(() => {
+        const order = find(id);
+        if (order === undefined || rank[news.state] < rank[order.state]) return;
+        const { gatewayOrder = order.gatewayOrder } = news;
+        // What the gateway has acknowledged it has received, whatever it says now.
+        const isLost = isNotReceived(news) && order.gatewayOrder !== null;
+        const detail = isLost ? "unreachable" : (news.detail ?? "");
+        const refunded = larger(order, news.refunded ?? order.refunded);
         run(
           "update orders set state = ?, detail = ?, gatewayOrder = ?, refunded = ? where id = ?",
           ...[news.state, detail, gatewayOrder, refunded, id],
         );
         if (news.state === order.state) return;
         note(id, news.state);
-        // In the same transaction as the payment: once, also after repeats and crashes.
         if (news.state === "paid") note(id, "shipped");
       });
     },
@@ -150,16 +165,29 @@ export function openOrders(file: string) {
     close: () => database.close(),
   };
 
-  function atOnce(change: () => void): void {
+  /** What the change reads stays so until it is done: no other process writes meanwhile. */
+  function atOnce<Result>(change: () => Result): Result {
     database.exec("begin immediate");
     try {
-      change();
+      const result = change();
       database.exec("commit");
+      return result;
     } catch (error) {
       database.exec("rollback");
       throw error;
     }
   }
+}
+
+/** The gateway has never had the order: it may be sent again, under the same id. */
+export function isNotReceived({ state, detail }: Pick<News, "state" | "detail">): boolean {
+  return state === "open" && detail === "not_received";
+}
+
+/** One that the gateway has not received is charged again. */
+export function monthToCharge(following: readonly Order[]): number {
+  const last = following.at(-1);
+  return following.length + (last !== undefined && isNotReceived(last) ? 1 : 2);
 }
 
 function larger({ refunded, currency }: Order, amount: string): string {

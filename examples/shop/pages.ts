@@ -2,7 +2,7 @@
  * The shop's two pages: the checkout, and the order, which says what is known and no more. Text is
  * escaped by the template; no page ever contains a card number or a security code.
  */
-import type { Order } from "./orders.ts";
+import { isNotReceived, monthToCharge, type Order } from "./orders.ts";
 import { demonstrationContact } from "./payments.ts";
 
 export const product = { title: "A crate of winter apples", amount: "24.00", currency: "USD" };
@@ -219,11 +219,12 @@ function renderMonths(order: Order, following: readonly Order[]): Html | undefin
   );
   return html`<h2>Every month</h2>${months.length > 0 ? html`<ul>${months}</ul>` : undefined}
 <form method="post" action="/orders/${order.id}/next-month">
+<input type="hidden" name="month" value="${String(monthToCharge(following))}">
 <button>Charge the next month</button></form>`;
 }
 
 /** What the customer may rely on. An open order never asks for another payment elsewhere. */
-function sentencesOf({ id, state, detail, paymentPage }: Order): Said {
+function sentencesOf({ id, state, detail, paymentPage, follows }: Order): Said {
   if (state === "paid") {
     return { title: "Thank you", text: "You have paid. Your apples are on their way." };
   }
@@ -238,7 +239,8 @@ function sentencesOf({ id, state, detail, paymentPage }: Order): Said {
     const link = [`/orders/${id}/step`, "Continue to your bank"] as const;
     return { ...waits["bank_step"], link };
   }
-  if (detail === "not_received") {
+  if (isNotReceived({ state, detail })) {
+    if (follows !== null) return { ...waits["month"], link: [`/orders/${follows}`, "All months"] };
     return { ...waits["not_received"], link: [`/?order=${id}`, "Pay again"] };
   }
   const said = waits[detail] ?? waits["processing"];
@@ -247,7 +249,7 @@ function sentencesOf({ id, state, detail, paymentPage }: Order): Said {
 }
 
 // biome-ignore format: a table
-const waits: Readonly<Record<string, Said>> & Readonly<Record<"processing" | "bank_step" | "not_received" | "page", Said>> = {
+const waits: Readonly<Record<string, Said>> & Readonly<Record<"processing" | "bank_step" | "not_received" | "month" | "page", Said>> = {
   processing:   { againAfterS: 3,  title: "One moment",               text: "Your bank is deciding. This page will tell." },
   sending:      { againAfterS: 3,  title: "One moment",               text: "We are sending your payment. This page will tell." },
   bank_step:    { againAfterS: 15, title: "Your bank has a question", text: "Your bank wants to know that it is you. Nothing is charged before." },
@@ -255,6 +257,7 @@ const waits: Readonly<Record<string, Said>> & Readonly<Record<"processing" | "ba
   in_doubt:     { againAfterS: 5,  title: "We do not know yet",       text: "Your bank’s answer was lost. You may have been charged. Please do not pay again: we are finding out, and this order is paid once or not at all." },
   unreachable:  { againAfterS: 5,  title: "We do not know yet",       text: "We cannot reach the payment service. You may have been charged. Please do not pay again: we keep asking." },
   not_received: { againAfterS: 15, title: "Your payment did not arrive", text: "The payment service has not received it. You may pay again here: this order can be charged only once." },
+  month:        { againAfterS: 15, title: "Your payment did not arrive", text: "The payment service has not received it. This month can be charged again, and only once." },
   wrong_amount: {                  title: "We are checking",          text: "The amount that was charged is not the price. We are looking at it, and will write to you." },
 };
 

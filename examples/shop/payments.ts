@@ -103,7 +103,7 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
       const reply = await asValue(call);
       if (!(reply instanceof Error)) {
         orders.acknowledge(id, reply["gw-order-id"], reply["redirect-url"] ?? null);
-      } else if (reply instanceof Refused && reply.code !== errorCodes.DUPLICATE_ORDER) {
+      } else if (isFinalRefusal(reply) && reply.code !== errorCodes.DUPLICATE_ORDER) {
         orders.apply(id, { state: "failed", detail: reply.message });
       } else {
         // The client has repeated the request already. It may have arrived: only the gateway knows.
@@ -177,7 +177,7 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
     if (state !== "paid" || isWanted !== 1 || cardReference !== null || !gatewayOrder) return;
     const ids = { client_orderid: id, orderid: gatewayOrder };
     const reply = await asValue(endpoint.createCardRef(ids));
-    if (reply instanceof Refused) orders.dropCard(id);
+    if (isFinalRefusal(reply)) orders.dropCard(id);
     if (reply instanceof Error || reply["card-ref-id"] === undefined) return;
     const name = `${status["card-type"] ?? "Card"} ···· ${status["last-four-digits"] ?? ""}`;
     orders.keepCard(id, reply["card-ref-id"], name);
@@ -188,6 +188,11 @@ type Acknowledged = {
   readonly "gw-order-id": string;
   readonly "redirect-url"?: string | undefined;
 };
+
+/** A gateway that is busy or has failed says nothing about the request. */
+function isFinalRefusal(reply: unknown): reply is Refused {
+  return reply instanceof Refused && reply.httpStatus < 400;
+}
 
 /** What a status means to the shop. Doubt stays doubt: no clock of the shop ends it. */
 function newsOf(order: Order, status: StatusReply | GatewayError): News {

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { NewOrder, Order, Orders } from "./orders.ts";
+import { isNotReceived, monthToCharge, type NewOrder, type Order, type Orders } from "./orders.ts";
 import { product, renderCheckout, renderOrder } from "./pages.ts";
 import type { Payments, Visitor } from "./payments.ts";
 import { type Asked, type Reply, type Route, redirect } from "./server.ts";
@@ -125,15 +125,15 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
    * What the shop's monthly job does. The id names the order and the month: a job that runs twice
    * charges once. A month whose charge is open must end before the next one begins.
    */
-  async function chargeNextMonth(first: Order, { request }: Asked): Promise<Reply> {
+  async function chargeNextMonth(first: Order, { request, form }: Asked): Promise<Reply> {
     const before = orders.following(first.id);
-    const isOpen = before.some(({ state }) => state === "open");
-    const { cardReference } = first;
-    if (first.isMonthly !== 1 || first.state !== "paid" || cardReference === null || isOpen) {
+    const isOpen = before.some((month) => month.state === "open" && !isNotReceived(month));
+    const isDue = form["month"] === String(monthToCharge(before)) && !isOpen;
+    const { cardReference, customer } = first;
+    if (first.isMonthly !== 1 || first.state !== "paid" || cardReference === null || !isDue) {
       return redirect(`/orders/${first.id}`);
     }
-    const id = `${first.id}-${before.length + 2}`;
-    const { customer } = first;
+    const id = `${first.id}-${form["month"]}`;
     const agreed = { keepCard: false, isMonthly: false, follows: first.id };
     const order = begin({ ...product, id, customer, ...agreed });
     if (order !== undefined) await payments.payMonth(order, cardReference, visitorOf(request));
