@@ -142,7 +142,7 @@ export function openOrders(file: string) {
         const order = find(id);
         if (order === undefined || rank[news.state] < rank[order.state]) return;
         const { gatewayOrder = order.gatewayOrder } = news;
-        // What the gateway has acknowledged it has received, whatever it says now.
+        // What the gateway has acknowledged it has received, even if it does not find it now.
         const isLost = isNotReceived(news) && order.gatewayOrder !== null;
         const detail = isLost ? "unreachable" : (news.detail ?? "");
         const refunded = larger(order, news.refunded ?? order.refunded);

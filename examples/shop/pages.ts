@@ -72,8 +72,8 @@ ${renderWallets(id)}
 ${cards.map((order) => renderSavedCard(id, order))}
 ${renderCardForm(id)}
 </section>
-</div>
-${renderTestCards()}`;
+${renderTestCards()}
+</div>`;
   return renderPage(`${product.title} · Hill Orchard`, content);
 }
 

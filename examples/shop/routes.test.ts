@@ -1,4 +1,4 @@
-/** The shop beside a gateway that answers from a script: bad days that the sandbox does not have. */
+/** The shop beside a gateway that follows a script: failures that the sandbox does not have. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
