@@ -45,7 +45,7 @@ test("the demonstration shop has full marks, and a careless copy loses points", 
     ["delayed",   "10", "The order is open, and should be paid.",                "merchant-api/status"],
     ["forged",    "15", "A forged approval was answered with 2xx.",              "callbacks#the-request"],
     ["replayed",  "10", "The order is refunded, and should be paid.",            "callbacks#which-fields-are-proven"],
-    ["repeated",  "10", "The gateway has more than one order for one purchase.", "concepts#repeats"],
+    ["repeated",  "10", "At the end: The gateway has more than one order for one purchase.", "concepts#repeats"],
   ]);
   assert.match(few.output, /^25 of 100 points\.$/m);
   assert.equal(few.child.exitCode, 1);
