@@ -9,20 +9,17 @@ import {
   asOrderId,
   asSerialNumber,
   isLongId,
-  isNumericId,
   longIdsFrom,
   type MerchantId,
   type OrderId,
-  orderIdsOf,
   type ReceiptId,
   type SerialNumber,
 } from "../values/ids.ts";
 import { type Instant, monthStart } from "../values/time.ts";
 import type { RequestDigest } from "../vault/request-digests.ts";
-import { isHere, livesHere, MerchantMoving } from "./cells.ts";
+import { isHere, livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeFindRow, makeGather, plainArray, textArray } from "./gather.ts";
-import type { OrderPlace } from "./order-ids.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
 
 type ClientOrderKey = { readonly merchantId: MerchantId; readonly clientOrderId: string };
@@ -130,72 +127,6 @@ export async function findBySerial(
   if (typeof row?.order_id !== "string") return undefined;
   const describes = row.describes === null ? serial : asSerialNumber(row.describes);
   return { orderId: asOrderId(row.order_id), describes };
-}
-
-/**
- * For messages that name an order and no merchant, in one cell. An order whose merchant is fenced
- * there is a copy, which may be stale: that it was found says only that it is elsewhere.
- */
-export async function findByNumber(query: Query, number: number): Promise<Order | undefined> {
-  const { first, last } = orderIdsOf(number);
-  // A host may name a number that is no id at all.
-  return isNumericId(last) ? findBetween(query, first, last) : undefined;
-}
-
-/** Also an order whose merchant is not known. */
-export function findById(query: Query, id: OrderId): Promise<Order | undefined> {
-  return findBetween(query, id, id);
-}
-
-/** In one cell, like `findByNumber`. */
-export async function findAtPlace(query: Query, place: OrderPlace): Promise<Order | undefined> {
-  const named = await findByNumber(query, place.number);
-  if (named !== undefined || place.gap === undefined) return named;
-  const order = await findInGap(query, place.sequence, place.gap);
-  return order && findById(query, order.id);
-}
-
-/** Ids and sequence numbers grow together, in whatever cell an order is. */
-async function findInGap(
-  query: Query,
-  sequence: number,
-  gap: { readonly low: number; readonly high: number },
-): Promise<Order | undefined> {
-  let { low, high } = gap;
-  while (low <= high) {
-    const middle = low + Math.floor((high - low) / 2);
-    const order = await findCharged(query, middle, high);
-    if (order?.sequence === sequence) return order;
-    if (order === undefined || order.sequence > sequence) high = middle - 1;
-    else low = Number(order.id) + 1;
-  }
-  return undefined;
-}
-
-/** The first one in the range: an order that was never charged has no sequence number. */
-async function findCharged(query: Query, low: number, high: number): Promise<Order | undefined> {
-  for (let from = low; from <= high; ) {
-    const row = await findFirst(query, String(from), String(high));
-    const order = row && unpackOrder(row);
-    if (order === undefined || order.sequence > 0) return order;
-    from = Number(order.id) + 1;
-  }
-  return undefined;
-}
-
-async function findBetween(query: Query, first: string, last: string): Promise<Order | undefined> {
-  const row = await findFirst(query, first, last);
-  if (row?.is_here === false) throw new MerchantMoving(`order ${row.id} is in another cell`);
-  return row && unpackOrder(row);
-}
-
-async function findFirst(query: Query, first: string, last: string) {
-  const [row] = await query<OrderRow & { is_here: boolean }>(
-    `select ${orderColumns}, ${isHere} as is_here from orders
-     where id between $1 and $2 order by id limit 1`,
-    [first, last],
-  );
-  return row;
 }
 
 /**

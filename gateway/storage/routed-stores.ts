@@ -19,10 +19,9 @@ import { makeFindSealedCard, makePendingCardStore, makeReferenceStore } from "./
 import type { Cells } from "./cells.ts";
 import { makeBegin, makeCommit } from "./commit.ts";
 import { makeEnter } from "./enter-card.ts";
+import { findAtPlace, findByNumber } from "./find-by-number.ts";
 import {
   countInDoubt,
-  findAtPlace,
-  findByNumber,
   findBySerial,
   makeFindByReceipt,
   makeFindDue,
@@ -77,8 +76,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     commit: makeCommit(hot, node, { onBatch: onBatch("move"), ...brief }),
     enter: makeEnter(hot, node, { onBatch: onBatch("move"), ...brief }),
     commitAtLast: makeCommit(hot, node, { onBatch: onBatch("move"), ...endless }),
-    byNumber: (number: number) => findByNumber(hot, number),
-    atPlace: (place: OrderPlace) => findAtPlace(hot, place),
+    hot,
     bySerial: (merchant: MerchantId, serial: SerialNumber) => findBySerial(hot, merchant, serial),
     findDue: makeFindDue(hot),
     findOwned: makeFindOwned(hot),
@@ -110,10 +108,8 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     findBySerial: (merchant: MerchantId, serial: SerialNumber) =>
       stores.call(merchant, (store) => store.bySerial(merchant, serial)),
     /** For what names an order and no merchant. */
-    byNumber: (number: number): Promise<Order | undefined> =>
-      stores.search((store) => store.byNumber(number)),
-    atPlace: (place: OrderPlace): Promise<Order | undefined> =>
-      stores.search((store) => store.atPlace(place)),
+    byNumber: (number: number) => stores.search(({ hot }) => findByNumber(hot, number)),
+    atPlace: (place: OrderPlace) => stores.search(({ hot }) => findAtPlace(hot, place)),
     findDue: async (now: Instant, most: number) =>
       (await stores.each((store) => store.findDue(now, most))).flat(),
     findOwned: async (owner: string) =>

@@ -12,6 +12,7 @@ import { settledPlanner, settledStatement } from "./chargebacks.ts";
 import { beginStatement, moveStatement, writtenStatement } from "./commit.ts";
 import { besideOthers, hotPlanner, type Query } from "./database.ts";
 import { enterStatement } from "./enter-card.ts";
+import { findAtPlace, findByNumber } from "./find-by-number.ts";
 import * as find from "./find-orders.ts";
 import { addOrders } from "./generated-orders.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
@@ -34,8 +35,9 @@ const hot: Readonly<Record<string, string | Looks>> = {
   "orders by id":                  (query) => find.makeFindOrders(query).byId({ merchantId: merchant, orderId: id }),
   "versions of ended orders":      (query) => find.makeFindOrders(query).isCurrent(draft),
   "orders by client order id":     (query) => find.makeFindOrders(query).findExisting(merchant, "invoice-1"),
-  "an order by its number":        (query) => find.findByNumber(query, 42),
-  "an order by a long id's number": (query) => find.findByNumber(query, 590_000_000_042),
+  "an order by its number":        (query) => findByNumber(query, 42),
+  "an order by a long id's number": (query) => findByNumber(query, 590_000_000_042),
+  "an order between two blocks":   (query) => findAtPlace(query, { sequence: 1, number: 1, gap: { low: 10, high: 90 } }),
   "a request by its serial number": (query) => find.findBySerial(query, merchant, serial),
   "due orders":                    find.due,
   "due orders of before":          (query) => find.makeFindDue(query)(now, 9),

@@ -31,7 +31,8 @@ import {
 } from "../storage/callback-journal.ts";
 import type { Cells } from "../storage/cells.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
-import { countInDoubt, findById, findHistory } from "../storage/find-orders.ts";
+import { findById } from "../storage/find-by-number.ts";
+import { countInDoubt, findHistory } from "../storage/find-orders.ts";
 import {
   countFailingCallbacks,
   findFigures,

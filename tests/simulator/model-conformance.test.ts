@@ -16,12 +16,8 @@ import { makeFindSealedCard, makePendingCardStore } from "../../gateway/storage/
 import { makeBegin, makeCommit } from "../../gateway/storage/commit.ts";
 import type { Query } from "../../gateway/storage/database.ts";
 import { makeEnter } from "../../gateway/storage/enter-card.ts";
-import {
-  findByNumber,
-  makeFindDue,
-  makeFindOrders,
-  makeFindOwned,
-} from "../../gateway/storage/find-orders.ts";
+import { findByNumber } from "../../gateway/storage/find-by-number.ts";
+import { makeFindDue, makeFindOrders, makeFindOwned } from "../../gateway/storage/find-orders.ts";
 import { makeFixedName } from "../../gateway/storage/presence.ts";
 import {
   type DatabaseForTests,
