@@ -26,9 +26,11 @@ type Known = {
   readonly secrets: readonly string[];
   /** Ids of authentications that an issuer has approved. */
   readonly proven: ReadonlySet<string>;
+  /** Serial numbers and statuses that receivers of callbacks have accepted. */
+  readonly heard: ReadonlySet<string>;
 };
 
-export function makeLaws(tables: Tables, { books, secrets, proven }: Known) {
+export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Known) {
   const violations: Violation[] = [];
   /** The final stage of each transaction, by its serial number. */
   const ended = new Map<string, string>();
@@ -194,6 +196,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven }: Known) {
         breakLaw("doubt ends", `${stage}, owes ${order.owed?.effect ?? "nothing"}`, order.id);
         continue;
       }
+      checkTold(order);
       if (lost.has(order.clientOrderId)) continue;
       checkBooks(order);
       const { held, standing } = totalsOf(order);
@@ -212,6 +215,14 @@ export function makeLaws(tables: Tables, { books, secrets, proven }: Known) {
       if (reason !== undefined) breakLaw("a cell is unreachable", `${cell}: ${reason}`);
     }
     violations.push(...findLeftovers(tables, secrets, endedAt));
+  }
+
+  /** By what receivers have accepted, and not by what the gateway thinks of its callbacks. */
+  function checkTold(order: Order): void {
+    for (const { serialNumber, stage } of transactionsOf(order)) {
+      if (heard.has(`${serialNumber} ${stage}`)) continue;
+      breakLaw("every final status is told", `no receiver has heard of ${stage}`, order.id);
+    }
   }
 
   function checkBooks(order: Order): void {

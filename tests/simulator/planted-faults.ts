@@ -56,6 +56,8 @@ export const plantedFaults: readonly PlantedFault[] = [
     right: "if (room <= 0 || isStopping) return 0;", wrong: "if (room <= 0 || !isStopping) return 0;" },
   { name: "a later callback does not wait for an earlier one", file: "callbacks/deliver.ts",
     right: "if (callback.sequence > 1 && (await store.waitsForEarlier(callback))) return;\n", wrong: "" },
+  { name: "the result of a follow-up is not called back", file: "orders/advance.ts",
+    right: "earlier.length === 0 ? (serverCallback ?? notify) : notify;", wrong: "earlier.length === 0 ? (serverCallback ?? notify) : undefined;" },
   { name: "an order that rests has no deadline", file: "orders/advance.ts",
     right: "return owed?.claimableAt ?? deadlineAt;", wrong: "return owed?.resting === true ? undefined : (owed?.claimableAt ?? deadlineAt);" },
   { name: "an order keeps the card number", file: "engine/new-card.ts",

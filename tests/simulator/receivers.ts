@@ -15,8 +15,11 @@ type World = { readonly time: VirtualTime; readonly story: Story; readonly rando
 
 export function makeReceivers({ time, story, random }: World) {
   let failUntil = 0;
+  /** The serial number and status of every result that a receiver has accepted. */
+  const heard = new Set<string>();
 
   return {
+    heard,
     send,
     fail(forMs: number): void {
       failUntil = time.now() + forMs;
@@ -33,6 +36,10 @@ export function makeReceivers({ time, story, random }: World) {
     const tookMs = status === undefined ? 15_000 : random.skewed(5, 4_000);
     const own = { at: asInstant(startOfTime + Math.floor(time.now())), method, url, body };
     story.note(`callback ${status}`);
+    if (status === 200) {
+      const { searchParams } = new URL(url);
+      heard.add(`${searchParams.get("serial-number")} ${searchParams.get("status")}`);
+    }
     const failure = status === undefined ? "timeout" : undefined;
     const rest = { durationMs: Math.round(tookMs), answer: "", retryAfterMs: undefined };
     return new Promise((resolve) => {

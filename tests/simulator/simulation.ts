@@ -85,8 +85,9 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     },
   });
   const { books } = host;
-  const laws = makeLaws(server.tables, { books, secrets: allDigits, ...directory });
   const receivers = makeReceivers({ time, story, random: random.fork("receivers") });
+  const { heard } = receivers;
+  const laws = makeLaws(server.tables, { books, secrets: allDigits, heard, ...directory });
   const changeRandom = random.fork("changes");
   const configurations = makeConfigurations(() => {
     for (const slot of slots) slot.notice(changeRandom.skewed(1, 5_000));
