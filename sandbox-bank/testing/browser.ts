@@ -15,6 +15,8 @@ export type Button = { readonly name: string; readonly value: string };
 
 export type BrowserPage = {
   readonly status: number;
+  /** Where redirects have led. */
+  readonly address: string;
   readonly html: string;
   readonly headers: Headers;
   readonly forms: readonly Form[];
@@ -26,8 +28,8 @@ export async function post(
 ): Promise<BrowserPage> {
   const response = await fetch(url, { method: "POST", body: new URLSearchParams(fields) });
   const html = await response.text();
-  const { status, headers } = response;
-  return { status, html, headers, forms: readForms(html, url) };
+  const { status, headers, url: address } = response;
+  return { status, address, html, headers, forms: readForms(html, address) };
 }
 
 /** The forms of a page; addresses are taken relative to that of the page. */

@@ -98,6 +98,14 @@ describe("receivers of signed callbacks", () => {
   }
 });
 
+test("a receiver in php without its secret takes no forged callback", {
+  skip: isMissing("php"),
+}, async (t) => {
+  const { url } = await start(t, "php", nthOf(callbacks, "php", 1));
+
+  assert.equal(await forge(url, { key: "whsec_", at: Math.floor(Date.now() / 1000) }), 500);
+});
+
 describe("shops that drive 3-D Secure", () => {
   // biome-ignore format: a table
   const visits = [
@@ -113,6 +121,8 @@ describe("shops that drive 3-D Secure", () => {
         const visit = await visitShop(url, card);
         assert.deepEqual(visit, { passes, ends }, output());
       }
+      // Python hangs up.
+      await post(`${url}pay`, { number: "1" }).catch(() => undefined);
       const stranger = await fetch(`${url}step?id=1%0d%0aset-cookie:%20a=b`);
       assert.deepEqual([stranger.status, stranger.headers.get("set-cookie")], [404, null]);
     });
@@ -169,6 +179,8 @@ function nthOf(fences: readonly Fence[], language: Language, at: number): string
 }
 
 let count = 0;
+/** As PHP is without a `php.ini`: what it prints ends the headers. */
+const strictPhp = "-d display_errors=1 -d output_buffering=0";
 
 /** Runs until the test ends. */
 async function start(
@@ -181,7 +193,7 @@ async function start(
   const file = `program-${count}.${language}`;
   await writeFile(join(folder, file), text);
   const PORT = await findFreePort();
-  const serve = language === "php" ? `-S localhost:${PORT} ` : "";
+  const serve = language === "php" ? `${strictPhp} -S localhost:${PORT} ` : "";
   await writeFile(join(folder, `${file}.sh`), `exec ${interpreters[language]} ${serve}${file}`);
   const program = startShell(`${file}.sh`, folder, { ...variablesOf(world), ...more, PORT });
   atEnd(t, () => program.kill());
@@ -225,11 +237,9 @@ const patienceMs = 120_000;
 /** Pays, and does what each page asks of the cardholder until the shop tells the result. */
 async function visitShop(url: string, number: string) {
   const passes: string[] = [];
-  let page = (await post(`${url}pay`, { number })).html;
-  let address = url;
+  let { html: page, address } = await post(`${url}pay`, { number });
   const submit = async (action: string, fields: Readonly<Record<string, string>>) => {
-    page = (await post(action, fields)).html;
-    address = action;
+    ({ html: page, address } = await post(action, fields));
   };
   const endsBy = Date.now() + patienceMs;
   while (Date.now() < endsBy) {
