@@ -48,12 +48,8 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
   const lost = new Set<string>();
 
   return {
-    violations,
+    ...{ violations, onCommitsLost, onCallbackEnded, onMissing, breakLaw },
     reached: cells.reached,
-    onCommitsLost,
-    onCallbackEnded,
-    onMissing,
-    breakLaw,
     ownerOf: (reference: string) => owners.get(reference) ?? "",
     onAcknowledged: (orderId: string) => void acknowledged.add(orderId),
     /** A merchant that asks one question after the other was told of the transaction. */
