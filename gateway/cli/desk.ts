@@ -50,8 +50,6 @@ export class NotOffered extends Problem {
   }
 }
 
-export type Desk = ReturnType<typeof makeDesk>;
-
 /** They wait here, and not on connections, which changes need. */
 const trialsMax = 20;
 

@@ -57,8 +57,6 @@ const walkEveryMs = hours(1);
 /** A payment that began before the removal of its card is committed by then. */
 const pauseMs = 60_000;
 
-export type Retention = ReturnType<typeof makeRetention>;
-
 export function makeRetention(dependencies: Dependencies) {
   const { store, clock, keepDaysOf, listDays, audit } = dependencies;
   /** Condemned before the previous run ended: messages that were begun with them have been sent. */

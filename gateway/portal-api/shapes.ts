@@ -244,4 +244,3 @@ export const homeShape = record({
   links: list(record({ gate: text(), up: whole(), wanted: whole() })),
   missing: list(text("what keeps this node from being ready")),
 });
-export type HomeView = ValueOf<typeof homeShape>;

@@ -42,8 +42,6 @@ const grains = {
 export type Grain = keyof typeof grains;
 const grainRows = Object.entries(grains) as readonly [Grain, (typeof grains)[Grain]][];
 
-export type OrderIndex = ReturnType<typeof makeOrderIndex>;
-
 export function makeOrderIndex(database: Database, options: IndexOptions) {
   const { describe, pageSize = usualPageSize } = options;
   return { write, sweep, walk };

@@ -32,23 +32,6 @@ const matrix = {
 export type Right = keyof typeof matrix;
 export const rights = Object.keys(matrix) as readonly Right[];
 
-// biome-ignore format: a table
-export const rightMeanings: Readonly<Record<Right, string>> = {
-  see_orders:        "orders, their history, masked cards and callbacks",
-  see_configuration: "merchants, endpoints, groups, gates and directory servers, without secrets",
-  see_audit:         "the audit",
-  reveal_secrets:    "control keys and secrets of callbacks, in the clear",
-  resend_callbacks:  "have callbacks sent again",
-  move_money:        "pay, payment links, capture, refund, settle orders in doubt",
-  reconcile:         "settlement and chargeback files",
-  change_merchants:  "merchants, endpoints, groups, screening",
-  change_acquiring:  "gates, directory servers, wallets, the BIN table",
-  manage_keys:       "control keys, OAuth keys, keys of gates and of the vault",
-  manage_users:      "users and their roles",
-  erase_data:        "cards and persons' data",
-  operate:           "cells, migrations, checks of the installation",
-};
-
 export function isRole(text: string): text is Role {
   return roles.some((role) => role === text);
 }

@@ -33,8 +33,6 @@ type Dependencies = {
   readonly onRefused: (merchant: Merchant, cause: string) => void;
 };
 
-export type MerchantSessions = ReturnType<typeof makeMerchantSessions>;
-
 const urlCharactersMax = 2048;
 const nameCharactersMax = 64;
 const answerBytesMax = 65_536;

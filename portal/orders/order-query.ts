@@ -11,7 +11,6 @@ export type OrderLine = OutputOf<"GET /orders">["orders"][number];
 export const filterNames = [
   ...(["status", "stage", "type", "endpoint", "gate", "currency", "network"] as const),
 ];
-export type FilterName = (typeof filterNames)[number];
 
 /** What the address has besides the page and the selected row. */
 const kept = ["search", "merchant", "from", "until", ...filterNames] as const;

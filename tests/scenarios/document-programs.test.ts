@@ -129,7 +129,7 @@ describe("shops that drive 3-D Secure", () => {
   }
 });
 
-test("what a receiver has heard is told apart: new, in progress, done", async () => {
+test("a receiver tells a new callback from one in progress and from one it has handled", async () => {
   const table = nthOf(callbacks, "ts", 2);
   const [definition = ""] = /create table .*$/m.exec(table) ?? [];
   const program = `import pg from "pg";
