@@ -2,8 +2,8 @@
  * `npm run simulate -- --seeds 200` runs seeds from 1 on, on two cores (`--workers`), `--seed 17`
  * one of them, `--fresh` one that is new; `--from`, `--orders` and `--seconds` bound the run,
  * `--cells` lists the cells of the transition tables that were not reached. A seed that breaks a
- * law is shown with the shortest history that was found, or with its own (`--whole`), and the exit
- * status is 1.
+ * law is shown with the shortest history that was found, or with its own (`--whole`); the run goes
+ * on until each process has found `--findings` of them, and the exit status is 1.
  */
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -24,6 +24,7 @@ const { values } = parseArgs({
     orders: { type: "string", default: "100" },
     seconds: { type: "string", default: "0" },
     workers: { type: "string", default: String(Math.min(2, availableParallelism())) },
+    findings: { type: "string", default: "1" },
     whole: { type: "boolean", default: false },
     cells: { type: "boolean", default: false },
   },
@@ -38,57 +39,72 @@ const [from, count] =
   only === undefined ? [Number(values.from), Number(values.seeds)] : [Number(only), 1];
 if (fresh !== undefined) console.log(`seed ${fresh}`);
 
+const progressMs = 60_000;
 const sums = { seeds: 0, orders: 0, charges: 0, events: 0, virtualMs: 0, faults: 0 };
-const total = { sums, reached: [] as string[], met: {} as Record<string, number> };
+type Total = {
+  readonly sums: typeof sums;
+  readonly reached: readonly string[];
+  readonly met: Readonly<Record<string, number>>;
+};
+const total = { sums, reached: new Set<string>(), met: {} as Record<string, number> };
 const isWorker = process.send !== undefined;
 const workers = Math.min(Number(values.workers), count);
 if (!isWorker && workers > 1) {
   const shares = Array.from({ length: workers }, (_, index) => runShare(index));
+  const progress = setInterval(tellProgress, progressMs);
   const codes = await Promise.all(shares);
+  clearInterval(progress);
   if (codes.some((code) => code !== 0)) process.exitCode = 1;
 } else {
   await runSeeds();
 }
-if (isWorker) process.send?.(total, () => process.disconnect?.());
+if (isWorker) process.disconnect?.();
 else summarize();
 
 /** Every so many seeds, in another process. */
 function runShare(index: number): Promise<number | null> {
-  const { seconds, orders } = values;
+  const { seconds, orders, findings } = values;
   const share = ["--from", `${from + index}`, "--every", `${workers}`, "--orders", orders];
-  const bounds = ["--seeds", `${count - index}`, "--seconds", seconds];
+  const bounds = ["--seeds", `${count - index}`, "--seconds", seconds, "--findings", findings];
   const flags = values.whole ? ["--whole"] : [];
   const child = fork(fileURLToPath(import.meta.url), [...share, ...bounds, ...flags]);
-  child.on("message", (message) => add(message as typeof total));
+  child.on("message", (message) => add(message as Total));
   return new Promise((resolve) => child.on("close", resolve));
 }
 
 async function runSeeds(): Promise<void> {
   const every = Number(values.every);
+  let left = Number(values.findings);
   for (let seed = from; seed < from + count && secondsSinceStart() < limitS; seed += every) {
     const outcome = await simulate(seed, planOf(seed, Number(values.orders)));
-    add(totalOf(outcome));
+    if (isWorker) process.send?.(totalOf(outcome));
+    else add(totalOf(outcome));
     if (only !== undefined) console.log(`seed ${outcome.seed}: trace ${outcome.hash}`);
     if (outcome.violations.length === 0) continue;
     show(values.whole ? outcome : await shorten(outcome));
     process.exitCode = 1;
-    break;
+    left -= 1;
+    if (left <= 0) break;
   }
 }
 
-function totalOf({ plan, orders, charges, events, virtualMs, reached }: Outcome): typeof total {
+function tellProgress(): void {
+  console.log(`${sums.seeds} of ${count} seeds after ${Math.round(secondsSinceStart())} s`);
+}
+
+function totalOf({ plan, orders, charges, events, virtualMs, reached }: Outcome): Total {
   const met: Record<string, number> = {};
   for (const { kind } of plan.faults) met[kind] = (met[kind] ?? 0) + 1;
   const counted = { seeds: 1, orders, charges, events, virtualMs, faults: plan.faults.length };
   return { sums: counted, reached: [...reached], met };
 }
 
-function add(more: typeof total): void {
+function add(more: Total): void {
   for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += more.sums[name];
   for (const [kind, times] of Object.entries(more.met)) {
     total.met[kind] = (total.met[kind] ?? 0) + times;
   }
-  total.reached = [...new Set([...total.reached, ...more.reached])];
+  for (const cell of more.reached) total.reached.add(cell);
 }
 
 function show({ seed, plan, violations, story }: Outcome): void {
@@ -106,7 +122,7 @@ function show({ seed, plan, violations, story }: Outcome): void {
 
 function summarize(): void {
   const { seeds, orders, charges, faults, events, virtualMs } = sums;
-  const reached = new Set(total.reached);
+  const { reached } = total;
   const reachable = allCells.filter((cell) => !unreachable.has(cell));
   console.log(
     `${seeds} seeds in ${Math.round(secondsSinceStart())} s: ${orders} orders, ` +
