@@ -81,6 +81,8 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   const manners: Manners = { ...goodManners };
   /** Charges that the host books when it is asked to reverse them, by reference. */
   const waiting = new Map<string, { readonly message: IsoMessage; readonly line: Line }>();
+  /** References of charges that it has denied to an inquiry or a reversal. */
+  const denied = new Set<string>();
   const sockets = new Set<VirtualSocket>();
   const ports = new WeakMap<IsoMessage, number>();
   let approvals = 100_000;
@@ -131,6 +133,11 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     const manner = random.pick(isFickle ? fickle : isUnruly ? unruly : usual);
     const laterMs = manner === "queue" ? random.between(0, queueMaxMs) : random.skewed(5, 2_000);
     time.after(laterMs, process, () => {
+      // It was asked while the charge waited, and said that it knows of none.
+      if (denied.has(message.fields[37] ?? "")) {
+        bookLate(message, line, 0);
+        return;
+      }
       tell(`the host meets ${message.mti} with: ${manner}`, message.fields[37] ?? "");
       carryOut(manner, message, (fields, afterMs) => answer(line, message, fields, afterMs));
       if (manner === "garble") garble(line, message);
@@ -216,12 +223,13 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     tell(`the host ${isLost ? "loses" : `answers ${code} to`} ${message.mti}`, reference);
     if (isLost) return;
     if (code === "00") for (const charge of charges) charge.isReversed = true;
-    const crossingMs = code === "25" ? bookWaiting(reference) : undefined;
+    const crossingMs = code === "25" ? deny(reference) : undefined;
     if (!isUnanswered) answer(line, message, { 39: code }, crossingMs);
   }
 
-  /** The host books it as soon as it has denied it; returns when its denial is sent. */
-  function bookWaiting(reference: string): number | undefined {
+  /** The host may book it as soon as it has denied it; returns when its denial is sent. */
+  function deny(reference: string): number | undefined {
+    denied.add(reference);
     const charge = waiting.get(reference);
     if (charge === undefined || random.chance(0.5)) return undefined;
     waiting.delete(reference);
@@ -242,7 +250,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
       `the host is asked about ${type} and ${known ? "knows it" : "does not know it"}`,
       reference,
     );
-    const crossingMs = !known && isCharge ? bookWaiting(reference) : undefined;
+    const crossingMs = !known && isCharge ? deny(reference) : undefined;
     if (random.chance(manners.unruly / 3)) return;
     const fields = known ? { ...known, 38: String(approvals), 39: "00" } : { 39: "25" };
     answer(line, message, fields, crossingMs);
