@@ -81,7 +81,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   const manners: Manners = { ...goodManners };
   /** Charges that the host books when it is asked to reverse them, by reference. */
   const waiting = new Map<string, { readonly message: IsoMessage; readonly line: Line }>();
-  /** References of charges that it has denied to an inquiry or a reversal. */
+  /** References of charges that it has denied to an inquiry, a reversal or an operator. */
   const denied = new Set<string>();
   const sockets = new Set<VirtualSocket>();
   const ports = new WeakMap<IsoMessage, number>();
@@ -95,6 +95,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   function amountDone(reference: string, trace: string, kind: string): number {
     const standing = books.filter((each) => each.reference === reference && !each.isReversed);
     const isCharge = kind === "sale" || kind === "preauth" || kind === "account-verification";
+    if (isCharge && standing.length === 0) denied.add(reference);
     if (isCharge) return standing.reduce((sum, { amount }) => sum + amount, 0);
     return done.get(`${kind === "capture" ? "022" : "040"} ${trace} ${reference}`) ?? 0;
   }
