@@ -66,7 +66,7 @@ export function makeNodeSlot(name: string, world: World) {
     jump: machine.jump,
     drift: machine.drift,
     heal(): void {
-      process.frozenUntil = 0;
+      time.thaw(process);
       machine.heal();
       if (!process.isAlive) start();
     },

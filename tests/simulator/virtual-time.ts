@@ -23,6 +23,8 @@ type Event = {
   readonly owner: SimulatedProcess;
   readonly task: () => void;
   isCancelled: boolean;
+  /** Its process was frozen when it was due. */
+  isHeld: boolean;
 };
 
 const realSetImmediate = setImmediate;
@@ -47,13 +49,23 @@ export function makeVirtualTime() {
     after,
     runAs: <Result>(owner: SimulatedProcess, task: () => Result) => running.run(owner, task),
     run,
+    thaw,
   };
+
+  /** The process goes on before its time, with the events that it was kept from. */
+  function thaw(owner: SimulatedProcess): void {
+    owner.frozenUntil = 0;
+    for (const event of queue.splice(0)) {
+      if (event.owner === owner && event.isHeld) event.at = now;
+      push(queue, event);
+    }
+  }
 
   /** Returns how to call it off. */
   function after(delayMs: number, owner: SimulatedProcess, task: () => void): () => void {
     const at = now + Math.max(0, Number.isFinite(delayMs) ? delayMs : 0);
     place += 1;
-    const event = { at, place, owner, task, isCancelled: false };
+    const event = { at, place, owner, task, isCancelled: false, isHeld: false };
     push(queue, event);
     return () => {
       event.isCancelled = true;
@@ -69,6 +81,7 @@ export function makeVirtualTime() {
       if (event.isCancelled || !event.owner.isAlive) continue;
       if (event.owner.frozenUntil > event.at) {
         event.at = event.owner.frozenUntil;
+        event.isHeld = true;
         push(queue, event);
         continue;
       }
