@@ -4,17 +4,22 @@
  * more events; one that is frozen gets them when it goes on.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { nextTick } from "node:process";
 
 /** A node, the database's server, the host or a merchant. */
 export class SimulatedProcess {
   readonly name: string;
   isAlive = true;
   frozenUntil = 0;
+  /** Runs a task as this process, once it has been made. */
+  enter: ((task: () => void) => void) | undefined;
 
   constructor(name: string) {
     this.name = name;
   }
 }
+
+const realTurn = setImmediate;
 
 type Event = {
   at: number;
@@ -26,8 +31,6 @@ type Event = {
   /** Its process was frozen when it was due. */
   isHeld: boolean;
 };
-
-const realSetImmediate = setImmediate;
 
 export type VirtualTime = ReturnType<typeof makeVirtualTime>;
 
@@ -87,9 +90,11 @@ export function makeVirtualTime() {
       }
       now = event.at;
       count += 1;
-      running.run(event.owner, event.task);
-      // A turn of the real event loop: every promise that is ready has run by then.
-      await new Promise((resolve) => realSetImmediate(resolve));
+      event.owner.enter ??= running.run(event.owner, () => AsyncLocalStorage.snapshot());
+      event.owner.enter(event.task);
+      // Every promise that is ready has run by then. The real event loop turns now and then only:
+      // a turn costs as much as the event.
+      await new Promise((resolve) => (count % 256 === 0 ? realTurn : nextTick)(resolve));
     }
     if (queue.length === 0 || (queue[0]?.at ?? 0) > until) now = Math.max(now, until);
   }
