@@ -94,8 +94,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { directories } = directoryServers;
   watchFigures({ ...shared, engine, directories, servers, tls });
   releaseMemory();
-  await listen();
-  if (hold.current() === undefined) await engine.claims.claimOwn();
+  await open();
   const jobs = startBackgroundJobs({ ...shared, ...behind, engine, callbacks, tls, reload });
   node.follow(() => void reload());
 
@@ -128,12 +127,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }
   }
 
-  async function listen(): Promise<void> {
+  /** A node that cannot claim the orders of its last run listens no longer. */
+  async function open(): Promise<void> {
     try {
       await directoryServers.start(
         guarded(hold.refusing(threeds.makeReceiveResult(engine.reports))),
       );
       ports = await servers.listen();
+      if (hold.current() === undefined) await engine.claims.claimOwn();
     } catch (error) {
       await servers.close();
       await close();
