@@ -78,6 +78,8 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   const books: Booking[] = [];
   /** The amounts of follow-ups, which are done once: by type, trace number and reference. */
   const done = new Map<string, number>();
+  /** Follow-ups that it does not permit; it says so again when they are repeated. */
+  const forbidden = new Set<string>();
   const manners: Manners = { ...goodManners };
   /** Charges that the host books when it is asked to reverse them, by reference. */
   const waiting = new Map<string, { readonly message: IsoMessage; readonly line: Line }>();
@@ -281,8 +283,9 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     const { 37: reference, 4: amount = "0", 95: replacement = "" } = fields;
     const charge = books.find((each) => each.reference === reference && !each.isReversed);
     if (charge === undefined) return "25";
-    // The host does not permit it, for reasons of its own.
-    if (random.chance(0.04)) return "57";
+    // For reasons of its own.
+    if (random.chance(0.04)) forbidden.add(key);
+    if (forbidden.has(key)) return "57";
     if (mti.startsWith("022")) {
       if (charge.captured + Number(amount) > charge.amount) return "13";
       charge.captured += Number(amount);
