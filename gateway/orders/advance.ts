@@ -218,8 +218,8 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
     return { order: { ...order, version, earlier, transaction: next }, effects };
   }
 
-  const isSettlement = event.kind === "settled_as_done" || event.kind === "settled_as_not_done";
-  if (isSettlement && order.owed?.resting !== true) return bankIsAsked;
+  // What a node has sent may still be on its way to the bank.
+  if ("by" in event && order.owed?.resting !== true) return bankIsAsked;
   const hasTriesLeft = order.page !== undefined && mayTryAgain(order.page, at);
   const cell = (hasTriesLeft ? tablesWithTriesLeft : tables)[transaction.kind][transaction.stage]?.[
     event.kind

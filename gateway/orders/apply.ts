@@ -40,7 +40,7 @@ export function makeApply(dependencies: ApplyDependencies): Apply {
         : movedOn;
       if (step instanceof Failure) {
         const late = lateApprovalOf(event);
-        if (late !== undefined && step !== movedOn) return apply(met, late);
+        if (late !== undefined && late !== event && step !== movedOn) return apply(met, late);
         if (late !== undefined) await reportPrior(met, order.transaction.identifiers, late);
         if (met !== order) await apply(met, noteOf(event, step));
         return step;
@@ -99,6 +99,7 @@ const endsDoubt = new Set<EventKind>([
 
 /** An approval that the order refuses is money taken, and has to be reversed. */
 function lateApprovalOf(event: OrderEvent): EventOf<"approved_late"> | undefined {
+  if (event.kind === "approved_late") return event;
   if (event.kind !== "authorized" && event.kind !== "approved_in_part") return undefined;
   return { kind: "approved_late", answer: event.answer };
 }

@@ -114,12 +114,12 @@ export function progressAfter(
 
 /** The order's own stage has no part in it. */
 function meetOperator(order: Order, event: OrderEvent): Order | Failure | undefined {
+  if ("by" in event && order.owed?.resting !== true) return bankIsAsked;
   const attempt = findOwingAttempt(order);
   switch (event.kind) {
     case "asked_again":
       return { ...order, version: order.version + 1 };
     case "settled_as_not_done":
-      if (order.owed?.resting !== true) return bankIsAsked;
       return settle(order, attempt?.identifiers.reference ?? "", attempt?.owes.approvedAt);
     case "settled_as_done":
       return new Failure("not_allowed_now", "", "the order has its result");

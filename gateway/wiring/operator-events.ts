@@ -68,7 +68,7 @@ export async function decideDoubt(
   if (decided === stale) return new Problem(`Order ${id} has just moved on: look at it again.`);
   if (decided === bankIsAsked) {
     return new Problem(
-      `The bank is being asked about order ${id} at this moment. Settle it while it rests ` +
+      `The bank is being asked about order ${id} at this moment. Decide while it rests ` +
         "between two tries: `gw doubt list` shows when the next one is.",
     );
   }

@@ -96,16 +96,16 @@ const finals: ReadonlySet<string> = new Set(["approved", "declined", "filtered",
 
 /** What a merchant was told as final is what the gateway says at the end. */
 async function findChanged({ purchases, ask }: Merchants): Promise<readonly string[]> {
-  const asked = await Promise.all(
-    purchases.map(async (purchase) => {
-      const last = purchase.told.at(-1);
-      if (last === undefined) return [];
-      const { status } = await ask(purchase);
-      if (status === last.status) return [];
-      return [`order ${purchase.orderIds[0]} was told as ${last.status} and is ${status} now`];
-    }),
-  );
-  return asked.flat();
+  const changed: string[] = [];
+  // One after the other: an hour has too many purchases to ask about all at once.
+  for (const purchase of purchases) {
+    const last = purchase.told.at(-1);
+    if (last === undefined) continue;
+    const { status } = await ask(purchase);
+    if (status === last.status) continue;
+    changed.push(`order ${purchase.orderIds[0]} was told as ${last.status} and is ${status} now`);
+  }
+  return changed;
 }
 
 /** Events that no fault of another part excuses. */
