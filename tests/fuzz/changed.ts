@@ -9,6 +9,24 @@ const anywhere = [
   ...["", " ", "\u0000", "\n", "\r\n", "\t", '"', "'", "\\", "%", "%00", "+", "&", "=", ";", ","],
   ...["0", "-1", "1e309", "NaN", "null", "true", "{}", "[]", "__proto__", "constructor"],
   ...["99999999999999999999", "\u00ff", "\u0080", "\u00c3\u00a9", "\u00ef\u00bb\u00bf", "../"],
+  ...[
+    "-0",
+    "1e-999",
+    "\\ud800",
+    "\u00ff\u00fe",
+    "\u00ed\u00a0\u0080",
+    "%61",
+    "%C2",
+    "%FE%FF",
+    "[",
+    '{"":',
+  ],
+];
+
+export const xmlWords = [
+  ...["<PARes id='PARes-1'>", "</PARes>", "<Signature>", "<SignedInfo>", "<status>Y</status>"],
+  ...["<!--", "-->", "<![CDATA[", "]]>", "<!DOCTYPE x>", "&#65;", "&amp;", "&x;", ' id="PARes-1"'],
+  ...[' xmlns="x"', ' xmlns:a="x"', "a:", "<?x?>", "#PARes-1", "<Extension>", "\r"],
 ];
 
 export function changed(
@@ -26,6 +44,21 @@ export function changed(
   return fc.oneof({ weight: 12, arbitrary: broken }, { weight: 1, arbitrary: latin(300) });
 }
 
+export type Edit = readonly [at: number, length: number, text: string];
+
+/** Of a message that is known only when it comes. */
+export function editsWith(placeMax: number, words: readonly string[] = []) {
+  const text = fc.oneof(latin(12), fc.constantFrom(...anywhere, ...words));
+  const length = fc.oneof(fc.nat(4), fc.nat(300));
+  return fc.array(fc.tuple(fc.nat(placeMax), length, text), { maxLength: 3 });
+}
+
+export function applyEdit(bytes: Buffer, [at, length, text]: Edit): Buffer {
+  const place = at % (bytes.length + 1);
+  const rest = bytes.subarray(place + length);
+  return Buffer.concat([bytes.subarray(0, place), Buffer.from(text, "latin1"), rest]);
+}
+
 /** Any characters up to FF. */
 export function latin(maxLength: number): fc.Arbitrary<string> {
   return fc
@@ -39,14 +72,35 @@ export function changedMembers(samples: readonly string[]): fc.Arbitrary<string>
     fc.constantFrom(...anywhere, undefined, null, true, 0, -1, 1.5, 1e21, [], [[]], {}, "Y", "05"),
     fc.string({ unit: "binary", maxLength: 40 }),
     fc.jsonValue({ maxDepth: 3 }),
+    fc.constantFrom(10, 1_000).map(nested),
   );
-  const shape = { sample: fc.constantFrom(...samples), at: fc.noBias(fc.nat(1_000_000)), value };
-  return fc.record(shape).map(({ sample, at, value: given }) => {
+  const shape = {
+    ...{ sample: fc.constantFrom(...samples), at: fc.noBias(fc.nat(1_000_000)), value },
+    // A member that is given twice, of which readers take one or the other.
+    twice: fc.constantFrom("", "", "", "first", "last"),
+  };
+  return fc.record(shape).map(({ sample, at, value: given, twice }) => {
+    if (twice !== "") return givenTwice(sample, at, [given ?? null, twice === "first"]);
     const nth = at % countMembers(sample);
     let count = 0;
     const text = JSON.parse(sample, (_, each) => (count++ === nth ? given : each));
     return JSON.stringify(text) ?? "";
   });
+}
+
+function nested(depth: number): unknown {
+  return Array.from({ length: depth }).reduce((inner) => [inner], 0);
+}
+
+function givenTwice(
+  sample: string,
+  at: number,
+  [value, isFirst]: readonly [value: unknown, isFirst: boolean],
+): string {
+  const names = Object.keys(JSON.parse(sample));
+  const member = `${JSON.stringify(names[at % names.length] ?? "")}:${JSON.stringify(value)}`;
+  if (names.length === 0) return `{${member},${member}}`;
+  return isFirst ? `{${member},${sample.slice(1)}` : `${sample.slice(0, -1)},${member}}`;
 }
 
 function countMembers(json: string): number {

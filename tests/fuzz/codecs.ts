@@ -18,7 +18,12 @@ const bytesOf = (text: string) => Buffer.from(text, "latin1");
 
 const form: Target = {
   name: "form",
-  inputs: changed(["a=1&b=2", "name=J%C3%BCrgen+B&amount=10.15&name=x", "a=%E2%82%AC&=&b"]),
+  inputs: changed([
+    "a=1&b=2",
+    "name=J%C3%BCrgen+B&amount=10.15&name=x",
+    "a=%E2%82%AC&=&b",
+    "%61=%31&a=2&&%C2=%FE%FF",
+  ]),
   check(input) {
     const bytes = bytesOf(input);
     const read = parseForm(bytes);
@@ -67,8 +72,13 @@ const iso: readonly Target[] = Object.entries(specifications).map(([spec, specif
   inputs: changed(
     samples.good
       .filter((sample) => sample.spec === spec)
-      .map(({ hex }) => Buffer.from(hex, "hex").toString("latin1")),
-    ["\u00ff\u00ff", "999", "0200", "FFFFFFFFFFFFFFFF", "\u0080\u0000"],
+      .map(({ hex }) => Buffer.from(hex, "hex").toString("latin1"))
+      .flatMap((text) => [text, ...withEmptySecondBitmap(text)]),
+    [
+      ...["\u00ff\u00ff", "999", "0200", "FFFFFFFFFFFFFFFF", "\u0080\u0000"],
+      // Fields of length 0, and digits that are none.
+      ...["00", "000", "\u0000\u0000", "\u001f", "\u00fa", "\u000d"],
+    ],
   ),
   check(input) {
     const message = iso8583.decode(specification, bytesOf(input));
@@ -84,6 +94,22 @@ const iso: readonly Target[] = Object.entries(specifications).map(([spec, specif
     return "accepted";
   },
 }));
+
+/** Legal and useless. One of these is right for a layout: behind two or four bytes, text or not. */
+function withEmptySecondBitmap(text: string): readonly string[] {
+  return [2, 4].flatMap((at) => {
+    const [mti, first, bits] = [text.slice(0, at), text.charCodeAt(at), text.slice(at + 1)];
+    const digit = (Number.parseInt(text.charAt(at), 16) | 8).toString(16).toUpperCase();
+    return [
+      mti + String.fromCharCode(first | 0x80) + insert(bits, 7, "\u0000".repeat(8)),
+      mti + digit + insert(bits, 15, "0".repeat(16)),
+    ];
+  });
+}
+
+function insert(text: string, at: number, part: string): string {
+  return text.slice(0, at) + part + text.slice(at);
+}
 
 const macKey = { algorithm: "cmac", bytes: 8, key: "0123456789ABCDEF0123456789ABCDEF" } as const;
 const authenticator = iso8583.makeAuthenticator(iso8583.iso87Ascii);

@@ -184,15 +184,21 @@ function makePages(world: World): Target {
 
 function makeRaw({ gateway }: World): Target {
   const head = "Host: x\r\nConnection: close\r\n";
+  const chunked = "Transfer-Encoding: chunked\r\n";
+  const chunks = '2;x="y"\r\na=\r\n01\r\n1\r\n0\r\nz: 1\r\n\r\n';
   const form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n";
   const samples = [
     `POST /gw/api/v2/sale/1 HTTP/1.1\r\n${head}${form}\r\na=1`,
     `POST /gw/api/v4/sale/1 HTTP/1.1\r\n${head}${form}Authorization: OAuth a="b"\r\n\r\na=1`,
+    `POST /gw/api/v2/sale/1 HTTP/1.1\r\n${head}${chunked}\r\n${chunks}`,
     `GET /pay/10000000.AAAAAAAAAAAAAAAAAAAAAAAA HTTP/1.1\r\n${head}Accept-Language: de\r\n\r\n`,
     `GET /portal/api/orders?search=x HTTP/1.1\r\n${head}Cookie: a=b\r\n\r\n`,
     `GET /docs/ HTTP/1.1\r\n${head}Accept: */*;q=0.1\r\nIf-None-Match: "x"\r\n\r\n`,
   ];
-  const words = ["Transfer-Encoding: chunked\r\n", "0\r\n\r\n", "Content-Length: 4\r\n", "%2e%2e/"];
+  const words = [
+    ...[chunked, "Transfer-Encoding: chunked, deflate\r\n", "\r\n folded", "0\r\n\r\n", "0 \r\n"],
+    ...["Content-Length: 4\r\n", "Content-Length: +3\r\n", "Expect: 100-continue\r\n", "%2e%2e/"],
+  ];
   return {
     name: "http",
     inputs: changed(samples, [...words, "Range: bytes=0-\r\n", "HTTP/1.0", "?", "#", "//"]),

@@ -11,14 +11,9 @@ import { readBer } from "../../protocols/shared/asn1.ts";
 import * as pares from "../../protocols/threeds102/samples.ts";
 import * as samplesA from "../../protocols/walleta/samples.ts";
 import * as samplesB from "../../protocols/walletb/samples.ts";
-import { changed, changedMembers } from "./changed.ts";
+import { changed, changedMembers, xmlWords } from "./changed.ts";
 import type { Target } from "./target.ts";
 
-const xmlWords = [
-  ...["<PARes id='PARes-1'>", "</PARes>", "<Signature>", "<SignedInfo>", "<status>Y</status>"],
-  ...["<!--", "-->", "<![CDATA[", "]]>", "<!DOCTYPE x>", "&#65;", "&amp;", "&x;", ' id="PARes-1"'],
-  ...[' xmlns="x"', ' xmlns:a="x"', "a:", "<?x?>", "#PARes-1", "<Extension>", "\r"],
-];
 const failed = { ...pares.paRes, tx: { ...pares.paRes.tx, status: "N" as const } };
 const signed = threeds102.signPaRes(pares.paRes, pares.signer);
 const shapes = threeds102.paResShapes.map((shape) =>

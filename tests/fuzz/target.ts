@@ -7,6 +7,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
+import { cpuMsNow } from "./watchdog.ts";
 
 export type Target = {
   readonly name: string;
@@ -53,12 +54,18 @@ export async function runBatch(
 
 /** Also for one saved input. */
 export async function checkInput(target: Target, input: string, limitMs = hangMs): Promise<string> {
-  const before = process.threadCpuUsage();
-  const outcome = await target.check(input);
-  const { user, system } = process.threadCpuUsage(before);
-  const tookMs = (user + system) / 1000;
+  const first = await measure(target, input);
+  if (first.tookMs <= limitMs) return first.outcome;
+  // Once may be the compiler or the garbage of earlier inputs.
+  const { outcome, tookMs } = await measure(target, input);
   if (tookMs > limitMs) throw new Error(`took ${Math.round(tookMs)} ms of processor time`);
   return outcome;
+}
+
+async function measure(target: Target, input: string) {
+  const before = cpuMsNow();
+  const outcome = await target.check(input);
+  return { outcome, tookMs: cpuMsNow() - before };
 }
 
 /** Checks the findings of these targets that were saved as tests. */

@@ -1,24 +1,34 @@
 /**
  * Watches the thread that fuzzes from another one: a reader that never ends could not be reported
- * by its own thread. It saves the input as a finding, and ends the process.
+ * by its own thread. It saves the input as a finding, and ends the process with status 1.
  */
 import { once } from "node:events";
 import { mkdirSync, writeFileSync, writeSync } from "node:fs";
+import { Session } from "node:inspector";
 import { join } from "node:path";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
 /** What is being checked now. */
 export type Checked = { readonly target: string; readonly seed: number; readonly input: string };
+type Watched = Checked & {
+  /** Of the watched thread, when the check began. */
+  readonly cpuMs: number;
+};
 type Options = {
   /** Where findings are saved. */
   readonly folder: string;
-  /** Processor time of the whole process, so that a busy machine is no finding. */
+  /** Processor time of the watched thread alone, so that a busy machine is no finding. */
   readonly cpuMsMax?: number;
   /** For an answer that never comes. */
   readonly waitMsMax?: number;
 };
+type Look = readonly [usage: NodeJS.CpuUsage, stack: string];
 
 const lookEveryMs = 100;
+/** A thread that cannot be interrupted, for example in a native parser, is killed. */
+const exitWithinMs = 5_000;
+/** Evaluated inside what the watched thread is doing, so that the stack shows where it is. */
+const lookInside = "[process.threadCpuUsage(), new Error().stack]";
 
 /** Resolves when it watches: a thread does not start while the one that made it is busy. */
 export async function startWatchdog(options: Options) {
@@ -27,38 +37,57 @@ export async function startWatchdog(options: Options) {
   thread.unref();
   return {
     /** Until the next one, or until `rest`. */
-    watch: (checked: Checked) => thread.postMessage(checked),
+    watch: (checked: Checked) => thread.postMessage({ ...checked, cpuMs: cpuMsNow() }),
     rest: () => thread.postMessage(undefined),
   };
 }
 
+/** Of the calling thread. */
+export function cpuMsNow(): number {
+  return toMs(process.threadCpuUsage());
+}
+
+function toMs({ user, system }: NodeJS.CpuUsage): number {
+  return (user + system) / 1000;
+}
+
 if (!isMainThread && parentPort !== null && Object(workerData).folder !== undefined) {
-  const { folder, cpuMsMax = 10_000, waitMsMax = 120_000 }: Options = workerData;
-  let checked: Checked | undefined;
-  let cpu = process.cpuUsage();
+  const { folder, cpuMsMax = 3_000, waitMsMax = 120_000 }: Options = workerData;
+  const session = new Session();
+  session.connectToMainThread();
+  let watched: Watched | undefined;
   let sinceMs = performance.now();
-  parentPort.on("message", (next: Checked | undefined) => {
-    checked = next;
-    cpu = process.cpuUsage();
+  let isOver = false;
+  parentPort.on("message", (next: Watched | undefined) => {
+    watched = next;
     sinceMs = performance.now();
   });
   setInterval(() => {
-    const { user, system } = process.cpuUsage(cpu);
-    const isHanging = (user + system) / 1000 > cpuMsMax || performance.now() - sinceMs > waitMsMax;
-    if (checked !== undefined && isHanging) bark(folder, checked);
+    const tookMs = performance.now() - sinceMs;
+    if (watched === undefined || isOver || tookMs < cpuMsMax) return;
+    const checked = watched;
+    if (tookMs > waitMsMax) return end(checked, "no answer comes");
+    session.post("Runtime.evaluate", { expression: lookInside, returnByValue: true }, (_, seen) => {
+      const [usage, stack]: Look = seen.result.value;
+      if (checked !== watched || isOver || toMs(usage) - checked.cpuMs < cpuMsMax) return;
+      end(checked, `it does not end\n${stack.split("\n").slice(2).join("\n")}`);
+    });
   }, lookEveryMs);
   parentPort.postMessage("watching");
+
+  function end({ cpuMs: _, ...checked }: Watched, problem: string): void {
+    isOver = true;
+    save(folder, checked, problem);
+    session.post("Runtime.evaluate", { expression: "process.exit(1)" });
+    setTimeout(() => process.kill(process.pid, "SIGKILL"), exitWithinMs);
+  }
 }
 
-/** `process.exit` would end this thread alone. */
-function bark(folder: string, checked: Checked): void {
-  const file = join(folder, `${checked.target}-hang-${checked.seed}.json`);
+function save(folder: string, checked: Checked, problem: string): void {
+  const { target, seed } = checked;
+  const file = join(folder, `${target}-hang-${seed}.json`);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(file, `${JSON.stringify({ ...checked, problem: "it does not end" }, null, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify({ ...checked, problem }, null, 2)}\n`);
   const input = JSON.stringify(checked.input).slice(0, 2_000);
-  writeSync(
-    1,
-    `\n${checked.target} does not end, seed ${checked.seed}: ${input}\nsaved: ${file}\n`,
-  );
-  process.kill(process.pid, "SIGKILL");
+  writeSync(1, `\n${target}, seed ${seed}: ${problem}\ninput: ${input}\nsaved: ${file}\n`);
 }

@@ -16,7 +16,8 @@ import { beginChallenge } from "../support/threeds.ts";
 import { untilTrue } from "../support/until.ts";
 import { authorizationFor, giveKey, makeKeyPair, send } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
-import { changed, changedMembers, latin } from "./changed.ts";
+import { applyEdit, changed, changedMembers, type Edit, editsWith } from "./changed.ts";
+import { makeDirectoryTargets, stepMs } from "./directory.ts";
 import type { Target } from "./target.ts";
 
 const answerTimeoutMs = 30_000;
@@ -29,6 +30,7 @@ export async function makeWireTargets(
   const targets = [
     await makeHostAnswers(t, world),
     await makeReceiverAnswers(t, world),
+    ...(await makeDirectoryTargets(t, world)),
     makeResults(world),
     // The last: its signatures name the gateway's port, which a restart changes.
     await makeOAuth(world),
@@ -52,21 +54,14 @@ function isExplained(line: string): boolean {
   return /"event":"order\.(reversal_refused|repeat_refused|doubt_alarm)"/.test(line);
 }
 
-type Edit = readonly [at: number, length: number, text: string];
-
-/** Of the bank's genuine answer to a charge, which is known only when it comes. */
-const edits: fc.Arbitrary<readonly Edit[]> = fc.array(
-  fc.tuple(fc.nat(300), fc.oneof(fc.nat(4), fc.nat(300)), latin(12)),
-  { maxLength: 3 },
-);
-
 async function makeHostAnswers(t: Test, world: World): Promise<Target> {
   const host = await startAnsweringHost(world.bank.hostPort);
   atEnd(t, () => host.close());
   await world.changeGate("sandbox", { port: host.port });
   return {
     name: "host-answer",
-    inputs: edits.map((each) => JSON.stringify(each)),
+    // Of the bank's genuine answer to a charge.
+    inputs: editsWith(300).map((each) => JSON.stringify(each)),
     async check(input) {
       const given: readonly Edit[] = JSON.parse(input);
       let isAnswered = false;
@@ -94,12 +89,6 @@ async function makeHostAnswers(t: Test, world: World): Promise<Target> {
       return status;
     },
   };
-}
-
-function applyEdit(bytes: Buffer, [at, length, text]: Edit): Buffer {
-  const place = at % (bytes.length + 1);
-  const rest = bytes.subarray(place + length);
-  return Buffer.concat([bytes.subarray(0, place), Buffer.from(text, "latin1"), rest]);
 }
 
 /** A receiver that speaks for itself: only an answer 2xx is a delivery. */
@@ -145,6 +134,7 @@ const ids = ["threeDSServerTransID", "acsTransID", "dsTransID"] as const;
 /** Results of a challenge as a directory server posts them, which its certificate lets in. */
 function makeResults(world: World): Target {
   let waiting: Awaited<ReturnType<typeof beginChallenge>> | undefined;
+  let deadlineMs = 0;
   const sample = {
     ...{ messageType: "RReq", messageVersion: "2.2.0", messageCategory: "01" },
     ...Object.fromEntries(ids.map((id) => [id, `@${id}`])),
@@ -156,7 +146,11 @@ function makeResults(world: World): Target {
     name: "directory-result",
     inputs: fc.oneof(changedMembers([text]), changed([text], ["transStatus", "@acsTransID"])),
     async check(input) {
-      waiting ??= await beginChallenge(world);
+      // Other targets let time pass.
+      if (waiting === undefined || deadlineMs < world.clock.now()) {
+        waiting = await beginChallenge(world);
+        deadlineMs = world.clock.now() + stepMs;
+      }
       const right = await makeResult(world, waiting.status);
       const body = ids.reduce((sent, id) => sent.replaceAll(`@${id}`, String(right[id])), input);
       const { status, text: reply } = await postResult(world, waiting.status, body);
