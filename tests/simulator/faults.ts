@@ -30,7 +30,7 @@ const durations = {
   links_are_reset:         [0, 0],
   host_line_is_cut:        [1, 120],
   host_is_unruly:          [20, 300],
-  host_is_fickle:          [5, 120],     // approves what it has refused or denied
+  host_is_fickle:          [20, 300],    // approves what it has refused or denied
   host_is_silent:          [1, 120],
   host_refuses_reversals:  [20, 300],
   host_refuses_repeats:    [20, 300],    // and answers no first message
@@ -72,7 +72,7 @@ export function momentOf(random: Random, storms: readonly number[], untilMs: num
 export function planFaults(random: Random, nodes: number, time: Span): readonly Fault[] {
   const { untilMs, storms } = time;
   const kinds = faultKinds.filter(() => random.chance(0.5));
-  const count = kinds.length === 0 ? 0 : 1 + random.below(24);
+  const count = kinds.length === 0 ? 0 : 1 + random.below(40);
   const faults = Array.from({ length: count }, (): Fault => {
     const kind = random.pick(kinds);
     const [least, most] = durations[kind].map((seconds) => seconds * 1000) as [number, number];

@@ -18,7 +18,9 @@ import {
   responseMti,
   type Specification,
 } from "@tollgate/protocols/iso8583";
+import { readSettings } from "./configuration.ts";
 import type { Network, VirtualSocket } from "./network.ts";
+import { startOfTime } from "./platform.ts";
 import type { Random } from "./random.ts";
 import { SimulatedProcess, type VirtualTime } from "./virtual-time.ts";
 
@@ -72,6 +74,7 @@ const framing = "binary-2";
 const echoed = [3, 4, 7, 11, 32, 37, 41, 42, 49, 70];
 /** The host carries a charge out within this time: the gateway's timeout for answers is longer. */
 const queueMaxMs = 9_000;
+const { answerTimeoutMs } = readSettings();
 
 export function makeHost({ time, random, network, onMessage, onBooked, tell }: Options) {
   const process = new SimulatedProcess("host");
@@ -83,8 +86,9 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   const manners: Manners = { ...goodManners };
   /** Charges that the host books when it is asked to reverse them, by reference. */
   const waiting = new Map<string, { readonly message: IsoMessage; readonly line: Line }>();
-  /** References of charges that it has denied to an inquiry, a reversal or an operator. */
+  /** References of charges that it has denied to an inquiry or a reversal, or to an operator. */
   const denied = new Set<string>();
+  const deniedToOperators = new Set<string>();
   const sockets = new Set<VirtualSocket>();
   const ports = new WeakMap<IsoMessage, number>();
   let approvals = 100_000;
@@ -97,7 +101,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   function amountDone(reference: string, trace: string, kind: string): number {
     const standing = books.filter((each) => each.reference === reference && !each.isReversed);
     const isCharge = kind === "sale" || kind === "preauth" || kind === "account-verification";
-    if (isCharge && standing.length === 0) denied.add(reference);
+    if (isCharge && standing.length === 0) deniedToOperators.add(reference);
     if (isCharge) return standing.reduce((sum, { amount }) => sum + amount, 0);
     return done.get(`${kind === "capture" ? "022" : "040"} ${trace} ${reference}`) ?? 0;
   }
@@ -136,8 +140,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     const manner = random.pick(isFickle ? fickle : isUnruly ? unruly : usual);
     const laterMs = manner === "queue" ? random.between(0, queueMaxMs) : random.skewed(5, 2_000);
     time.after(laterMs, process, () => {
-      // It was asked while the charge waited, and said that it knows of none.
-      if (denied.has(message.fields[37] ?? "")) {
+      if (wasDenied(message)) {
         bookLate(message, line, 0);
         return;
       }
@@ -149,6 +152,18 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
       if (manner === "wait for the reversal")
         waiting.set(message.fields[37] ?? "", { message, line });
     });
+  }
+
+  /**
+   * It has said that it knows of no such charge. While the answer to the charge may still come, a
+   * node believes that of no host.
+   */
+  function wasDenied({ fields }: IsoMessage): boolean {
+    const { 37: reference = "", 7: sent = "" } = fields;
+    const [month = 0, ...rest] = (sent.match(/../g) ?? []).map(Number);
+    const ageMs = startOfTime + time.now() - Date.UTC(2026, month - 1, ...rest);
+    const isFresh = ageMs > -1_000 && ageMs < answerTimeoutMs - 1_000;
+    return deniedToOperators.has(reference) || (denied.has(reference) && !isFresh);
   }
 
   function carryOut(manner: Manner, message: IsoMessage, reply: Reply): void {
@@ -189,7 +204,8 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   function tellLate(payload: Buffer, line: Line, told: Set<SimulatedProcess>): void {
     if (told.size > 0) return;
     const open = [...sockets].filter(({ port }) => port === line.socket.port);
-    const socket = open.length === 0 ? undefined : random.pick(open);
+    const others = open.length === 0 ? undefined : random.pick(open);
+    const socket = line.socket.isOpen ? line.socket : others;
     const owner = socket?.peer?.owner;
     socket?.write(frame(framing, payload), () => void (owner && told.add(owner)));
     time.after(30_000, process, () => tellLate(payload, line, told));
@@ -230,13 +246,14 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     if (!isUnanswered) answer(line, message, { 39: code }, crossingMs);
   }
 
-  /** The host may book it as soon as it has denied it; returns when its denial is sent. */
+  /** The host may book it after it has denied it; returns when its denial is sent. */
   function deny(reference: string): number | undefined {
     denied.add(reference);
     const charge = waiting.get(reference);
     if (charge === undefined || random.chance(0.5)) return undefined;
     waiting.delete(reference);
-    bookLate(charge.message, charge.line, random.skewed(0, 500));
+    const afterMs = random.chance(0.5) ? random.skewed(0, 500) : random.between(0, 60_000);
+    bookLate(charge.message, charge.line, afterMs);
     return random.skewed(0, 5_000);
   }
 

@@ -104,7 +104,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
     }
     const isFree = owed === undefined || owed.resting === true || events.some(isByOperator);
     if (isFree) holders.delete(id);
-    else if (events.some(({ kind }) => kind !== "noted")) holders.set(id, { node, at });
+    else if (events.some(({ kind }) => isWork(kind, holder))) holders.set(id, { node, at });
   }
 
   /** Also after commits were lost, no order has the reference of another. */
@@ -160,7 +160,10 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
     charged.add(reference);
   }
 
-  /** While the gateway calls an order approved, no other charge for the same purchase is made. */
+  /**
+   * While the gateway calls an order approved, or the host has a charge of it that may have to be
+   * reversed, no other charge for the same purchase is made.
+   */
   function onBooked(booking: Booking): void {
     const orderId = owners.get(booking.reference) ?? "";
     const record = tables.orders.get(orderId);
@@ -168,11 +171,16 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
     // The host has refused it before: the gateway can only reverse it.
     if (booking.toldLate !== undefined) return;
     const others = ordersLike(record).filter(
-      ({ id, stage }) => id !== orderId && stage === "approved",
+      ({ id, stage }) => id !== orderId && (stage === "approved" || isCharged(id)),
     );
     for (const { id } of others) {
       breakLaw("a client order id is charged once", `beside order ${id}`, orderId);
     }
+  }
+
+  function isCharged(orderId: string): boolean {
+    const own = books.filter(({ reference }) => owners.get(reference) === orderId);
+    return own.some(({ isReversed, toldLate }) => !isReversed && toldLate === undefined);
   }
 
   function ordersLike({ client_orderid }: OrderRecord): OrderRecord[] {
@@ -280,6 +288,9 @@ function findLeftovers(tables: Tables, secrets: readonly string[], endedAt: numb
 
 const { answerTimeoutMs, leaseSlackMs } = readSettings();
 const leaseMs = answerTimeoutMs + leaseSlackMs;
+/** Any node may report a late approval of an earlier attempt, beside the one that has the order. */
+const isWork = (kind: OrderEvent["kind"], holder: Holder | undefined) =>
+  kind !== "noted" && (kind !== "prior_approved_late" || holder === undefined);
 const isByOperator = (event: OrderEvent) => "by" in event;
 
 /** The host has taken its refusal back, and no node that heard of it has lived to the end. */

@@ -60,6 +60,8 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
     if (order === undefined) return;
     const orderId = order.id;
     await Promise.all([poll(orderId), visitOf(order)]);
+    // Refused, unless the order has ended unpaid.
+    if (random.chance(0.2)) await ask(requestOf(wanted, random, 778));
     const wishes = wishesOf(request.kind, random);
     for (const wish of wishes) {
       await pause(random.skewed(10, 60_000));

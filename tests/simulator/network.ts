@@ -94,6 +94,11 @@ export class VirtualSocket extends EventEmitter {
     line.sockets.add(this);
   }
 
+  /** Neither side has ended it. */
+  get isOpen(): boolean {
+    return !this.destroyed && this.peer?.destroyed === false;
+  }
+
   setNoDelay(): this {
     return this;
   }

@@ -30,7 +30,7 @@ const aliveMs = 11_000;
 export function makeNodeSlot(name: string, world: World) {
   const { time, server, story, network, sendCallback, directory, configurations } = world;
   const machine = makeMachine(time);
-  let process = new SimulatedProcess(name);
+  let process = new SimulatedProcess(name, machine.clock.steadyMs);
   let node: SimulatedNode | undefined;
   let cancelStart = () => {};
   let isStopped = false;
@@ -85,7 +85,8 @@ export function makeNodeSlot(name: string, world: World) {
   function start(): void {
     cancelStart();
     if (isStopped) return;
-    const own = new SimulatedProcess(name);
+    machine.start();
+    const own = new SimulatedProcess(name, machine.clock.steadyMs);
     process = own;
     const log = (event: string) => story.note(`${name} ${event}`);
     const outside = { sendCallback, directory, configurations, log };
@@ -125,11 +126,12 @@ export function makeCall(slots: readonly NodeSlot[], time: VirtualTime, random: 
 function makeMachine(time: VirtualTime) {
   let [offsetMs, rate, since, steadySince] = [0, 1, 0, 0];
   let restMs = 0;
+  let isSuspended = false;
 
   const clock: Clock = {
     now: () => asInstant(startOfTime + Math.floor(steady() + restMs + offsetMs)),
     steadyMs: steady,
-    after: (delayMs, task) => time.after(delayMs, time.current(), task),
+    after: time.startTimer,
   };
   return {
     clock,
@@ -143,14 +145,25 @@ function makeMachine(time: VirtualTime) {
     suspend: (forMs: number) => {
       changeRate(0);
       restMs += forMs;
-      time.after(forMs, time.world, () => changeRate(1));
+      isSuspended = true;
+      time.after(forMs, time.world, () => {
+        changeRate(1);
+        isSuspended = false;
+      });
     },
-    /** The time service sets the clock right. */
-    heal: () => {
-      changeRate(1);
-      offsetMs = time.now() - steady() - restMs;
+    heal,
+    /** A process that starts on a suspended machine starts with the machine. */
+    start: () => {
+      if (isSuspended) heal();
     },
   };
+
+  /** The time service sets the clock right. */
+  function heal(): void {
+    changeRate(1);
+    isSuspended = false;
+    offsetMs = time.now() - steady() - restMs;
+  }
 
   function steady(): number {
     return steadySince + (time.now() - since) * rate;

@@ -1,64 +1,99 @@
 /**
- * Plants each fault of the list in a copy of the gateway and runs the simulator there until it
- * finds the fault, for ten minutes at most: `npm run simulate:planted -- [words of its name]`.
+ * Plants each fault of the list in a copy of the gateway and runs seeds there, on two processes,
+ * until one breaks a law that the gateway itself keeps with the same seed, for ten minutes at most:
+ * `npm run simulate:planted -- [words of its name]`. The exit status is 1 when one is not found.
  */
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type PlantedFault, plantedFaults } from "./planted-faults.ts";
+import { type PlantedFault, plantedFaults, readPlanted } from "./planted-faults.ts";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const limitS = 600;
+const limitMs = 600_000;
+const processes = 2;
 const words = process.argv.slice(2).join(" ");
 
-for (const fault of plantedFaults.filter(({ name }) => name.includes(words))) {
-  const { isFound, seeds, tookS, law } = await search(fault);
-  const verdict = isFound
-    ? `found by seed ${seeds} in ${tookS} s: ${law}`
-    : `not found in ${tookS} s`;
-  console.log(`${fault.name}: ${verdict}`);
-  if (!isFound) process.exitCode = 1;
+type Finding = { readonly seed: number; readonly law: string };
+
+const chosen = plantedFaults.filter(({ name }) => name.includes(words));
+const gateway = join(root, "gateway");
+const sources = new Map(chosen.map((fault) => [fault, readPlanted(fault, gateway)]));
+const rows: string[] = [];
+for (const fault of chosen) {
+  const { finding, tookS } = await search(fault);
+  const { seed = "", law = "not found" } = finding ?? {};
+  const row = `| ${fault.name} | ${fault.fixedBy ?? "made up"} | ${seed} | ${tookS} | ${law} |`;
+  console.log(row);
+  rows.push(row);
+  if (finding === undefined) process.exitCode = 1;
 }
+console.log("\n| Fault | Fixed by | Seed | Seconds | Law |\n|---|---|---|---|---|");
+console.log(rows.join("\n"));
 
 async function search(fault: PlantedFault) {
-  const copy = mkdtempSync(join(tmpdir(), "tollgate-planted-"));
+  const startedAt = performance.now();
+  const copy = copyWith(fault);
+  const found = new AbortController();
+  const signal = AbortSignal.any([found.signal, AbortSignal.timeout(limitMs)]);
+  let finding: Finding | undefined;
   try {
-    for (const folder of ["gateway", "tests/simulator", "protocols", "package.json"]) {
-      cpSync(join(root, folder), join(copy, folder), { recursive: true });
-    }
-    symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-    plant(fault, join(copy, "gateway", fault.file));
-    return await simulateIn(copy);
+    const shares = Array.from({ length: processes }, async (_, index) => {
+      const own = await searchFrom(index + 1, copy, signal);
+      finding ??= own;
+      if (own !== undefined) found.abort();
+    });
+    await Promise.all(shares);
   } finally {
+    found.abort();
     rmSync(copy, { recursive: true, force: true });
   }
+  return { finding, tookS: Math.round((performance.now() - startedAt) / 1000) };
 }
 
-function plant({ name, right, wrong, also }: PlantedFault, file: string): void {
-  let text = readFileSync(file, "utf8");
-  for (const place of [{ right, wrong }, ...(also ? [also] : [])]) {
-    if (text.split(place.right).length !== 2) {
-      throw new Error(`cannot plant "${name}": the place has changed`);
-    }
-    text = text.replace(place.right, () => place.wrong);
+function copyWith(fault: PlantedFault): string {
+  const copy = mkdtempSync(join(tmpdir(), "tollgate-planted-"));
+  for (const folder of ["gateway", "tests/simulator", "protocols", "package.json"]) {
+    cpSync(join(root, folder), join(copy, folder), { recursive: true });
   }
-  writeFileSync(file, text);
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  for (const [file, text] of sources.get(fault) ?? []) {
+    writeFileSync(join(copy, "gateway", file), text);
+  }
+  return copy;
 }
 
-async function simulateIn(copy: string) {
-  const startedAt = performance.now();
-  const limits = ["--seeds", "1000000", "--seconds", String(limitS), "--whole", "--workers", "1"];
-  const child = spawn(process.execPath, [join(copy, "tests/simulator/simulate.ts"), ...limits], {
-    ...{ cwd: copy, stdio: ["ignore", "pipe", "inherit"] },
+/** Every second seed. One with which the gateway itself breaks a law finds nothing. */
+async function searchFrom(first: number, copy: string, signal: AbortSignal) {
+  for (let from = first; ; ) {
+    const bounds = ["--from", `${from}`, "--every", `${processes}`, "--seeds", "1000000"];
+    const finding = await runSeeds(copy, bounds, signal);
+    if (finding === undefined) return undefined;
+    const own = await runSeeds(root, ["--seed", `${finding.seed}`], signal);
+    if (own === undefined) return signal.aborted ? undefined : finding;
+    console.log(`seed ${own.seed} breaks a law without the fault: ${own.law}`);
+    from = finding.seed + processes;
+  }
+}
+
+/** Until one breaks a law. */
+async function runSeeds(folder: string, bounds: readonly string[], signal: AbortSignal) {
+  const script = join(folder, "tests/simulator/simulate.ts");
+  const options = [...bounds, "--workers", "1", "--whole"];
+  const child = spawn(process.execPath, [script, ...options], {
+    ...{ cwd: folder, stdio: ["ignore", "pipe", "inherit"], signal },
   });
   let text = "";
   child.stdout?.on("data", (chunk: Buffer) => {
     text += chunk.toString();
   });
+  // An aborted child reports that as an error.
+  child.on("error", () => undefined);
   const status = await new Promise((resolve) => child.on("close", resolve));
-  const tookS = Math.round((performance.now() - startedAt) / 1000);
-  const [, seed = "", law = ""] = /Seed (\d+) breaks a law:\n {2}([^:]+)/.exec(text) ?? [];
-  return { isFound: status === 1 && seed !== "", seeds: seed, tookS, law };
+  if (signal.aborted) return undefined;
+  const [, seed, law = ""] = /Seed (\d+) breaks a law:\n {2}([^:]+)/.exec(text) ?? [];
+  if (seed !== undefined) return { seed: Number(seed), law };
+  if (status !== 0) throw new Error(`the simulator ended with status ${status}`);
+  return undefined;
 }

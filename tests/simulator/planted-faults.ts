@@ -1,25 +1,43 @@
 /**
  * Faults that the simulator has to find: each is one place of the gateway, and what a wrong version
- * of it says. Those with `fixedBy` were once real: the commit fixed them.
+ * of it says. Those with `fixedBy` were once real: the wrong version takes that commit's fix back.
  */
-export type PlantedFault = {
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+type Place = { readonly file: string; readonly right: string; readonly wrong: string };
+
+export type PlantedFault = Place & {
   readonly name: string;
   readonly fixedBy?: string;
-  readonly file: string;
-  readonly right: string;
-  readonly wrong: string;
-  /** A second place of the same file. */
-  readonly also?: { readonly right: string; readonly wrong: string };
+  /** A second place. */
+  readonly also?: Place;
 };
+
+/** The wrong files, by their paths in the gateway's folder. */
+export function readPlanted(fault: PlantedFault, gateway: string): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const { file, right, wrong } of [fault, ...(fault.also ? [fault.also] : [])]) {
+    const text = texts.get(file) ?? readFileSync(join(gateway, file), "utf8");
+    if (text.split(right).length !== 2) {
+      throw new Error(`cannot plant "${fault.name}": the place has changed`);
+    }
+    texts.set(
+      file,
+      text.replace(right, () => wrong),
+    );
+  }
+  return texts;
+}
 
 // biome-ignore format: a table
 export const plantedFaults: readonly PlantedFault[] = [
   { name: "a reversal ends on any answer", fixedBy: "5d65403", file: "acquirers/reverse.ts",
     right: 'return { kind: "reversal_refused", code: outcome.code, mayHelp: outcome.mayHelp };', wrong: "return undefined;" },
-  { name: "an unknown charge counts as reversed at once", fixedBy: "15f56c5", file: "acquirers/reverse.ts",
-    right: "const { code } = outcome;\n", wrong: 'const { code } = outcome;\n  if (code === "25") return undefined;\n' },
+  { name: "an unknown charge counts as reversed while it may yet arrive", fixedBy: "15f56c5", file: "acquirers/reverse.ts",
+    right: "const isConfirmed = sentAt >= request.identifiers.transmittedAt + answerTimeoutMs;", wrong: "const isConfirmed = true;" },
   { name: "a charge that may yet be done counts as declined", fixedBy: "5d65403", file: "acquirers/authorize.ts",
-    right: 'if (hint === "may_yet_be_done") {', wrong: 'if (hint === "may_yet_be_done" && next !== undefined) {' },
+    right: 'const kind = next === undefined ? "refused_in_doubt" : "amount_in_doubt";', wrong: 'const kind = "refused";' },
   { name: "a refused repeat ends a follow-up", fixedBy: "bc8c40c", file: "acquirers/follow-up.ts",
     right: 'if (hint !== "message_fault" || !sent.repeated) return', wrong: "if (hint !== undefined || !sent.repeated) return" },
   { name: "a late approval is lost while the database is away", fixedBy: "9ab3dc0", file: "engine/late-approvals.ts",
@@ -27,16 +45,19 @@ export const plantedFaults: readonly PlantedFault[] = [
   { name: "nodes go by their own clocks", fixedBy: "e2475fd", file: "storage/database-clock.ts",
     right: "if (Math.abs(own - steady) <= jumpMs) return asInstant(Math.round(steady));", wrong: "if (Math.abs(own - steady) >= 0) return clock.now();" },
   { name: "an answer decides about another transaction", fixedBy: "8b63a08", file: "orders/apply.ts",
-    right: "if (isAboutPrior(event)) return true;", wrong: "if (isAboutPrior(event) || now.serialNumber !== then.serialNumber || endsDoubt.has(event.kind)) return true;" },
+    right: "if (isAboutPrior(event)) return true;", wrong: "return true;" },
   { name: "a refused approval is not reversed", fixedBy: "8b63a08", file: "orders/apply.ts",
     right: 'if (event.kind !== "authorized" && event.kind !== "approved_in_part") return undefined;', wrong: 'if (event.kind !== "approved_in_part") return undefined;' },
-  { name: "a corrected attempt begins while a reversal is owed", fixedBy: "e0b35c0", file: "engine/accept.ts",
-    right: 'return isFinal(stage) && stage !== "approved" && order.owed === undefined;', wrong: 'return stage !== "approved";' },
+  { name: "a corrected attempt begins while a reversal is owed", fixedBy: "8b63a08", file: "engine/accept.ts",
+    right: 'return isFinal(stage) && stage !== "approved" && order.owed === undefined;', wrong: 'return isFinal(stage) && stage !== "approved";' },
   { name: "a deadline ends an order that has moved on", fixedBy: "7879f6b", file: "orders/apply.ts",
-    right: "return (await commit(step)) === \"done\" ? step.order : undefined;\n  };\n}\n\n/**\n * Begins another", wrong: "return (await commit(step)) === \"done\" ? step.order : makeApply({ advance, commit, load, clock })(await load(order), event).then((next) => next instanceof Failure ? undefined : next);\n  };\n}\n\n/**\n * Begins another",
-    also: { right: "makeClaim({ advance, commit, clock }", wrong: "makeClaim({ advance, commit, load, clock }" } },
+    right: "return (await commit(step)) === \"done\" ? step.order : undefined;\n  };\n}\n\n/**\n * Begins another", wrong: "return (await commit(step)) === \"done\" ? step.order : event.kind === \"claimed\" ? undefined : makeApply({ advance, commit, load, clock })(await load(order), event).then((next) => next instanceof Failure ? undefined : next);\n  };\n}\n\n/**\n * Begins another",
+    also: { file: "orders/apply.ts", right: "makeClaim({ advance, commit, clock }", wrong: "makeClaim({ advance, commit, load, clock }" } },
   { name: "an order is claimed while its lease lasts", fixedBy: "ffa84fc", file: "orders/advance.ts",
-    right: "if (!isBeforeRest(last)) return { effect, claimableAt: later(at, deadlines.leaseMs) };", wrong: "if (!isBeforeRest(last)) return { effect, claimableAt: later(at, 5_000) };" },
+    right: "return owed?.claimableAt ?? deadlineAt;", wrong: "return owed && deadlineAt ? (owed.claimableAt < deadlineAt ? owed.claimableAt : deadlineAt) : (owed?.claimableAt ?? deadlineAt);",
+    also: { file: "engine/claim.ts", right: "claimAll(due.filter(isClaimable))", wrong: "claimAll(due)" } },
+  { name: "a reversal that was sent before the approval ends the doubt", fixedBy: "c94e13f", file: "orders/apply.ts",
+    right: "return !endsDoubt.has(event.kind) || now.answer?.processedAt === then.answer?.processedAt;", wrong: "return true;" },
 
   { name: "a charge is sent again after a crash", file: "acquirers/authorize.ts",
     right: 'if (startedBefore) return inDoubt(acquirer, "node_lost");\n', wrong: "" },

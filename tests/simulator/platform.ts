@@ -51,7 +51,7 @@ const originals = [
 
 function replaceTimers(time: VirtualTime): void {
   const start = (task: Task, delayMs: number, given: readonly unknown[]) => {
-    const cancel = time.after(delayMs, time.current(), () => task(...given));
+    const cancel = time.startTimer(delayMs, () => task(...given));
     const timer = { cancel, ref: () => timer, unref: () => timer, hasRef: () => true };
     return timer;
   };
@@ -69,11 +69,11 @@ function replaceTimers(time: VirtualTime): void {
   Object.assign(timers, {
     setTimeout: (delayMs = 1, value?: unknown) =>
       new Promise((resolve) => {
-        time.after(Math.max(1, delayMs), time.current(), () => resolve(value));
+        time.startTimer(Math.max(1, delayMs), () => resolve(value));
       }),
     setImmediate: (value?: unknown) =>
       new Promise((resolve) => {
-        time.after(0, time.current(), () => resolve(value));
+        time.startTimer(0, () => resolve(value));
       }),
   });
 }

@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
 import { allCells, unreachable } from "./cells.ts";
+import { plantedFaults, readPlanted } from "./planted-faults.ts";
 import { planOf, simulate } from "./simulation.ts";
 
 const ordersPerSeed = 50;
@@ -31,6 +32,12 @@ test("every cell that is named unreachable is one of the transition tables", () 
   const unknown = [...unreachable.keys()].filter((cell) => !allCells.includes(cell));
 
   assert.deepEqual(unknown, []);
+});
+
+test("every planted fault has its place in the gateway", () => {
+  const gateway = join(import.meta.dirname, "../../gateway");
+
+  for (const fault of plantedFaults) assert.ok(readPlanted(fault, gateway).size > 0);
 });
 
 test("one seed is one simulation, to the last event", async () => {

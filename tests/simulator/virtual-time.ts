@@ -9,13 +9,16 @@ import { nextTick } from "node:process";
 /** A node, the database's server, the host or a merchant. */
 export class SimulatedProcess {
   readonly name: string;
+  /** Its machine's clock by which timers run: it stands still while that is suspended. */
+  readonly steadyMs: (() => number) | undefined;
   isAlive = true;
   frozenUntil = 0;
   /** Runs a task as this process, once it has been made. */
   enter: ((task: () => void) => void) | undefined;
 
-  constructor(name: string) {
+  constructor(name: string, steadyMs?: () => number) {
     this.name = name;
+    this.steadyMs = steadyMs;
   }
 }
 
@@ -50,6 +53,7 @@ export function makeVirtualTime() {
     current: () => running.getStore() ?? world,
     world,
     after,
+    startTimer,
     runAs: <Result>(owner: SimulatedProcess, task: () => Result) => running.run(owner, task),
     run,
     thaw,
@@ -73,6 +77,22 @@ export function makeVirtualTime() {
     return () => {
       event.isCancelled = true;
     };
+  }
+
+  /** A timer of the current process. What happened to its machine meanwhile may delay it. */
+  function startTimer(delayMs: number, task: () => void): () => void {
+    const owner = running.getStore() ?? world;
+    const { steadyMs } = owner;
+    if (steadyMs === undefined) return after(delayMs, owner, task);
+    const dueMs = steadyMs() + delayMs;
+    let cancel = after(delayMs, owner, ring);
+    return () => cancel();
+
+    function ring(): void {
+      const leftMs = dueMs - (steadyMs?.() ?? dueMs);
+      if (leftMs >= 1 && Number.isFinite(leftMs)) cancel = after(leftMs, owner, ring);
+      else task();
+    }
   }
 
   /** Until the moment, or until `isOver` says so. */
