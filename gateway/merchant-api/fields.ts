@@ -234,7 +234,7 @@ function unescaped(url: string): string {
 }
 
 function isAbsoluteUrl(text: string): boolean {
-  return URL.parse(text) !== null && /^https?:\/\/[^/]/i.test(text) && !/[\s\\]/.test(text);
+  return URL.canParse(text) && /^https?:\/\/[^/]/i.test(text) && !/[\s\\]/.test(text);
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the check looks for them
