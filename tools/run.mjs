@@ -23,11 +23,16 @@ import { ensureInstalled } from "./install.mjs";
 // the old generation is collected they keep alive all young objects that they refer to. Without
 // that decision a sale costs 12 % less, and the gateway takes 85 MB less under full load.
 //
+// V8 first collects the old generation while it is small: at 31 and at 95 MB, within the first
+// thousands of sales, and then by what those left. With room for 160 MB a sale costs 9 % less,
+// about half of it in V8's helper threads. It takes 65 MB more under full load and none at rest.
+//
 // The gateway itself collects what its start has left behind (`gateway/main.ts`).
 const nodeFlags = [
   "--max-semi-space-size=32",
   "--invocation-count-for-turbofan=500",
   "--no-allocation-site-pretenuring",
+  "--initial-old-space-size=160",
   "--expose-gc",
 ];
 
