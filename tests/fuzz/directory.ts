@@ -207,7 +207,7 @@ type List = { readonly failures: number };
 type Stored = { readonly first: string; readonly last: string; readonly version: string };
 
 function makeRanges(world: World, directory: Directory): Target {
-  const { query } = world.installation.database;
+  const { readRanges, refresh } = makeLists(world);
   let seen = 0;
   return {
     name: "directory-ranges",
@@ -248,6 +248,16 @@ function makeRanges(world: World, directory: Directory): Target {
     },
   };
 
+  async function payWith(card: string) {
+    return statusOf(await beginWith(world, card));
+  }
+}
+
+/** The lists of the world's directory server, as they are stored. */
+function makeLists({ installation: { database } }: World) {
+  const { query } = database;
+  return { readRanges, refresh };
+
   function readRanges(protocol: string) {
     return query<Stored>(
       `select first, last, version, method_url from card_ranges
@@ -272,10 +282,6 @@ function makeRanges(world: World, directory: Directory): Target {
       );
       return list;
     });
-  }
-
-  async function payWith(card: string) {
-    return statusOf(await beginWith(world, card));
   }
 }
 
