@@ -34,8 +34,12 @@ export type Booking = {
   captured: number;
   returned: number;
   isReversed: boolean;
+  /** When the host last said that it has reversed it. */
+  reversedAt: number;
+  /** The process that its approval reached first, and when. */
+  heard?: { readonly by: SimulatedProcess; readonly at: number };
   /** Of a charge that the host has refused or denied before: the processes that were told. */
-  readonly toldLate?: Set<SimulatedProcess>;
+  readonly toldLate?: Told;
 };
 
 type Options = {
@@ -194,33 +198,37 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   /** The host changes its mind, and tells it until a node has received it. */
   function bookLate(message: IsoMessage, line: Line, afterMs: number): void {
     time.after(afterMs, process, () => {
-      const toldLate = new Set<SimulatedProcess>();
-      const approval = book(message, Number(message.fields[4]), toldLate);
-      tell("the host approves after all", message.fields[37] ?? "");
-      tellLate(write(line, message, approval), line, toldLate);
+      const toldLate: Told = new Set();
+      const { 37: reference = "", 4: amount } = message.fields;
+      const approval = book(message, Number(amount), toldLate);
+      tell("the host approves after all", reference);
+      tellLate(reference, write(line, message, approval), line, toldLate);
     });
   }
 
-  function tellLate(payload: Buffer, line: Line, told: Set<SimulatedProcess>): void {
+  function tellLate(reference: string, payload: Buffer, line: Line, told: Told): void {
     if (told.size > 0) return;
     const open = [...sockets].filter(({ port }) => port === line.socket.port);
     const others = open.length === 0 ? undefined : random.pick(open);
     const socket = line.socket.isOpen ? line.socket : others;
     const owner = socket?.peer?.owner;
-    socket?.write(frame(framing, payload), () => void (owner && told.add(owner)));
-    time.after(30_000, process, () => tellLate(payload, line, told));
+    socket?.write(frame(framing, payload), () => {
+      if (owner !== undefined) told.add(owner);
+      hear(reference, owner);
+    });
+    time.after(30_000, process, () => tellLate(reference, payload, line, told));
   }
 
   function book(
     message: IsoMessage,
     amount = Number(message.fields[4]),
-    toldLate?: Set<SimulatedProcess>,
+    toldLate?: Told,
   ): IsoFields {
     const { mti, fields } = message;
     const kind = mti === "0200" ? "sale" : "authorisation";
     const own = { reference: fields[37] ?? "", trace: fields[11] ?? "", kind, amount } as const;
     const captured = kind === "sale" ? amount : 0;
-    const kept = { captured, returned: 0, isReversed: false, bookedAt: time.now() };
+    const kept = { captured, returned: 0, isReversed: false, reversedAt: 0, bookedAt: time.now() };
     const port = ports.get(message) ?? 0;
     const booking: Booking = { ...own, ...kept, port, ...(toldLate && { toldLate }) };
     books.push(booking);
@@ -241,7 +249,12 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     ];
     tell(`the host ${isLost ? "loses" : `answers ${code} to`} ${message.mti}`, reference);
     if (isLost) return;
-    if (code === "00") for (const charge of charges) charge.isReversed = true;
+    if (code === "00") {
+      for (const charge of charges) {
+        charge.isReversed = true;
+        charge.reversedAt = time.now();
+      }
+    }
     const crossingMs = code === "25" ? deny(reference) : undefined;
     if (!isUnanswered) answer(line, message, { 39: code }, crossingMs);
   }
@@ -325,8 +338,18 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     afterMs = random.skewed(0, 50),
   ): void {
     time.after(afterMs, process, () => {
-      line.socket.write(frame(framing, write(line, request, more)));
+      const isApproval = more[39] === "00" || more[39] === "10";
+      line.socket.write(frame(framing, write(line, request, more)), () => {
+        if (isApproval && /^0[12]00$/.test(request.mti)) {
+          hear(request.fields[37] ?? "", line.socket.peer?.owner);
+        }
+      });
     });
+  }
+
+  function hear(reference: string, by: SimulatedProcess | undefined): void {
+    const charge = books.findLast((each) => each.reference === reference);
+    if (by !== undefined && charge !== undefined) charge.heard ??= { by, at: time.now() };
   }
 
   /** An approval that cannot be read. */
@@ -347,6 +370,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
 
 type Manner = (typeof usual)[number] | (typeof unruly)[number] | (typeof fickle)[number];
 type Line = { readonly socket: VirtualSocket; readonly specification: Specification };
+type Told = Set<SimulatedProcess>;
 type Reply = (fields: IsoFields, afterMs?: number) => void;
 
 const refusals = ["05", "51", "14", "91", "1A", "65"] as const;

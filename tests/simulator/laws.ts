@@ -46,18 +46,17 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
   const cells = makeCellWatch();
   /** Orders of which a standby that took over lacks commits, and their client order ids. */
   const lost = new Set<string>();
+  /** Orders that an operator has settled by the host's books. */
+  const settled = new Set<string>();
 
   return {
     ...{ violations, onCommitsLost, onCallbackEnded, onMissing, breakLaw },
+    ...{ onCommit, onMessage, onBooked, checkEnd },
     reached: cells.reached,
     ownerOf: (reference: string) => owners.get(reference) ?? "",
     onAcknowledged: (orderId: string) => void acknowledged.add(orderId),
     /** A merchant that asks one question after the other was told of the transaction. */
     onTold: (transaction: Transaction, orderId: string) => checkEnded(told, transaction, orderId),
-    onCommit,
-    onMessage,
-    onBooked,
-    checkEnd,
   };
 
   function breakLaw(law: string, detail: string, orderId = ""): void {
@@ -83,6 +82,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
     // The stage before is not the one that was seen last when commits were lost.
     if (!lost.has(orderId)) cells.onCommit(transaction, read);
     checkHolder(order, read, { node, at });
+    if (read.some(({ kind }) => kind.startsWith("settled_as_"))) settled.add(orderId);
     for (const { identifiers } of [transaction, ...(transaction.priorAttempts ?? [])]) {
       if (identifiers !== undefined) own(identifiers.reference, orderId);
     }
@@ -171,16 +171,15 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
     // The host has refused it before: the gateway can only reverse it.
     if (booking.toldLate !== undefined) return;
     const others = ordersLike(record).filter(
-      ({ id, stage }) => id !== orderId && (stage === "approved" || isCharged(id)),
+      ({ id, stage }) => id !== orderId && (stage === "approved" || bookingsOf(id).some(isInForce)),
     );
     for (const { id } of others) {
       breakLaw("a client order id is charged once", `beside order ${id}`, orderId);
     }
   }
 
-  function isCharged(orderId: string): boolean {
-    const own = books.filter(({ reference }) => owners.get(reference) === orderId);
-    return own.some(({ isReversed, toldLate }) => !isReversed && toldLate === undefined);
+  function bookingsOf(orderId: string): Booking[] {
+    return books.filter(({ reference }) => owners.get(reference) === orderId);
   }
 
   function ordersLike({ client_orderid }: OrderRecord): OrderRecord[] {
@@ -230,11 +229,15 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
   }
 
   function checkBooks(order: Order): void {
-    const own = books.filter((each) => owners.get(each.reference) === order.id);
+    const own = bookingsOf(order.id);
     const { stage, identifiers } = initialOf(order);
     // An inquiry has told of it.
     const isKnown = (reference: string) =>
       stage === "approved" && reference === identifiers?.reference;
+    for (const each of own.filter(isUnheeded)) {
+      if (isKnown(each.reference) || settled.has(order.id)) continue;
+      breakLaw("an approval that a node hears counts or is reversed", each.reference, order.id);
+    }
     const standing = own.filter(
       (each) => !each.isReversed && (isKnown(each.reference) || !isUnknowable(each)),
     );
@@ -292,6 +295,16 @@ const leaseMs = answerTimeoutMs + leaseSlackMs;
 const isWork = (kind: OrderEvent["kind"], holder: Holder | undefined) =>
   kind !== "noted" && (kind !== "prior_approved_late" || holder === undefined);
 const isByOperator = (event: OrderEvent) => "by" in event;
+
+/** A charge of which the host has said nothing else before. */
+function isInForce({ amount, isReversed, toldLate }: Booking): boolean {
+  return amount > 0 && !isReversed && toldLate === undefined;
+}
+
+/** No reversal came after its approval: an earlier one may have been about nothing. */
+function isUnheeded({ amount, heard, reversedAt }: Booking): boolean {
+  return amount > 0 && heard?.by.isAlive === true && reversedAt < heard.at;
+}
 
 /** The host has taken its refusal back, and no node that heard of it has lived to the end. */
 function isUnknowable({ toldLate }: Booking): boolean {
