@@ -122,6 +122,16 @@ for (const [found, afterMs, event] of inquiries) {
   });
 }
 
+test("a repeat that went unanswered may still be on its way when the next is refused", async () => {
+  const unanswered = meet(inDoubt, events.repeat_unanswered, later(start, answerTimeoutMs));
+  const found: Found = { kind: "not_found" };
+  const askAfter = (afterMs: number) =>
+    makeBank(refusedWith("12"), {}, { found, afterMs }).capture(unanswered, fresh);
+
+  assert.equal((await askAfter(2 * answerTimeoutMs - 1)).kind, "repeat_refused");
+  assert.equal((await askAfter(2 * answerTimeoutMs)).kind, "refused");
+});
+
 test("what another node may have claimed by now is not sent", async () => {
   const bank = makeBank({ kind: "approved", answer }, { isTooLate: true });
 

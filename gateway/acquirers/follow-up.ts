@@ -84,8 +84,9 @@ export function makeFollowUpEffect(
     const traceNumber = traceNumberOf(order, 2 * order.earlier.length + 1, attempt);
     const found = await acquirer.inquireAfter?.(sent, traceNumber);
     if (found?.kind === "approved") return done(found.answer);
-    // Until then the first message may still be on its way to the host.
-    const isConfirmed = sentAt >= sent.transmittedAt + answerTimeoutMs;
+    // Until then the first message, or a repeat, may still be on its way to the host.
+    const { unansweredAt = sent.transmittedAt } = order.transaction.reversal ?? {};
+    const isConfirmed = sentAt >= unansweredAt + answerTimeoutMs;
     if (found?.kind === "not_found" && isConfirmed) return { kind: "refused", answer, reason };
     return { kind: "repeat_refused", code };
   }

@@ -181,5 +181,5 @@ export type CardData = Card & {
   readonly cryptogram?: Secret<string>;
 };
 
-/** An order cannot be settled by hand while a node asks the bank: the two answers may differ. */
+/** Nobody settles an order, or has the bank asked again, while a node asks the bank. */
 export const bankIsAsked = new Failure("not_allowed_now", "", "the bank is being asked");

@@ -70,10 +70,15 @@ function factsOfDoubt(
   switch (event.kind) {
     case "reversed":
       return { reason: transaction.reason ?? { code: "reversed_after_doubt", detail: "" } };
-    case "repeat_unanswered":
-      return { tries: transaction.tries + 1 };
-    case "repeat_refused":
-      return { tries: transaction.tries + 1, reversal: { refusedWith: event.code } };
+    case "repeat_unanswered": {
+      const isSent = event.cause !== "gate_unavailable";
+      const reversal = { ...transaction.reversal, unansweredAt: at };
+      return { tries: transaction.tries + 1, ...(isSent && { reversal }) };
+    }
+    case "repeat_refused": {
+      const reversal = { ...transaction.reversal, refusedWith: event.code };
+      return { tries: transaction.tries + 1, reversal };
+    }
     case "reversal_unanswered":
     case "reversal_refused":
     case "original_not_found": {

@@ -203,6 +203,8 @@ export type ReversalProgress = {
   readonly refusedWith?: string;
   /** The first of the answers that the host does not know the charge, with no other between. */
   readonly notFoundAt?: Instant;
+  /** When a repeat of a follow-up went unanswered: it may still be on its way to the host. */
+  readonly unansweredAt?: Instant;
 };
 
 export type PriorAttempt = {

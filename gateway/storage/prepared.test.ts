@@ -34,6 +34,11 @@ test("the same statement may have values that are not texts", async () => {
   assert.deepEqual(await short.query(every, ["1", "", null], "mixed"), usual);
 });
 
+test("a name that another statement has is refused", async () => {
+  assert.deepEqual(await short.query("select $1 as a", ["1"], "taken"), [{ a: "1" }]);
+  await assert.rejects(short.query("select $1 as b", ["1"], "taken"), /Two statements/);
+});
+
 test("a statement without columns answers no rows", async () => {
   const text = "delete from due where order_id = $1::bigint";
 

@@ -15,9 +15,10 @@ type Statement = {
   readonly values: readonly Text[];
 };
 type Column = { readonly name: string; readonly parse: (text: string) => unknown };
+type Known = { readonly text: string; readonly columns: readonly Column[] };
 
-/** Of the statements that a connection has prepared. One on which a statement fails is closed. */
-const columnsOf = new WeakMap<pg.Connection, Map<string, Column[]>>();
+/** The statements that a connection has carried out. One on which a statement fails is closed. */
+const knownTo = new WeakMap<pg.Connection, Map<string, Known>>();
 
 /** Without a time limit of its own: that of the connection applies. */
 export function runPrepared(
@@ -41,7 +42,8 @@ class Prepared implements pg.Submittable {
   callback: OnEnd;
   readonly #values: readonly Text[];
   readonly #rows: object[] = [];
-  #columns: Column[] = [];
+  #columns: readonly Column[] = [];
+  #onDone: () => void = () => undefined;
 
   constructor({ name, text, values }: Statement, onEnd: OnEnd) {
     // The driver may prepare the same statement for values of other types.
@@ -51,14 +53,15 @@ class Prepared implements pg.Submittable {
     this.#values = values;
   }
 
-  submit(connection: pg.Connection): void {
+  submit(connection: pg.Connection): Error | undefined {
     const { name, text } = this;
-    const prepared = columnsOf.get(connection) ?? new Map<string, Column[]>();
-    columnsOf.set(connection, prepared);
-    const columns = prepared.get(name);
-    const isNew = columns === undefined;
-    this.#columns = columns ?? [];
-    prepared.set(name, this.#columns);
+    const statements = knownTo.get(connection) ?? new Map<string, Known>();
+    knownTo.set(connection, statements);
+    const known = statements.get(name);
+    const isNew = known === undefined;
+    if (!isNew && known.text !== text) return new Error(`Two statements are called ${name}.`);
+    this.#columns = known?.columns ?? [];
+    if (isNew) this.#onDone = () => statements.set(name, { text, columns: this.#columns });
     // One write for all messages.
     connection.stream.cork();
     if (isNew) connection.parse({ name, text, types: [] }, true);
@@ -67,12 +70,13 @@ class Prepared implements pg.Submittable {
     connection.execute(null, true);
     connection.sync();
     connection.stream.uncork();
+    return undefined;
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly pg.FieldDef[] }): void {
-    for (const { name, dataTypeID } of fields) {
-      this.#columns.push({ name, parse: pg.types.getTypeParser(dataTypeID) });
-    }
+    this.#columns = fields.map(({ name, dataTypeID }) => {
+      return { name, parse: pg.types.getTypeParser(dataTypeID) };
+    });
   }
 
   handleDataRow({ fields }: { readonly fields: readonly Text[] }): void {
@@ -84,7 +88,11 @@ class Prepared implements pg.Submittable {
     this.#rows.push(row);
   }
 
-  handleCommandComplete(): void {}
+  handleCommandComplete(): void {
+    this.#onDone();
+  }
+
+  handleEmptyQuery(): void {}
 
   handleReadyForQuery(): void {
     this.callback(undefined, this.#rows);
