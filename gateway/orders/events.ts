@@ -181,5 +181,5 @@ export type CardData = Card & {
   readonly cryptogram?: Secret<string>;
 };
 
-/** Nobody settles an order, or has the bank asked again, while a node asks the bank. */
+/** An operator settles no order, and has the bank asked again about none, while a node asks it. */
 export const bankIsAsked = new Failure("not_allowed_now", "", "the bank is being asked");
