@@ -125,6 +125,30 @@ test("digests that cover a CVV are deleted, and others stay", async () => {
   }
 });
 
+test("a standby takes over that lacks the new keys: nothing is sealed with them afterwards", async () => {
+  const { query } = tables.database;
+  const old = await openAll();
+  const sealed = old.vault.sealSecret(new Secret("control"), controlKeyContext("shop"));
+  await query("delete from gate_mac_keys");
+  await query("delete from vault.wallet_keys");
+  const set = "update merchants set control_key = $1";
+  await query(set, [sealed]);
+  const before = await query<{ id: number }>("select id from vault.keys where retired_at is null");
+  const ids = before.map(({ id }) => id);
+
+  await rotate(86_400_000, async () => {
+    await query("delete from vault.keys where id > $1", [Math.max(...ids)]);
+    await query("update vault.keys set retired_at = null where id = any($1)", [ids]);
+    await query(set, [sealed]);
+  });
+
+  const [row] = await query<{ sealed: Buffer }>("select control_key as sealed from merchants");
+  const { keys, vault } = await openAll();
+  const opened = vault.openSecret(row?.sealed ?? Buffer.alloc(0), controlKeyContext("shop"));
+  assert.equal(opened.reveal(), "control");
+  assert.equal(keys.current("secrets").id, old.keys.current("secrets").id);
+});
+
 const deletion = { by: "an operator", at: now };
 const lasting = { retryMs: 0 };
 
@@ -133,12 +157,12 @@ async function openAll() {
   return { keys, vault: makeVault(keys, async () => undefined) };
 }
 
-async function rotate(keepDigestsMs = 86_400_000) {
+async function rotate(keepDigestsMs = 86_400_000, pause?: () => Promise<void>) {
   return rotateKeys({
-    ...{ masterKey, keepDigestsMs, graceMs: 0, report: () => undefined },
+    ...{ masterKey, keepDigestsMs, graceMs: pause ? 60_000 : 0, report: () => undefined },
     keys: await openKeys(masterKey, makeKeyStore(tables.database.query)),
     store: makeRotationStore(tables.database, [tables.database, cell], deletion),
-    pause: async () => undefined,
+    pause: pause ?? (async () => undefined),
   });
 }
 

@@ -133,7 +133,9 @@ function retiredOf(keys: Keys, purpose: Purpose): readonly OpenKey[] {
   return keys.list(purpose).filter(({ id }) => id !== current);
 }
 
+/** With keys that the database has: a standby that took over may lack the new ones. */
 async function resealAll(rotation: Rotation): Promise<number> {
+  await rotation.keys.reload();
   await resealSecrets(rotation);
   let cards = 0;
   for (const cell of rotation.store.cells) {

@@ -20,6 +20,9 @@ const charges = ["sale", "preauth", "account-verification"];
 const unreachableRows: readonly (readonly [kinds: readonly string[], place: string, reason: string])[] = [
   [charges,                  "filtering expired",         "screening is folded into the commit that owes it: no order rests here"],
   [charges,                  "authorizing expired",       "an order in this stage owes its charge, and no deadline decides about that"],
+  [charges,                  "inquiring asked_again",     "an operator decides while an order rests between two tries, and an inquiry has no second try"],
+  [charges,                  "inquiring settled_as_done", "an operator decides while an order rests between two tries, and an inquiry has no second try"],
+  [charges,                  "inquiring settled_as_not_done", "an operator decides while an order rests between two tries, and an inquiry has no second try"],
   [charges,                  "declined part_reversed",    "a reversal behind a final result ends with `reversed`"],
   [charges,                  "error part_reversed",       "a reversal behind a final result ends with `reversed`"],
   [["account-verification"], "filtering filtered_out",    "no limit and no rule of the simulation judges a payment of nothing"],

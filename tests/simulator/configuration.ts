@@ -60,24 +60,34 @@ const screeningRules: Configuration["screeningRules"] = [
   },
 ];
 
+/** What operators change of endpoints for a while. */
+export const changes: readonly Partial<Endpoint["settings"]>[] = [
+  ...[{ threeDSecure: "off" } as const, { threeDSecure: "always" } as const],
+  ...[{ acceptsPartialApprovals: true }, { amountMax: "20000" }],
+];
+
 export type Configurations = ReturnType<typeof makeConfigurations>;
 
 /** The configuration in the database, as operators change it. Each node reads it in its time. */
 export function makeConfigurations(onChanged: () => void) {
   const removed = new Set<string>();
-  let policy: Endpoint["settings"]["threeDSecure"] | undefined;
+  let changed: Partial<Endpoint["settings"]> = {};
   let newest = read();
   return {
     newest: () => newest,
-    change(what: { readonly gate?: string; readonly policy?: typeof policy }): void {
-      if (what.gate !== undefined) removed.add(what.gate);
-      policy = what.policy ?? policy;
+    remove(gone: readonly Gate[]): void {
+      for (const { id } of gone) removed.add(id);
+      newest = read();
+      onChanged();
+    },
+    change(settings: typeof changed): void {
+      changed = { ...changed, ...settings };
       newest = read();
       onChanged();
     },
     heal(): void {
       removed.clear();
-      policy = undefined;
+      changed = {};
       newest = read();
       onChanged();
     },
@@ -105,8 +115,9 @@ export function makeConfigurations(onChanged: () => void) {
 
   /** The endpoint that always authenticates keeps doing so: a law depends on it. */
   function settingsOf({ settings: own, id }: Endpoint): Endpoint["settings"] {
-    const isChanged = policy !== undefined && id === secureShop.id;
-    return isChanged ? { ...own, threeDSecure: policy ?? own.threeDSecure } : own;
+    const { threeDSecure, ...others } = changed;
+    const isKept = threeDSecure === undefined || id !== secureShop.id;
+    return { ...own, ...others, ...(!isKept && { threeDSecure }) };
   }
 }
 
@@ -132,7 +143,8 @@ const environment = {
   GW_ENV: "staging",
   GW_CLAIM_EVERY_S: "2",
   GW_METHOD_DEADLINE_S: "120", GW_CHALLENGE_DEADLINE_S: "120", GW_PARES_DEADLINE_S: "150",
-  GW_PROCESSING_DEADLINE_S: "90", GW_DOUBT_ALARM_S: "120",
+  GW_PROCESSING_DEADLINE_S: "48", GW_DOUBT_ALARM_S: "120",
+  GW_KEY_GRACE_S: "20",
 };
 
 export function readSettings(): Config {

@@ -1,9 +1,13 @@
-/** The statements of cards, pending card data and keys, as the model executes them. */
-import { readArray, readBytes, type Statement, type Tables } from "./database-model.ts";
+/** The statements of cards and pending card data, as the model executes them. */
+import { RowLocked, readArray, readBytes, type Statement, type Tables } from "./database-model.ts";
 
+/** Keys that are not listed, or destroyed; the rows of the others are locked. */
 export function refusedKeys(tables: Tables, keys: readonly (string | null)[]): readonly string[] {
-  const wanted = keys.flatMap((key) => (key === null ? [] : [key]));
-  return [...new Set(wanted)].filter((key) => !tables.cardKeys.has(key));
+  const wanted = new Set(keys.flatMap((key) => (key === null ? [] : [key])));
+  return [...wanted].filter((key) => {
+    if (tables.lockedKeys.get(key)?.() === true) throw new RowLocked();
+    return tables.cardKeys.get(key)?.isDestroyed !== false;
+  });
 }
 
 const putPending: Statement = (tables, values) => {
@@ -51,25 +55,6 @@ const findCards: Statement = (tables, values) => {
 // biome-ignore format: a table
 export const cardStatements: Readonly<Record<string, Statement>> = {
   find_cards:               findCards,
-  list_card_keys:           (tables, [ids]) => {
-    for (const id of ids as number[]) tables.cardKeys.add(String(id), true);
-    return [];
-  },
-  vault_keys:               (tables) => tables.vaultKeys.entries().map(([id, key]) => ({ id: Number(id), ...key, retired: false })),
-  add_vault_key:            (tables, [purpose, sealed]) => {
-    const keys = tables.vaultKeys.values();
-    if (keys.every((key) => key.purpose !== purpose)) tables.vaultKeys.put(String(keys.length + 1), { purpose: String(purpose), sealed: sealed as Buffer });
-    return [];
-  },
-  cvv_key:                  (tables, [slot]) => [tables.cvvKeys.get(String(slot))].flatMap((key) => key ? [{ slot: Number(slot), ...key }] : []),
-  add_cvv_key:              (tables, [slot, keyId, sealed, expires]) => {
-    tables.cvvKeys.add(String(slot), { keyId: Number(keyId), sealed: sealed as Buffer, expires: Number(expires) });
-    return [];
-  },
-  delete_cvv_keys:          (tables, [now]) => {
-    for (const [slot, { expires }] of tables.cvvKeys.entries()) if (expires <= Number(now)) tables.cvvKeys.delete(slot);
-    return [];
-  },
   put_pending_cards:        putPending,
   find_pending_cards:       findPending,
   remove_pending_cards:     removePending,

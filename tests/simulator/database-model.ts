@@ -72,6 +72,13 @@ export type PendingCardRecord = {
   readonly expires: number;
 };
 
+export type VaultKeyRecord = {
+  readonly purpose: string;
+  /** Nothing once it is destroyed. */
+  readonly sealed: Buffer | null;
+  readonly retiredAt: number | null;
+};
+
 export type Tables = ReturnType<typeof makeTables>;
 
 export function makeTables() {
@@ -79,6 +86,9 @@ export function makeTables() {
   let nowMs = 0;
   const table = <Record>() => new Table<Record>((undo) => journal.push({ at: nowMs, undo }));
   const pendingCards = table<PendingCardRecord>();
+  const cvvKeys = table<{ keyId: number; sealed: Buffer; expires: number }>();
+  const vaultKeys = table<VaultKeyRecord>();
+  const numbers = table<number>();
   return {
     orders: table<OrderRecord>(),
     /** The unique index of merchant, client order id and attempt. */
@@ -88,22 +98,29 @@ export function makeTables() {
     history: table<HistoryRecord>(),
     due: table<DueRecord>(),
     cards: table<CardRecord>(),
-    cardKeys: table<true>(),
+    cardKeys: table<{ readonly isDestroyed: boolean }>(),
+    /** Keys whose rows a transaction has locked, each with whether it still has. */
+    lockedKeys: new Map<string, () => boolean>(),
     pendingCards,
     callbacks: table<CallbackRecord>(),
-    vaultKeys: table<{ purpose: string; sealed: Buffer }>(),
-    cvvKeys: table<{ keyId: number; sealed: Buffer; expires: number }>(),
+    vaultKeys,
+    cvvKeys,
     blocks: table<{ first_sequence: number; first_id: number; size: number }>(),
-    numbers: table<number>(),
+    numbers,
     /** The journal knows it for a while, so that a standby can lack it. */
     setTime(at: number): void {
       nowMs = at;
       while ((journal[0]?.at ?? at) < at - journalMs) journal.shift();
     },
-    /** What a standby that lags by so long knows. It has no pending card data: that is unlogged. */
+    /**
+     * What a standby that lags by so long knows. It has no pending card data and no keys for
+     * digests of CVVs, which are unlogged; its sequences are ahead.
+     */
     rollBack(lagMs: number): void {
       while ((journal.at(-1)?.at ?? 0) > nowMs - lagMs) journal.pop()?.undo();
       for (const [context] of pendingCards.entries()) pendingCards.delete(context);
+      for (const [slot] of cvvKeys.entries()) cvvKeys.delete(slot);
+      numbers.put("vault key", (numbers.get("vault key") ?? 0) + 32);
     },
     /** A statement that fails leaves nothing. */
     atomically<Result>(work: () => Result): Result {
@@ -111,14 +128,30 @@ export function makeTables() {
       try {
         return work();
       } catch (error) {
-        while (journal.length > before) journal.pop()?.undo();
+        undoTo(before);
         throw error;
       }
     },
+    /** Its rows, and no change. */
+    tryOut<Result>(work: () => Result): Result {
+      const before = journal.length;
+      try {
+        return work();
+      } finally {
+        undoTo(before);
+      }
+    },
   };
+
+  function undoTo(length: number): void {
+    while (journal.length > length) journal.pop()?.undo();
+  }
 }
 
 const journalMs = 30_000;
+
+/** Another transaction has locked a row that the statement needs: it waits. */
+export class RowLocked extends Error {}
 
 type Undo = { readonly at: number; readonly undo: () => void };
 

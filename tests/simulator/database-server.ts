@@ -3,8 +3,14 @@
  * replaced by a standby, lose statements on their way or their answers, and execute a statement
  * after its sender has given up.
  */
-import type { Database } from "../../gateway/storage/database.ts";
-import { makeDatabaseModel, type OrderRecord, type Row, ServerError } from "./database-model.ts";
+import type { Database, Query } from "../../gateway/storage/database.ts";
+import {
+  makeDatabaseModel,
+  type OrderRecord,
+  type Row,
+  RowLocked,
+  ServerError,
+} from "./database-model.ts";
 import { makeSessions } from "./database-sessions.ts";
 import { nameOf, statements } from "./database-statements.ts";
 import { startOfTime } from "./platform.ts";
@@ -22,10 +28,11 @@ export type DatabaseServer = ReturnType<typeof makeDatabaseServer>;
 
 const readTimeoutMs = 5_000;
 const lateMaxMs = 8_000;
+const lockWaitMs = 5;
 
 /** They change nothing. */
 const reads =
-  /^(orders_by|orders_current|orders_owned|order_|request_by|find_|vault_keys|cvv_key|time)/;
+  /^(orders_by|orders_current|orders_owned|order_|request_by|find_|vault_keys|cvv_key|time|list_cards|list_secrets)/;
 
 export function makeDatabaseServer({ time, random, onExecuted }: Options) {
   const model = makeDatabaseModel(statements);
@@ -65,6 +72,7 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
       [awayUntil, readOnlyUntil, lossyUntil] = [0, 0, 0];
     },
     connect,
+    notify,
     /** The machine of the process is gone, or the process has ended. */
     endSessionsOf: sessions.endOf,
   };
@@ -73,17 +81,71 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
     return startOfTime + Math.floor(time.now());
   }
 
+  /** Nodes that listen hear of a change some time later. */
+  function notify(): void {
+    sessions.notify(() => random.skewed(1, 5_000));
+  }
+
   function isAway(): boolean {
     return awayUntil > time.now();
   }
 
   /** The part of a `Database` that the simulated parts use. */
   function connect(): Database {
-    const query = <Result>(text: string, values: readonly unknown[] = [], name?: string) =>
-      send(knownName(text, name), values) as Promise<readonly Result[]>;
+    const query = <Result>(text: string, values: readonly unknown[] = [], name?: string) => {
+      const known = knownName(text, name);
+      return send(() => execute(known, values)) as Promise<readonly Result[]>;
+    };
     const missing = () => Promise.reject(new Error("no part of the simulation uses this"));
-    const database = { query, hot: query, add: query, transaction: missing, close: missing };
+    const database = { query, hot: query, add: query, transaction, close: missing };
     return { ...database, connect: connectAlone } as unknown as Database;
+  }
+
+  /**
+   * Its statements are tried out at their moments, each after the earlier ones, and executed
+   * together at the end. The row of a key that it has locked is kept from others.
+   */
+  async function transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
+    await roundTrip();
+    const session = sessions.begin();
+    const { tables } = model;
+    let isRunning = false;
+    const done: ((isTrial?: boolean) => Row[] | Error)[] = [];
+    const inside = (text: string, values: readonly unknown[] = [], name?: string) => {
+      const known = knownName(text, name);
+      return send(() => {
+        if (!sessions.isOpen(session)) return new Error("Connection terminated unexpectedly");
+        if (known === "lock_card_key") lock(String(values[0]));
+        const run = (isTrial = false) => execute(known, values, isTrial);
+        isRunning = true;
+        try {
+          const rows = tables.tryOut(() => [...done, run].map((each) => each(true)).at(-1));
+          done.push(run);
+          return rows ?? [];
+        } finally {
+          isRunning = false;
+        }
+      });
+    };
+    try {
+      const result = await work(inside as Query);
+      await send(commit);
+      return result;
+    } finally {
+      sessions.end(session);
+    }
+
+    function lock(key: string): void {
+      if (tables.lockedKeys.get(key)?.() === true) throw new RowLocked();
+      tables.lockedKeys.set(key, () => !isRunning && sessions.isOpen(session));
+    }
+
+    function commit(): Row[] | Error {
+      if (!sessions.isOpen(session)) return new Error("Connection terminated unexpectedly");
+      sessions.end(session);
+      const failed = done.map((each) => each()).find((rows) => rows instanceof Error);
+      return failed ?? [];
+    }
   }
 
   /** The gateway would take the error for one of the server: it ends the simulation instead. */
@@ -105,7 +167,8 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
       async query(text: string, values: readonly unknown[] = []) {
         if (!sessions.isOpen(session)) throw new Error("Connection terminated unexpectedly");
         const own = sessions.execute(session, text, values);
-        if (own === undefined) return { rows: await send(knownName(text), values) };
+        const known = own === undefined ? knownName(text) : "";
+        if (own === undefined) return { rows: await send(() => execute(known, values)) };
         await roundTrip();
         return { rows: own };
       },
@@ -133,7 +196,7 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
     time.after(1, owner, () => reject(new ServerError("ECONNREFUSED")));
   }
 
-  function send(name: string, values: readonly unknown[]): Promise<Row[]> {
+  function send(work: () => Row[] | Error): Promise<Row[]> {
     const owner = time.current();
     const lost = lossyUntil > time.now() ? random.pick(losses) : "nothing";
     return new Promise((resolve, reject) => {
@@ -144,16 +207,23 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
         time.after(readTimeoutMs, owner, () => reject(new Error("Query read timeout")));
       }
       const begun = epoch;
-      time.after(latencyMs() + lateMs, server, () => {
-        if (begun !== epoch || isAway()) return breakOff();
-        const executed = execute(name, values);
-        if (lost === "answer" || lost === "time") return breakOff();
+      time.after(latencyMs() + lateMs, server, run);
+
+      function run(): void {
+        const isBroken = begun !== epoch || isAway();
+        const executed = isBroken ? [] : unlessLocked(work);
+        if (executed === undefined) time.after(lockWaitMs, server, run);
+        else if (isBroken || lost === "answer" || lost === "time") breakOff();
+        else reply(executed);
+      }
+
+      function reply(executed: Row[] | Error): void {
         time.after(latencyMs(), owner, () => {
           if (begun !== epoch) reject(new Error("Connection terminated unexpectedly"));
           else if (executed instanceof Error) reject(executed);
           else resolve(executed);
         });
-      });
+      }
 
       function breakOff(): void {
         const error = new Error("Connection terminated unexpectedly");
@@ -162,16 +232,27 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
     });
   }
 
-  function execute(name: string, values: readonly unknown[]): Row[] | Error {
+  function execute(name: string, values: readonly unknown[], isTrial = false): Row[] | Error {
     if (readOnlyUntil > time.now() && !reads.test(name)) return new ServerError("25006");
     try {
       const rows = model.execute(name, values, wallMs());
-      onExecuted(name, values, rows);
+      if (!isTrial) onExecuted(name, values, rows);
+      if (!isTrial && name === "notify_nodes") notify();
       return rows;
     } catch (error) {
       if (error instanceof ServerError) return error;
       throw error;
     }
+  }
+}
+
+/** Nothing while another transaction has the row. */
+function unlessLocked(work: () => Row[] | Error): Row[] | Error | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RowLocked) return undefined;
+    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The sessions that hold locks on nodes' names: one at most has a name. A session ends with its
+ * The sessions that hold locks, as on nodes' names: one at most has a lock. A session ends with its
  * process, with the server, when another session ends it, and some seconds after its machine was
  * suspended. The client hears of the end, unless it is frozen.
  */
@@ -11,6 +11,8 @@ type Session = {
   readonly owner: SimulatedProcess;
   readonly client: EventEmitter;
   readonly names: Set<string>;
+  /** For notices of changes. */
+  listens: boolean;
 };
 
 export type Sessions = ReturnType<typeof makeSessions>;
@@ -23,7 +25,8 @@ export function makeSessions(time: VirtualTime) {
     begin(): Session {
       count += 1;
       const client = new EventEmitter();
-      const session = { pid: count, owner: time.current(), client, names: new Set<string>() };
+      const own = { names: new Set<string>(), listens: false };
+      const session = { pid: count, owner: time.current(), client, ...own };
       open.set(count, session);
       return session;
     },
@@ -33,9 +36,20 @@ export function makeSessions(time: VirtualTime) {
     endOf(process: SimulatedProcess): void {
       for (const session of [...open.values()]) if (session.owner === process) end(session);
     },
+    notify(delayMs: () => number): void {
+      for (const session of open.values()) {
+        if (!session.listens) continue;
+        time.after(delayMs(), session.owner, () => {
+          if (open.has(session.pid)) session.client.emit("notification");
+        });
+      }
+    },
     /** The rows of a statement about the session itself; nothing for any other statement. */
     execute(session: Session, text: string, values: readonly unknown[]): object[] | undefined {
-      if (text.includes("pg_try_advisory_lock")) return [{ got: lock(session, String(values[0])) }];
+      if (text.includes("pg_try_advisory_lock")) {
+        return [{ got: lock(session, String(values[0] ?? "rotation")) }];
+      }
+      if (text.startsWith("listen")) session.listens = true;
       if (text.includes("pg_terminate_backend")) {
         const other = open.get(Number(values[0]));
         if (other !== undefined) end(other);

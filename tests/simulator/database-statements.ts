@@ -2,6 +2,7 @@
 
 import { callbackStatements, insertCallbacks } from "./database-callbacks.ts";
 import { cardStatements, refusedKeys } from "./database-cards.ts";
+import { keyStatements, unnamedOfKeys } from "./database-keys.ts";
 import {
   type OrderRecord,
   type Row,
@@ -286,6 +287,7 @@ const findBlocks: Statement = (tables, [sequence]) => {
 export const statements: Readonly<Record<string, Statement>> = {
   ...callbackStatements,
   ...cardStatements,
+  ...keyStatements,
   begin_orders:             begin,
   move_orders:              move,
   enter_cards:              enter,
@@ -313,11 +315,7 @@ const unnamed: readonly (readonly [words: string, name: string])[] = [
   ["from order_blocks",              "order_block"],
   ["take_order_numbers(",            "take_order_numbers"],
   ["extract(epoch from clock_timestamp())", "time"],
-  ["insert into vault.keys",         "add_vault_key"],
-  ["from vault.keys",                "vault_keys"],
-  ["insert into vault.cvv_keys",     "add_cvv_key"],
-  ["delete from vault.cvv_keys",     "delete_cvv_keys"],
-  ["from vault.cvv_keys",            "cvv_key"],
+  ...unnamedOfKeys,
 ];
 
 export function nameOf(text: string, name: string | undefined): string {

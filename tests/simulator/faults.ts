@@ -39,9 +39,10 @@ const durations = {
   database_is_read_only:   [1, 60],
   database_loses_answers:  [5, 120],
   standby_takes_over:      [0, 8],       // and lacks the commits of as long a time
-  operator_decides:        [30, 300],    // again and again
-  gate_is_removed:         [5, 120],
-  endpoint_is_changed:     [5, 120],     // authenticates never, or always
+  operator_decides:        [60, 600],    // again and again
+  keys_are_rotated:        [20, 150],    // the process ends then
+  gate_is_removed:         [5, 120],     // or all of them
+  endpoint_is_changed:     [5, 120],     // in its 3-D Secure, its limit, or whether it takes a part
   directory_is_unruly:     [20, 300],
   receivers_fail:          [10, 200],
 } as const;

@@ -91,23 +91,24 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   /** Charges that the host books when it is asked to reverse them, by reference. */
   const waiting = new Map<string, { readonly message: IsoMessage; readonly line: Line }>();
   /** References of charges that it has denied to an inquiry or a reversal, or to an operator. */
-  const denied = new Set<string>();
-  const deniedToOperators = new Set<string>();
-  const sockets = new Set<VirtualSocket>();
-  const ports = new WeakMap<IsoMessage, number>();
+  const [denied, deniedToOperators] = [new Set<string>(), new Set<string>()];
+  const [sockets, ports] = [new Set<VirtualSocket>(), new WeakMap<IsoMessage, number>()];
   let approvals = 100_000;
   for (const { port, specification } of listening) {
     network.listen(port, { owner: process, accept: (socket) => accept(socket, specification) });
   }
   return { process, books, manners, amountDone };
 
-  /** For an operator: how much of a charge stands, or of a follow-up was done. */
-  function amountDone(reference: string, trace: string, kind: string): number {
+  /** For an operator: how much of a charge stands, or of a follow-up was done; none if nothing. */
+  function amountDone(reference: string, trace: string, kind: string): number | undefined {
     const standing = books.filter((each) => each.reference === reference && !each.isReversed);
     const isCharge = kind === "sale" || kind === "preauth" || kind === "account-verification";
-    if (isCharge && standing.length === 0) deniedToOperators.add(reference);
+    if (isCharge && standing.length === 0) {
+      deniedToOperators.add(reference);
+      return undefined;
+    }
     if (isCharge) return standing.reduce((sum, { amount }) => sum + amount, 0);
-    return done.get(`${kind === "capture" ? "022" : "040"} ${trace} ${reference}`) ?? 0;
+    return done.get(`${kind === "capture" ? "022" : "040"} ${trace} ${reference}`);
   }
 
   function accept(socket: VirtualSocket, specification: Specification): void {
@@ -181,7 +182,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
       "refuse":                 () => reply({ 39: random.pick(refusals) }),
       "refuse, then approve":   () => reply({ 39: random.pick(refusals) }),
       "wait for the reversal":  () => undefined,
-      "approve a half":         () => reply({ ...book(message, half), 39: "10", 4: String(half).padStart(12, "0") }),
+      "approve a half":         () => { const fields = { ...book(message, half), 39: "10", 4: String(half).padStart(12, "0") }; if (random.chance(0.7)) reply(fields); },
       "approve twice":          () => { const fields = book(message); reply(fields); reply(fields, again); },
       "approve late":           () => reply(book(message), 20_000 + 3 * again),
       "approve without a word": () => void book(message),
@@ -208,9 +209,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
 
   function tellLate(reference: string, payload: Buffer, line: Line, told: Told): void {
     if (told.size > 0) return;
-    const open = [...sockets].filter(({ port }) => port === line.socket.port);
-    const others = open.length === 0 ? undefined : random.pick(open);
-    const socket = line.socket.isOpen ? line.socket : others;
+    const socket = line.socket.isOpen ? line.socket : otherConnection(line);
     const owner = socket?.peer?.owner;
     socket?.write(frame(framing, payload), () => {
       if (owner !== undefined) told.add(owner);
@@ -239,7 +238,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
 
   function receiveReversal(message: IsoMessage, line: Line): void {
     const { 37: reference = "" } = message.fields;
-    const charges = books.filter((each) => each.reference === reference);
+    const charges = books.filter((each) => each.reference === reference && isFound(each));
     const isRefused = manners.refusesReversals && random.chance(0.7);
     const refusal = isRefused ? random.pick(["12", "96", "06", "40"]) : undefined;
     const code = refusal ?? (charges.length === 0 ? "25" : "00");
@@ -257,6 +256,12 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     }
     const crossingMs = code === "25" ? deny(reference) : undefined;
     if (!isUnanswered) answer(line, message, { 39: code }, crossingMs);
+  }
+
+  /** What it has approved against its word is not in all its books at once. */
+  function isFound({ toldLate, bookedAt }: Booking): boolean {
+    const isNew = toldLate !== undefined && time.now() < bookedAt + 5_000;
+    return !isNew || random.chance(0.5);
   }
 
   /** The host may book it after it has denied it; returns when its denial is sent. */
@@ -337,14 +342,22 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     more: IsoFields,
     afterMs = random.skewed(0, 50),
   ): void {
+    if (random.chance(manners.unruly / 10)) return;
     time.after(afterMs, process, () => {
-      const isApproval = more[39] === "00" || more[39] === "10";
-      line.socket.write(frame(framing, write(line, request, more)), () => {
-        if (isApproval && /^0[12]00$/.test(request.mti)) {
-          hear(request.fields[37] ?? "", line.socket.peer?.owner);
+      const isOnLine = line.socket.isOpen || random.chance(0.5);
+      const socket = isOnLine ? line.socket : otherConnection(line);
+      socket?.write(frame(framing, write(line, request, more)), () => {
+        if (/^[01]0$/.test(more[39] ?? "") && /^0[12]00$/.test(request.mti)) {
+          hear(request.fields[37] ?? "", socket.peer?.owner);
         }
       });
     });
+  }
+
+  /** Of any node. */
+  function otherConnection({ socket: { port } }: Line): VirtualSocket | undefined {
+    const open = [...sockets].filter((socket) => socket.port === port);
+    return open.length === 0 ? undefined : random.pick(open);
   }
 
   function hear(reference: string, by: SimulatedProcess | undefined): void {

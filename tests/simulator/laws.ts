@@ -8,10 +8,12 @@ import type { Order, Transaction } from "../../gateway/orders/order.ts";
 import { isFinal } from "../../gateway/orders/stages.ts";
 import { initialOf, totalsOf, transactionsOf } from "../../gateway/orders/transactions.ts";
 import { type OrderRow, unpackOrder } from "../../gateway/storage/order-row.ts";
+import { open } from "../../gateway/vault/seal.ts";
 import { makeCellWatch, unreachable } from "./cells.ts";
 import { readSettings, strictShop } from "./configuration.ts";
 import type { OrderRecord, Tables } from "./database-model.ts";
 import type { Booking } from "./host.ts";
+import { masterKey } from "./node.ts";
 import { findUnnamed } from "./reconciled.ts";
 
 export type Violation = { readonly law: string; readonly detail: string; readonly orderId: string };
@@ -104,7 +106,11 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
     }
     const isFree = owed === undefined || owed.resting === true || events.some(isByOperator);
     if (isFree) holders.delete(id);
-    else if (events.some(({ kind }) => isWork(kind, holder))) holders.set(id, { node, at });
+    // Who reports a late approval of an earlier charge leaves the order to whom it is owed.
+    const isBegun = holder === undefined && owed?.effect === "reverse_prior";
+    const isWork = ({ kind }: OrderEvent) =>
+      kind !== "noted" && (kind !== "prior_approved_late" || isBegun);
+    if (!isFree && events.some(isWork)) holders.set(id, { node, at });
   }
 
   /** Also after commits were lost, no order has the reference of another. */
@@ -286,14 +292,36 @@ function findLeftovers(tables: Tables, secrets: readonly string[], endedAt: numb
       const orderId = context.split("/")[1] ?? "";
       return { law: "no CVV outlives its time", detail: context, orderId };
     });
-  return [...untold, ...clear, ...outlived];
+  const kept = tables.cvvKeys.entries().flatMap(([slot, { expires }]) => {
+    const detail = `the key of the digests of slot ${slot}`;
+    const isOver = expires < endedAt - 60_000;
+    return isOver ? [{ law: "no CVV outlives its time", detail, orderId: "" }] : [];
+  });
+  return [...untold, ...clear, ...outlived, ...kept, ...findUnreadable(tables)];
+}
+
+/** What the vault has sealed opens with the keys that it has, none of them half retired. */
+function findUnreadable({ vaultKeys, cards }: Tables): Violation[] {
+  const opened = new Map<number, Buffer>();
+  for (const [id, { purpose, sealed, retiredAt }] of vaultKeys.entries()) {
+    const isLeft = retiredAt !== null && purpose !== "digests";
+    if (sealed === null) continue;
+    if (isLeft) return [{ law: "a rotation ends", detail: `key ${id} is left`, orderId: "" }];
+    opened.set(Number(id), open(masterKey, sealed, purpose));
+  }
+  return cards.values().flatMap(({ merchant_id, id, keyId, sealed }) => {
+    const law = "no card becomes unreadable";
+    try {
+      open(opened.get(keyId) ?? Buffer.alloc(0), sealed, `card/${merchant_id}/${id}`);
+      return [];
+    } catch {
+      return [{ law, detail: `card ${id} under key ${keyId}`, orderId: id }];
+    }
+  });
 }
 
 const { answerTimeoutMs, leaseSlackMs } = readSettings();
 const leaseMs = answerTimeoutMs + leaseSlackMs;
-/** Any node may report a late approval of an earlier attempt, beside the one that has the order. */
-const isWork = (kind: OrderEvent["kind"], holder: Holder | undefined) =>
-  kind !== "noted" && (kind !== "prior_approved_late" || holder === undefined);
 const isByOperator = (event: OrderEvent) => "by" in event;
 
 /** A charge of which the host has said nothing else before. */

@@ -48,21 +48,22 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
   const random = options.random.fork(`purchase ${index}`);
   const client = `c-${index}`;
   const shop = random.chance(0.5) ? openShop : random.pick(shops);
+  const habits = habitsOf(options.random.fork("habits"));
   time.after(atMs - time.now(), time.world, () => void buy());
 
   async function buy(): Promise<void> {
     const wanted = { client, endpointId: shop.id };
-    const request = requestOf(wanted, random, 1 + random.below(99_999));
+    const request = requestOf(wanted, { random, habits }, 1 + random.below(99_999));
     const isTwice = random.chance(0.1);
     if (isTwice) void ask(request);
     const order = await ask(request);
-    if (random.chance(0.05)) await ask(requestOf(wanted, random, 777));
+    if (random.chance(0.05)) await ask(requestOf(wanted, { random, habits }, 777));
     if (order === undefined) return;
     const orderId = order.id;
     await Promise.all([poll(orderId), visitOf(order)]);
     // Refused, unless the order has ended unpaid.
-    if (random.chance(0.2)) await ask(requestOf(wanted, random, 778));
-    const wishes = wishesOf(request.kind, random);
+    if (random.chance(0.2)) await ask(requestOf(wanted, { random, habits }, 778));
+    const wishes = wishesOf(request.kind, random, habits);
     for (const wish of wishes) {
       await pause(random.skewed(10, 60_000));
       if (random.chance(0.15)) void follow(orderId, wish);
@@ -132,7 +133,11 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
 }
 
 /** What the merchant wants after the approval. */
-function wishesOf(kind: OrderRequest["kind"], random: Random): FollowUpTerms[] {
+function wishesOf(
+  kind: OrderRequest["kind"],
+  random: Random,
+  { captured, returned }: Habits,
+): FollowUpTerms[] {
   const give = (minor?: bigint): FollowUpTerms => {
     const amount = minor === undefined ? undefined : new Money(minor, getCurrency("USD"));
     return { operation: "return", amount, comment: `r${random.below(1e6)}` };
@@ -141,8 +146,8 @@ function wishesOf(kind: OrderRequest["kind"], random: Random): FollowUpTerms[] {
   const returns = random.chance(0.3) ? [give(BigInt(1 + random.below(50)))] : [];
   if (random.chance(0.2)) returns.push(give());
   if (kind === "account-verification") return [];
-  if (kind !== "preauth") return random.chance(0.4) ? returns : [];
-  return random.chance(0.8) ? [capture, ...returns] : [give()];
+  if (kind !== "preauth") return random.chance(returned) ? returns : [];
+  return random.chance(captured) ? [capture, ...returns] : [give()];
 }
 
 /** To be tried when the bank refuses the amount. */
@@ -162,12 +167,16 @@ const urls = {
 
 type Wanted = { readonly client: string; readonly endpointId: OrderRequest["endpointId"] };
 
-function requestOf({ client, endpointId }: Wanted, random: Random, asked: number): OrderRequest {
-  const kind = random.pick(kinds);
+function requestOf(
+  { client, endpointId }: Wanted,
+  { random, habits }: { readonly random: Random; readonly habits: Habits },
+  asked: number,
+): OrderRequest {
+  const kind = random.pick(habits.kinds);
   const minor = kind === "account-verification" ? 0 : asked;
   const text = new Secret(`${kind}/${client}/${minor}`);
   const cardData = cardOf(random.chance(0.5) ? usualDigits : random.pick(allDigits));
-  const way = random.pick(ways);
+  const way = random.pick(habits.ways);
   const others = kind !== "account-verification" && random.chance(0.2);
   return {
     ...{ kind, merchantId: merchant.id, endpointId, clientOrderId: client },
@@ -190,6 +199,20 @@ function requestOf({ client, endpointId }: Wanted, random: Random, asked: number
 
 const usualDigits = allDigits[0] ?? "";
 // biome-ignore format: a table
-const kinds = ["sale", "sale", "sale", "sale", "sale", "sale", "sale", "preauth", "preauth", "preauth", "preauth", "account-verification"] as const;
+const kinds = ["sale", "sale", "sale", "sale", "sale", "sale", "sale", "preauth", "preauth", "preauth", "preauth", "account-verification", "account-verification"] as const;
 // biome-ignore format: a table
 const ways = ["card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "card", "page", "page", "page", "wallet"] as const;
+
+type Habits = ReturnType<typeof habitsOf>;
+
+/** What merchants do most often in a seed: in some, a kind of payment that is rare in others. */
+function habitsOf(random: Random) {
+  const prevailing = random.pick(["sale", "preauth", "account-verification"] as const);
+  const isPage = random.chance(0.2);
+  return {
+    kinds: random.chance(0.4) ? [...kinds, ...kinds.map(() => prevailing)] : kinds,
+    ways: isPage ? [...ways, ...ways.map(() => "page" as const)] : ways,
+    /** The share of holds that are captured and not cancelled, and of sales with returns. */
+    ...{ captured: random.pick([0.8, 0.8, 0.2]), returned: random.pick([0.4, 0.4, 1]) },
+  };
+}

@@ -14,7 +14,7 @@ import { advance, asks, draft, events, step as stepOf } from "../../gateway/orde
 import { makeCallbackStore } from "../../gateway/storage/callbacks.ts";
 import { makeFindSealedCard, makePendingCardStore } from "../../gateway/storage/cards.ts";
 import { makeBegin, makeCommit } from "../../gateway/storage/commit.ts";
-import type { Query } from "../../gateway/storage/database.ts";
+import type { Database, Query } from "../../gateway/storage/database.ts";
 import { makeEnter } from "../../gateway/storage/enter-card.ts";
 import { findByNumber } from "../../gateway/storage/find-by-number.ts";
 import { makeFindDue, makeFindOrders, makeFindOwned } from "../../gateway/storage/find-orders.ts";
@@ -23,6 +23,7 @@ import {
   type DatabaseForTests,
   startDatabase,
 } from "../../gateway/storage/testing/database-for-tests.ts";
+import { makeKeyStore, makeRotationStore } from "../../gateway/storage/vault-keys.ts";
 import { Failure } from "../../gateway/values/failure.ts";
 import { asCardId, asOrderId, asSerialNumber } from "../../gateway/values/ids.ts";
 import { asInstant, type Instant, later } from "../../gateway/values/time.ts";
@@ -49,15 +50,22 @@ for (const seed of [1, 2, 3]) {
     ) => model.execute(nameOf(text, name), values, 0) as readonly Result[];
     await real.database.query(
       `truncate orders, order_history, due, cards, card_keys, callbacks, callback_attempts,
-         held_keys, held_secrets`,
+         held_keys, held_secrets, vault.keys restart identity`,
     );
-    const stores = [modelQuery, real.database.hot].map((query) => makeStores(query, seed));
+    const modelDatabase = {
+      query: modelQuery,
+      transaction: <Result>(work: (query: Query) => Promise<Result>) => work(modelQuery),
+    } as Database;
+    const stores = [
+      { ...makeStores(modelQuery, seed), ...makeKeyStores(modelDatabase) },
+      { ...makeStores(real.database.hot, seed), ...makeKeyStores(real.database) },
+    ];
     const random = makeRandom(seed);
     const world = makeWorld(random, seed);
 
     for (let count = 0; count < callsPerSeed; count += 1) {
       const call = world.nextCall();
-      const [mine, theirs] = await Promise.all(stores.map((store) => call.ask(store)));
+      const [mine, theirs] = await Promise.all(stores.map((store) => answerOf(call, store)));
       assert.deepEqual(mine, theirs, `call ${count}: ${call.name}`);
       call.onAnswer?.(mine);
     }
@@ -65,7 +73,15 @@ for (const seed of [1, 2, 3]) {
   });
 }
 
-type Stores = ReturnType<typeof makeStores>;
+type Stores = ReturnType<typeof makeStores> & ReturnType<typeof makeKeyStores>;
+
+function makeKeyStores(database: Database) {
+  const { cells, ...rotation } = makeRotationStore(database, [database], {
+    by: "jo",
+    at: asInstant(0),
+  });
+  return { keys: makeKeyStore(database.query), rotation, ofCell: pick(cells, 0) };
+}
 
 function makeStores(query: Query, seed: number) {
   const options = { callbackLeaseMs: 1000 };
@@ -110,11 +126,14 @@ function makeWorld(random: Random, seed: number) {
   const calls = [beginOne, moveOne, moveOne, moveOne, moveAgain, findDue, find, findExisting];
   const others = [findOwned, findNumber, findCard, isCurrent, claimCallbacks, endCallback, waits];
   const more = [enterCard, enterCard, putPending, findPending, removePending];
+  const ofKeys = [addKey, replaceKeys, destroyKey, listCards, listCards, listPending];
 
   return {
     nextCall(): Call {
       now = later(now, random.below(20_000));
-      return seen.length < 3 ? beginOne() : random.pick([...calls, ...others, ...more])();
+      return seen.length < 3
+        ? beginOne()
+        : random.pick([...calls, ...others, ...more, ...ofKeys])();
     },
     countOpen: () => seen.filter(({ owed }) => owed !== undefined).length,
   };
@@ -225,6 +244,52 @@ function makeWorld(random: Random, seed: number) {
     return { name: "expire pending", ask: ({ pending }) => pending.removeExpired(now) };
   }
 
+  function addKey(): Call {
+    return { name: "add a key", ask: ({ keys }) => keys.add("cards", aKey) };
+  }
+
+  function replaceKeys(): Call {
+    const next = (["cards", "held"] as const).map((purpose) => ({ purpose, sealed: aKey }));
+    return { name: "replace the keys", ask: ({ rotation }) => rotation.replace(next) };
+  }
+
+  function destroyKey(): Call {
+    const keyId = 1 + random.below(12);
+    return {
+      name: `destroy key ${keyId}`,
+      ask: async ({ rotation, keys }) => [await rotation.destroy(keyId), await keys.list()],
+    };
+  }
+
+  /** And seals some of them anew, also under a key that is destroyed. */
+  function listCards(): Call {
+    const [from, to] = [1 + random.below(3), 1 + random.below(12)];
+    const sealed = Buffer.alloc(20, random.below(256));
+    return {
+      name: `seal cards of key ${from} with ${to}`,
+      ask: async ({ ofCell }) => {
+        const count = await ofCell.countCards([from, to]);
+        const page = await ofCell.listCards(from, undefined, 3);
+        const rest = await ofCell.listCards(from, page.at(-1), 3);
+        const anew = page.map((card) => ({ ...card, keyId: to, sealed }));
+        return [count, page, rest, await ofCell.resealCards(from, anew)];
+      },
+    };
+  }
+
+  function listPending(): Call {
+    const [from, to] = [1 + random.below(3), 1 + random.below(3)];
+    return {
+      name: `seal pending cards of key ${from} with ${to}`,
+      ask: async ({ ofCell }) => {
+        const found = await ofCell.listPending(from);
+        const anew = found.map((row) => ({ ...row, keyId: to }));
+        await ofCell.resealPending(from, anew);
+        return found.toSorted((left, right) => (left.context < right.context ? -1 : 1));
+      },
+    };
+  }
+
   function contextOf(): string {
     const { merchantId, id } = random.pick(seen.slice(0, 5));
     return `${merchantId}/${id}`;
@@ -315,6 +380,11 @@ function makeWorld(random: Random, seed: number) {
     return { name: "waits", ask: ({ callbacks }) => callbacks.waitsForEarlier(callback) };
   }
 }
+
+/** A write under a destroyed key is refused by both. */
+const answerOf = ({ ask }: Call, store: Stores) => ask(store).catch((error) => error.message);
+
+const aKey = Buffer.alloc(60, 9);
 
 function pick<Item>(items: readonly Item[], index: number): Item {
   return items[index] as Item;

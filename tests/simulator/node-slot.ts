@@ -45,10 +45,6 @@ export function makeNodeSlot(name: string, world: World) {
     },
     start,
     die,
-    /** The node hears of a change some time later. */
-    notice(afterMs: number): void {
-      time.after(afterMs, process, () => void node?.reload().catch(() => undefined));
-    },
     stop(): void {
       die(0);
       cancelStart();

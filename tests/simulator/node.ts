@@ -58,7 +58,7 @@ export const refusedWallet: WalletPayment = {
 const config = readSettings();
 /** One for all nodes: nothing in it changes what a node does. */
 const metrics = makeMetrics();
-const masterKey = Buffer.alloc(32, 7);
+export const masterKey = Buffer.alloc(32, 7);
 /** Less often than a node does, which is no different here: a session that ends says so. */
 const presenceCheckMs = 5_000;
 const gathered = { batchMax: 256 };
@@ -119,12 +119,12 @@ export async function startNode({
   });
   gates.open(makeStartAcquirer({ ...resources, audit }, engine.lateApprovals, live));
   await reload();
+  node.follow(() => void reload());
   await engine.claims.claimOwn();
   startJobs();
   return {
     name,
     engine,
-    reload,
     browsers,
     pages,
     receiveResult: threeds.makeReceiveResult(engine.reports),
@@ -132,7 +132,7 @@ export async function startNode({
 
   /** At a notice. */
   async function reload(): Promise<void> {
-    await keys.reload();
+    await keys.reload().catch((error) => log("vault.keys_reload_failed", { err: error }));
     await live.reload();
     gates.update(live.current().gates.values());
   }

@@ -1,6 +1,8 @@
 /** An operator who settles an order in doubt by what the host's books have. */
 import type { OperatorEvent } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
+import { inDoubtOf } from "../../gateway/orders/prior-attempts.ts";
+import { initialOf } from "../../gateway/orders/transactions.ts";
 import { makeCells } from "../../gateway/storage/cells.ts";
 import { asReceiptId } from "../../gateway/values/ids.ts";
 import { decideDoubt, makeReport } from "../../gateway/wiring/operator-events.ts";
@@ -23,7 +25,8 @@ type World = {
 
 const config = readSettings();
 const stages = new Set(["reversing", "repeating", "inquiring"]);
-const isDoubtful = ({ stage, owes }: OrderRecord) => stages.has(stage) || owes === "reverse";
+const isDoubtful = ({ stage, owes }: OrderRecord) =>
+  stages.has(stage) || owes === "reverse" || owes === "reverse_prior";
 
 export function makeOperator({ time, server, story, host, random }: World) {
   const database = server.connect();
@@ -36,18 +39,18 @@ export function makeOperator({ time, server, story, host, random }: World) {
 
   return { work };
 
-  function work(forMs: number): void {
+  /** A thorough operator goes through all orders in doubt, another takes one of them. */
+  function work(forMs: number, isThorough: boolean): void {
     if (forMs <= 0) return;
-    void decide();
+    const doubtful = server.tables.orders.values().filter(isDoubtful);
+    const taken = isThorough || doubtful.length === 0 ? doubtful : [random.pick(doubtful)];
+    for (const record of taken) void decide(orderOf(record));
     const pauseMs = random.between(1_000, 20_000);
-    time.after(pauseMs, time.world, () => work(forMs - pauseMs));
+    time.after(pauseMs, time.world, () => work(forMs - pauseMs, isThorough));
   }
 
-  /** About a random order in doubt; one that a node asks the host about is left alone. */
-  async function decide(): Promise<void> {
-    const doubtful = server.tables.orders.values().filter(isDoubtful);
-    if (doubtful.length === 0) return;
-    const order = orderOf(random.pick(doubtful));
+  /** One that a node asks the host about is left alone. */
+  async function decide(order: Order): Promise<void> {
     const event = random.chance(0.4) ? askAgain : verdictOn(order);
     const decided = await decideDoubt(report, order, event).catch(() => undefined);
     const isTaken = decided !== undefined && "id" in decided;
@@ -55,11 +58,12 @@ export function makeOperator({ time, server, story, host, random }: World) {
   }
 
   /** The operator settles only what the books say clearly. */
-  function verdictOn({ transaction }: Order): OperatorEvent {
-    const { kind, amount, identifiers } = transaction;
+  function verdictOn(order: Order): OperatorEvent {
+    const { kind } = order.owed?.effect === "reverse_prior" ? initialOf(order) : order.transaction;
+    const { amount, identifiers } = inDoubtOf(order);
     const { reference = "", traceNumber = "" } = identifiers ?? {};
     const done = host.amountDone(reference, traceNumber, kind);
-    if (done === 0) return { kind: "settled_as_not_done", ...signed };
+    if (done === undefined) return { kind: "settled_as_not_done", ...signed };
     const receiptId = asReceiptId("1");
     return BigInt(done) === amount.minor
       ? { kind: "settled_as_done", ...signed, receiptId }

@@ -3,7 +3,7 @@
  * of the seed for five minutes, and then without faults until nothing is left to do.
  */
 import { allDigits, directoryName } from "./cards.ts";
-import { gates, makeConfigurations } from "./configuration.ts";
+import { changes, gates, makeConfigurations } from "./configuration.ts";
 import type { Row } from "./database-model.ts";
 import { readArray, readDocuments } from "./database-model.ts";
 import { makeDatabaseServer } from "./database-server.ts";
@@ -18,6 +18,7 @@ import { makeOperator } from "./operator.ts";
 import { replacePlatform, startOfTime } from "./platform.ts";
 import { makeRandom } from "./random.ts";
 import { makeReceivers } from "./receivers.ts";
+import { makeRotation } from "./rotation.ts";
 import { makeStory } from "./story.ts";
 import { makeVirtualTime } from "./virtual-time.ts";
 
@@ -84,26 +85,22 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       return typeof answer === "string" ? answer : undefined;
     },
   });
-  const { books } = host;
   const receivers = makeReceivers({ time, story, random: random.fork("receivers") });
-  const { heard } = receivers;
-  const laws = makeLaws(server.tables, { books, secrets: allDigits, heard, ...directory });
+  const known = { books: host.books, heard: receivers.heard, secrets: allDigits };
+  const laws = makeLaws(server.tables, { ...known, ...directory });
   const changeRandom = random.fork("changes");
-  const configurations = makeConfigurations(() => {
-    for (const slot of slots) slot.notice(changeRandom.skewed(1, 5_000));
-  });
+  const configurations = makeConfigurations(server.notify);
   const outside = { sendCallback: receivers.send, directory: directory.directory, configurations };
   const slots = Array.from({ length: nodeCount }, (_, index) =>
     makeNodeSlot(`node-${index + 1}`, { time, server, story, network, ...outside }),
   );
   const call = makeCall(slots, time, random.fork("calls"));
   const operator = makeOperator({ time, server, story, host, random: random.fork("operator") });
+  const rotation = makeRotation({ time, server, story });
   for (const slot of slots) slot.start();
   const merchants = { time, random, laws, story, directory, call };
   for (const purchase of plan.purchases) startPurchase(purchase, merchants);
-  for (const fault of plan.faults) {
-    time.after(fault.atMs, time.world, () => begin(fault));
-  }
+  for (const fault of plan.faults) time.after(fault.atMs, time.world, () => begin(fault));
   const onRejection = (error: unknown) => laws.breakLaw("no promise is left", String(error));
   process.on("unhandledRejection", onRejection);
   try {
@@ -138,7 +135,8 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   function isQuiet(): boolean {
     const { orders, callbacks } = server.tables;
     const isOver = orders.values().every((each) => each.finished_at !== null && each.owes === null);
-    return isOver && callbacks.values().every(({ ended }) => ended !== null);
+    const isTold = callbacks.values().every(({ ended }) => ended !== null);
+    return isOver && isTold && !rotation.isUnderWay();
   }
 
   function onExecuted(name: string, values: readonly unknown[], rows: Row[]): void {
@@ -185,6 +183,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     directory.manners.unruly = 0;
     receivers.heal();
     for (const slot of slots) slot.heal();
+    rotation.finish();
   }
 
   function begin(fault: Fault): void {
@@ -215,9 +214,10 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       database_is_read_only:  () => server.refuseWrites(forMs),
       database_loses_answers: () => server.loseStatements(forMs),
       standby_takes_over:     () => laws.onCommitsLost(server.failOver(forMs)),
-      operator_decides:       () => operator.work(forMs),
-      gate_is_removed:        () => { configurations.change({ gate: changeRandom.pick(gates).id }); later(configurations.heal); },
-      endpoint_is_changed:    () => { configurations.change({ policy: degree < 0.5 ? "off" : "always" }); later(configurations.heal); },
+      operator_decides:       () => operator.work(forMs, degree < 0.5),
+      keys_are_rotated:       () => rotation.begin(forMs),
+      gate_is_removed:        () => { configurations.remove(degree < 0.3 ? gates : [changeRandom.pick(gates)]); later(configurations.heal); },
+      endpoint_is_changed:    () => { configurations.change(changeRandom.pick(changes)); later(configurations.heal); },
       directory_is_unruly:    () => { directory.manners.unruly = degree; later(() => { directory.manners.unruly = 0; }); },
       receivers_fail:         () => receivers.fail(forMs),
     };

@@ -1,0 +1,78 @@
+/**
+ * An operator who rotates the vault's keys while orders run, as `gw key rotate` does: with its
+ * lock, in a process of its own, which may end in the middle. The next rotation goes on with it.
+ */
+import { readDatabaseTime } from "../../gateway/storage/database-clock.ts";
+import {
+  makeKeyStore,
+  makeRotationStore,
+  takeRotationLock,
+} from "../../gateway/storage/vault-keys.ts";
+import { openKeys } from "../../gateway/vault/keys.ts";
+import { rotateKeys } from "../../gateway/vault/rotate-keys.ts";
+import { readSettings } from "./configuration.ts";
+import type { VaultKeyRecord } from "./database-model.ts";
+import type { DatabaseServer } from "./database-server.ts";
+import { masterKey } from "./node.ts";
+import type { Story } from "./story.ts";
+import { SimulatedProcess, type VirtualTime } from "./virtual-time.ts";
+
+type World = {
+  readonly time: VirtualTime;
+  readonly server: DatabaseServer;
+  readonly story: Story;
+};
+
+const { keyGraceMs, repeatDays } = readSettings();
+const againMs = 10_000;
+
+export function makeRotation({ time, server, story }: World) {
+  return { begin, finish, isUnderWay };
+
+  /** The process ends after this time, wherever it is. */
+  function begin(forMs: number): void {
+    const process = new SimulatedProcess("rotation");
+    time.after(0, process, () => {
+      rotate(process).catch((error) => story.tell(`the rotation fails: ${error.message}`));
+    });
+    time.after(forMs, time.world, () => {
+      process.isAlive = false;
+      server.endSessionsOf(process);
+    });
+  }
+
+  /** Goes on until no rotation is left half done. */
+  function finish(): void {
+    if (!isUnderWay()) return;
+    begin(2 * keyGraceMs);
+    time.after(2 * keyGraceMs + againMs, time.world, finish);
+  }
+
+  /** Keys for digests are kept for as long as repeats are recognised. */
+  function isUnderWay(): boolean {
+    const isLeft = ({ purpose, sealed, retiredAt }: VaultKeyRecord) =>
+      purpose !== "digests" && sealed !== null && retiredAt !== null;
+    return server.tables.vaultKeys.values().some(isLeft);
+  }
+
+  async function rotate(process: SimulatedProcess): Promise<void> {
+    const database = server.connect();
+    const lock = await takeRotationLock(database);
+    if (lock === undefined) return story.tell("a rotation is under way already");
+    try {
+      const at = await readDatabaseTime(database.query);
+      const { destroyed, kept } = await rotateKeys({
+        masterKey,
+        keys: await openKeys(masterKey, makeKeyStore(database.query)),
+        store: makeRotationStore(database, [database], { by: "jo", at }),
+        ...{ graceMs: keyGraceMs, keepDigestsMs: repeatDays * 86_400_000 },
+        pause: (durationMs) =>
+          new Promise((resolve) => void time.after(durationMs, process, resolve)),
+        report: (progress) => story.tell(`rotation: ${progress}`),
+      });
+      story.tell(`rotation: destroyed ${destroyed.join(", ")}, kept ${kept.join(", ") || "none"}`);
+    } finally {
+      await lock.release();
+    }
+  }
+}
