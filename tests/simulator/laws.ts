@@ -55,6 +55,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
     ...{ violations, onCommitsLost, onCallbackEnded, onMissing, breakLaw },
     ...{ onCommit, onMessage, onBooked, checkEnd },
     reached: cells.reached,
+    isLost: (orderId: string) => lost.has(orderId),
     ownerOf: (reference: string) => owners.get(reference) ?? "",
     onAcknowledged: (orderId: string) => void acknowledged.add(orderId),
     /** A merchant that asks one question after the other was told of the transaction. */

@@ -37,7 +37,19 @@ export function makeOperator({ time, server, story, host, random }: World) {
   });
   const report = makeReport({ config, cells, database });
 
-  return { work };
+  return { work, settleLost };
+
+  /** A reversal whose card a standby lacks cannot be sent: the host is told by telephone. */
+  async function settleLost(isLost: (orderId: string) => boolean): Promise<void> {
+    const owing = server.tables.orders.values().filter(({ owes }) => owes === "reverse_prior");
+    for (const order of owing.filter(({ id }) => isLost(id)).map(orderOf)) {
+      const reference = inDoubtOf(order).identifiers?.reference;
+      for (const booking of host.books.filter((each) => each.reference === reference)) {
+        Object.assign(booking, { isReversed: true, reversedAt: time.now() });
+      }
+      await settle(order, { kind: "settled_as_not_done", ...signed });
+    }
+  }
 
   /** A thorough operator goes through all orders in doubt, another takes one of them. */
   function work(forMs: number, isThorough: boolean): void {
@@ -51,7 +63,10 @@ export function makeOperator({ time, server, story, host, random }: World) {
 
   /** One that a node asks the host about is left alone. */
   async function decide(order: Order): Promise<void> {
-    const event = random.chance(0.4) ? askAgain : verdictOn(order);
+    await settle(order, random.chance(0.4) ? askAgain : verdictOn(order));
+  }
+
+  async function settle(order: Order, event: OperatorEvent): Promise<void> {
     const decided = await decideDoubt(report, order, event).catch(() => undefined);
     const isTaken = decided !== undefined && "id" in decided;
     story.tell(`the operator decides ${event.kind}${isTaken ? "" : ", in vain"}`, order.id);

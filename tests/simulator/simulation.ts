@@ -44,6 +44,8 @@ export type Outcome = {
 
 const nodeCount = 2;
 const calmMs = 6 * 3_600_000;
+/** When operators look at what no node can end, and every so long again. */
+const telephoneMs = 1_800_000;
 
 export function planOf(seed: number, purchases: number): Plan {
   const random = makeRandom(seed);
@@ -184,6 +186,12 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     receivers.heal();
     for (const slot of slots) slot.heal();
     rotation.finish();
+    time.after(telephoneMs, time.world, telephone);
+  }
+
+  function telephone(): void {
+    void operator.settleLost(laws.isLost);
+    time.after(telephoneMs, time.world, telephone);
   }
 
   function begin(fault: Fault): void {
