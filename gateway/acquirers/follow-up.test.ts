@@ -132,6 +132,18 @@ test("a repeat that went unanswered may still be on its way when the next is ref
   assert.equal((await askAfter(2 * answerTimeoutMs)).kind, "refused");
 });
 
+test("a node that ended may have sent a repeat without recording it: the next refusal proves nothing", async () => {
+  const found: Found = { kind: "not_found" };
+  const bank = makeBank(refusedWith("12"), {}, { found, afterMs: answerTimeoutMs });
+
+  const event = await bank.capture(inDoubt, takenOver);
+  const recorded = meet(inDoubt, event, later(start, answerTimeoutMs));
+
+  assert.equal(event.kind, "repeat_unanswered");
+  assert.equal((await bank.capture(recorded, fresh)).kind, "repeat_refused");
+  assert.equal((await bank.capture(asked, takenOver)).kind, "outcome_unknown");
+});
+
 test("what another node may have claimed by now is not sent", async () => {
   const bank = makeBank({ kind: "approved", answer }, { isTooLate: true });
 

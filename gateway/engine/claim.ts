@@ -46,8 +46,9 @@ export function makeClaimWork(dependencies: Dependencies) {
       expired ? { kind: "expired" } : { kind: "claimed", node: node.name },
     );
     if (claimed === undefined) return false;
-    // No node ran an order that only waited: nothing of it can have been sent.
-    runner.start(claimed, { startedBefore: order.owed !== undefined });
+    // No node ran an order that only waited, and what one sent before it rested is recorded.
+    const { owed } = order;
+    runner.start(claimed, { startedBefore: owed !== undefined && owed.resting !== true });
     return true;
   }
 

@@ -159,7 +159,6 @@ function followUp(asking: Stage, ask: ExternalEffect, done: EventKind): Transiti
       refused:             to("declined", "notify_merchant"),
       gate_unavailable:    to("error", "notify_merchant"),
       outcome_unknown:     to("repeating", ask),
-      repeat_refused:      to("repeating", ask),
       expired:             to("repeating", ask),
     },
     repeating: {
