@@ -132,16 +132,22 @@ test("a repeat that went unanswered may still be on its way when the next is ref
   assert.equal((await askAfter(2 * answerTimeoutMs)).kind, "refused");
 });
 
-test("a node that ended may have sent a repeat without recording it: the next refusal proves nothing", async () => {
+test("what the node before may have sent unrecorded may still be on its way", async () => {
+  const claimed = { kind: "claimed", node: "node-2" } as const;
+  const takenAt = later(start, answerTimeoutMs);
   const found: Found = { kind: "not_found" };
-  const bank = makeBank(refusedWith("12"), {}, { found, afterMs: answerTimeoutMs });
+  const askAfter = async (order: Order, afterMs: number) =>
+    (await makeBank(refusedWith("12"), {}, { found, afterMs }).capture(order, takenOver)).kind;
+  const resting = meet(inDoubt, events.repeat_refused);
 
-  const event = await bank.capture(inDoubt, takenOver);
-  const recorded = meet(inDoubt, event, later(start, answerTimeoutMs));
-
-  assert.equal(event.kind, "repeat_unanswered");
-  assert.equal((await bank.capture(recorded, fresh)).kind, "repeat_refused");
-  assert.equal((await bank.capture(asked, takenOver)).kind, "outcome_unknown");
+  for (const event of [claimed, events.expired]) {
+    for (const order of [asked, inDoubt]) {
+      const taken = meet(order, event, takenAt);
+      assert.equal(await askAfter(taken, 2 * answerTimeoutMs - 1), "repeat_refused");
+      assert.equal(await askAfter(taken, 2 * answerTimeoutMs), "refused");
+    }
+  }
+  assert.equal(await askAfter(meet(resting, claimed, takenAt), answerTimeoutMs), "refused");
 });
 
 test("what another node may have claimed by now is not sent", async () => {

@@ -52,8 +52,7 @@ export function makeFollowUpEffect(
     const sent = { ...message, card, remaining, effect, ...keep };
     const sentAt = clock.now();
     const outcome = await acquirer[effect](sent);
-    const about = { acquirer, sent, sentAt, startedBefore };
-    return kept.with(await eventOf(order, outcome, about));
+    return kept.with(await eventOf(order, outcome, { acquirer, sent, sentAt }));
   };
 
   async function eventOf(order: Order, outcome: FollowUpAnswer, about: Sent): Promise<OrderEvent> {
@@ -73,7 +72,7 @@ export function makeFollowUpEffect(
   async function meetRefusal(
     order: Order,
     { answer, refusal }: Extract<FollowUpAnswer, { readonly kind: "refused" }>,
-    { acquirer, sent, sentAt, startedBefore }: Sent,
+    { acquirer, sent, sentAt }: Sent,
   ): Promise<OrderEvent> {
     const { reason, hint } = refusal;
     const { responseCode: code } = answer;
@@ -85,8 +84,6 @@ export function makeFollowUpEffect(
     const traceNumber = traceNumberOf(order, 2 * order.earlier.length + 1, attempt);
     const found = await acquirer.inquireAfter?.(sent, traceNumber);
     if (found?.kind === "approved") return done(found.answer);
-    // So may what the node sent that had the order until now, and did not live to record.
-    if (startedBefore) return inDoubt(order.transaction, `answered ${code}`);
     // Until then the first message, or a repeat, may still be on its way to the host.
     const { unansweredAt = sent.transmittedAt } = order.transaction.reversal ?? {};
     const isConfirmed = sentAt >= unansweredAt + answerTimeoutMs;
@@ -103,7 +100,6 @@ type Sent = {
   readonly acquirer: Acquirer;
   readonly sent: SentFollowUp;
   readonly sentAt: Instant;
-  readonly startedBefore: boolean;
 };
 
 /** Nothing when the order's first transaction is no charge, or has no gate. */

@@ -18,6 +18,7 @@ import {
   acquirerOf,
   authorizationRequestOf,
   describeFound,
+  isTooLate,
 } from "./before-sending.ts";
 
 type Dependencies = Pick<
@@ -34,6 +35,7 @@ export function makeReverse(dependencies: Dependencies): EffectHandler {
     const card = cardData ?? (await findCard(order));
     const request = card && authorizationRequestOf(order, card);
     if (request === undefined) return unanswered("card_not_held");
+    if (isTooLate(order, dependencies)) return unanswered("too_late");
 
     const advice = {
       traceNumber: traceNumberOf(order, 1, request.identifiers.attempt),
@@ -133,6 +135,7 @@ export function makeReversePrior(dependencies: Dependencies): EffectHandler {
     const card = await dependencies.findCard(charged);
     const request = card && authorizationRequestOf(charged, card);
     if (request === undefined) return unanswered("card_not_held");
+    if (isTooLate(order, dependencies)) return unanswered("too_late");
     const { approvalCode, notFoundAt } = owes;
     const traceNumber = traceNumberOf(order, 1, identifiers.attempt);
     const advice = { traceNumber, repeated: true, approvalCode, notFoundAt };

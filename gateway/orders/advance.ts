@@ -8,7 +8,7 @@ import { Failure } from "../values/failure.ts";
 import { type GateId, receiverOf, type SerialNumber } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
 import { callbackSequenceOf, withChargeback } from "./chargebacks.ts";
-import { bankIsAsked, type EventOf, isBeforeRest, type OrderEvent } from "./events.ts";
+import { bankIsAsked, type EventOf, isBeforeRest, mayArrive, type OrderEvent } from "./events.ts";
 import { applyFacts } from "./facts.ts";
 import type { Endpoint } from "./merchant.ts";
 import type { Finding, Order, Owed } from "./order.ts";
@@ -73,6 +73,8 @@ export type Deadlines = {
   readonly stageMs: Readonly<Record<Exclude<OpenStage, "awaiting_card">, number>>;
   /** How long a node may keep an effect without a sign of life before another may claim it. */
   readonly leaseMs: number;
+  /** For how long a message that has no answer may still be on its way to the host. */
+  readonly answerTimeoutMs: number;
   /** Gaps between repeats of an unanswered message; the last one is used for ever. */
   readonly repeatGapsMs: readonly number[];
   /** After which the same answer to a repeated reversal proves that there is no charge. */
@@ -102,6 +104,7 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
       return { ...fromOf(order), order: { ...prior, owed }, events: [event], at };
     }
 
+    if (isContradicted(order, event, at)) return mayArrive;
     const events: OrderEvent[] = [event];
     let met = meet(order, event, at);
     for (;;) {
@@ -123,6 +126,14 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     return callback === undefined ? step : { ...step, callback };
   };
 
+  /** A reversal, or a repeat of a capture or return, that would undo what the operator decides. */
+  function isContradicted({ owed, transaction }: Order, { kind }: OrderEvent, at: Instant) {
+    const { unansweredAt } = transaction.reversal ?? {};
+    const contrary = owed?.effect === "reverse" ? "settled_as_done" : "settled_as_not_done";
+    if (kind !== contrary || unansweredAt === undefined) return false;
+    return at < unansweredAt + deadlines.answerTimeoutMs;
+  }
+
   function owedFor({ order, effects }: Met, last: OrderEvent, at: Instant): Owed | undefined {
     const effect = effects.find(isExternal);
     return effect && claimableFrom(effect, last, order.transaction.tries, at);
@@ -136,8 +147,8 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
   }
 
   function claimableFrom(effect: Effect, last: OrderEvent, tries: number, at: Instant): Owed {
-    // The operator's command is no node and holds no lease: the first node that looks claims it.
-    if (last.kind === "asked_again") return { effect, claimableAt: at };
+    // The operator's command is no node and sends nothing: the first node that looks claims it.
+    if (last.kind === "asked_again") return { effect, claimableAt: at, resting: true };
     if (!isBeforeRest(last)) return { effect, claimableAt: later(at, deadlines.leaseMs) };
     return { effect, claimableAt: later(at, gapAfter(last, tries)), resting: true };
   }
@@ -199,7 +210,8 @@ export function preview(order: Order, event: OrderEvent, at: Instant): Order | F
 
 type Met = { readonly order: Order; readonly effects: readonly Effect[] };
 
-function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
+function meet(given: Order, event: OrderEvent, at: Instant): Met | Failure {
+  const order = takeOver(given, event, at);
   const { transaction } = order;
   const version = order.version + 1;
   if (event.kind === "received") {
@@ -236,6 +248,20 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
     effects: cell.effects,
   };
 }
+
+/**
+ * A node that takes a message over does not know whether the one before has sent it without
+ * recording that: it may be on its way to the host for as long as an answer to it may come.
+ */
+function takeOver(order: Order, { kind }: OrderEvent, at: Instant): Order {
+  const { owed, transaction } = order;
+  if (kind !== "claimed" && kind !== "expired") return order;
+  if (owed === undefined || owed.resting === true || !repeated.has(owed.effect)) return order;
+  const reversal = { ...transaction.reversal, unansweredAt: at };
+  return { ...order, transaction: { ...transaction, reversal } };
+}
+
+const repeated = new Set<Effect>(["reverse", "capture", "refund"]);
 
 function notIn({ transaction: { stage } }: Order, { kind }: OrderEvent): Failure {
   return new Failure("not_allowed_now", "", `${kind} in stage ${stage}`);

@@ -3,14 +3,26 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
-import type { Clock } from "../values/time.ts";
+import { type Clock, later } from "../values/time.ts";
 import type { Step } from "./advance.ts";
 import { type Commit, makeApply, makeClaim } from "./apply.ts";
-import { bankIsAsked } from "./events.ts";
+import { bankIsAsked, mayArrive } from "./events.ts";
 import type { Order } from "./order.ts";
-import { advance, approved, asks, draft, events, inStage, meet, start } from "./testing.ts";
+import {
+  advance,
+  approved,
+  asks,
+  deadlines,
+  draft,
+  events,
+  inStage,
+  meet,
+  start,
+} from "./testing.ts";
 
 const notDone = { kind: "settled_as_not_done", by: "ann", why: "the bank says so" } as const;
+/** By then no answer to a message of the start can come. */
+const overdue = later(start, deadlines.answerTimeoutMs);
 const clock: Clock = { now: () => start, after: () => () => undefined };
 
 /** A store of one order: a step is committed when it was made from what is stored. */
@@ -113,7 +125,7 @@ test("a deadline that passed counts for the order as it was found, not for what 
 test("an answer to one transaction means nothing for the next of the same order", async () => {
   const first = meet(approved("preauth"), asks("capture", 500n));
   const resting = meet(meet(first, events.outcome_unknown), events.repeat_unanswered);
-  const settled = meet(resting, events.settled_as_not_done);
+  const settled = meet(resting, events.settled_as_not_done, overdue);
   const second = { ...asks("capture", 300n), serialNumber: asSerialNumber("s-3") };
   const store = makeStore(meet(settled, second));
 
@@ -162,8 +174,28 @@ test("nobody settles what the bank is being asked about", () => {
 
   for (const event of [events.settled_as_done, events.settled_as_not_done]) {
     assert.ok(advance(asking, event, start) instanceof Failure);
-    assert.ok(!(advance(resting, event, start) instanceof Failure));
+    assert.ok(!(advance(resting, event, overdue) instanceof Failure));
     assert.ok(advance(claimed, event, start) instanceof Failure);
+  }
+});
+
+test("no decision is taken that a message on its way may undo", () => {
+  const reversing = meet(meet(draft, events.received), events.outcome_unknown);
+  const repeating = meet(meet(approved("preauth"), asks("capture", 500n)), events.outcome_unknown);
+  const tooSoon = later(overdue, -1);
+  const decisions = [
+    [reversing, events.reversal_unanswered, events.settled_as_done, events.settled_as_not_done],
+    [repeating, events.repeat_unanswered, events.settled_as_not_done, events.settled_as_done],
+  ] as const;
+
+  for (const [asking, unanswered, contrary, harmless] of decisions) {
+    const refused = meet(asking, unanswered);
+    const overtaken = meet(meet(asking, events.claimed), { ...unanswered, cause: "card_not_held" });
+    for (const resting of [refused, overtaken]) {
+      assert.equal(advance(resting, contrary, tooSoon), mayArrive);
+      assert.ok(!(advance(resting, contrary, overdue) instanceof Failure));
+      assert.ok(!(advance(resting, harmless, start) instanceof Failure));
+    }
   }
 });
 

@@ -6,7 +6,7 @@ import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { EventOf, OrderEvent } from "./events.ts";
 import type { GateFacts, Order, Reason, Transaction } from "./order.ts";
-import { attemptsBefore, progressAfter } from "./prior-attempts.ts";
+import { attemptsBefore, isSent, progressAfter, unansweredOf } from "./prior-attempts.ts";
 import type { Stage } from "./stages.ts";
 import { referenceOf, traceNumberOf } from "./trace.ts";
 
@@ -71,9 +71,8 @@ function factsOfDoubt(
     case "reversed":
       return { reason: transaction.reason ?? { code: "reversed_after_doubt", detail: "" } };
     case "repeat_unanswered": {
-      const isSent = event.cause !== "gate_unavailable";
       const reversal = { ...transaction.reversal, unansweredAt: at };
-      return { tries: transaction.tries + 1, ...(isSent && { reversal }) };
+      return { tries: transaction.tries + 1, ...(isSent(event.cause) && { reversal }) };
     }
     case "repeat_refused": {
       const reversal = { ...transaction.reversal, refusedWith: event.code };
@@ -87,7 +86,7 @@ function factsOfDoubt(
     }
     case "approved_late":
       // The approval names a charge that exists: its reversal starts anew, without delay.
-      return { answer: event.answer, tries: 0, reversal: undefined };
+      return { answer: event.answer, tries: 0, reversal: unansweredOf(transaction.reversal) };
     case "settled_as_done":
       return { reason: undefined, receiptId: event.receiptId };
     case "settled_as_not_done":

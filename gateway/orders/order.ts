@@ -203,7 +203,7 @@ export type ReversalProgress = {
   readonly refusedWith?: string;
   /** The first of the answers that the host does not know the charge, with no other between. */
   readonly notFoundAt?: Instant;
-  /** When a repeat of a follow-up went unanswered: it may still be on its way to the host. */
+  /** When a reversal or a repeat went unanswered: it may still be on its way to the host. */
   readonly unansweredAt?: Instant;
 };
 

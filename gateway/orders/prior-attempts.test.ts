@@ -91,7 +91,7 @@ test("an operator has it sent again, or settles it as reversed, but not as stand
   const resting = meet(owing, unreversed(refusal), start);
 
   const asked = meet(resting, events.asked_again, start);
-  assert.deepEqual(asked.owed, { effect: "reverse_prior", claimableAt: start });
+  assert.deepEqual(asked.owed, { effect: "reverse_prior", claimableAt: start, resting: true });
   assert.equal(meet(resting, events.settled_as_not_done).owed, undefined);
   assert.ok(advance(owing, events.settled_as_not_done, start) instanceof Failure);
   assert.ok(advance(resting, events.settled_as_done, start) instanceof Failure);

@@ -107,9 +107,23 @@ export function progressAfter(
   answered: Unproved,
   at: Instant,
 ): ReversalProgress | undefined {
-  if (answered.kind === "reversal_refused") return { refusedWith: answered.code };
-  if (answered.kind === "original_not_found") return { notFoundAt: before?.notFoundAt ?? at };
-  return before;
+  const kept = unansweredOf(before);
+  if (answered.kind === "reversal_refused") return { ...kept, refusedWith: answered.code };
+  if (answered.kind === "original_not_found") {
+    return { ...kept, notFoundAt: before?.notFoundAt ?? at };
+  }
+  return isSent(answered.cause) ? { ...before, unansweredAt: at } : before;
+}
+
+/** Nothing that the host says of one message tells where another is. */
+export function unansweredOf(progress: ReversalProgress | undefined): ReversalProgress {
+  const { unansweredAt } = progress ?? {};
+  return unansweredAt === undefined ? {} : { unansweredAt };
+}
+
+/** By the cause why a message has no answer. */
+export function isSent(cause: string): boolean {
+  return !["gate_unavailable", "card_not_held", "too_late"].includes(cause);
 }
 
 /** The order's own stage has no part in it. */

@@ -55,6 +55,7 @@ export const deadlines: Deadlines = {
     repeating: 9_000,
   },
   leaseMs: 45_000,
+  answerTimeoutMs: 30_000,
   repeatGapsMs: [2_000, 5_000, 10_000],
   confirmationGapMs: 30_000,
 };

@@ -159,6 +159,7 @@ function followUp(asking: Stage, ask: ExternalEffect, done: EventKind): Transiti
       refused:             to("declined", "notify_merchant"),
       gate_unavailable:    to("error", "notify_merchant"),
       outcome_unknown:     to("repeating", ask),
+      repeat_refused:      to("repeating", ask),
       expired:             to("repeating", ask),
     },
     repeating: {

@@ -2,7 +2,7 @@
  * A cell's copy of the list of the vault's keys. The statement that writes a card, or pending card
  * data, locks the row of its key for sharing; the statement that destroys a key locks it alone. So
  * nothing is written under a destroyed key, however late its writer is. A key is listed by its
- * first writer, and a destroyed key stays listed in every cell.
+ * first writer, if the vault has it, and a destroyed key stays listed in every cell.
  */
 import type { Database, Query } from "./database.ts";
 
@@ -16,14 +16,24 @@ export function lockUsableKeys(ids: string): string {
 /** A row is of the write, or names a key that seals nothing here; then nothing is written. */
 export type RefusedKey = { readonly refusedKey?: number | null };
 
-/** Fails when a key is destroyed. One that is only new here is listed, and the write repeated. */
+/** Absent where nothing is sealed by keys from memory. */
+export type ConfirmKeys = { readonly confirmKeys?: (ids: readonly number[]) => Promise<boolean> };
+
+/**
+ * Fails when a key is destroyed, or lost with the latest commits. One that is only new here is
+ * listed, and the write repeated.
+ */
 export async function writeUnderKeys<Row extends RefusedKey>(
   query: Query,
+  { confirmKeys }: ConfirmKeys,
   write: () => Promise<readonly Row[]>,
 ): Promise<readonly Row[]> {
   const rows = await write();
   const refused = rows.flatMap(({ refusedKey }) => refusedKey ?? []);
   if (refused.length === 0) return rows;
+  if ((await confirmKeys?.(refused)) === false) {
+    throw new Error(`the vault does not have the key ${refused[0]}`);
+  }
   await listCardKeys(query, refused);
   const again = await write();
   const isRefused = again.some(({ refusedKey }) => typeof refusedKey === "number");

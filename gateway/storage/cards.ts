@@ -19,7 +19,7 @@ import type { CardId, CardRefId, MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { PendingCardRow, PendingCardStore } from "../vault/pending-cards.ts";
 import type { FindSealedCard, StoredSealedCard } from "../vault/vault.ts";
-import { lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
+import { type ConfirmKeys, lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
 import { isHere, livesHere } from "./cells.ts";
 import { besideOthers, type Query } from "./database.ts";
 import { openWith } from "./find-orders.ts";
@@ -170,7 +170,10 @@ export function cardColumns(cards: readonly CardOfMerchant[]) {
  * log, and so out of base backups and replicas. They outlive a node; a crash of the database
  * empties them.
  */
-export function makePendingCardStore(query: Query, options: GatherOptions = {}): PendingCardStore {
+export function makePendingCardStore(
+  query: Query,
+  options: GatherOptions & ConfirmKeys = {},
+): PendingCardStore {
   const put = makeGather(async (items: readonly Put[]) => {
     // Of two for one order the later one counts, and a statement may write a row only once.
     const latest = [...new Map(items.map((item) => [item.row.context, item])).values()];
@@ -181,7 +184,8 @@ export function makePendingCardStore(query: Query, options: GatherOptions = {}):
       plainArray(latest.map(({ row }) => row.keyId)),
       plainArray(latest.map(({ expiresAt }) => expiresAt)),
     ];
-    await writeUnderKeys(query, () => query<RefusedKey>(putPending, columns, "put_pending_cards"));
+    const write = () => query<RefusedKey>(putPending, columns, "put_pending_cards");
+    await writeUnderKeys(query, options, write);
     return items.map(() => undefined);
   }, options);
   const find = makeGather(async (wanted: readonly Wanted[]) => {

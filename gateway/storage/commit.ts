@@ -6,7 +6,7 @@
 import type { Begin, Beginning } from "../engine/accept.ts";
 import { dueAtOf, type Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
-import { lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
+import { type ConfirmKeys, lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
 import { livesHere } from "./cells.ts";
 import { besideOthers, type Query } from "./database.ts";
 import {
@@ -21,10 +21,11 @@ import { packEvents, packFacts, packProgress } from "./order-row.ts";
 import type { NodeName } from "./presence.ts";
 
 /** `retryMs` is endless for the answer of an acquirer that this node knows: it must not be lost. */
-export type CommitOptions = GatherOptions & {
-  /** For how long only the writing node may send a new callback. */
-  readonly callbackLeaseMs: number;
-};
+export type CommitOptions = GatherOptions &
+  ConfirmKeys & {
+    /** For how long only the writing node may send a new callback. */
+    readonly callbackLeaseMs: number;
+  };
 
 /**
  * At a few hundred orders a second each would have a commit of its own, which costs the gateway and
@@ -83,7 +84,7 @@ export function makeCommit(query: Query, node: NodeName, options: CommitOptions)
   );
 }
 
-type Writing = Pick<CommitOptions, "callbackLeaseMs"> & {
+type Writing = Pick<CommitOptions, "callbackLeaseMs" | "confirmKeys"> & {
   readonly statement: string;
   readonly name: string;
 };
@@ -96,13 +97,14 @@ type Writing = Pick<CommitOptions, "callbackLeaseMs"> & {
 export function makeWrite(
   query: Query,
   node: NodeName,
-  { statement, name, callbackLeaseMs }: Writing,
+  { statement, name, callbackLeaseMs, ...keys }: Writing,
 ) {
   return async (steps: readonly Step[], isRepeated: boolean, more: readonly string[]) => {
     const callbacks = jsonArray(steps.flatMap((step) => packCallback(step, callbackLeaseMs)));
     const columns = stepColumns(steps, node.name);
     const values = [...columns, callbacks, ...more];
-    const rows = await writeUnderKeys(query, () => query<WrittenRow>(statement, values, name));
+    const write = () => query<WrittenRow>(statement, values, name);
+    const rows = await writeUnderKeys(query, keys, write);
     const written = new Set(rows.map(({ id }) => id));
     for (const { id } of isRepeated ? await findWritten(steps) : []) written.add(id);
     return written;

@@ -18,7 +18,7 @@ type Column = { readonly name: string; readonly parse: (text: string) => unknown
 /** The driver notes the texts of the statements that the connection has prepared, by name. */
 type Prepares = { readonly parsedStatements: Readonly<Record<string, string>> };
 
-/** Of the statements that a connection has carried out. One on which a statement fails is closed. */
+/** Of the statements that a connection has carried out. One on which one fails is closed. */
 const columnsOf = new WeakMap<pg.Connection, Map<string, readonly Column[]>>();
 
 /** Without a time limit of its own: that of the connection applies. */

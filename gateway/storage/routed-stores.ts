@@ -15,6 +15,7 @@ import type { Clock, Instant } from "../values/time.ts";
 import type { PendingCardStore } from "../vault/pending-cards.ts";
 import type { FindSealedCard } from "../vault/vault.ts";
 import { makeCallbackStore } from "./callbacks.ts";
+import type { ConfirmKeys } from "./card-keys.ts";
 import { makeFindSealedCard, makePendingCardStore, makeReferenceStore } from "./cards.ts";
 import type { Cells } from "./cells.ts";
 import { makeBegin, makeCommit } from "./commit.ts";
@@ -40,7 +41,10 @@ export function routeFindSealedCard(cells: Cells, options: GatherOptions = {}): 
   return (merchant, card) => stores.call(merchant, (find) => find(merchant, card));
 }
 
-export function routePendingCards(cells: Cells, options: GatherOptions): PendingCardStore {
+export function routePendingCards(
+  cells: Cells,
+  options: GatherOptions & ConfirmKeys,
+): PendingCardStore {
   const stores = cells.stores(({ vault }) => makePendingCardStore(vault.query, options));
   const merchantOf = (context: string) => asMerchantId(context.split("/")[0] ?? "");
   return {
@@ -52,7 +56,7 @@ export function routePendingCards(cells: Cells, options: GatherOptions): Pending
   };
 }
 
-type OrderOptions = {
+type OrderOptions = ConfirmKeys & {
   readonly node: NodeName;
   readonly onBatch: (queue: "read" | "begin" | "move") => NonNullable<GatherOptions["onBatch"]>;
   readonly onStuck: NonNullable<GatherOptions["onStuck"]>;

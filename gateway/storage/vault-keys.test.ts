@@ -146,6 +146,11 @@ test("a standby takes over that lacks the new keys: nothing is sealed with them 
   const { keys, vault } = await openAll();
   const opened = vault.openSecret(row?.sealed ?? Buffer.alloc(0), controlKeyContext("shop"));
   assert.equal(opened.reveal(), "control");
+  const closed = await query(
+    "select from card_keys where id = any($1) and destroyed_at > '-infinity'",
+    [ids],
+  );
+  assert.deepEqual(closed, []);
   assert.equal(keys.current("secrets").id, old.keys.current("secrets").id);
 });
 

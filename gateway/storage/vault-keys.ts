@@ -131,6 +131,11 @@ export function makeRotationStore(
     },
 
     async destroy(keyId) {
+      const [retired] = await query(
+        "select from vault.keys where id = $1 and retired_at is not null",
+        [keyId],
+      );
+      if (retired === undefined) return "in_use";
       for (const cell of cells) if (!(await closeCardKey(cell, keyId))) return "in_use";
       const destroyed = await database.transaction(async (inside) => {
         const rows = await inside(

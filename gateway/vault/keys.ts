@@ -61,8 +61,18 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
      * other, so that an older answer never replaces a newer one. Unlike other reloads it rejects:
      * a rotation must not go on with the previous keys.
      */
-    reload: () => (reloading = reloading.then(load, load)),
+    reload,
+    /** Whether the database has these keys: a standby that took over may lack the newest. */
+    async confirm(ids: readonly number[]): Promise<boolean> {
+      await reload();
+      return ids.every((id) => opened.some((key) => key.id === id));
+    },
   };
+
+  function reload(): Promise<void> {
+    reloading = reloading.then(load, load);
+    return reloading;
+  }
 
   /** An open key stays open: its row may be sealed by the next key-encryption key already. */
   async function load(): Promise<void> {

@@ -93,6 +93,8 @@ export async function rotateKeys(rotation: Rotation) {
     do {
       found = await resealAll(rotation);
       cards += found;
+      // A standby that took over may lack the next keys: then this one is in use again.
+      if (!retiredKeys().some((key) => key.id === id)) break;
       if (await isSealing(rotation, id)) break;
       if ((await store.destroy(id)) === "destroyed") destroyed.push(id);
     } while (!destroyed.includes(id) && found > 0);

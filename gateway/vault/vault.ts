@@ -39,6 +39,7 @@ export type Vault = ReturnType<typeof makeVault>;
 export function makeVault(keys: Keys, find: FindSealedCard) {
   return {
     ...makeReceiptIds(keys),
+    confirmKeys: keys.confirm,
 
     /** The result is written with the order that brought the card. */
     seal(merchantId: MerchantId, cardId: CardId, card: Card & { fingerprint: Buffer }): SealedCard {

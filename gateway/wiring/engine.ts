@@ -49,10 +49,10 @@ export function makeEngine(dependencies: Dependencies) {
   const { config, log, metrics, database, node, clock } = dependencies;
   const { threeds, vault, onStep } = dependencies;
   const { onTrouble, ...observe } = makeObserveOrders(log, metrics);
-  const leaseMs = callbackLeaseMs(config.callbackTimeoutMs);
   const queues = routeOrders(dependencies.cells, {
     ...{ node, onBatch: observe.onBatch, onStuck: observe.onStuck },
-    ...{ retryMs: config.acceptRetryMs, callbackLeaseMs: leaseMs },
+    ...{ retryMs: config.acceptRetryMs, confirmKeys: vault.confirmKeys },
+    callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
   });
   const { byId, findExisting, findBySerial, byNumber, atPlace, load, lasting } = queues;
   const ended = makeEndedOrders({ find: byId, isCurrent: queues.isCurrent });
@@ -174,6 +174,7 @@ export function deadlinesOf(config: Config): Deadlines {
       repeating: config.doubtAlarmMs,
     },
     leaseMs: config.answerTimeoutMs + config.leaseSlackMs,
+    answerTimeoutMs: config.answerTimeoutMs,
     repeatGapsMs: config.reversalGapsMs,
     confirmationGapMs: config.answerTimeoutMs,
   };

@@ -6,7 +6,7 @@
 import { type Config, userName } from "../config/config.ts";
 import { makeAdvance } from "../orders/advance.ts";
 import { type ApplyDependencies, makeApply } from "../orders/apply.ts";
-import { bankIsAsked, type OperatorEvent, type OrderEvent } from "../orders/events.ts";
+import { bankIsAsked, mayArrive, type OperatorEvent, type OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { isInDoubt } from "../orders/prior-attempts.ts";
 import type { Cells } from "../storage/cells.ts";
@@ -70,6 +70,12 @@ export async function decideDoubt(
     return new Problem(
       `The bank is being asked about order ${id} at this moment. Decide while it rests ` +
         "between two tries: `gw doubt list` shows when the next one is.",
+    );
+  }
+  if (decided === mayArrive) {
+    return new Problem(
+      `The last message about order ${id} had no answer, and may still reach the bank and ` +
+        "undo this decision. Try again in half a minute.",
     );
   }
   if (decided instanceof Failure || decided instanceof Error) {

@@ -60,7 +60,10 @@ export async function openResources(options: ResourceOptions) {
     ...{ signer, publishHead },
     auditAs,
     auditOf: (node: string) => auditAs({ who: `node ${node}`, from: hostname() }),
-    pendingCards: makePendingCards(keys, routePendingCards(cells, lasting)),
+    pendingCards: makePendingCards(
+      keys,
+      routePendingCards(cells, { ...lasting, confirmKeys: keys.confirm }),
+    ),
     digests: makeRequestDigests({ keys, clock, store: makeCvvKeyStore(databases.vault.query) }),
   };
 }

@@ -44,6 +44,11 @@ const retire: Statement = ({ vaultKeys }, [purpose], nowMs) => {
   return [];
 };
 
+const retiredKey: Statement = ({ vaultKeys }, [id]) => {
+  const { retiredAt = null } = vaultKeys.get(String(id)) ?? {};
+  return retiredAt === null ? [] : [{}];
+};
+
 const graceLeft: Statement = ({ vaultKeys }, [ids, graceMs], nowMs) => {
   const retired = (ids as number[]).flatMap((id) => vaultKeys.get(String(id))?.retiredAt ?? []);
   return [{ left: retired.length === 0 ? null : Math.max(...retired) - nowMs + Number(graceMs) }];
@@ -157,6 +162,7 @@ export const keyStatements: Readonly<Record<string, Statement>> = {
   add_missing_key:      addMissing,
   add_next_key:         addNext,
   retire_key:           retire,
+  retired_key:          retiredKey,
   grace_left:           graceLeft,
   old_digest_keys:      oldDigestKeys,
   destroy_key:          destroy,
@@ -185,6 +191,7 @@ export const unnamedOfKeys: readonly (readonly [words: string, name: string])[] 
   ["insert into vault.keys",                  "add_next_key"],
   ["update vault.keys set retired_at",        "retire_key"],
   ["update vault.keys set sealed = null",     "destroy_key"],
+  ["select from vault.keys where id = $1",    "retired_key"],
   ["max(retired_at) - now()",                 "grace_left"],
   ["purpose = 'digests'",                     "old_digest_keys"],
   ["vacuum vault.keys",                       "vacuum"],

@@ -248,11 +248,9 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     ];
     tell(`the host ${isLost ? "loses" : `answers ${code} to`} ${message.mti}`, reference);
     if (isLost) return;
-    if (code === "00") {
-      for (const charge of charges) {
-        charge.isReversed = true;
-        charge.reversedAt = time.now();
-      }
+    for (const charge of code === "00" ? charges : []) charge.isReversed = true;
+    for (const charge of books) {
+      if (charge.reference === reference && charge.isReversed) charge.reversedAt = time.now();
     }
     const crossingMs = code === "25" ? deny(reference) : undefined;
     if (!isUnanswered) answer(line, message, { 39: code }, crossingMs);

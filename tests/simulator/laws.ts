@@ -30,9 +30,10 @@ type Known = {
   readonly proven: ReadonlySet<string>;
   /** Serial numbers and statuses that receivers of callbacks have accepted. */
   readonly heard: ReadonlySet<string>;
+  readonly now: () => number;
 };
 
-export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Known) {
+export function makeLaws(tables: Tables, { books, secrets, proven, heard, now }: Known) {
   const violations: Violation[] = [];
   /** The final stage of each transaction, by its serial number. */
   const ended = new Map<string, string>();
@@ -48,14 +49,13 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
   const cells = makeCellWatch();
   /** Orders of which a standby that took over lacks commits, and their client order ids. */
   const lost = new Set<string>();
-  /** Orders that an operator has settled by the host's books. */
-  const settled = new Set<string>();
+  /** When an operator has settled an order by the host's books. */
+  const settled = new Map<string, number>();
 
   return {
     ...{ violations, onCommitsLost, onCallbackEnded, onMissing, breakLaw },
     ...{ onCommit, onMessage, onBooked, checkEnd },
-    reached: cells.reached,
-    isLost: (orderId: string) => lost.has(orderId),
+    ...{ reached: cells.reached, isLost: (orderId: string) => lost.has(orderId) },
     ownerOf: (reference: string) => owners.get(reference) ?? "",
     onAcknowledged: (orderId: string) => void acknowledged.add(orderId),
     /** A merchant that asks one question after the other was told of the transaction. */
@@ -85,7 +85,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
     // The stage before is not the one that was seen last when commits were lost.
     if (!lost.has(orderId)) cells.onCommit(transaction, read);
     checkHolder(order, read, { node, at });
-    if (read.some(({ kind }) => kind.startsWith("settled_as_"))) settled.add(orderId);
+    if (read.some(({ kind }) => kind.startsWith("settled_as_"))) settled.set(orderId, now());
     for (const { identifiers } of [transaction, ...(transaction.priorAttempts ?? [])]) {
       if (identifiers !== undefined) own(identifiers.reference, orderId);
     }
@@ -107,7 +107,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
     }
     const isFree = owed === undefined || owed.resting === true || events.some(isByOperator);
     if (isFree) holders.delete(id);
-    // Who reports a late approval of an earlier charge leaves the order to whom it is owed.
+    // A node that reports a late approval of an earlier charge does not take the order.
     const isBegun = holder === undefined && owed?.effect === "reverse_prior";
     const isWork = ({ kind }: OrderEvent) =>
       kind !== "noted" && (kind !== "prior_approved_late" || isBegun);
@@ -242,7 +242,8 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard }: Know
     const isKnown = (reference: string) =>
       stage === "approved" && reference === identifiers?.reference;
     for (const each of own.filter(isUnheeded)) {
-      if (isKnown(each.reference) || settled.has(order.id)) continue;
+      const isSettled = (each.heard?.at ?? 0) <= (settled.get(order.id) ?? -1);
+      if (isKnown(each.reference) || isSettled) continue;
       breakLaw("an approval that a node hears counts or is reversed", each.reference, order.id);
     }
     const standing = own.filter(
@@ -302,11 +303,13 @@ function findLeftovers(tables: Tables, secrets: readonly string[], endedAt: numb
 }
 
 /** What the vault has sealed opens with the keys that it has, none of them half retired. */
-function findUnreadable({ vaultKeys, cards }: Tables): Violation[] {
+function findUnreadable({ vaultKeys, cardKeys, cards }: Tables): Violation[] {
   const opened = new Map<number, Buffer>();
   for (const [id, { purpose, sealed, retiredAt }] of vaultKeys.entries()) {
     const isLeft = retiredAt !== null && purpose !== "digests";
     if (sealed === null) continue;
+    const isClosed = retiredAt === null && cardKeys.get(id)?.isDestroyed === true;
+    if (isClosed) return [{ law: "a key in use is open", detail: `key ${id}`, orderId: "" }];
     if (isLeft) return [{ law: "a rotation ends", detail: `key ${id} is left`, orderId: "" }];
     opened.set(Number(id), open(masterKey, sealed, purpose));
   }

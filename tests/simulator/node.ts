@@ -92,7 +92,10 @@ export async function startNode({
   });
   const lasting = { retryMs: config.acceptRetryMs };
   const vault = makeVault(keys, routeFindSealedCard(cells, lasting));
-  const pendingCards = makePendingCards(keys, routePendingCards(cells, lasting));
+  const pendingCards = makePendingCards(
+    keys,
+    routePendingCards(cells, { ...lasting, confirmKeys: keys.confirm }),
+  );
   const digests = makeRequestDigests({ keys, clock, store: makeCvvKeyStore(database.query) });
   const audit = makeAudit(database, { actor: { who: name, from: "simulation" } });
   const gates = makeGates(clock);

@@ -1,7 +1,11 @@
 /** An operator who settles an order in doubt by what the host's books have. */
 import type { OperatorEvent } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
-import { inDoubtOf } from "../../gateway/orders/prior-attempts.ts";
+import {
+  findOwingAttempt,
+  inDoubtOf,
+  orderOfAttempt,
+} from "../../gateway/orders/prior-attempts.ts";
 import { initialOf } from "../../gateway/orders/transactions.ts";
 import { makeCells } from "../../gateway/storage/cells.ts";
 import { asReceiptId } from "../../gateway/values/ids.ts";
@@ -41,12 +45,15 @@ export function makeOperator({ time, server, story, host, random }: World) {
 
   /** A reversal whose card a standby lacks cannot be sent: the host is told by telephone. */
   async function settleLost(isLost: (orderId: string) => boolean): Promise<void> {
-    const owing = server.tables.orders.values().filter(({ owes }) => owes === "reverse_prior");
-    for (const order of owing.filter(({ id }) => isLost(id)).map(orderOf)) {
+    const { orders, cards } = server.tables;
+    for (const order of orders.values().filter(isDoubtful).map(orderOf)) {
+      const prior = order.owed?.effect === "reverse_prior" ? findOwingAttempt(order) : undefined;
+      const { card } = prior === undefined ? order : orderOfAttempt(order, prior);
+      const isHeld = cards.values().some(({ id }) => id === card.cardId);
+      if (isHeld || !isLost(order.id)) continue;
       const reference = inDoubtOf(order).identifiers?.reference;
-      for (const booking of host.books.filter((each) => each.reference === reference)) {
-        Object.assign(booking, { isReversed: true, reversedAt: time.now() });
-      }
+      const booking = host.books.findLast((each) => each.reference === reference);
+      if (booking !== undefined) booking.isReversed = true;
       await settle(order, { kind: "settled_as_not_done", ...signed });
     }
   }

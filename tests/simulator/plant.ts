@@ -3,6 +3,7 @@
  * until one breaks a law that the gateway itself keeps with the same seed, for ten minutes at most:
  * `npm run simulate:planted -- [words of its name]`. The exit status is 1 when one is not found.
  */
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -96,7 +97,8 @@ async function runSeeds(folder: string, bounds: readonly string[], signal: Abort
   if (signal.aborted) return undefined;
   const [, seed, law = ""] = /Seed (\d+) breaks a law:\n {2}([^:]+)/.exec(text) ?? [];
   if (seed !== undefined) return { seed: Number(seed), law };
-  // The other process goes on with its seeds.
-  if (end !== 0) console.log(`a process of the simulator ended with ${end}`);
+  // Killed, for want of memory perhaps: the other process goes on with its seeds.
+  if (typeof end !== "string" || folder === root) assert.equal(end, 0, "the simulator failed");
+  console.log(`a process of the simulator ended with ${end}`);
   return undefined;
 }

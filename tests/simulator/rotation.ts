@@ -43,8 +43,7 @@ export function makeRotation({ time, server, story }: World) {
 
   /** Goes on until no rotation is left half done. */
   function finish(): void {
-    if (!isUnderWay()) return;
-    begin(2 * keyGraceMs);
+    if (isUnderWay()) begin(2 * keyGraceMs);
     time.after(2 * keyGraceMs + againMs, time.world, finish);
   }
 

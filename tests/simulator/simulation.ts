@@ -89,7 +89,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   });
   const receivers = makeReceivers({ time, story, random: random.fork("receivers") });
   const known = { books: host.books, heard: receivers.heard, secrets: allDigits };
-  const laws = makeLaws(server.tables, { ...known, ...directory });
+  const laws = makeLaws(server.tables, { ...known, ...directory, now: time.now });
   const changeRandom = random.fork("changes");
   const configurations = makeConfigurations(server.notify);
   const outside = { sendCallback: receivers.send, directory: directory.directory, configurations };

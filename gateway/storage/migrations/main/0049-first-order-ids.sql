@@ -1,6 +1,6 @@
 -- compatible-from: 0043
 -- locks: nothing
--- The first id of an installation follows the clock, between 10,000,000 and 11,000,000. It was the
+-- The first id of an installation follows the clock, between 10,000,000 and 20,000,000. It was the
 -- same for everyone, so a standby that lacked the first block of all gave its ids out again.
 create or replace function take_order_numbers(
   own_time float8, reached bigint, is_first boolean, reached_id bigint, wanted integer,
@@ -36,8 +36,8 @@ begin
   if newest is null then
     -- From the first short id on no such gateway may be started.
     update migrations set compatible_from = 'no' where name = '0040-short-order-ids.sql';
-    -- Perhaps a server that has lost the very first block: ten ids for each second leave it out.
-    lost := first_sequence / 1000 % 1000000;
+    -- Perhaps a server that has lost the very first block: a thousand ids for each second leave it out.
+    lost := first_sequence / 10 % 10000000;
   elsif is_first then
     -- Perhaps a server that has lost the latest blocks. Sequence numbers follow the clock, so they
     -- tell how long ago the newest block was that it knows: twice as many ids are left out as were
