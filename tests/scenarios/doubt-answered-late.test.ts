@@ -40,25 +40,33 @@ const answers = [
   { says: "no",  card: "4000004000000236", as: "not-done", stage: "capture_error",    code: "5006" },
 ];
 
+const briefly = { GW_ACQUIRER_ANSWER_TIMEOUT_S: "1", GW_REVERSAL_RETRY_GAPS_S: "600" };
+
 for (const { says, card, as, stage, code } of answers) {
   test(`a bank that says ${says} after an operator did changes nothing`, async (t) => {
-    const { world, merchant, line } = await startDoubtPlace(t);
+    const { world, merchant, line } = await startDoubtPlace(t, briefly);
     const order = await merchant.preauth({ credit_card_number: card });
     await world.settle();
     line.hold();
     await merchant.capture(order);
     await world.bank.waitForMessage({ mti: "0220" });
-    world.clock.advance(answerTimeoutMs);
+    world.clock.advance(1_000);
     await world.bank.waitForMessage({ mti: "0221" });
-    await world.pass(answerTimeoutMs);
+    await world.pass(1_000);
 
-    const ran = await settleByHand(world, order, as);
+    // A repeat that is on its way would undo `not-done`.
+    const tooSoon = await settleByHand(world, order, "not-done");
+    const ran = await until("the operator may decide", async () => {
+      const tried = await settleByHand({ ...world, settings: briefly }, order, as);
+      return tried.code === 0 ? tried : undefined;
+    });
     const before = await merchant.status(order);
     line.release();
     await untilTrue("the gateway has heard both answers", () => unmatchedIn(world) === 2);
     await world.pass(hourMs);
     const after = await merchant.status(order);
 
+    assert.match(tooSoon.complaint, /may still reach the bank/);
     assert.equal(ran.code, 0, ran.complaint);
     assert.equal(after["order-stage"], stage);
     assert.equal(after["error-code"], code);

@@ -57,14 +57,16 @@ async function prepareSale(merchant: Merchant): Promise<Ask> {
   return () => merchant.sale({ client_orderid, order_desc: randomUUID() });
 }
 
-export async function startDoubtPlace(t: Test): Promise<Place> {
+export async function startDoubtPlace(t: Test, settings: Settings = {}): Promise<Place> {
   // The clock jumps by hours: an echo whose answer is still on its way would count as unanswered.
-  const world = await startWorld(t, { GW_ACQUIRER_ECHO_AFTER_S: "864000" });
+  const world = await startWorld(t, { GW_ACQUIRER_ECHO_AFTER_S: "864000", ...settings });
   const line = await startTrapProxy({ host: "127.0.0.1", port: world.bank.hostPort });
   atEnd(t, () => line.close());
   await world.changeGate("sandbox", { port: line.port });
   return { world, line, merchant: world.merchant() };
 }
+
+type Settings = Readonly<Record<string, string>>;
 
 /** The bank does them all, and its answers are lost with the line. */
 export async function leaveUnanswered(
