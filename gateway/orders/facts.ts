@@ -70,6 +70,8 @@ function factsOfDoubt(
   switch (event.kind) {
     case "reversed":
       return { reason: transaction.reason ?? { code: "reversed_after_doubt", detail: "" } };
+    case "outcome_unknown":
+      return isSent(event.cause) ? { reversal: { ...transaction.reversal, unansweredAt: at } } : {};
     case "repeat_unanswered": {
       const reversal = { ...transaction.reversal, unansweredAt: at };
       return { tries: transaction.tries + 1, ...(isSent(event.cause) && { reversal }) };

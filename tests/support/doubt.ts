@@ -114,7 +114,7 @@ export async function comeBack({ world, line }: Place): Promise<void> {
 
 /** As an operator who knows from the bank what it has done. */
 export function settleByHand(
-  world: World,
+  world: Parameters<typeof runGw>[0],
   order: Acknowledged,
   as: string,
   why: readonly string[] = ["--reason", "ticket 4711"],
