@@ -28,6 +28,7 @@ const passing: readonly (readonly [what: string, answer: Answer])[] = [
   ["a reply of another kind", say("type=status-response&status=approved")],
   ["a proxy's 502",         say("<html>Bad Gateway</html>", 502)],
   ["a proxy's 503",         say("", 503)],
+  ["the gateway's 408",     say("", 408)],
   ["the gateway's 503",     unavailable()],
   ["the gateway's 429",     refuse(429, "TOO_MANY_REQUESTS", 12)],
 ];

@@ -124,7 +124,7 @@ async function tryOnce<Reply extends Fields>(
     if (reply !== undefined && isReply(reply)) return { reply };
     // The answer came from a proxy, or was damaged in transit.
     const reason = `an answer that is no reply of the gateway, HTTP status ${httpStatus}`;
-    const isPassing = httpStatus < 300 || httpStatus >= 500 || httpStatus === 429;
+    const isPassing = httpStatus < 300 || httpStatus >= 500 || [408, 429].includes(httpStatus);
     const again = isPassing ? "if_repeatable" : "never";
     return { failure: { reason, httpStatus }, again, restMs };
   } catch (error) {

@@ -59,7 +59,7 @@ test("a record that cannot be stored does not change the answer", async () => {
   const error = new Error("the disk is full");
   const { lines } = await record({ answer: refused, entryPoint, authenticated: true }, sale, error);
 
-  assert.deepEqual(lines, [["request.failed", { serial: serialNumber, err: error }]]);
+  assert.deepEqual(lines, [["request.unrecorded", { serial: serialNumber, err: error }]]);
 });
 
 test("every answer is a line of the log and a count of the metrics", async () => {

@@ -58,7 +58,7 @@ export async function recordRequest(
     operation: operation.name,
     answer: JSON.stringify(summaryOf(answer)),
     at: clock.now(),
-  }).catch((error) => log("request.failed", { serial: serialNumber, err: error }));
+  }).catch((error) => log("request.unrecorded", { serial: serialNumber, err: error }));
 }
 
 /**

@@ -23,6 +23,7 @@ export const events = {
   "request.refusal_undescribed":         ["error", "a refused request could not be described for the portal; it was answered, and is not kept"],
   "request.access_denied":               ["info",  "a merchant's request was not authenticated; `check` tells which check failed"],
   "request.failed":                      ["error", "a request ended with an exception and was answered with an internal error"],
+  "request.unrecorded":                  ["error", "the record of a refused or repeated request could not be stored; the request was answered"],
   "request.old_key_unnoted":             ["warn",  "the last use of a merchant's old control key could not be stored"],
   "http.refused":                        ["warn",  "connections, requests or bodies were refused because a bound of the HTTP server was reached; `cause` tells which, `count` how many; at most one line a minute"],
   "http.certificate_unusable":           ["error", "the files of `GW_TLS_CERTIFICATE_FILE` and `GW_TLS_KEY_FILE` have changed and cannot be used; the merchant port keeps the certificate that it has; `cause` tells why"],

@@ -29,32 +29,58 @@ export function makeServers(url: string) {
   const parsed = parseDatabaseUrl(url);
   if (parsed instanceof Problem) throw new Error(parsed.sentence);
   const list: readonly Server[] = parsed;
-  const listeners = new Set<() => void>();
+  /** Told when a server was left, and whether what it does any more counts for nothing. */
+  const listeners = new Set<(isReplaced: boolean) => void>();
   let next = 0;
   let serving = 0;
   let generation = 0;
+  let newestTimeline = 0;
+  let isWatched = false;
   return {
     list,
     listeners,
+    watch,
     mark: (): Mark => ({ server: next, generation }),
     isServing: (mark: Mark | undefined) => mark?.server === serving,
     isCurrent: (mark: Mark | undefined) =>
       mark?.generation === generation && mark.server === serving,
     passOver,
     /** It takes writes; that it was in doubt since the connection was begun counts more. */
-    arrive(mark: Mark): void {
+    arrive(mark: Mark, timeline: number): void {
+      if (timeline < newestTimeline) throw readOnlyError("the server was replaced by a standby");
+      newestTimeline = timeline;
       if (mark.server === serving || mark.generation !== generation) return;
       serving = mark.server;
-      for (const listener of listeners) listener();
+      for (const listener of listeners) listener(false);
     },
     /** Connections that were made before are not used again. */
     doubt(mark: Mark): void {
       if (mark.generation !== generation) return;
       generation += 1;
       passOver(mark);
-      for (const listener of listeners) listener();
+      for (const listener of listeners) listener(false);
     },
   };
+
+  /**
+   * Asks the other servers, once a second. A standby that was promoted has begun another timeline;
+   * the old primary may be frozen, and answer from what it knew when it wakes up.
+   */
+  function watch(timeoutMs: number): void {
+    if (isWatched || list.length === 1) return;
+    isWatched = true;
+    setInterval(() => void Promise.all(list.map(look)), watchMs).unref();
+
+    async function look({ url: address }: Server, server: number): Promise<void> {
+      if (server === serving) return;
+      const { isWritable, timeline } = await askServer(address, timeoutMs);
+      if (!isWritable || timeline <= newestTimeline) return;
+      newestTimeline = timeline;
+      [next, serving] = [server, server];
+      generation += 1;
+      for (const listener of listeners) listener(true);
+    }
+  }
 
   /** Another one is tried from now on. */
   function passOver({ server }: Mark): void {
@@ -69,6 +95,8 @@ type Mark = { readonly server: number; readonly generation: number };
 const keepAliveInitialDelayMillis = 5_000;
 /** Values as text: those of two servers are compared (`copy-rows.ts`). */
 const form = "-c timezone=UTC -c datestyle=ISO,YMD -c bytea_output=hex";
+/** How often the other servers are asked. */
+const watchMs = 1_000;
 /** A pool's own wait says nothing about the server. */
 const poolIsBusy = "timeout exceeded when trying to connect";
 
@@ -78,13 +106,16 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   const marks = new WeakMap<pg.ClientBase, Mark>();
   const pools: pg.Pool[] = [];
   const outside = new Set<pg.Client>();
+  const all = new Set<pg.Client>();
   servers.listeners.add(dropOlder);
+  if (options.statementTimeoutMs !== undefined) servers.watch(options.connectTimeoutMs);
 
   class MarkedClient extends pg.Client {
     constructor(config: pg.ClientConfig = {}) {
       const mark = servers.mark();
       super({ ...config, connectionString: servers.list[mark.server]?.url });
       marks.set(this, mark);
+      all.add(this.on("end", () => all.delete(this)));
       // A waiting query reports the loss; without a listener the event would end the process.
       this.on("error", () => undefined);
     }
@@ -148,18 +179,18 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   }
 
   async function arrive(client: pg.ClientBase): Promise<void> {
-    await checkWritable(client);
+    const timeline = await checkWritable(client);
     const mark = marks.get(client);
-    if (mark !== undefined) servers.arrive(mark);
+    if (mark !== undefined) servers.arrive(mark, timeline);
   }
 
   /** Fails on a standby, and on a server that was made read-only. */
-  async function checkWritable(client: pg.ClientBase): Promise<void> {
+  async function checkWritable(client: pg.ClientBase): Promise<number> {
     const limitMs = options.connectTimeoutMs;
     const question = { text: firstStatement, query_timeout: limitMs };
-    const { rows } = await client.query<{ readOnly: string }>(question);
-    if (rows[0]?.readOnly === "off") return;
-    throw Object.assign(new Error("the server is read-only"), { code: readOnly });
+    const { rows } = await client.query<ServerState>(question);
+    if (rows[0]?.readOnly !== "off") throw readOnlyError("the server is read-only");
+    return rows[0].timeline ?? 0;
   }
 
   async function takeFresh(pool: pg.Pool): Promise<pg.PoolClient> {
@@ -171,7 +202,11 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   }
 
   /** Idle ones at once; those at work end by their own time limit, and are not taken again. */
-  function dropOlder(): void {
+  function dropOlder(isReplaced: boolean): void {
+    if (isReplaced) {
+      for (const each of all) if (!servers.isCurrent(marks.get(each))) destroy(each);
+      return;
+    }
     for (const pool of pools) {
       for (let left = pool.idleCount; left > 0; left -= 1) {
         const isOld = (client: pg.PoolClient) => !servers.isCurrent(marks.get(client));
@@ -190,32 +225,45 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
 export async function examineServers(url: string, timeoutMs: number) {
   const { list } = makeServers(url);
   return Promise.all(
-    list.map(async (server) => {
-      const client = new pg.Client({
-        ...{ connectionString: server.url, connectionTimeoutMillis: timeoutMs },
-        query_timeout: timeoutMs,
-      });
-      client.on("error", () => undefined);
-      try {
-        await client.connect();
-        const { rows } = await client.query("show transaction_read_only");
-        const isWritable = rows[0]?.transaction_read_only === "off";
-        return { name: server.name, isWritable, state: isWritable ? "takes writes" : "read-only" };
-      } catch (error) {
-        return { name: server.name, isWritable: false, state: messageOf(error) };
-      } finally {
-        client.end().catch(() => undefined);
-      }
+    list.map(async ({ name, url: address }) => {
+      const { isWritable, failure } = await askServer(address, timeoutMs);
+      return { name, isWritable, state: failure ?? (isWritable ? "takes writes" : "read-only") };
     }),
   );
 }
+
+/** Over a connection of its own. */
+async function askServer(url: string, timeoutMs: number) {
+  const client = new pg.Client({
+    ...{ connectionString: url, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs },
+    application_name: "tollgate-watch",
+  });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<ServerState>(serverState);
+    const { readOnly, timeline } = rows[0] ?? {};
+    return { isWritable: readOnly === "off", timeline: timeline ?? 0, failure: undefined };
+  } catch (error) {
+    return { isWritable: false, timeline: 0, failure: messageOf(error) };
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+type ServerState = { readonly readOnly: string; readonly timeline: number | null };
+
+/** A standby has no timeline of its own until it is promoted. */
+const serverState = `
+select current_setting('transaction_read_only') as "readOnly",
+  case when not pg_is_in_recovery()
+    then ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`;
 
 /**
  * The server ends a statement whose client has gone, wherever it waits but in a commit: statements
  * that were given up would pile up behind a lock. Not every system can tell that a client has gone.
  */
-const firstStatement = `
-select current_setting('transaction_read_only') as "readOnly",
+const firstStatement = `${serverState},
   case when version() ~* 'linux|darwin|bsd'
     then set_config('client_connection_check_interval', '2s', false) end`;
 
@@ -258,6 +306,10 @@ function nameServer(error: Error, server: Server | undefined): Error {
 }
 
 const noConnection = "08001";
+
+function readOnlyError(sentence: string): Error {
+  return Object.assign(new Error(sentence), { code: readOnly });
+}
 const notAuthorized = "28000";
 
 /** The one that another try may overcome gives its code. */
