@@ -20,7 +20,8 @@ export type AcquirerDependencies = {
   readonly destroyPendingCard: (order: Order) => Promise<void>;
   readonly getEndpoint: (id: EndpointId) => Endpoint;
   readonly receiptIdOf: (order: Order) => ReceiptId;
-  readonly clock: Pick<Clock, "now">;
+  /** Which is at least as late as `earliest` says: that proves something, `now` only warns. */
+  readonly clock: Pick<Clock, "now"> & { readonly earliest: () => Instant };
   readonly answerTimeoutMs: number;
   readonly processingDeadlineMs: number;
   /** False when no link of any gate has come up by then. */

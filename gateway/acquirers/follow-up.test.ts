@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
-import { answer, approved, asks, deadlines, events, meet, start } from "../orders/testing.ts";
+import {
+  answer,
+  approved,
+  asks,
+  clockAt,
+  deadlines,
+  events,
+  meet,
+  start,
+} from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { later } from "../values/time.ts";
 import type { Acquirer, FollowUpAnswer, FollowUpMessage, Found } from "./acquirer.ts";
@@ -37,7 +46,7 @@ function makeBank(
   const dependencies = {
     findAcquirer: () => acquirer,
     findCard: async () => card,
-    clock: { now: () => later(start, inquired?.afterMs ?? 0) },
+    clock: clockAt(later(start, inquired?.afterMs ?? 0)),
     answerTimeoutMs: isTooLate ? deadlines.leaseMs : answerTimeoutMs,
     linkWaitMs: 0,
     nextReady: unused,

@@ -50,7 +50,7 @@ export function makeFollowUpEffect(
     const kept = makeKept();
     const keep = transaction.tries < keptTries ? { keep: kept.keep } : {};
     const sent = { ...message, card, remaining, effect, ...keep };
-    const sentAt = clock.now();
+    const sentAt = clock.earliest();
     const outcome = await acquirer[effect](sent);
     return kept.with(await eventOf(order, outcome, { acquirer, sent, sentAt }));
   };

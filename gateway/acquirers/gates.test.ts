@@ -1,7 +1,7 @@
 /** The acquirers behind the gates follow the configuration, and orders can wait for their links. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { approved, asks, meet } from "../orders/testing.ts";
+import { approved, asks, clockAt, meet } from "../orders/testing.ts";
 import { asGateId } from "../values/ids.ts";
 import { later } from "../values/time.ts";
 import { waitForLink } from "./before-sending.ts";
@@ -106,7 +106,7 @@ test("an order does not wait longer than the bound, nor than its lease leaves to
     waitForLink(
       asked,
       {
-        ...{ clock: { now: () => later(now, at - now) }, answerTimeoutMs, linkWaitMs: 1_000 },
+        ...{ clock: clockAt(later(now, at - now)), answerTimeoutMs, linkWaitMs: 1_000 },
         nextReady: async (until) => untils.push(until) > 1_000,
       },
       () => false,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
-import { amount, draft, events, meet, start } from "../orders/testing.ts";
+import { amount, clockAt, draft, events, meet, start } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Money } from "../values/money.ts";
 import { later } from "../values/time.ts";
@@ -38,7 +38,7 @@ function makeBank(
   const dependencies = { findCard: async () => card, findAcquirer: () => acquirer };
   const clocked = {
     ...dependencies,
-    ...{ clock: { now: () => later(start, 1_000) }, answerTimeoutMs },
+    ...{ clock: clockAt(later(start, 1_000)), answerTimeoutMs },
   };
   const reverse = (isInTime: boolean) =>
     makeReverse({ ...clocked, processingDeadlineMs: isInTime ? 1_000 : 999 });

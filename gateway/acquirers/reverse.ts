@@ -73,7 +73,7 @@ async function sendReversal(
   { notFoundAt, ...advice }: Advice,
   { clock, answerTimeoutMs }: Pick<Dependencies, "clock" | "answerTimeoutMs">,
 ): Promise<Unproved | undefined> {
-  const sentAt = clock.now();
+  const sentAt = clock.earliest();
   const outcome = await acquirer.reverse(request, advice);
   switch (outcome.kind) {
     case "reversed":

@@ -38,6 +38,9 @@ export const start = asInstant(1_794_708_246_000);
 export const amount = new Money(1042n, getCurrency("USD"));
 const smaller = new Money(500n, getCurrency("USD"));
 
+/** It stands still, and nothing has set it. */
+export const clockAt = (at: Instant) => ({ now: () => at, earliest: () => at });
+
 export const deadlines: Deadlines = {
   stageMs: {
     filtering: 1_000,

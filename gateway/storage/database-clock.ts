@@ -34,6 +34,8 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
       measureAgain().catch(() => undefined);
       return asInstant(Math.round(Math.max(steady, own)));
     },
+    /** Then the earlier one: it is at least that late, so an answer that is overdue is overdue. */
+    earliest: (): Instant => asInstant(Math.round(Math.min(...byBothClocks()))),
     after: clock.after.bind(clock),
     /** Resolves when the time is certain; before that no node may claim by it. */
     async certain(): Promise<void> {

@@ -141,7 +141,7 @@ export type OrderPlace = {
   readonly number: number;
   /**
    * Ids between two blocks, when no block has the sequence number: a standby that took over may
-   * lack blocks that nodes go on using.
+   * lack blocks that nodes go on using, the first of all among them.
    */
   readonly gap: { readonly low: number; readonly high: number } | undefined;
 };
@@ -161,9 +161,8 @@ export async function findPlace(query: Query, sequence: number): Promise<OrderPl
   const offset = sequence - Number(before?.first_sequence ?? 0);
   if (offset < size) return { sequence, number: start + offset, gap: undefined };
   const high = behind === undefined ? shortIdMax : Number(behind.first_id) - 1;
-  const gap = blocks.length === 0 ? undefined : { low: start + size, high };
   // A number that was given out before there were short ids is part of the id itself.
-  return { sequence, number: sequence, gap };
+  return { sequence, number: sequence, gap: { low: start + size, high } };
 }
 
 /**

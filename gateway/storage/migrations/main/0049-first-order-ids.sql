@@ -1,7 +1,8 @@
 -- compatible-from: 0043
 -- locks: nothing
 -- The first id of an installation follows the clock, between 10,000,000 and 20,000,000. It was the
--- same for everyone, so a standby that lacked the first block of all gave its ids out again.
+-- same for everyone, so a standby that lacked the first block of all gave its ids out again. After
+-- an idle time the next block, too, begins elsewhere with every tenth of a second.
 create or replace function take_order_numbers(
   own_time float8, reached bigint, is_first boolean, reached_id bigint, wanted integer,
   out first_sequence bigint, out first_id bigint
@@ -36,14 +37,16 @@ begin
   if newest is null then
     -- From the first short id on no such gateway may be started.
     update migrations set compatible_from = 'no' where name = '0040-short-order-ids.sql';
-    -- Perhaps a server that has lost the very first block: a thousand ids for each second leave it out.
+    -- Perhaps a server that has lost the very first block: a thousand ids for each second.
     lost := first_sequence / 10 % 10000000;
   elsif is_first then
     -- Perhaps a server that has lost the latest blocks. Sequence numbers follow the clock, so they
     -- tell how long ago the newest block was that it knows: twice as many ids are left out as were
     -- given in as long a time before that, and ten for each second of the first quarter of an hour.
     passed := greatest(first_sequence - newest, 1);
-    select least(least(passed / 1000, 9000) + 2 * sum(known.size), 10000000) into lost
+    -- A lost block may have been the first one after an idle time: 200 ids for each second, of 25.
+    select least(least(passed / 1000, 9000) + 20 * (take_order_numbers.first_sequence / 1000 % 250)
+      + 2 * sum(known.size), 10000000) into lost
     from order_blocks as known
     where known.first_sequence > newest - passed;
   end if;
