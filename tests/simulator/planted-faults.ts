@@ -62,7 +62,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   { name: "a charge is sent again after a crash", file: "acquirers/authorize.ts",
     right: 'if (startedBefore) return inDoubt(acquirer, "node_lost");\n', wrong: "" },
   { name: "a claiming node thinks that nothing was sent", file: "engine/claim.ts",
-    right: "{ startedBefore: order.owed !== undefined }", wrong: "{ startedBefore: false }" },
+    right: "{ startedBefore: owed !== undefined && owed.resting !== true }", wrong: "{ startedBefore: false }" },
   { name: "silence counts as a refusal", file: "acquirers/authorize.ts",
     right: "inDoubt(acquirer, outcome.cause)", wrong: "notSent" },
   { name: "a late approval is not believed", file: "acquirers/iso8583-host/connector.ts",
