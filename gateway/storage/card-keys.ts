@@ -32,7 +32,9 @@ export async function writeUnderKeys<Row extends RefusedKey>(
   const refused = rows.flatMap(({ refusedKey }) => refusedKey ?? []);
   if (refused.length === 0) return rows;
   if ((await confirmKeys?.(refused)) === false) {
-    throw new Error(`the vault does not have the key ${refused[0]}`);
+    // The keys were read again: another try seals with one that is there.
+    const lost = new Error(`the vault does not have the key ${refused[0]}`);
+    throw Object.assign(lost, { code: "40001" });
   }
   await listCardKeys(query, refused);
   const again = await write();

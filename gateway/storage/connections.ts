@@ -34,21 +34,29 @@ export function makeServers(url: string) {
   let next = 0;
   let serving = 0;
   let generation = 0;
-  let newestTimeline = 0;
-  let isWatched = false;
+  /** Of the servers that took writes. Another system is no successor of the one before. */
+  let newest = { system: "", timeline: 0 };
+  let watching: NodeJS.Timeout | undefined;
+  let isLooking = false;
   return {
     list,
     listeners,
     watch,
+    /** Asks nothing any more when no one listens. */
+    unlisten(listener: (isReplaced: boolean) => void): void {
+      listeners.delete(listener);
+      if (listeners.size === 0) clearInterval(watching);
+    },
     mark: (): Mark => ({ server: next, generation }),
     isServing: (mark: Mark | undefined) => mark?.server === serving,
     isCurrent: (mark: Mark | undefined) =>
       mark?.generation === generation && mark.server === serving,
     passOver,
     /** It takes writes; that it was in doubt since the connection was begun counts more. */
-    arrive(mark: Mark, timeline: number): void {
-      if (timeline < newestTimeline) throw readOnlyError("the server was replaced by a standby");
-      newestTimeline = timeline;
+    arrive(mark: Mark, { system, timeline }: Timeline): void {
+      const isOld = system === newest.system && timeline < newest.timeline;
+      if (isOld) throw readOnlyError("the server was replaced by a standby");
+      newest = { system, timeline };
       if (mark.server === serving || mark.generation !== generation) return;
       serving = mark.server;
       for (const listener of listeners) listener(false);
@@ -67,15 +75,21 @@ export function makeServers(url: string) {
    * the old primary may be frozen, and answer from what it knew when it wakes up.
    */
   function watch(timeoutMs: number): void {
-    if (isWatched || list.length === 1) return;
-    isWatched = true;
-    setInterval(() => void Promise.all(list.map(look)), watchMs).unref();
+    if (watching !== undefined || list.length === 1) return;
+    watching = setInterval(() => {
+      if (isLooking) return;
+      isLooking = true;
+      void Promise.all(list.map(look)).finally(() => {
+        isLooking = false;
+      });
+    }, watchMs).unref();
 
     async function look({ url: address }: Server, server: number): Promise<void> {
       if (server === serving) return;
-      const { isWritable, timeline } = await askServer(address, timeoutMs);
-      if (!isWritable || timeline <= newestTimeline) return;
-      newestTimeline = timeline;
+      const { isWritable, system, timeline } = await askServer(address, timeoutMs);
+      const isSuccessor = system === newest.system && timeline > newest.timeline;
+      if (!isWritable || !isSuccessor) return;
+      newest = { system, timeline };
       [next, serving] = [server, server];
       generation += 1;
       for (const listener of listeners) listener(true);
@@ -108,7 +122,8 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   const outside = new Set<pg.Client>();
   const all = new Set<pg.Client>();
   servers.listeners.add(dropOlder);
-  if (options.statementTimeoutMs !== undefined) servers.watch(options.connectTimeoutMs);
+  // Nodes; a command ends by itself.
+  if ((options.statementTimeoutMs ?? 0) > 0) servers.watch(options.connectTimeoutMs || watchMs);
 
   class MarkedClient extends pg.Client {
     constructor(config: pg.ClientConfig = {}) {
@@ -160,7 +175,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
     },
 
     async close(): Promise<void> {
-      servers.listeners.delete(dropOlder);
+      servers.unlisten(dropOlder);
       await Promise.all(pools.map((pool) => pool.end()));
     },
   };
@@ -185,12 +200,12 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   }
 
   /** Fails on a standby, and on a server that was made read-only. */
-  async function checkWritable(client: pg.ClientBase): Promise<number> {
+  async function checkWritable(client: pg.ClientBase): Promise<Timeline> {
     const limitMs = options.connectTimeoutMs;
     const question = { text: firstStatement, query_timeout: limitMs };
     const { rows } = await client.query<ServerState>(question);
     if (rows[0]?.readOnly !== "off") throw readOnlyError("the server is read-only");
-    return rows[0].timeline ?? 0;
+    return timelineOf(rows[0]);
   }
 
   async function takeFresh(pool: pg.Pool): Promise<pg.PoolClient> {
@@ -234,28 +249,37 @@ export async function examineServers(url: string, timeoutMs: number) {
 
 /** Over a connection of its own. */
 async function askServer(url: string, timeoutMs: number) {
-  const client = new pg.Client({
-    ...{ connectionString: url, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs },
-    application_name: "tollgate-watch",
-  });
-  client.on("error", () => undefined);
+  let client: pg.Client | undefined;
   try {
+    // It reads the files of certificates.
+    client = new pg.Client({
+      ...{ connectionString: url, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs },
+      application_name: "tollgate-watch",
+    });
+    client.on("error", () => undefined);
     await client.connect();
     const { rows } = await client.query<ServerState>(serverState);
-    const { readOnly, timeline } = rows[0] ?? {};
-    return { isWritable: readOnly === "off", timeline: timeline ?? 0, failure: undefined };
+    return { isWritable: rows[0]?.readOnly === "off", ...timelineOf(rows[0]), failure: undefined };
   } catch (error) {
-    return { isWritable: false, timeline: 0, failure: messageOf(error) };
+    return { isWritable: false, ...timelineOf(undefined), failure: messageOf(error) };
   } finally {
-    client.end().catch(() => undefined);
+    if (client !== undefined) destroy(client);
   }
 }
 
-type ServerState = { readonly readOnly: string; readonly timeline: number | null };
+type Timeline = { readonly system: string; readonly timeline: number };
+type ServerState = { readonly readOnly: string } & {
+  readonly [Name in keyof Timeline]: Timeline[Name] | null;
+};
+
+function timelineOf(state: ServerState | undefined): Timeline {
+  return { system: state?.system ?? "", timeline: state?.timeline ?? 0 };
+}
 
 /** A standby has no timeline of its own until it is promoted. */
 const serverState = `
 select current_setting('transaction_read_only') as "readOnly",
+  (select system_identifier::text from pg_control_system()) as system,
   case when not pg_is_in_recovery()
     then ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`;
 

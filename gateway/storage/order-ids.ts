@@ -25,6 +25,11 @@ export type Block = {
   /** Absent beside a gateway that makes references of ids: ids are long then. */
   readonly firstId: number | undefined;
   readonly size: number;
+  /**
+   * False when the connection that it was taken over has ended: a standby that took over may lack
+   * the block, and give its ids out again.
+   */
+  readonly isKnown: () => boolean;
 };
 
 type FetchedBlock = Block & { readonly fetchedAt: number };
@@ -33,13 +38,15 @@ type FetchedBlock = Block & { readonly fetchedAt: number };
 export function makeNextNumbers(
   takeBlock: (size: number) => Promise<Block>,
 ): () => Promise<OrderNumbers> {
-  let block: FetchedBlock = { firstSequence: 0, firstId: undefined, size: 0, fetchedAt: 0 };
+  let block: FetchedBlock = {
+    ...{ firstSequence: 0, firstId: undefined, size: 0, fetchedAt: 0, isKnown: () => true },
+  };
   let used = 0;
   let spare: Promise<FetchedBlock> | undefined;
 
   return async () => {
     for (;;) {
-      if (performance.now() - block.fetchedAt > blockLifeMs) used = block.size;
+      if (performance.now() - block.fetchedAt > blockLifeMs || !block.isKnown()) used = block.size;
       if (used < block.size) break;
       spare ??= fetchBlock();
       const fetched = spare;
@@ -106,7 +113,9 @@ export function openOrderIds(database: Pick<Database, "connect">, { ownTime, ret
 
   async function take(size: number): Promise<Block> {
     const isFirst = connection === undefined;
-    connection ??= database.connect();
+    connection ??= connect();
+    const taken = connection;
+    const isKnown = () => connection === taken;
     try {
       const client = await connection;
       const values = [ownTime() / 1000, reached, isFirst, reachedId, size];
@@ -116,12 +125,21 @@ export function openOrderIds(database: Pick<Database, "connect">, { ownTime, ret
       const firstId = id === null ? undefined : Number(id);
       reached = firstSequence + blockMax;
       if (firstId !== undefined) reachedId = firstId + size;
-      return { firstSequence, firstId, size };
+      return { firstSequence, firstId, size, isKnown };
     } catch (error) {
       // Not awaited: a server that does not answer does not say good-bye either.
       void close();
       throw error;
     }
+  }
+
+  function connect(): Promise<Connection> {
+    const connecting = database.connect();
+    const forget = () => {
+      if (connection === connecting) connection = undefined;
+    };
+    connecting.then((client) => client.on("end", forget), forget);
+    return connecting;
   }
 
   async function close(): Promise<void> {

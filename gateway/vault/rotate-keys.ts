@@ -169,7 +169,8 @@ async function resealCell({ keys, report }: Rotation, store: CellRotation): Prom
   let [done, reportedAt] = [0, startedAt];
   for (const from of retired) {
     let page = await store.listCards(from.id, undefined, pageSize);
-    while (page.length > 0) {
+    // With the page: a standby that takes over may lack the key.
+    while (page.length > 0 && (await keys.confirm([current.id]))) {
       done += await store.resealCards(from.id, resealPage(from, current, page));
       if (performance.now() - reportedAt >= reportEveryMs) reportProgress();
       page = await store.listCards(from.id, page.at(-1), pageSize);

@@ -83,7 +83,7 @@ for (const kind of doubtful) {
   });
 
   test(`a ${name} that the bank has done is approved by hand, and can be returned`, async (t) => {
-    const place = await startDoubtPlace(t);
+    const place = await startDoubtPlace(t, hourMs);
     const { world, merchant } = place;
     const [order = assert.fail()] = await leaveUnanswered(place, [kind]);
 
@@ -107,7 +107,7 @@ for (const kind of doubtful) {
   });
 
   test(`a ${name} that the bank has not done ends in an error, and may be asked for again`, async (t) => {
-    const place = await startDoubtPlace(t);
+    const place = await startDoubtPlace(t, hourMs);
     const { world, merchant } = place;
     const { order, ask } = await loseOnTheWay(place, kind);
 

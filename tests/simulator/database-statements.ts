@@ -265,8 +265,7 @@ const takeNumbers: Statement = (tables, [ownTime, reached, isFirst, reachedId, w
   const passed = Math.max(first_sequence - newest, 1);
   const recent = blocks.filter((block) => block.first_sequence > newest - passed);
   const given = recent.reduce((sum, block) => sum + block.size, 0);
-  const elsewhere = 20 * (Math.floor(first_sequence / 1000) % 250);
-  const unseen = Math.min(Math.min(Math.floor(passed / 1000), 9000) + elsewhere + 2 * given, 1e7);
+  const unseen = Math.min(Math.min(Math.floor(passed / 1000), 9000) + 2 * given, 1e7);
   const begin = Math.floor(first_sequence / 10) % 10_000_000;
   const lost = blocks.length === 0 ? begin : isFirst === true ? unseen : 0;
   const next = tables.numbers.get("id") ?? 10_000_000;

@@ -207,7 +207,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard, now }:
         continue;
       }
       checkTold(order);
-      if (lost.has(order.clientOrderId) || lost.has(order.id)) continue;
+      if (lost.has(order.clientOrderId)) continue;
       checkBooks(order);
       const { held, standing } = totalsOf(order);
       const isInForce = held.minor + standing.minor > 0n;

@@ -57,16 +57,18 @@ async function prepareSale(merchant: Merchant): Promise<Ask> {
   return () => merchant.sale({ client_orderid, order_desc: randomUUID() });
 }
 
-export async function startDoubtPlace(t: Test, settings: Settings = {}): Promise<Place> {
+/**
+ * An operator's command goes by the database's time: in a world that is `behindMs` behind, it finds
+ * the answer to every message overdue.
+ */
+export async function startDoubtPlace(t: Test, behindMs = 0): Promise<Place> {
   // The clock jumps by hours: an echo whose answer is still on its way would count as unanswered.
-  const world = await startWorld(t, { GW_ACQUIRER_ECHO_AFTER_S: "864000", ...settings });
+  const world = await startWorld(t, { GW_ACQUIRER_ECHO_AFTER_S: "864000" }, { behindMs });
   const line = await startTrapProxy({ host: "127.0.0.1", port: world.bank.hostPort });
   atEnd(t, () => line.close());
   await world.changeGate("sandbox", { port: line.port });
   return { world, line, merchant: world.merchant() };
 }
-
-type Settings = Readonly<Record<string, string>>;
 
 /** The bank does them all, and its answers are lost with the line. */
 export async function leaveUnanswered(
@@ -114,7 +116,7 @@ export async function comeBack({ world, line }: Place): Promise<void> {
 
 /** As an operator who knows from the bank what it has done. */
 export function settleByHand(
-  world: Parameters<typeof runGw>[0],
+  world: World,
   order: Acknowledged,
   as: string,
   why: readonly string[] = ["--reason", "ticket 4711"],

@@ -6,8 +6,12 @@ const hourMs = 3_600_000;
 type Timer = { readonly at: number; readonly task: () => void };
 
 export class TestClock implements Clock {
-  #now = Date.now();
+  #now: number;
   readonly #timers = new Set<Timer>();
+
+  constructor(now = Date.now()) {
+    this.#now = now;
+  }
 
   now(): Instant {
     return this.#now as Instant;

@@ -57,14 +57,14 @@ export async function startWorld(
    * The bank goes by the world's clock: then both book a payment on the same day, at any hour. The
    * books are compared at the end, unless another installation has gone on with the bank.
    */
-  { sharesClock = false, keepsBooks = true } = {},
+  { sharesClock = false, keepsBooks = true, behindMs = 0 } = {},
 ) {
   const cleanUp = (clean: () => Promise<unknown>) => atEnd(t, clean);
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-world-"));
   await chmod(dataDir, 0o711);
   // A program of the test may still write there.
   cleanUp(() => rm(dataDir, { recursive: true, force: true, maxRetries: 10 }));
-  const clock = new TestClock();
+  const clock = new TestClock(Date.now() - behindMs);
   const logged: string[] = [];
   const log = makeLog("debug", { write: (line) => void logged.push(line) });
   const GW_DATABASE_URL = await copyInstallation(dataDir);

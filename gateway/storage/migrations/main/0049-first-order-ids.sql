@@ -1,8 +1,7 @@
 -- compatible-from: 0043
 -- locks: nothing
 -- The first id of an installation follows the clock, between 10,000,000 and 20,000,000. It was the
--- same for everyone, so a standby that lacked the first block of all gave its ids out again. After
--- an idle time the next block, too, begins elsewhere with every tenth of a second.
+-- same for everyone, so a standby that lacked the first block of all gave its ids out again.
 create or replace function take_order_numbers(
   own_time float8, reached bigint, is_first boolean, reached_id bigint, wanted integer,
   out first_sequence bigint, out first_id bigint
@@ -44,9 +43,7 @@ begin
     -- tell how long ago the newest block was that it knows: twice as many ids are left out as were
     -- given in as long a time before that, and ten for each second of the first quarter of an hour.
     passed := greatest(first_sequence - newest, 1);
-    -- A lost block may have been the first one after an idle time: 200 ids for each second, of 25.
-    select least(least(passed / 1000, 9000) + 20 * (take_order_numbers.first_sequence / 1000 % 250)
-      + 2 * sum(known.size), 10000000) into lost
+    select least(least(passed / 1000, 9000) + 2 * sum(known.size), 10000000) into lost
     from order_blocks as known
     where known.first_sequence > newest - passed;
   end if;
