@@ -154,6 +154,23 @@ test("a standby takes over that lacks the new keys: nothing is sealed with them 
   assert.equal(keys.current("secrets").id, old.keys.current("secrets").id);
 });
 
+test("a node writes nothing under a key that a promoted standby lacks", async () => {
+  const { keys } = await openAll();
+  const row = { context: "7/lost", sealed: Buffer.alloc(20), sealedKey: Buffer.alloc(20) };
+  const { id: known } = keys.current("held");
+  const put = (keyId: number) =>
+    makePendingCardStore(cell.query, { retryMs: 0, confirmKeys: keys.confirm }).put(
+      { ...row, keyId },
+      now,
+    );
+  const listed = (id: number) => cell.query("select from card_keys where id = $1", [id]);
+
+  await assert.rejects(put(known + 1000), /the vault does not have the key/);
+  assert.deepEqual(await listed(known + 1000), []);
+  await put(known);
+  assert.equal((await listed(known)).length, 1);
+});
+
 const deletion = { by: "an operator", at: now };
 const lasting = { retryMs: 0 };
 

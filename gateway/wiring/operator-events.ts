@@ -75,7 +75,7 @@ export async function decideDoubt(
   if (decided === mayArrive) {
     return new Problem(
       `The last message about order ${id} had no answer, and may still reach the bank and ` +
-        "undo this decision. Try again in half a minute.",
+        "undo this decision. Decide again when `GW_ACQUIRER_ANSWER_TIMEOUT_S` has passed.",
     );
   }
   if (decided instanceof Failure || decided instanceof Error) {
