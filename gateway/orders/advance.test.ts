@@ -95,20 +95,21 @@ test("an order that meets an event is a new order; the old one is untouched", ()
   assert.equal(next.version, frozen.version + 1);
 });
 
-test("a claim changes nothing but the version, and takes the lease anew", () => {
+test("a claim changes nothing but version and time, and takes the lease anew", () => {
   const owing = meet(draft, events.received);
   const at = later(start, 60_000);
 
   const claimed = meet(owing, events.claimed, at);
 
   const owed = { effect: "authorize", claimableAt: later(at, deadlines.leaseMs) };
-  assert.deepEqual(claimed, { ...owing, version: owing.version + 1, owed });
+  assert.deepEqual(claimed, { ...owing, version: owing.version + 1, changedAt: at, owed });
 });
 
-test("a note changes nothing but the version, in every stage", () => {
+test("a note changes nothing but version and time, in every stage", () => {
   for (const stage of stagesOf()) {
     const order = inStage(stage);
-    assert.deepEqual(meet(order, events.noted), { ...order, version: order.version + 1 });
+    const noted = { ...order, version: order.version + 1, changedAt: start };
+    assert.deepEqual(meet(order, events.noted), noted);
   }
 });
 

@@ -28,6 +28,8 @@ import { beginnings, tables, tablesWithTriesLeft } from "./transitions.ts";
 export type Step = {
   /** The version that the order must still have when the step is committed. */
   readonly from: number;
+  /** Of that version: another one has the same number when a standby without it takes over. */
+  readonly fromChangedAt?: Instant | undefined;
   /** When the order was due until then. */
   readonly fromDueAt?: Instant | undefined;
   readonly order: Order;
@@ -86,14 +88,14 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     // A note changes nothing but the history.
     if (event.kind === "noted") {
       const noted = { ...order, version: order.version + 1 };
-      return { ...fromOf(order), order: noted, events: [event], at };
+      return stepFrom(order, noted, [event], at);
     }
 
     if (event.kind === "charged_back") return chargeBack(order, event, at);
     if (event.kind === "page_closed") {
       const closed = closePage(order, at) ?? notIn(order, event);
       if (closed instanceof Failure) return closed;
-      return { ...fromOf(order), order: closed, events: [event], at };
+      return stepFrom(order, closed, [event], at);
     }
 
     const prior = meetPrior(order, event, at);
@@ -101,7 +103,7 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     if (prior !== undefined) {
       const isFree = order.owed === undefined || order.owed.effect === "reverse_prior";
       const owed = isFree ? priorOwed(prior, event, at) : order.owed;
-      return { ...fromOf(order), order: { ...prior, owed }, events: [event], at };
+      return stepFrom(order, { ...prior, owed }, [event], at);
     }
 
     if (isContradicted(order, event, at)) return mayArrive;
@@ -121,7 +123,7 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     const deadlineAt = nextDeadline(order, met.order, last, at);
     const owed = owedFor(met, last, at) ?? priorOwed(met.order, last, at);
     const next = { ...met.order, deadlineAt, owed };
-    const step = { ...fromOf(order), order: next, events, at };
+    const step = stepFrom(order, next, events, at);
     const callback = met.effects.includes("notify_merchant") ? callbackOf(next) : undefined;
     return callback === undefined ? step : { ...step, callback };
   };
@@ -182,8 +184,10 @@ export function dueAtOf({ owed, deadlineAt }: Order): Instant | undefined {
   return owed?.claimableAt ?? deadlineAt;
 }
 
-function fromOf(order: Order): Pick<Step, "from" | "fromDueAt"> {
-  return { from: order.version, fromDueAt: dueAtOf(order) };
+function stepFrom(before: Order, after: Order, events: readonly OrderEvent[], at: Instant): Step {
+  const { version: from, changedAt: fromChangedAt } = before;
+  const order = { ...after, changedAt: at };
+  return { from, fromChangedAt, fromDueAt: dueAtOf(before), order, events, at };
 }
 
 /**
@@ -271,7 +275,7 @@ function notIn({ transaction: { stage } }: Order, { kind }: OrderEvent): Failure
 function chargeBack(order: Order, event: EventOf<"charged_back">, at: Instant): Step | Failure {
   const next = withChargeback(order, event.chargeback);
   if (next instanceof Failure) return next;
-  const step = { ...fromOf(order), order: next, events: [event], at };
+  const step = stepFrom(order, next, [event], at);
   const url = next.purchase.urls.notify;
   if (!event.notify || url === undefined) return step;
   const { serialNumber } = initialOf(next);

@@ -30,6 +30,8 @@ export type Order = {
   readonly attempt: number;
   /** How many events the order has seen; a change is committed only if it has seen them all. */
   readonly version: number;
+  /** When it saw the last of them; absent in orders of gateways that did not write it down. */
+  readonly changedAt?: Instant | undefined;
   readonly acceptedAt: Instant;
   readonly purchase: Purchase;
   readonly card: CardFacts;

@@ -74,10 +74,7 @@ export function makeCommit(query: Query, node: NodeName, options: CommitOptions)
       // Two steps of one order start from the same version: only the first can be written.
       const seen = new Set<string>();
       const first = steps.filter(({ order }) => !seen.has(order.id) && seen.add(order.id));
-      const written = await write(first, isRepeated, [
-        plainArray(first.map(({ from }) => from)),
-        plainArray(first.map(({ fromDueAt }) => fromDueAt ?? null)),
-      ]);
+      const written = await write(first, isRepeated, [...fromColumns(first)]);
       return steps.map(({ order }) => (written.delete(order.id) ? "done" : "stale"));
     },
     { ...options, retryAlone: true, gapMs: commitGapMs },
@@ -145,6 +142,15 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
   ];
 }
 
+/** What the orders must be, and when they were due until then. */
+export function fromColumns(steps: readonly Step[]): string[] {
+  return [
+    plainArray(steps.map(({ from }) => from)),
+    plainArray(steps.map(({ fromChangedAt }) => fromChangedAt ?? null)),
+    plainArray(steps.map(({ fromDueAt }) => fromDueAt ?? null)),
+  ];
+}
+
 /** These events, and news of an earlier attempt, leave the order with its running node. */
 function leavesRun({ order, events }: Step): boolean {
   const isPriorNext = order.owed?.effect === "reverse_prior";
@@ -209,11 +215,11 @@ with source as materialized (
   where sealed is not null and key_id not in (select id from usable)
 ), begun as (
   insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, digest_key,
-    cvv_digest, version, kind, stage, owes, carrier, amount, currency, accepted_at, finished_at,
-    facts, progress)
+    cvv_digest, version, kind, stage, owes, carrier, amount, currency, accepted_at, changed_at,
+    finished_at, facts, progress)
   select merchant_id, id, endpoint_id, client_orderid, attempt, digest, digest_key, cvv_digest,
     version, kind, stage, owes, carrier, amount, currency, to_timestamp(at / 1000),
-    to_timestamp(finished_at / 1000), facts, progress
+    at, to_timestamp(finished_at / 1000), facts, progress
   from source where not exists (select from refused) and ${livesHere("= any($1::bigint[])")}
   on conflict do nothing
   returning merchant_id, id
@@ -262,14 +268,16 @@ with ${before}moved as (
   update orders
   set version = source.version, kind = source.kind, stage = source.stage, owes = source.owes,
     carrier = case when source.owes is not null then coalesce(source.carrier, orders.carrier) end,
-    due_at = null,
+    due_at = null, changed_at = source.at,
     finished_at = to_timestamp(source.finished_at / 1000), progress = source.progress${set}
-  from rows from (unnest(${stepTypes}, $15::int[], $16::float8[]${arrays}),
+  from rows from (unnest(${stepTypes}, $15::int[], $16::float8[], $17::float8[]${arrays}),
       ${stepDocuments}${documents})
-    as source(${stepNames}, from_version, from_due_at${arrayNames},
+    as source(${stepNames}, from_version, from_changed_at, from_due_at${arrayNames},
       progress, events${documentNames})
   where orders.merchant_id = source.merchant_id and orders.id = source.id
-    and orders.version = source.from_version and ${livesHere("= any($1::bigint[])")}${condition}
+    and orders.version = source.from_version
+    and orders.changed_at is not distinct from source.from_changed_at
+    and ${livesHere("= any($1::bigint[])")}${condition}
   returning source.merchant_id, source.id, source.version, source.at, source.events,
     source.due_at, orders.carrier, source.from_version, source.from_due_at${arrayNames}
 ), history as (

@@ -38,10 +38,10 @@ async function openOrder(): Promise<Order> {
   return begun.order;
 }
 
-function entryOf(order: Order, cardId: string, ipAddress = "198.51.100.7") {
+function entryOf(order: Order, cardId: string, { ipAddress = "198.51.100.7", at = start } = {}) {
   const card = { ...draft.card, cardId: asCardId(cardId), hashId: `hash-${cardId}` };
   const payer = { ...events.card_entered.payer, ipAddress };
-  const entered = step(order, { ...events.card_entered, card, payer });
+  const entered = step(order, { ...events.card_entered, card, payer }, at);
   const sealCard = () => ({ merchantId, cardId: card.cardId, ...kept });
   return { step: entered, sealCard };
 }
@@ -58,7 +58,7 @@ async function cardsOf(...ids: readonly string[]): Promise<number> {
 
 test("a try is one commit: its step, its card and its payer", async () => {
   const order = await openOrder();
-  const outcome = await enter()(entryOf(order, "901", "203.0.113.99"));
+  const outcome = await enter()(entryOf(order, "901", { ipAddress: "203.0.113.99" }));
 
   const stored = (await read(order)) ?? assert.fail();
   assert.equal(outcome, "done");
@@ -80,6 +80,20 @@ test("of two tries from the same version one is written, in one batch or in two"
   assert.deepEqual([first, second], ["done", "stale"]);
   assert.equal(await cardsOf("911", "912"), 1);
   assert.equal(await cardsOf("913", "914"), 1);
+});
+
+test("a step of a try that a failover has lost does not meet the try that was made instead", async () => {
+  const order = await openOrder();
+  const ofLostPage = entryOf({ ...order, changedAt: later(start, 1) }, "915");
+  const lost = entryOf(order, "916").step.order;
+  const made = entryOf(order, "917", { at: later(start, 1) });
+
+  assert.equal(await enter()(ofLostPage), "stale");
+  assert.equal(await enter()(made), "done");
+  assert.equal(made.step.order.version, lost.version);
+  assert.equal(await move()(step(lost, events.authorized)), "stale");
+  assert.equal((await read(order))?.card.cardId, "917");
+  assert.equal(await move()(step(made.step.order, events.authorized)), "done");
 });
 
 test("a try whose commit was lost to a broken connection is recognised as written", async () => {

@@ -5,7 +5,7 @@
  */
 import type { Enter, Entry } from "../engine/payment-page.ts";
 import { lockUsableKeys } from "./card-keys.ts";
-import { type CommitOptions, makeWrite, moveStatementWith } from "./commit.ts";
+import { type CommitOptions, fromColumns, makeWrite, moveStatementWith } from "./commit.ts";
 import { besideOthers, type Query } from "./database.ts";
 import { bytesArray, jsonArray, makeGather, plainArray } from "./gather.ts";
 import { packFacts } from "./order-row.ts";
@@ -26,8 +26,7 @@ export function makeEnter(query: Query, node: NodeName, options: CommitOptions) 
       const steps = first.map(({ step }) => step);
       const cards = first.map(({ sealCard }) => sealCard?.());
       const written = await write(steps, isRepeated, [
-        plainArray(steps.map(({ from }) => from)),
-        plainArray(steps.map(({ fromDueAt }) => fromDueAt ?? null)),
+        ...fromColumns(steps),
         plainArray(cards.map((card) => card?.cardId ?? null)),
         plainArray(cards.map((card) => card?.keyId ?? null)),
         bytesArray(cards.map((card) => card?.sealed ?? null)),
@@ -41,13 +40,13 @@ export function makeEnter(query: Query, node: NodeName, options: CommitOptions) 
 }
 
 export const enterStatement = moveStatementWith({
-  before: `${lockUsableKeys("$18::int[]")}, refused as (
-  select distinct key_id from unnest($18::int[]) as wanted(key_id)
+  before: `${lockUsableKeys("$19::int[]")}, refused as (
+  select distinct key_id from unnest($19::int[]) as wanted(key_id)
   where key_id is not null and key_id not in (select id from usable)
 ), `,
-  arrays: ", $17::bigint[], $18::int[], $19::bytea[], $20::bytea[]",
+  arrays: ", $18::bigint[], $19::int[], $20::bytea[], $21::bytea[]",
   arrayNames: ", card_id, key_id, sealed, fingerprint",
-  documents: ", json_array_elements($21::json)",
+  documents: ", json_array_elements($22::json)",
   documentNames: ", facts",
   set: ", facts = source.facts",
   condition: " and not exists (select from refused)",

@@ -105,6 +105,7 @@ function rowOf(order: Order, progress: object = progressOf(order)): OrderRow {
     client_orderid: order.clientOrderId,
     attempt: order.attempt,
     version: order.version,
+    changed_at: order.changedAt ?? null,
     facts: JSON.parse(packFacts(order)),
     progress,
   };

@@ -15,6 +15,7 @@ export type OrderRecord = {
   readonly client_orderid: string;
   readonly attempt: number;
   readonly version: number;
+  readonly changed_at: number;
   readonly kind: string;
   readonly stage: string;
   readonly owes: string | null;

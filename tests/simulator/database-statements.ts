@@ -76,13 +76,14 @@ const begin: Statement = (tables, values) => {
   const begun = steps.flatMap((step, index) => {
     const client = `${step.merchant_id}/${clients?.[index]}/${attempts?.[index]}`;
     if (tables.orders.has(step.id) || tables.clientOrders.has(client)) return [];
-    const { due_at: _, at: __, events: ___, ...own } = step;
+    const { due_at: _, at: changed_at, events: ___, ...own } = step;
     tables.clientOrders.put(client, step.id);
     const most = tables.attempts.get(`${step.merchant_id}/${clients?.[index]}`) ?? 0;
     const attempt = Math.max(most, Number(attempts?.[index]));
     tables.attempts.put(`${step.merchant_id}/${clients?.[index]}`, attempt);
     tables.orders.put(step.id, {
       ...own,
+      changed_at,
       endpoint_id: endpoints?.[index] ?? "",
       client_orderid: clients?.[index] ?? "",
       attempt: Number(attempts?.[index]),
@@ -110,21 +111,23 @@ const move: Statement = (tables, values) => {
   return moved.map(({ id }) => ({ id }));
 };
 
-/** Writes the steps of orders that have still the version from which they go on. */
+/** Writes the steps of orders that are still those from which they go on. */
 function moveSteps(
   tables: Tables,
   values: readonly unknown[],
   moreOf: (index: number) => Partial<OrderRecord>,
 ): readonly { readonly id: string; readonly index: number }[] {
   const steps = readSteps(values);
-  const [froms, fromDues] = values.slice(14, 16).map(readArray);
+  const [froms, changes, fromDues] = values.slice(14, 17).map(readArray);
   const moved = steps.flatMap((step, index) => {
     const order = tables.orders.get(step.id);
     const from = Number(froms?.[index]);
+    const changedAt = numberOr(changes?.[index]);
     if (order?.merchant_id !== step.merchant_id || order.version !== from) return [];
-    const { due_at: _, at: __, events: ___, carrier, ...own } = step;
+    if (order.changed_at !== changedAt) return [];
+    const { due_at: _, at: changed_at, events: ___, carrier, ...own } = step;
     const runner = own.owes === null ? null : (carrier ?? order.carrier);
-    tables.orders.put(step.id, { ...order, ...own, ...moreOf(index), carrier: runner });
+    tables.orders.put(step.id, { ...order, ...own, ...moreOf(index), changed_at, carrier: runner });
     tables.due.delete(`${fromDues?.[index]}/${step.id}/${from}`);
     writeStep(tables, step, values);
     return [{ id: step.id, index }];
@@ -136,9 +139,9 @@ function moveSteps(
 /** A try on the payment page: a step with its card, which replaces the facts of the order. */
 const enter: Statement = (tables, values) => {
   const merchants = readArray(values[0]);
-  const [cardIds, keyIds] = values.slice(16, 18).map(readArray);
-  const [sealed, fingerprints] = values.slice(18, 20).map(readBytes);
-  const facts = readDocuments(values[20]);
+  const [cardIds, keyIds] = values.slice(17, 19).map(readArray);
+  const [sealed, fingerprints] = values.slice(19, 21).map(readBytes);
+  const facts = readDocuments(values[21]);
   const refused = refusedKeys(tables, keyIds ?? []);
   if (refused.length > 0) return refused.map((key) => ({ id: null, refusedKey: Number(key) }));
   const moved = moveSteps(tables, values, (index) => ({ facts: facts[index] ?? "" }));
@@ -165,9 +168,10 @@ const written: Statement = (tables, values) => {
 };
 
 function orderRow(order: OrderRecord): Row {
-  const { merchant_id, id, endpoint_id, client_orderid, attempt, version } = order;
+  const { merchant_id, id, endpoint_id, client_orderid, attempt, version, changed_at } = order;
   const documents = { facts: JSON.parse(order.facts), progress: JSON.parse(order.progress) };
-  return { merchant_id, id, endpoint_id, client_orderid, attempt, version, ...documents };
+  const names = { merchant_id, id, endpoint_id, client_orderid, attempt };
+  return { ...names, version, changed_at, ...documents };
 }
 
 const byId: Statement = (tables, values) => {

@@ -175,7 +175,7 @@ function makeWorld(random: Random, seed: number) {
   }
 
   function moveOne(): Call {
-    const order = random.pick(seen.slice(-20));
+    const order = ofAnotherWay(random.pick(seen.slice(-20)));
     const asked = [asks("return", 5n), asks("capture")];
     const event = random.chance(0.2) ? random.pick(asked) : events[random.pick(happenings)];
     const serialNumber = asSerialNumber(
@@ -190,6 +190,11 @@ function makeWorld(random: Random, seed: number) {
       ask: (stores) => pick(stores.commit, node)(step),
       onAnswer: (answer) => void (answer === "done" && remember(step)),
     };
+  }
+
+  /** Now and then the order as a standby that lacked its last commit never had it. */
+  function ofAnotherWay(order: Order): Order {
+    return random.chance(0.1) ? { ...order, changedAt: later(now, 1) } : order;
   }
 
   /** The answer was lost: the same step once more, by the same node or another. */
