@@ -205,6 +205,20 @@ test("blocks that were lost after more orders than the clock allows for are not 
   await database.query("delete from order_blocks where first_sequence >= $1", [hour]);
 });
 
+test("a block that a standby gave out and lost to the next one is not given out again", async () => {
+  const before = await open().takeBlock();
+  const tookOver = () => database.query("update order_blocks set timeline = timeline - 1");
+  await tookOver();
+  const lost = await open().takeBlock(blockMax);
+  await loseAfter(before);
+  await tookOver();
+
+  const given = await open().takeBlock();
+
+  assertApart([before, lost, given]);
+  assert.ok((given.firstId ?? 0) - (before.firstId ?? 0) > 200_000);
+});
+
 test("a database whose clock is behind goes by the node's, and by no more than a day", async () => {
   const hourAhead = open(() => asInstant(Date.now() + 3_600_000));
   const fromHour = await hourAhead.takeBlock();

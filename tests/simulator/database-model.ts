@@ -80,11 +80,19 @@ export type VaultKeyRecord = {
   readonly retiredAt: number | null;
 };
 
+type BlockRecord = {
+  readonly first_sequence: number;
+  readonly first_id: number;
+  readonly size: number;
+  readonly timeline: number;
+};
+
 export type Tables = ReturnType<typeof makeTables>;
 
 export function makeTables() {
   const journal: Undo[] = [];
   let nowMs = 0;
+  let timeline = 1;
   const table = <Record>() => new Table<Record>((undo) => journal.push({ at: nowMs, undo }));
   const pendingCards = table<PendingCardRecord>();
   const cvvKeys = table<{ keyId: number; sealed: Buffer; expires: number }>();
@@ -106,8 +114,10 @@ export function makeTables() {
     callbacks: table<CallbackRecord>(),
     vaultKeys,
     cvvKeys,
-    blocks: table<{ first_sequence: number; first_id: number; size: number }>(),
+    blocks: table<BlockRecord>(),
     numbers,
+    /** Counts the servers: a standby that takes over begins another one. */
+    timeline: () => timeline,
     /** The journal knows it for a while, so that a standby can lack it. */
     setTime(at: number): void {
       nowMs = at;
@@ -118,6 +128,7 @@ export function makeTables() {
      * digests of CVVs, which are unlogged; its sequences are ahead.
      */
     rollBack(lagMs: number): void {
+      timeline += 1;
       while ((journal.at(-1)?.at ?? 0) > nowMs - lagMs) journal.pop()?.undo();
       for (const [context] of pendingCards.entries()) pendingCards.delete(context);
       for (const [slot] of cvvKeys.entries()) cvvKeys.delete(slot);

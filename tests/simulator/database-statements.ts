@@ -257,25 +257,30 @@ const takeNumbers: Statement = (tables, [ownTime, reached, isFirst, reachedId, w
   const minimum = Math.floor(
     (Math.max(time, Math.min(Number(ownTime), time + 86_400)) - epochS) * 1e4,
   );
+  const blocks = tables.blocks.values();
+  const known = blocks.reduce((most, block) => Math.max(most, block.first_sequence), 0);
+  const timeline = tables.timeline();
+  const since = isFirst === true ? tables.blocks.get(`${known}`)?.timeline : timeline;
+  const takeovers = Math.min(timeline - (since ?? timeline), 100);
+  const passedBy = takeovers > 0 ? known + 100_000 + 200_000 * takeovers : 0;
   let present = tables.numbers.get("sequence") ?? minimum;
-  let least = Math.max(minimum, Number(reached));
+  let least = Math.max(minimum, Number(reached), passedBy);
   const far = present < minimum + 2 * ahead ? minimum + ahead : present + ahead;
   if (isFirst === true) least = Math.max(least, far);
   if (present < least) present = least + 10_000;
   const first_sequence = present + increment;
   tables.numbers.put("sequence", first_sequence);
-  const blocks = tables.blocks.values();
-  const newest = blocks.reduce((most, block) => Math.max(most, block.first_sequence), 0);
-  const passed = Math.max(first_sequence - newest, 1);
-  const recent = blocks.filter((block) => block.first_sequence > newest - passed);
+  const passed = Math.max(first_sequence - known, 1);
+  const recent = blocks.filter((block) => block.first_sequence > known - passed);
   const given = recent.reduce((sum, block) => sum + block.size, 0);
-  const unseen = Math.min(Math.min(Math.floor(passed / 1000), 9000) + 2 * given, 1e7);
+  const skipped = Math.min(Math.min(Math.floor(passed / 1000), 9000) + 2 * given, 1e7);
+  const unseen = skipped + 100_000 * takeovers;
   const begin = Math.floor(first_sequence / 10) % 10_000_000;
   const lost = blocks.length === 0 ? begin : isFirst === true ? unseen : 0;
   const next = tables.numbers.get("id") ?? 10_000_000;
   const first_id = Math.max(next + lost, Number(reachedId));
   tables.numbers.put("id", first_id + size);
-  tables.blocks.put(`${first_sequence}`, { first_sequence, first_id, size });
+  tables.blocks.put(`${first_sequence}`, { first_sequence, first_id, size, timeline });
   return [{ first_sequence: String(first_sequence), first_id: String(first_id) }];
 };
 

@@ -125,8 +125,8 @@ function makeWorld(random: Random, seed: number) {
   let count = 0;
   const calls = [beginOne, moveOne, moveOne, moveOne, moveAgain, findDue, find, findExisting];
   const others = [findOwned, findNumber, findCard, isCurrent, claimCallbacks, endCallback, waits];
-  const more = [enterCard, enterCard, putPending, findPending, removePending];
-  const ofKeys = [addKey, replaceKeys, destroyKey, listCards, listCards, listPending];
+  const more = [enterCard, enterCard, putPending, findPending, removePending, addKey];
+  const ofKeys = [replaceKeys, destroyKey, listCards, listCards, listPending];
 
   return {
     nextCall(): Call {
@@ -175,7 +175,8 @@ function makeWorld(random: Random, seed: number) {
   }
 
   function moveOne(): Call {
-    const order = ofAnotherWay(random.pick(seen.slice(-20)));
+    const afterFailover = random.chance(0.1) ? { changedAt: later(now, 1) } : {};
+    const order = { ...random.pick(seen.slice(-20)), ...afterFailover };
     const asked = [asks("return", 5n), asks("capture")];
     const event = random.chance(0.2) ? random.pick(asked) : events[random.pick(happenings)];
     const serialNumber = asSerialNumber(
@@ -190,11 +191,6 @@ function makeWorld(random: Random, seed: number) {
       ask: (stores) => pick(stores.commit, node)(step),
       onAnswer: (answer) => void (answer === "done" && remember(step)),
     };
-  }
-
-  /** Now and then the order as a standby that lacked its last commit never had it. */
-  function ofAnotherWay(order: Order): Order {
-    return random.chance(0.1) ? { ...order, changedAt: later(now, 1) } : order;
   }
 
   /** The answer was lost: the same step once more, by the same node or another. */
