@@ -24,6 +24,7 @@ const port = upTo(65_535, whole);
 const portOrNone: Read<number | ""> = port;
 const seconds: Read<number> = (value) =>
   /^\d{1,9}(\.\d{1,3})?$/.test(value) ? Math.round(Number(value) * 1000) : undefined;
+const someSeconds: Read<number> = (value) => seconds(value) || undefined;
 const secondsList: Read<readonly number[]> = (value) => {
   const gaps = value.split(",").map((each) => seconds(each.trim()));
   return gaps.every((gap) => gap !== undefined) ? gaps : undefined;
@@ -171,7 +172,7 @@ export const settings = {
   processingDeadlineMs: setting("GW_PROCESSING_DEADLINE_S",     seconds,     "seconds",               300_000,          "the deadline for each stage that does not wait for the cardholder: filtering, authenticating, authorizing, inquiring, capturing, returning"),
   doubtAlarmMs:         setting("GW_DOUBT_ALARM_S",             seconds,     "seconds",               900_000,          "how long an order is in doubt before it raises an alarm, and the time between its alarms"),
   answerTimeoutMs:      setting("GW_ACQUIRER_ANSWER_TIMEOUT_S", seconds,     "seconds",               30_000,           "the timeout for an acquirer's answer; after it, the answer counts as lost"),
-  leaseSlackMs:         setting("GW_LEASE_SLACK_S",             seconds,     "seconds",               15_000,           "an order's lease is longer than `GW_ACQUIRER_ANSWER_TIMEOUT_S` by this time"),
+  leaseSlackMs:         setting("GW_LEASE_SLACK_S",             someSeconds, "seconds, above 0",      15_000,           "an order's lease is longer than `GW_ACQUIRER_ANSWER_TIMEOUT_S` by this time"),
   echoAfterMs:          setting("GW_ACQUIRER_ECHO_AFTER_S",     seconds,     "seconds",               30_000,           "how long an acquirer link is idle before the gateway tests it with an echo"),
   linkWaitMs:           setting("GW_LINK_WAIT_S",               upTo(10_000, seconds), "seconds, up to 10", 1_000,     "how long a payment, a capture or a refund waits for a link to an acquirer while none of its gates has one; 0 ends it at once"),
   reversalGapsMs:       setting("GW_REVERSAL_RETRY_GAPS_S",     secondsList, "comma-separated seconds", gaps(2, 5, 10, 30, 60, 120, 300), "gaps between attempts to settle doubt (reversals, repeated captures and refunds); the last gap repeats without end"),

@@ -75,12 +75,13 @@ export type Deadlines = {
   readonly stageMs: Readonly<Record<Exclude<OpenStage, "awaiting_card">, number>>;
   /** How long a node may keep an effect without a sign of life before another may claim it. */
   readonly leaseMs: number;
-  /** For how long a message that has no answer may still be on its way to the host. */
+  /**
+   * For how long a message that has no answer may still be on its way to the host. After it, the
+   * same answer to a repeated reversal proves that there is no charge.
+   */
   readonly answerTimeoutMs: number;
   /** Gaps between repeats of an unanswered message; the last one is used for ever. */
   readonly repeatGapsMs: readonly number[];
-  /** After which the same answer to a repeated reversal proves that there is no charge. */
-  readonly confirmationGapMs: number;
 };
 
 export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): Advance {
@@ -128,12 +129,19 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     return callback === undefined ? step : { ...step, callback };
   };
 
-  /** A reversal, or a repeat of a capture or return, that would undo what the operator decides. */
+  /** A message that may still be on its way to the host would undo what the operator decides. */
   function isContradicted({ owed, transaction }: Order, { kind }: OrderEvent, at: Instant) {
-    const { unansweredAt } = transaction.reversal ?? {};
-    const contrary = owed?.effect === "reverse" ? "settled_as_done" : "settled_as_not_done";
-    if (kind !== contrary || unansweredAt === undefined) return false;
-    return at < unansweredAt + deadlines.answerTimeoutMs;
+    const { answer, reason, identifiers, reversal } = transaction;
+    const isReversal = owed?.effect === "reverse";
+    const repeatedAt = reversal?.unansweredAt;
+    const isAnswered = answer !== undefined || reason !== undefined;
+    const chargedAt = isAnswered ? undefined : identifiers?.transmittedAt;
+    const contrary = {
+      settled_as_done: isReversal ? repeatedAt : undefined,
+      settled_as_not_done: isReversal ? chargedAt : repeatedAt,
+    };
+    const sentAt = kind in contrary ? contrary[kind as keyof typeof contrary] : undefined;
+    return sentAt !== undefined && at < sentAt + deadlines.answerTimeoutMs;
   }
 
   function owedFor({ order, effects }: Met, last: OrderEvent, at: Instant): Owed | undefined {
@@ -157,8 +165,8 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
 
   /** A refusal that no repeat is known to change is repeated at the longest gap. */
   function gapAfter(last: OrderEvent, tries: number): number {
-    const { leaseMs, repeatGapsMs, confirmationGapMs } = deadlines;
-    if (last.kind === "original_not_found") return confirmationGapMs;
+    const { leaseMs, repeatGapsMs, answerTimeoutMs } = deadlines;
+    if (last.kind === "original_not_found") return answerTimeoutMs;
     const isHopeless =
       last.kind === "repeat_refused" || (last.kind === "reversal_refused" && !last.mayHelp);
     const gaps = isHopeless ? repeatGapsMs.length : Math.min(tries, repeatGapsMs.length);

@@ -60,7 +60,6 @@ export const deadlines: Deadlines = {
   leaseMs: 45_000,
   answerTimeoutMs: 30_000,
   repeatGapsMs: [2_000, 5_000, 10_000],
-  confirmationGapMs: 30_000,
 };
 
 export const conditions: Conditions = {

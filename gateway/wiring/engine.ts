@@ -176,6 +176,5 @@ export function deadlinesOf(config: Config): Deadlines {
     leaseMs: config.answerTimeoutMs + config.leaseSlackMs,
     answerTimeoutMs: config.answerTimeoutMs,
     repeatGapsMs: config.reversalGapsMs,
-    confirmationGapMs: config.answerTimeoutMs,
   };
 }
