@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OrderEvent } from "../orders/events.ts";
 import type { LateApproval, Order } from "../orders/order.ts";
+import { findPriorAttempt } from "../orders/prior-attempts.ts";
 import { answer, approved, draft, events, meet, start } from "../orders/testing.ts";
+import { referenceOf } from "../orders/trace.ts";
 import { Failure } from "../values/failure.ts";
 import { makeLateApprovals } from "./late-approvals.ts";
 
@@ -22,6 +24,7 @@ async function report(order: Order | undefined, approval: LateApproval, failures
   const applied: OrderEvent[] = [];
   const started: Order[] = [];
   const delayed: LateApproval[] = [];
+  const unknown: LateApproval[] = [];
   const late = makeLateApprovals({
     find: async () => {
       if (delayed.length < failures) throw new Error("the database is away");
@@ -29,9 +32,9 @@ async function report(order: Order | undefined, approval: LateApproval, failures
     },
     apply: async (met, event) => {
       applied.push(event);
-      return met.transaction.stage === "approved" && event.kind === "approved_late"
-        ? new Failure("not_allowed_now", "", "it is over")
-        : met;
+      const isOver = met.transaction.stage === "approved" && event.kind === "approved_late";
+      const isUnknown = "reference" in event && !findPriorAttempt(met, event.reference);
+      return isOver || isUnknown ? new Failure("not_allowed_now", "", "it is over") : met;
     },
     runner: {
       start: (next) => void started.push(next),
@@ -40,10 +43,11 @@ async function report(order: Order | undefined, approval: LateApproval, failures
       idle: async () => undefined,
     },
     onDelayed: (each) => void delayed.push(each),
+    onUnknown: (each) => void unknown.push(each),
   });
   void late.report(approval);
   await late.idle();
-  return { applied, started, delayed, lost: late.stop() };
+  return { applied, started, delayed, unknown, lost: late.stop() };
 }
 
 test("the charge of an order in doubt goes on to its reversal, with the approved amount", async () => {
@@ -97,6 +101,7 @@ test("a node that ends says which approvals it could not store", async () => {
     apply: () => assert.fail(),
     runner: { start: () => assert.fail(), has: () => false, count: 0, idle: async () => undefined },
     onDelayed: () => undefined,
+    onUnknown: () => undefined,
   });
   const reported = late.report(approval);
 
@@ -104,9 +109,14 @@ test("a node that ends says which approvals it could not store", async () => {
   await reported;
 });
 
-test("what names no order and no try of ours changes nothing", async () => {
+test("what names no order and no try of ours changes nothing, and an operator is told", async () => {
+  const garbage = approvalOf(listed, { reference: "garbage" });
+  const ofOrder = approvalOf(listed);
+  const ofLostTry = approvalOf(listed, { reference: referenceOf(listed, 9) });
   const nothing = { applied: [], started: [], delayed: [], lost: [] };
 
-  assert.deepEqual(await report(undefined, approvalOf(listed)), nothing);
-  assert.deepEqual(await report(listed, approvalOf(listed, { reference: "garbage" })), nothing);
+  assert.deepEqual(await report(undefined, ofOrder), { ...nothing, unknown: [ofOrder] });
+  assert.deepEqual(await report(listed, garbage), { ...nothing, unknown: [garbage] });
+  const { started, unknown } = await report(listed, ofLostTry);
+  assert.deepEqual([started, unknown], [[], [ofLostTry]]);
 });

@@ -6,6 +6,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Apply } from "../orders/apply.ts";
 import type { LateApproval, Order } from "../orders/order.ts";
+import { knowsCharge } from "../orders/prior-attempts.ts";
 import { parseReference } from "../orders/trace.ts";
 import { Failure } from "../values/failure.ts";
 import { Money } from "../values/money.ts";
@@ -19,13 +20,15 @@ type Dependencies = {
   readonly runner: OrderRunner;
   /** It could not be committed, and is tried again. */
   readonly onDelayed: (approval: LateApproval, error: unknown) => void;
+  /** There is no such charge. A failover to a standby that lacked it has lost it, for instance. */
+  readonly onUnknown: (approval: LateApproval) => void;
 };
 
 const firstGapMs = 100;
 const gapMaxMs = 5_000;
 
 export function makeLateApprovals(dependencies: Dependencies) {
-  const { find, apply, runner, onDelayed } = dependencies;
+  const { find, apply, runner, onDelayed, onUnknown } = dependencies;
   const reports = new Map<LateApproval, Promise<void>>();
   let isStopped = false;
 
@@ -59,13 +62,15 @@ export function makeLateApprovals(dependencies: Dependencies) {
     }
   }
 
-  async function reverse({ reference, answer, minor }: LateApproval): Promise<void> {
+  async function reverse(approval: LateApproval): Promise<void> {
+    const { reference, answer, minor } = approval;
     const named = parseReference(reference);
     const order = named === undefined ? undefined : await find(named.sequence);
-    if (order === undefined || order.sequence !== named?.sequence) return;
+    if (order === undefined || order.sequence !== named?.sequence) return onUnknown(approval);
     if (order.transaction.identifiers?.reference !== reference) {
       // The order has gone on, and the earlier charge is reversed on its own.
       const next = await apply(order, { kind: "prior_approved_late", reference, answer });
+      if (next instanceof Failure && !knowsCharge(order, reference)) onUnknown(approval);
       // What else the order owes may be in flight at another node.
       const isFree = !(next instanceof Failure) && next.owed?.effect === "reverse_prior";
       if (isFree) runner.start(next);

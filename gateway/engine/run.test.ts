@@ -6,9 +6,11 @@ import type { Apply } from "../orders/apply.ts";
 import type { EffectHandler, EffectHandlers, OrderEvent, RunContext } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { externalEffects } from "../orders/stages.ts";
-import { answer, asks, draft, events, meet, step } from "../orders/testing.ts";
+import { answer, asks, draft, events, meet, start, step } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
+import { Failure } from "../values/failure.ts";
 import { Secret } from "../values/secret.ts";
+import { later } from "../values/time.ts";
 import { announcing, makeOrderRunner } from "./run.ts";
 
 const owing = meet(draft, events.received);
@@ -50,6 +52,27 @@ test("an order in flight is left alone, and a version that its run has not seen 
   while (runner.count > 0) await runner.idle();
 
   assert.deepEqual(seen, [owing, late]);
+});
+
+test("a step of the same version, which a standby has that took over, runs after the lost one", async () => {
+  const { promise, resolve } = Promise.withResolvers<OrderEvent>();
+  const seen: Order[] = [];
+  const runner = makeRunner(
+    async (order) => {
+      seen.push(order);
+      return seen.length === 1 ? promise : events.authorized;
+    },
+    async (order, event) =>
+      order === owing ? new Failure("not_allowed_now", "", "it has moved on") : meet(order, event),
+  );
+  const instead = meet(draft, events.received, later(start, 1));
+
+  runner.start(owing, fresh);
+  runner.start(instead, fresh);
+  resolve(events.authorized);
+  while (runner.count > 0) await runner.idle();
+
+  assert.deepEqual(seen, [owing, instead]);
 });
 
 test("a follow-up that begins while an earlier attempt is being reversed is sent once", async () => {

@@ -27,8 +27,8 @@ type Dependencies = {
   readonly onTrouble: (order: Order, error: unknown) => void;
 };
 
-/** `version` is the latest that the run has seen. */
-type Run = { version: number; end: Promise<void> };
+/** What the run has seen last of its order. */
+type Run = { seen: Pick<Order, "version" | "changedAt">; end: Promise<void> };
 
 export function makeOrderRunner(dependencies: Dependencies) {
   const { handlers, apply, onRefused, onTrouble } = dependencies;
@@ -48,17 +48,17 @@ export function makeOrderRunner(dependencies: Dependencies) {
 
   /**
    * Runs in the background. An order that is in flight already is left alone, unless its run ends
-   * without having seen this version.
+   * without having seen it as it is now.
    */
   function start(order: Order, given: Partial<RunContext> = {}): void {
     if (order.owed === undefined) return;
     const context = { startedBefore: false, cardData: undefined, ...given };
     const earlier = inFlight.get(order.id);
     if (earlier !== undefined) {
-      void earlier.end.then(() => earlier.version < order.version && start(order, context));
+      void earlier.end.then(() => isNewer(order, earlier.seen) && start(order, context));
       return;
     }
-    const run: Run = { version: order.version, end: Promise.resolve() };
+    const run: Run = { seen: order, end: Promise.resolve() };
     inFlight.set(order.id, run);
     run.end = runEffects(order, context, run)
       .catch((error) => onTrouble(order, error))
@@ -77,7 +77,7 @@ export function makeOrderRunner(dependencies: Dependencies) {
       const isOthers = next.owed !== undefined && next.owed.effect !== "reverse_prior";
       if (effect === "reverse_prior" && isOthers) return;
       order = next;
-      run.version = next.version;
+      run.seen = next;
       startedBefore = false;
       // The CVV is for the authorisation; once that is answered it is forgotten.
       const isAnswered = effect === "authorize" && !isBeforeNextAttempt(event);
@@ -85,6 +85,12 @@ export function makeOrderRunner(dependencies: Dependencies) {
       if (isBeforeRest(event)) return;
     }
   }
+}
+
+/** A standby that took over may have given a version that the run has seen to another step. */
+function isNewer(order: Order, seen: Run["seen"]): boolean {
+  const isOtherStep = order.version === seen.version && order.changedAt !== seen.changedAt;
+  return order.version > seen.version || isOtherStep;
 }
 
 /**

@@ -30,7 +30,8 @@ function makeStore(stored: Order) {
   const steps: Step[] = [];
   let current = stored;
   const commit: Commit = async (step) => {
-    if (step.from !== current.version) return "stale";
+    const isFrom = step.from === current.version && step.fromChangedAt === current.changedAt;
+    if (!isFrom) return "stale";
     steps.push(step);
     current = step.order;
     return "done";
@@ -152,6 +153,20 @@ test("doubt about one attempt means nothing for the next, which went through ano
   assert.ok(!(rerouted instanceof Failure));
   assert.ok(doubt instanceof Failure);
   assert.equal((await store.load()).transaction.stage, "authorizing");
+});
+
+test("an approval of a charge that a failover has lost is kept as a note with its reference", async () => {
+  const first = meet(draft, events.received);
+  const lost = meet(first, events.rerouted, later(start, 1));
+  const store = makeStore(meet(first, events.claimed));
+
+  const next = await makeApply({ ...store, advance, clock })(lost, events.authorized);
+
+  assert.ok(next instanceof Failure);
+  assert.equal((await store.load()).version, lost.version + 1);
+  const [note] = store.steps[0]?.events ?? [];
+  assert.ok(note?.kind === "noted");
+  assert.match(note.detail, new RegExp(lost.transaction.identifiers?.reference ?? "-"));
 });
 
 for (const kind of ["authorized", "approved_in_part"] as const) {

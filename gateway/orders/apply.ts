@@ -8,7 +8,7 @@ import type { Clock } from "../values/time.ts";
 import type { Advance, Conditions, Step } from "./advance.ts";
 import type { EventKind, EventOf, OrderEvent } from "./events.ts";
 import type { Order, Transaction } from "./order.ts";
-import { findPriorAttempt, isAboutPrior } from "./prior-attempts.ts";
+import { findPriorAttempt, isAboutPrior, knowsCharge } from "./prior-attempts.ts";
 import { findRepeated } from "./transactions.ts";
 import { needsConditions } from "./transitions.ts";
 
@@ -35,12 +35,11 @@ export function makeApply(dependencies: ApplyDependencies): Apply {
     let met = order;
     for (;;) {
       const conditions = needsConditions(event) ? conditionsOf?.(met) : undefined;
-      const step = isAbout(met, order, event)
-        ? advance(met, event, clock.now(), conditions)
-        : movedOn;
+      const isOfThis = isAbout(met, order, event);
+      const step = isOfThis ? advance(met, event, clock.now(), conditions) : movedOn(met, order);
       if (step instanceof Failure) {
         const late = lateApprovalOf(event);
-        if (late !== undefined && late !== event && step !== movedOn) return apply(met, late);
+        if (late !== undefined && late !== event && isOfThis) return apply(met, late);
         if (late !== undefined) await reportPrior(met, order.transaction.identifiers, late);
         if (met !== order) await apply(met, noteOf(event, step));
         return step;
@@ -62,7 +61,15 @@ export function makeApply(dependencies: ApplyDependencies): Apply {
   }
 }
 
-const movedOn = new Failure("not_allowed_now", "", "it was about an earlier transaction");
+/** A failover to a standby that lacked the last commits may have lost the charge itself. */
+function movedOn(now: Order, { transaction }: Order): Failure {
+  const { reference } = transaction.identifiers ?? {};
+  const isKnown = reference === undefined || knowsCharge(now, reference);
+  const cause = isKnown
+    ? "it was about an earlier transaction"
+    : `it was about the charge ${reference}, of which the order knows nothing`;
+  return new Failure("not_allowed_now", "", cause);
+}
 
 /**
  * An event is about the transaction, and the acquirer's identifiers, that its reporter worked with.

@@ -23,6 +23,13 @@ export function findPriorAttempt(order: Order, reference = ""): PriorAttempt | u
   return priorAttemptsOf(order).find(({ identifiers }) => identifiers.reference === reference);
 }
 
+export function knowsCharge(order: Order, reference: string): boolean {
+  const made = [...order.earlier, order.transaction].map(
+    ({ identifiers }) => identifiers?.reference,
+  );
+  return made.includes(reference) || findPriorAttempt(order, reference) !== undefined;
+}
+
 export function priorAttemptsOf(order: Order): readonly PriorAttempt[] {
   const { priorAttempts = [] } = initialOf(order);
   if (order.page === undefined) return priorAttempts;

@@ -68,7 +68,7 @@ test("what another node, an operator or a restored server has changed is answere
     async (_, order) => commit(returnOf(order)[0]),
     async (_, order) => commit(step(order, events.charged_back)),
     (id) => eraseOrder(database, { merchantId, id }, { by: "gw", at: asInstant(1_794_708_300_000) }),
-    (id) => database.query("update orders set finished_at = finished_at + interval '1 s', endpoint_id = 2 where id = $1", [id]),
+    (id) => database.query("update orders set changed_at = changed_at + 1, endpoint_id = 2 where id = $1", [id]),
     (id) => database.query("update orders set finished_at = null, endpoint_id = 2 where id = $1", [id]),
   ];
 

@@ -82,7 +82,7 @@ test("of two tries from the same version one is written, in one batch or in two"
   assert.equal(await cardsOf("913", "914"), 1);
 });
 
-test("a step of a try that a failover has lost does not meet the try that was made instead", async () => {
+test("a step of a try that a failover has lost is not written over the try that was made instead", async () => {
   const order = await openOrder();
   const ofLostPage = entryOf({ ...order, changedAt: later(start, 1) }, "915");
   const lost = entryOf(order, "916").step.order;

@@ -49,7 +49,7 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
         plainArray(orders.map((order) => order.merchantId)),
         plainArray(orders.map(({ id }) => id)),
         plainArray(orders.map(({ version }) => version)),
-        plainArray(orders.map(({ transaction }) => transaction.finishedAt ?? null)),
+        plainArray(orders.map(({ changedAt }) => changedAt ?? null)),
       ],
       "orders_current",
     );
@@ -89,13 +89,13 @@ join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
 where ${livesHere("= any($1::bigint[])")}`;
 
 // A server that was restored, or a standby that took over, may give a version to another step: that
-// one has ended at another time.
+// one was made at another time.
 const currentStatement = `
 select orders.id, orders.version from unnest($1::bigint[], $2::bigint[], $3::int[], $4::float8[])
-  as wanted(merchant_id, id, version, finished_at)
+  as wanted(merchant_id, id, version, changed_at)
 join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
 where orders.version = wanted.version
-  and orders.finished_at = to_timestamp(wanted.finished_at / 1000)
+  and orders.changed_at is not distinct from wanted.changed_at and orders.finished_at is not null
   and ${livesHere("= any($1::bigint[])")}`;
 
 const byClientOrderIdStatement = `

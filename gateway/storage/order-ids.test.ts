@@ -205,18 +205,32 @@ test("blocks that were lost after more orders than the clock allows for are not 
   await database.query("delete from order_blocks where first_sequence >= $1", [hour]);
 });
 
-test("a block that a standby gave out and lost to the next one is not given out again", async () => {
+/** Two takeovers, the second of a server that lacks the block that the first has given out. */
+async function takeOverTwice({ isSameTimeline = false, laterMs = 0 }): Promise<void> {
   const before = await open().takeBlock();
   const tookOver = () => database.query("update order_blocks set timeline = timeline - 1");
   await tookOver();
   const lost = await open().takeBlock(blockMax);
   await loseAfter(before);
-  await tookOver();
+  if (!isSameTimeline) await tookOver();
 
-  const given = await open().takeBlock();
+  const given = await open(() => asInstant(Date.now() + laterMs)).takeBlock();
 
   assertApart([before, lost, given]);
-  assert.ok((given.firstId ?? 0) - (before.firstId ?? 0) > 200_000);
+}
+
+test("a block that a standby gave out and lost to the next one is not given out again", async () => {
+  await loseSequence(1000);
+  await takeOverTwice({ laterMs: 200 });
+  // As after a restore.
+  await loseSequence(minimumOf(Date.now() + 43_200_000));
+  await takeOverTwice({});
+  await loseSequence(1000);
+  await database.query("delete from order_blocks");
+});
+
+test("nor is it when the next one begins the same timeline, without having heard of it", async () => {
+  await takeOverTwice({ isSameTimeline: true, laterMs: 2_000 });
 });
 
 test("a database whose clock is behind goes by the node's, and by no more than a day", async () => {

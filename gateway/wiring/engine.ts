@@ -116,6 +116,7 @@ function makeLateOnes({ database, log }: Dependencies, { atPlace, ...parts }: La
     find: async (sequence) => atPlace(await findPlace(database.query, sequence)),
     onDelayed: ({ reference }, error) =>
       log("acquirer.late_approval_delayed", { err: error, reference }),
+    onUnknown: ({ reference }) => log("acquirer.late_approval_unknown", { reference }),
   });
 }
 

@@ -200,13 +200,13 @@ const byClientOrderId: Statement = (tables, values) => {
 };
 
 const current: Statement = (tables, values) => {
-  const [, ids, versions, finished] = values.map(readArray);
+  const [, ids, versions, changes] = values.map(readArray);
   return (ids ?? []).flatMap((id, index) => {
     const order = tables.orders.get(id ?? "");
     const isSame =
       order?.version === Number(versions?.[index]) &&
       order.finished_at !== null &&
-      order.finished_at === numberOr(finished?.[index]);
+      order.changed_at === numberOr(changes?.[index]);
     return isSame ? [{ id, version: order.version }] : [];
   });
 };
@@ -262,7 +262,8 @@ const takeNumbers: Statement = (tables, [ownTime, reached, isFirst, reachedId, w
   const timeline = tables.timeline();
   const since = isFirst === true ? tables.blocks.get(`${known}`)?.timeline : timeline;
   const takeovers = Math.min(timeline - (since ?? timeline), 100);
-  const passedBy = takeovers > 0 ? known + 100_000 + 200_000 * takeovers : 0;
+  const isAhead = known > minimum + 100_000;
+  const passedBy = takeovers > 0 && isAhead ? known + 100_000 + 200_000 * takeovers : 0;
   let present = tables.numbers.get("sequence") ?? minimum;
   let least = Math.max(minimum, Number(reached), passedBy);
   const far = present < minimum + 2 * ahead ? minimum + ahead : present + ahead;
@@ -274,7 +275,8 @@ const takeNumbers: Statement = (tables, [ownTime, reached, isFirst, reachedId, w
   const recent = blocks.filter((block) => block.first_sequence > known - passed);
   const given = recent.reduce((sum, block) => sum + block.size, 0);
   const skipped = Math.min(Math.min(Math.floor(passed / 1000), 9000) + 2 * given, 1e7);
-  const unseen = skipped + 100_000 * takeovers;
+  const byClock = Math.min(Math.floor(Math.max(minimum - known + 200_000, 0) / 10), 1e6);
+  const unseen = skipped + (takeovers > 0 ? 100_000 * takeovers + byClock : 0);
   const begin = Math.floor(first_sequence / 10) % 10_000_000;
   const lost = blocks.length === 0 ? begin : isFirst === true ? unseen : 0;
   const next = tables.numbers.get("id") ?? 10_000_000;

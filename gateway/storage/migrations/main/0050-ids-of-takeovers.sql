@@ -12,6 +12,9 @@ create or replace function take_order_numbers(
 declare
   newest bigint;
   takeovers integer := 0;
+  -- Where sequence numbers begin that follow the clock, as take_order_ids has it.
+  minimum bigint := floor((greatest(extract(epoch from clock_timestamp()),
+    least(own_time, extract(epoch from clock_timestamp()) + 86400)) - 1735689600) * 10000);
   timeline_now integer := ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int;
   passed bigint;
   lost bigint := 0;
@@ -20,7 +23,8 @@ begin
     -- Since the newest block that this server knows. Each may have given out others.
     select known.first_sequence, least(greatest(timeline_now - known.timeline, 0), 100)
     into newest, takeovers from order_blocks as known order by known.first_sequence desc limit 1;
-    if takeovers > 0 then
+    -- Sequence numbers follow the clock, so they differ, unless they are ahead of it.
+    if takeovers > 0 and newest > minimum + 100000 then
       reached := greatest(reached, newest + 100000 + 200000 * takeovers);
     end if;
   end if;
@@ -59,7 +63,11 @@ begin
     select least(least(passed / 1000, 9000) + 2 * sum(known.size), 10000000) into lost
     from order_blocks as known
     where known.first_sequence > newest - passed;
-    lost := lost + 100000 * coalesce(takeovers, 0);
+    -- Two standbys that have not heard of each other may begin the same timeline: the clock tells
+    -- them apart, by a thousand ids a second.
+    if takeovers > 0 then
+      lost := lost + 100000 * takeovers + least(greatest(minimum - newest + 200000, 0) / 10, 1000000);
+    end if;
   end if;
   update order_numbers set next_id = greatest(next_id + lost, reached_id) + wanted
   returning next_id - wanted into first_id;
