@@ -135,13 +135,14 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     const isReversal = owed?.effect === "reverse";
     const repeatedAt = reversal?.unansweredAt;
     const isAnswered = answer !== undefined || reason !== undefined;
-    const chargedAt = isAnswered ? undefined : identifiers?.transmittedAt;
-    const contrary = {
-      settled_as_done: isReversal ? repeatedAt : undefined,
-      settled_as_not_done: isReversal ? chargedAt : repeatedAt,
-    };
-    const sentAt = kind in contrary ? contrary[kind as keyof typeof contrary] : undefined;
-    return sentAt !== undefined && at < sentAt + deadlines.answerTimeoutMs;
+    const { answerTimeoutMs, leaseMs } = deadlines;
+    const isOnItsWay = (sentAt: Instant | undefined, arrivesMs: number) =>
+      sentAt !== undefined && at < sentAt + arrivesMs;
+    if (kind === "settled_as_done") return isReversal && isOnItsWay(repeatedAt, answerTimeoutMs);
+    if (kind !== "settled_as_not_done") return false;
+    if (!isReversal) return isOnItsWay(repeatedAt, answerTimeoutMs);
+    // The charge itself, which its node sends at any time within the lease that leaves the timeout.
+    return !isAnswered && isOnItsWay(identifiers?.transmittedAt, leaseMs);
   }
 
   function owedFor({ order, effects }: Met, last: OrderEvent, at: Instant): Owed | undefined {

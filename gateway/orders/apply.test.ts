@@ -23,6 +23,7 @@ import {
 const notDone = { kind: "settled_as_not_done", by: "ann", why: "the bank says so" } as const;
 /** By then no answer to a message of the start can come. */
 const overdue = later(start, deadlines.answerTimeoutMs);
+const leaseOver = later(start, deadlines.leaseMs);
 const clock: Clock = { now: () => start, after: () => () => undefined };
 
 /** A store of one order: a step is committed when it was made from what is stored. */
@@ -189,7 +190,7 @@ test("nobody settles what the bank is being asked about", () => {
 
   for (const event of [events.settled_as_done, events.settled_as_not_done]) {
     assert.ok(advance(asking, event, start) instanceof Failure);
-    assert.ok(!(advance(resting, event, overdue) instanceof Failure));
+    assert.ok(!(advance(resting, event, leaseOver) instanceof Failure));
     assert.ok(advance(claimed, event, start) instanceof Failure);
   }
 });
@@ -200,17 +201,17 @@ test("no decision is taken that a message on its way may undo", () => {
   const { settled_as_done, settled_as_not_done } = events;
   // The reversal, or the charge itself; a repeat of the capture.
   const decisions = [
-    [reversing, events.reversal_unanswered, settled_as_done],
-    [reversing, events.reversal_unanswered, settled_as_not_done],
-    [repeating, events.repeat_unanswered, settled_as_not_done],
+    [reversing, events.reversal_unanswered, settled_as_done, overdue],
+    [reversing, events.reversal_unanswered, settled_as_not_done, leaseOver],
+    [repeating, events.repeat_unanswered, settled_as_not_done, overdue],
   ] as const;
 
-  for (const [asking, unanswered, contrary] of decisions) {
+  for (const [asking, unanswered, contrary, earliest] of decisions) {
     const refused = meet(asking, unanswered);
     const overtaken = meet(meet(asking, events.claimed), { ...unanswered, cause: "card_not_held" });
     for (const resting of [refused, overtaken]) {
-      assert.equal(advance(resting, contrary, later(overdue, -1)), mayArrive);
-      assert.ok(!(advance(resting, contrary, overdue) instanceof Failure));
+      assert.equal(advance(resting, contrary, later(earliest, -1)), mayArrive);
+      assert.ok(!(advance(resting, contrary, earliest) instanceof Failure));
     }
   }
   const repeated = meet(repeating, events.repeat_unanswered);

@@ -184,4 +184,4 @@ export type CardData = Card & {
 /** An operator settles no order, and has the bank asked again about none, while a node asks it. */
 export const bankIsAsked = new Failure("not_allowed_now", "", "the bank is being asked");
 /** A message that contradicts the operator's decision may still be on its way. */
-export const mayArrive = new Failure("not_allowed_now", "", "the last message may still arrive");
+export const mayArrive = new Failure("not_allowed_now", "", "a message may still arrive");

@@ -74,8 +74,8 @@ export async function decideDoubt(
   }
   if (decided === mayArrive) {
     return new Problem(
-      `The last message about order ${id} had no answer, and may still reach the bank and ` +
-        "undo this decision. Decide again when `GW_ACQUIRER_ANSWER_TIMEOUT_S` has passed.",
+      `A message about order ${id} had no answer, and may still reach the bank and undo this ` +
+        "decision. Decide again after `GW_ACQUIRER_ANSWER_TIMEOUT_S` and `GW_LEASE_SLACK_S`.",
     );
   }
   if (decided instanceof Failure || decided instanceof Error) {

@@ -51,7 +51,9 @@ export async function makeWireTargets(
 
 /** What a host says can be such that an operator must be told of it. */
 function isExplained(line: string): boolean {
-  return /"event":"order\.(reversal_refused|repeat_refused|doubt_alarm)"/.test(line);
+  const events =
+    /"event":"(order\.(reversal_refused|repeat_refused|doubt_alarm)|acquirer\.late_approval_unknown)"/;
+  return events.test(line);
 }
 
 async function makeHostAnswers(t: Test, world: World): Promise<Target> {

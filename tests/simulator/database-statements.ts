@@ -262,10 +262,11 @@ const takeNumbers: Statement = (tables, [ownTime, reached, isFirst, reachedId, w
   const timeline = tables.timeline();
   const since = isFirst === true ? tables.blocks.get(`${known}`)?.timeline : timeline;
   const takeovers = Math.min(timeline - (since ?? timeline), 100);
-  const isAhead = known > minimum + 100_000;
-  const passedBy = takeovers > 0 && isAhead ? known + 100_000 + 200_000 * takeovers : 0;
   let present = tables.numbers.get("sequence") ?? minimum;
-  let least = Math.max(minimum, Number(reached), passedBy);
+  let least = Math.max(minimum, Number(reached));
+  if (takeovers > 0) {
+    least = Math.max(least, known, present) + 100_000 + 200_000 * takeovers + (minimum % 100_000);
+  }
   const far = present < minimum + 2 * ahead ? minimum + ahead : present + ahead;
   if (isFirst === true) least = Math.max(least, far);
   if (present < least) present = least + 10_000;
@@ -275,7 +276,7 @@ const takeNumbers: Statement = (tables, [ownTime, reached, isFirst, reachedId, w
   const recent = blocks.filter((block) => block.first_sequence > known - passed);
   const given = recent.reduce((sum, block) => sum + block.size, 0);
   const skipped = Math.min(Math.min(Math.floor(passed / 1000), 9000) + 2 * given, 1e7);
-  const byClock = Math.min(Math.floor(Math.max(minimum - known + 200_000, 0) / 10), 1e6);
+  const byClock = Math.floor(minimum / 10) % 1_000_000;
   const unseen = skipped + (takeovers > 0 ? 100_000 * takeovers + byClock : 0);
   const begin = Math.floor(first_sequence / 10) % 10_000_000;
   const lost = blocks.length === 0 ? begin : isFirst === true ? unseen : 0;

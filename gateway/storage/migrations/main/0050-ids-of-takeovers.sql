@@ -21,11 +21,15 @@ declare
 begin
   if is_first then
     -- Since the newest block that this server knows. Each may have given out others.
-    select known.first_sequence, least(greatest(timeline_now - known.timeline, 0), 100)
+    select known.first_sequence,
+      case when timeline_now <> known.timeline
+        then least(greatest(timeline_now - known.timeline, 1), 100) else 0 end
     into newest, takeovers from order_blocks as known order by known.first_sequence desc limit 1;
-    -- Sequence numbers follow the clock, so they differ, unless they are ahead of it.
-    if takeovers > 0 and newest > minimum + 100000 then
-      reached := greatest(reached, newest + 100000 + 200000 * takeovers);
+    -- Two standbys that have not heard of each other may begin the same timeline: the clock tells
+    -- them apart, here by ten thousand numbers a second, below by a thousand ids a second.
+    if takeovers > 0 then
+      select greatest(reached, newest, minimum, last_value) + 100000 + 200000 * takeovers
+        + minimum % 100000 into reached from order_sequence;
     end if;
   end if;
   -- It takes a lock, until the end of the transaction: blocks are taken one after the other.
@@ -63,10 +67,8 @@ begin
     select least(least(passed / 1000, 9000) + 2 * sum(known.size), 10000000) into lost
     from order_blocks as known
     where known.first_sequence > newest - passed;
-    -- Two standbys that have not heard of each other may begin the same timeline: the clock tells
-    -- them apart, by a thousand ids a second.
     if takeovers > 0 then
-      lost := lost + 100000 * takeovers + least(greatest(minimum - newest + 200000, 0) / 10, 1000000);
+      lost := lost + 100000 * takeovers + minimum / 10 % 1000000;
     end if;
   end if;
   update order_numbers set next_id = greatest(next_id + lost, reached_id) + wanted
