@@ -18,6 +18,7 @@ import {
   inStage,
   meet,
   start,
+  threeds,
 } from "./testing.ts";
 
 const notDone = { kind: "settled_as_not_done", by: "ann", why: "the bank says so" } as const;
@@ -154,6 +155,24 @@ test("doubt about one attempt means nothing for the next, which went through ano
   assert.ok(!(rerouted instanceof Failure));
   assert.ok(doubt instanceof Failure);
   assert.equal((await store.load()).transaction.stage, "authorizing");
+});
+
+test("an authentication of a try that a failover has lost proves nothing for the next", async () => {
+  const authenticating = inStage("authenticating");
+  const withProof = (transactionId: string, changedAt = start): Order => {
+    const { transaction } = authenticating;
+    const proving = { ...transaction, threeds: { ...threeds, transactionId } };
+    return { ...authenticating, changedAt, transaction: proving };
+  };
+  const store = makeStore(withProof("made instead", later(start, 1)));
+
+  const next = await makeApply({ ...store, advance, clock })(
+    withProof("lost"),
+    events.authenticated,
+  );
+
+  assert.ok(next instanceof Failure);
+  assert.equal((await store.load()).transaction.stage, "authenticating");
 });
 
 test("an approval of a charge that a failover has lost is kept as a note with its reference", async () => {

@@ -9,6 +9,7 @@ import type { Advance, Conditions, Step } from "./advance.ts";
 import type { EventKind, EventOf, OrderEvent } from "./events.ts";
 import type { Order, Transaction } from "./order.ts";
 import { findPriorAttempt, isAboutPrior, knowsCharge } from "./prior-attempts.ts";
+import type { Stage } from "./stages.ts";
 import { findRepeated } from "./transactions.ts";
 import { needsConditions } from "./transitions.ts";
 
@@ -83,6 +84,8 @@ function isAbout(
   if (isAboutPrior(event)) return true;
   if (now.serialNumber !== then.serialNumber) return false;
   if (questionOf(now) !== questionOf(then)) return false;
+  const isSameProof = now.threeds?.transactionId === then.threeds?.transactionId;
+  if (!isSameProof && beforeCharge.has(then.stage)) return false;
   const [reference, earlier] = [now.identifiers?.reference, then.identifiers?.reference];
   if (earlier !== undefined && reference !== earlier) return false;
   // A reversal that was sent before the approval came may have found no charge: it is sent again.
@@ -96,6 +99,12 @@ function isAbout(
 function questionOf({ threeds }: Transaction): string | undefined {
   return threeds?.challenge?.acsTransactionId ?? threeds?.payerRequest?.pareq;
 }
+
+/** Another try on the payment page is authenticated anew. */
+const beforeCharge = new Set<Stage>([
+  ...(["authenticating", "awaiting_method", "awaiting_challenge", "awaiting_result"] as const),
+  ...(["awaiting_return", "awaiting_pares"] as const),
+]);
 
 const endsDoubt = new Set<EventKind>([
   "reversed",
