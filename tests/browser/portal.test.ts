@@ -10,7 +10,8 @@ import { fillIn, look } from "../support/portal-window.ts";
 import { startWorld } from "../support/world.ts";
 
 await buildPortal();
-const world = await startWorld(endOfFile, { GW_PORTAL_INDEX_EVERY_S: "1" });
+// An operator's decision has the database's time: by it, the answer to each message is overdue.
+const world = await startWorld(endOfFile, { GW_PORTAL_INDEX_EVERY_S: "1" }, { behindMs: 60_000 });
 const address = `http://127.0.0.1:${world.gateway.port}/portal/`;
 await addUser(world, { login: "ann", role: "admin" });
 await addUser(world, { login: "bob", role: "merchant-admin", merchant: "demo" });
