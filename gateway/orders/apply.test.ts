@@ -157,6 +157,17 @@ test("doubt about one attempt means nothing for the next, which went through ano
   assert.equal((await store.load()).transaction.stage, "authorizing");
 });
 
+test("that nothing was sent says nothing about the node that has taken the order over", async () => {
+  const asked = meet(approved("preauth"), asks("capture", 500n));
+  const claimed = meet(asked, events.claimed, later(start, deadlines.leaseMs));
+  const store = makeStore(claimed);
+
+  const next = await makeApply({ ...store, advance, clock })(asked, events.gate_unavailable);
+
+  assert.ok(next instanceof Failure);
+  assert.equal((await store.load()).transaction.stage, "capturing");
+});
+
 test("an authentication of a try that a failover has lost proves nothing for the next", async () => {
   const authenticating = inStage("authenticating");
   const withProof = (transactionId: string, changedAt = start): Order => {

@@ -77,11 +77,15 @@ function movedOn(now: Order, { transaction }: Order): Failure {
  * When the order has moved on to others meanwhile, the event says nothing about those.
  */
 function isAbout(
-  { transaction: now }: Order,
-  { transaction: then }: Order,
+  { transaction: now, owed }: Order,
+  { transaction: then, owed: owedThen }: Order,
   event: OrderEvent,
 ): boolean {
   if (isAboutPrior(event)) return true;
+  // Another node has taken the order over since, and may have sent what this one has not.
+  const isTakenOver =
+    owed?.effect === owedThen?.effect && owed?.claimableAt !== owedThen?.claimableAt;
+  if (isTakenOver && event.kind === "gate_unavailable") return false;
   if (now.serialNumber !== then.serialNumber) return false;
   if (questionOf(now) !== questionOf(then)) return false;
   const isSameProof = now.threeds?.transactionId === then.threeds?.transactionId;
