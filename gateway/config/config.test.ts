@@ -125,6 +125,11 @@ test("a share of the connections is one of as many as there are", () => {
   }
 });
 
+test("a lease without slack is refused: no charge could be sent within it", () => {
+  assert.ok(readConfig({ GW_LEASE_SLACK_S: "0" }) instanceof Problem);
+  assert.ok(!(readConfig({ GW_LEASE_SLACK_S: "0.5" }) instanceof Problem));
+});
+
 test("a wallet's payment method is an https URL, which browsers take for one", () => {
   const isTaken = (method: string) =>
     !(readConfig({ GW_WALLETA_METHOD: method, GW_WALLETB_METHOD: method }) instanceof Problem);

@@ -9,7 +9,7 @@ import type { Advance, Conditions, Step } from "./advance.ts";
 import type { EventKind, EventOf, OrderEvent } from "./events.ts";
 import type { Order, Transaction } from "./order.ts";
 import { findPriorAttempt, isAboutPrior, knowsCharge } from "./prior-attempts.ts";
-import type { Stage } from "./stages.ts";
+import { isBeforeSending } from "./stages.ts";
 import { findRepeated } from "./transactions.ts";
 import { needsConditions } from "./transitions.ts";
 
@@ -67,7 +67,7 @@ function movedOn(now: Order, { transaction }: Order): Failure {
   const { reference } = transaction.identifiers ?? {};
   const isKnown = reference === undefined || knowsCharge(now, reference);
   const cause = isKnown
-    ? "it was about an earlier transaction"
+    ? "the order has moved on since"
     : `it was about the charge ${reference}, of which the order knows nothing`;
   return new Failure("not_allowed_now", "", cause);
 }
@@ -88,8 +88,9 @@ function isAbout(
   if (isTakenOver && event.kind === "gate_unavailable") return false;
   if (now.serialNumber !== then.serialNumber) return false;
   if (questionOf(now) !== questionOf(then)) return false;
-  const isSameProof = now.threeds?.transactionId === then.threeds?.transactionId;
-  if (!isSameProof && beforeCharge.has(then.stage)) return false;
+  // Another try on the payment page is authenticated anew.
+  const asked = isBeforeSending(then.stage) ? then.threeds?.transactionId : undefined;
+  if (asked !== undefined && asked !== now.threeds?.transactionId) return false;
   const [reference, earlier] = [now.identifiers?.reference, then.identifiers?.reference];
   if (earlier !== undefined && reference !== earlier) return false;
   // A reversal that was sent before the approval came may have found no charge: it is sent again.
@@ -103,12 +104,6 @@ function isAbout(
 function questionOf({ threeds }: Transaction): string | undefined {
   return threeds?.challenge?.acsTransactionId ?? threeds?.payerRequest?.pareq;
 }
-
-/** Another try on the payment page is authenticated anew. */
-const beforeCharge = new Set<Stage>([
-  ...(["authenticating", "awaiting_method", "awaiting_challenge", "awaiting_result"] as const),
-  ...(["awaiting_return", "awaiting_pares"] as const),
-]);
 
 const endsDoubt = new Set<EventKind>([
   "reversed",

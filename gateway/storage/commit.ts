@@ -1,7 +1,7 @@
 /**
  * The commit queue: every write of an order goes through here. The steps of all orders in flight
  * are gathered into one statement, which is one transaction: order, history, when it is due and
- * card together. An order whose version has changed comes back as stale, alone.
+ * card together. An order that has changed since comes back as stale, alone.
  */
 import type { Begin, Beginning } from "../engine/accept.ts";
 import { dueAtOf, type Step } from "../orders/advance.ts";
