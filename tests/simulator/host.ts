@@ -78,7 +78,9 @@ const framing = "binary-2";
 const echoed = [3, 4, 7, 11, 32, 37, 41, 42, 49, 70];
 /** The host carries a charge out within this time: the gateway's timeout for answers is longer. */
 const queueMaxMs = 9_000;
-const { answerTimeoutMs } = readSettings();
+const { answerTimeoutMs, echoAfterMs } = readSettings();
+/** How often the host closes connections on which nothing came: a live node sends echoes. */
+const silenceMs = 2 * echoAfterMs;
 
 export function makeHost({ time, random, network, onMessage, onBooked, tell }: Options) {
   const process = new SimulatedProcess("host");
@@ -115,6 +117,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     const reader = new FrameReader(framing, { payloadBytesMax: 8_192 });
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
+    closeWhenSilent(socket);
     socket.on("data", (chunk: Buffer) => {
       const read = reader.push(chunk);
       for (const payload of read instanceof FrameFault ? read.framesBefore : read) {
@@ -122,6 +125,13 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
         if (!(message instanceof DecodeFault)) receive(message, { socket, specification });
       }
     });
+  }
+
+  function closeWhenSilent(socket: VirtualSocket, bytesBefore = -1): void {
+    if (socket.bytesRead === bytesBefore) socket.destroy();
+    if (socket.destroyed) return;
+    const { bytesRead } = socket;
+    time.after(silenceMs, process, () => closeWhenSilent(socket, bytesRead));
   }
 
   function receive(message: IsoMessage, line: Line): void {
