@@ -117,7 +117,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     const reader = new FrameReader(framing, { payloadBytesMax: 8_192 });
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
-    closeWhenSilent(socket);
+    socket.closeWhenSilent(silenceMs);
     socket.on("data", (chunk: Buffer) => {
       const read = reader.push(chunk);
       for (const payload of read instanceof FrameFault ? read.framesBefore : read) {
@@ -125,13 +125,6 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
         if (!(message instanceof DecodeFault)) receive(message, { socket, specification });
       }
     });
-  }
-
-  function closeWhenSilent(socket: VirtualSocket, bytesBefore = -1): void {
-    if (socket.bytesRead === bytesBefore) socket.destroy();
-    if (socket.destroyed) return;
-    const { bytesRead } = socket;
-    time.after(silenceMs, process, () => closeWhenSilent(socket, bytesRead));
   }
 
   function receive(message: IsoMessage, line: Line): void {

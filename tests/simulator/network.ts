@@ -134,6 +134,14 @@ export class VirtualSocket extends EventEmitter {
     onArrived?.();
   }
 
+  /** Looks so often whether something came since the last time. */
+  closeWhenSilent(everyMs: number, bytesBefore = -1): void {
+    if (this.bytesRead === bytesBefore) this.destroy();
+    if (this.destroyed) return;
+    const { bytesRead } = this;
+    this.#line.time.after(everyMs, this.owner, () => this.closeWhenSilent(everyMs, bytesRead));
+  }
+
   destroy(): this {
     this.#end();
     return this;
