@@ -299,6 +299,22 @@ test("a reversal that was sent before the approval came does not end the doubt",
   assert.equal(ended.transaction.stage, "error");
 });
 
+test("a reversal that ends after an operator has settled its order is noted", async () => {
+  const doubtful = meet(meet(draft, events.received), events.outcome_unknown);
+  const resting = meet(doubtful, events.reversal_unanswered);
+  const store = makeStore(meet(resting, notDone, leaseOver));
+
+  const ended = await makeApply({ ...store, advance, clock })(doubtful, events.part_reversed);
+
+  assert.ok(ended instanceof Failure);
+  const { transaction, owed } = await store.load();
+  assert.deepEqual([transaction.stage, owed], ["error", undefined]);
+  assert.deepEqual(
+    store.steps.map(({ events: [event] }) => event?.kind),
+    ["noted"],
+  );
+});
+
 for (const event of [events.authorized, events.approved_late]) {
   test(`an approval of an earlier amount is not lost: ${event.kind}, by a slow node`, async () => {
     const authorizing = meet(draft, events.received);

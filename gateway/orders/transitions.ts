@@ -130,7 +130,6 @@ function unpaid(stage: "declined" | "error"): Row {
     reversal_refused:      to(stage, "reverse"),
     original_not_found:    to(stage, "reverse"),
     reversed:              to(stage),
-    part_reversed:         to(stage),
     asked_again:           to(stage, "reverse"),
     settled_as_not_done:   to(stage),
   };

@@ -23,8 +23,6 @@ const unreachableRows: readonly (readonly [kinds: readonly string[], place: stri
   [charges,                  "inquiring asked_again",     "an operator decides while an order rests between two tries, and an inquiry has no second try"],
   [charges,                  "inquiring settled_as_done", "an operator decides while an order rests between two tries, and an inquiry has no second try"],
   [charges,                  "inquiring settled_as_not_done", "an operator decides while an order rests between two tries, and an inquiry has no second try"],
-  [charges,                  "declined part_reversed",    "a reversal behind a final result ends with `reversed`"],
-  [charges,                  "error part_reversed",       "a reversal behind a final result ends with `reversed`"],
   [["account-verification"], "filtering filtered_out",    "no limit and no rule of the simulation judges a payment of nothing"],
   [["account-verification"], "authorizing amount_refused", "it has no other amounts to try"],
   [["account-verification"], "authorizing amount_in_doubt", "it has no other amounts to try"],
@@ -39,16 +37,19 @@ export const unreachable: ReadonlyMap<string, string> = new Map(
 
 export function makeCellWatch() {
   const stages = new Map<string, Stage>();
-  const reached = new Set<string>();
+  /** With the order that came to it first. */
+  const reached = new Map<string, string>();
   return {
     reached,
     /** From the stage of the commit before, event by event. */
-    onCommit({ kind, serialNumber, stage }: Transaction, events: readonly OrderEvent[]): void {
+    onCommit(orderId: string, transaction: Transaction, events: readonly OrderEvent[]): void {
+      const { kind, serialNumber, stage } = transaction;
       let from = stages.get(serialNumber) ?? beginnings[kind].stage;
       for (const event of events) {
         const cell = tables[kind][from]?.[event.kind];
         if (cell === undefined) continue;
-        reached.add(`${kind} ${from} ${event.kind}`);
+        const name = `${kind} ${from} ${event.kind}`;
+        if (!reached.has(name)) reached.set(name, orderId);
         from = cell.stage;
       }
       stages.set(serialNumber, stage);

@@ -83,7 +83,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard, now }:
     const read: OrderEvent[] = JSON.parse(events);
     for (const each of transactionsOf(order)) checkEnded(ended, each, orderId);
     // The stage before is not the one that was seen last when commits were lost.
-    if (!lost.has(orderId)) cells.onCommit(transaction, read);
+    if (!lost.has(orderId)) cells.onCommit(orderId, transaction, read);
     checkHolder(order, read, { node, at });
     if (read.some(({ kind }) => kind.startsWith("settled_as_"))) settled.set(orderId, now());
     for (const { identifiers } of [transaction, ...(transaction.priorAttempts ?? [])]) {
@@ -220,9 +220,9 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard, now }:
       if (books.some((each) => each.reference === reference && isUnknowable(each))) continue;
       breakLaw("reconciliation names every difference", reference, owners.get(reference));
     }
-    for (const cell of cells.reached) {
+    for (const [cell, orderId] of cells.reached) {
       const reason = unreachable.get(cell);
-      if (reason !== undefined) breakLaw("a cell is unreachable", `${cell}: ${reason}`);
+      if (reason !== undefined) breakLaw("a cell is unreachable", `${cell}: ${reason}`, orderId);
     }
     violations.push(...findLeftovers(tables, secrets, endedAt));
   }

@@ -122,7 +122,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     return {
       ...{ seed, plan, hash: story.digest(), events: time.count(), virtualMs: time.now() },
       ...{ orders: server.tables.orders.values().length, charges: host.books.length },
-      ...{ reached: laws.reached, violations: laws.violations },
+      ...{ reached: new Set(laws.reached.keys()), violations: laws.violations },
       story: laws.violations.length === 0 ? [] : story.linesAbout(new Set([...wrong, ...names])),
     };
   }
