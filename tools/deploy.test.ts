@@ -85,6 +85,17 @@ test("the service comes back also when the database was away at its start", () =
   assert.doesNotMatch(service, /^RestartPreventExitStatus=/m);
 });
 
+test("service and image start the gateway with the flags of npm start", () => {
+  const [, listed = ""] =
+    /nodeFlags = \[([^\]]*)\]/.exec(readFileSync(join(root, "tools/run.mjs"), "utf8")) ?? [];
+  const flagsOf = (text: string) => text.match(/--[\w-]+(=\d+)?/g);
+
+  for (const file of ["systemd/tollgate.service", "Containerfile"]) {
+    const [started = ""] = /^(ExecStart|CMD).*gw\.ts/m.exec(read(file)) ?? [];
+    assert.deepEqual(flagsOf(started), flagsOf(listed), file);
+  }
+});
+
 test("what units and image run is a command, and what they set a setting", async () => {
   const program = await makeProgram();
   const names = new Set(Object.values(settings).map(({ name }) => name as string));
