@@ -204,7 +204,9 @@ function stepFrom(before: Order, after: Order, events: readonly OrderEvent[], at
  * and that the bank was not being asked was decided then.
  */
 export function meetRecorded(order: Order, event: OrderEvent, at: Instant): Order | Failure {
-  if (event.kind === "noted") return { ...order, version: order.version + 1 };
+  // Earlier versions recorded the second of final orders too; it changed nothing.
+  const isLate = event.kind === "part_reversed" && isFinal(order.transaction.stage);
+  if (event.kind === "noted" || isLate) return { ...order, version: order.version + 1 };
   if (event.kind === "charged_back") return withChargeback(order, event.chargeback);
   if (event.kind === "page_closed") return closePage(order, at) ?? notIn(order, event);
   const effect = mayReversePrior(order) ? "reverse_prior" : "reverse";

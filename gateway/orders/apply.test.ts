@@ -299,20 +299,23 @@ test("a reversal that was sent before the approval came does not end the doubt",
   assert.equal(ended.transaction.stage, "error");
 });
 
-test("a reversal that ends after an operator has settled its order is noted", async () => {
-  const doubtful = meet(meet(draft, events.received), events.outcome_unknown);
-  const resting = meet(doubtful, events.reversal_unanswered);
-  const store = makeStore(meet(resting, notDone, leaseOver));
+test("the end of a part's reversal is noted when an operator has settled the order", async () => {
+  const doubtful = meet(meet(draft, events.received), events.approved_in_part);
+  const settled = meet(meet(doubtful, events.reversal_unanswered), notDone, leaseOver);
+  const approvedLate = meet(settled, events.approved_late, leaseOver);
 
-  const ended = await makeApply({ ...store, advance, clock })(doubtful, events.part_reversed);
+  for (const order of [settled, approvedLate]) {
+    const store = makeStore(order);
+    const ended = await makeApply({ ...store, advance, clock })(doubtful, events.part_reversed);
 
-  assert.ok(ended instanceof Failure);
-  const { transaction, owed } = await store.load();
-  assert.deepEqual([transaction.stage, owed], ["error", undefined]);
-  assert.deepEqual(
-    store.steps.map(({ events: [event] }) => event?.kind),
-    ["noted"],
-  );
+    assert.ok(ended instanceof Failure);
+    assert.deepEqual(
+      store.steps.map(({ events: [event] }) => event?.kind),
+      ["noted"],
+    );
+    const { transaction, owed } = await store.load();
+    assert.deepEqual([transaction.stage, owed], ["error", order.owed]);
+  }
 });
 
 for (const event of [events.authorized, events.approved_late]) {

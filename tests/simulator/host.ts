@@ -79,7 +79,7 @@ const echoed = [3, 4, 7, 11, 32, 37, 41, 42, 49, 70];
 /** The host carries a charge out within this time: the gateway's timeout for answers is longer. */
 const queueMaxMs = 9_000;
 const { answerTimeoutMs, echoAfterMs } = readSettings();
-/** How often the host closes connections on which nothing came: a live node sends echoes. */
+/** After so long the host closes a connection on which nothing came: a live node sends echoes. */
 const silenceMs = 2 * echoAfterMs;
 
 export function makeHost({ time, random, network, onMessage, onBooked, tell }: Options) {

@@ -80,6 +80,8 @@ export class VirtualSocket extends EventEmitter {
   connecting = true;
   destroyed = false;
   bytesRead = 0;
+  /** When bytes came last; at first, when it was made. */
+  #heardAt: number;
   /** When the bytes that were written last arrive. */
   #arrivesAt = 0;
 
@@ -91,6 +93,7 @@ export class VirtualSocket extends EventEmitter {
     this.owner = owner;
     this.port = port;
     this.#line = line;
+    this.#heardAt = line.time.now();
     line.sockets.add(this);
   }
 
@@ -130,16 +133,17 @@ export class VirtualSocket extends EventEmitter {
       return;
     }
     peer.bytesRead += bytes.length;
+    peer.#heardAt = this.#line.time.now();
     peer.emit("data", bytes);
     onArrived?.();
   }
 
-  /** Looks so often whether something came since the last time. */
-  closeWhenSilent(everyMs: number, bytesBefore = -1): void {
-    if (this.bytesRead === bytesBefore) this.destroy();
+  closeWhenSilent(afterMs: number): void {
+    const { time } = this.#line;
+    const restMs = this.#heardAt + afterMs - time.now();
+    if (restMs <= 0) this.destroy();
     if (this.destroyed) return;
-    const { bytesRead } = this;
-    this.#line.time.after(everyMs, this.owner, () => this.closeWhenSilent(everyMs, bytesRead));
+    time.after(restMs, this.owner, () => this.closeWhenSilent(afterMs));
   }
 
   destroy(): this {
