@@ -29,7 +29,8 @@ import { ensureInstalled } from "./install.mjs";
 //
 // When little happens for some seconds, V8 collects the old generation to return memory, and throws
 // away the code that it has compiled for speed. Compiling it again takes a second of processor time
-// within the next thousands of sales, and their p99 is 50 to 140 ms meanwhile.
+// within the next thousands of sales, and their p99 is 50 to 140 ms meanwhile. Without that, the
+// gateway keeps 220 to 280 MB after a full load, and not 140.
 //
 // The gateway itself collects what its start has left behind (`gateway/main.ts`).
 const nodeFlags = [
