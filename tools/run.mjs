@@ -27,18 +27,12 @@ import { ensureInstalled } from "./install.mjs";
 // thousands of sales, and then by what those left. With room for 160 MB a sale costs 9 % less,
 // about half of it in V8's helper threads. It takes 65 MB more under full load and none at rest.
 //
-// When little happens for some seconds, V8 collects the old generation to return memory, and throws
-// away the code that it has compiled for speed. Compiling it again takes a second of processor time
-// within the next thousands of sales, and their p99 is 50 to 140 ms meanwhile. Without that, the
-// gateway keeps 220 to 280 MB after a full load, and not 140.
-//
 // The gateway itself collects what its start has left behind (`gateway/main.ts`).
 const nodeFlags = [
   "--max-semi-space-size=32",
   "--invocation-count-for-turbofan=500",
   "--no-allocation-site-pretenuring",
   "--initial-old-space-size=160",
-  "--no-memory-reducer",
   "--expose-gc",
 ];
 
