@@ -7,8 +7,11 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
 import { allCells, unreachable } from "./cells.ts";
+import { makeNetwork, type VirtualSocket } from "./network.ts";
 import { plantedFaults, readPlanted } from "./planted-faults.ts";
+import { makeRandom } from "./random.ts";
 import { planOf, simulate } from "./simulation.ts";
+import { makeVirtualTime, SimulatedProcess } from "./virtual-time.ts";
 
 const ordersPerSeed = 50;
 
@@ -31,6 +34,25 @@ for (let first = 1; first <= seedsInAll; first += seedsPerTest) {
     }
   });
 }
+
+test("the host closes a connection a minute after the last byte", async () => {
+  const time = makeVirtualTime();
+  const network = makeNetwork(time, makeRandom(1));
+  const [host, node] = [new SimulatedProcess("host"), new SimulatedProcess("node")];
+  const closedAt: number[] = [];
+  const accept = (socket: VirtualSocket) => {
+    socket.closeWhenSilent(60_000);
+    socket.on("close", () => closedAt.push(time.now()));
+  };
+  network.listen(1, { owner: host, accept });
+  const near = time.runAs(node, () => network.connect("host", 1));
+
+  time.after(30_000, node, () => void near.write(Buffer.from("echo")));
+  await time.run(200_000);
+
+  assert.equal(closedAt.length, 1);
+  assert.ok(Math.abs((closedAt[0] ?? 0) - 90_000) < 1_000, String(closedAt));
+});
 
 test("every cell that is named unreachable is one of the transition tables", () => {
   const unknown = [...unreachable.keys()].filter((cell) => !allCells.includes(cell));
