@@ -102,7 +102,7 @@ export const importRules: readonly Rule[] = [
   // Its nodes are built of the gateway's parts, on a platform of its own.
   ["tests/simulator",       ["gateway", "protocols"]],
   // Changes the samples that stand beside the codecs.
-  ["tests/fuzz",            ["tests", "client", "gateway/main", "sandbox-bank", "protocols"]],
+  ["tests/fuzz",            ["tests", "client", "gateway/main", "gateway/http", "sandbox-bank", "protocols"]],
   ["benchmarks",            ["client", "gateway/main", "gateway/embedded", "gateway/storage/embedded", "gateway/storage/generated-orders", "gateway/storage/testing", "sandbox-bank", "protocols"]],
   ["tools",                 ["client", "gateway", "sandbox-bank", "protocols"]],
 ];

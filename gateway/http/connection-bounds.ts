@@ -2,7 +2,7 @@
  * How many connections one address may have. The connections of a proxy are its clients': behind
  * it, each client may have as many requests open as another address may have connections.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { clientNetworkOf, type IsTrusted, networkOf, type ProxyHeader } from "./client-network.ts";
 
@@ -27,15 +27,16 @@ export function makeConnectionBounds(options: Options) {
       if (isProxied(socket)) return undefined;
       if (proxiesOnly) return "plain HTTP from an address that is no trusted proxy";
       const network = networkOf(socket.remoteAddress);
-      if (network === undefined || connections.take(network, socket)) return undefined;
+      if (network === undefined) return undefined;
+      if (connections.take(network, (release) => socket.once("close", release))) return undefined;
       return "too many connections of one address";
     },
 
     /** False when the client behind a proxy has too many requests open. */
-    admitRequest({ socket, headers }: IncomingMessage, response: ServerResponse): boolean {
+    admitRequest({ socket, headers }: Asked, atEnd: AtEnd): boolean {
       if (!isProxied(socket)) return true;
       const network = clientNetworkOf(headers, isTrusted, proxyHeader);
-      return network === undefined || requests.take(network, response);
+      return network === undefined || requests.take(network, atEnd);
     },
   };
 
@@ -50,17 +51,19 @@ export function makeConnectionBounds(options: Options) {
   }
 }
 
-type Closing = { once(event: "close", release: () => void): unknown };
+type Asked = Pick<IncomingMessage, "socket" | "headers">;
+/** Is told what to do when the connection or the request ends. */
+type AtEnd = (release: () => void) => void;
 
 /** What is open, by network. */
 function makeCounts(most: number) {
   const open = new Map<string, number>();
   return {
-    take(network: string, closing: Closing): boolean {
+    take(network: string, atEnd: AtEnd): boolean {
       const count = open.get(network) ?? 0;
       if (most > 0 && count >= most) return false;
       open.set(network, count + 1);
-      closing.once("close", () => release(network));
+      atEnd(() => release(network));
       return true;
     },
   };

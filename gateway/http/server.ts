@@ -1,6 +1,7 @@
 /**
  * The HTTP server, on `node:http` (decision 0044): bounds, headers, and the answers to requests
- * that no route takes. It knows nothing of payments; bodies arrive as bytes.
+ * that no route takes. Requests that arrive whole and plain bypass Node's parser (decision 0075).
+ * It knows nothing of payments; bodies arrive as bytes.
  */
 import {
   createServer,
@@ -22,6 +23,8 @@ import {
   type HttpRoute,
   makeRouter,
 } from "./router.ts";
+import { type Exchange, type PrintedReply, takeConnections } from "./whole-connections.ts";
+import { printHead, type WholeRequest } from "./whole-request.ts";
 
 export type Bounds = BodyBounds & {
   readonly connectionsMax: number;
@@ -96,7 +99,8 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
   const findRoute = makeRouter(routes);
   const connections = makeConnectionBounds(bounds);
   const bodies = makeReadBody(bounds);
-  const server = (options.open ?? createServer)(timesOf(bounds), receive);
+  const times = timesOf(bounds);
+  const server = (options.open ?? createServer)(times, receive);
   server.maxConnections = bounds.connectionsMax;
   server.on("drop", () => bounds.onRefused("too many connections"));
   server.on("connection", (socket) => {
@@ -105,6 +109,7 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
     socket.destroy();
     bounds.onRefused(refusal);
   });
+  const whole = takeConnections(server, { ...times, answer: answerWhole });
   let isClosing = false;
 
   return {
@@ -121,7 +126,7 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
     async close(): Promise<void> {
       isClosing = true;
       // A client that is answered meanwhile keeps its connection, and the server, open.
-      const closing = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs).unref();
+      const closing = setInterval(closeIdle, closeIdleEveryMs).unref();
       await new Promise((closed) => server.close(closed));
       clearInterval(closing);
     },
@@ -129,6 +134,34 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
     /** Bytes of bodies that have not arrived whole. */
     countUnfinishedBytes: () => bodies.unfinishedBytes,
   };
+
+  function closeIdle(): void {
+    server.closeIdleConnections();
+    whole.closeIdle();
+  }
+
+  async function answerWhole(arrived: WholeRequest, exchange: Exchange): Promise<PrintedReply> {
+    try {
+      const { socket } = exchange;
+      const found = findOrRefuse({ ...arrived, socket }, (onEnd) => {
+        exchange.onEnd = onEnd;
+      });
+      if (typeof found === "number") return print(errorReply(arrived, found));
+      const { route, params } = found;
+      const request = { ...arrived, params, socket };
+      const early = route.answerEarly?.(request);
+      if (early !== undefined) return print(await early);
+      const isTooLarge = request.body.length > bounds.bodyBytesMax;
+      return print(isTooLarge ? errorReply(request, 413) : await route.answer(request));
+    } catch (error) {
+      return print(errorReply(arrived, 500, error));
+    }
+  }
+
+  function print({ status, headers, body }: HttpReply): PrintedReply {
+    const head = printHead({ status, headers: { ...commonHeaders, ...headers }, body });
+    return { head, body, isLast: isClosing || headers.connection !== undefined };
+  }
 
   async function receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const exchange = { incoming, response };
@@ -138,35 +171,38 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
       if (!incoming.complete) await nextTurn();
       send(exchange, reply);
     } catch (error) {
-      send(exchange, errorReply(exchange, 500, error));
+      send(exchange, errorReply(incoming, 500, error));
     }
   }
 
-  function answer(exchange: Exchange): Promise<HttpReply> | HttpReply {
-    const found = findOrRefuse(exchange);
-    if (typeof found === "number") return errorReply(exchange, found);
-    const { method = "", url = "", headers, socket } = exchange.incoming;
+  function answer({ incoming, response }: Incoming): Promise<HttpReply> | HttpReply {
+    const found = findOrRefuse(incoming, (onEnd) => response.once("close", onEnd));
+    if (typeof found === "number") return errorReply(incoming, found);
+    const { method = "", url = "", headers, socket } = incoming;
     const { route, params } = found;
     const request = { method, url, params, headers, socket, body: noBody };
     const early = route.answerEarly?.(request);
     if (early !== undefined) return early;
-    return method === "POST" ? readAndAnswer(exchange, route, request) : route.answer(request);
+    return method === "POST" ? readAndAnswer(incoming, route, request) : route.answer(request);
   }
 
-  function findOrRefuse({ incoming, response }: Exchange): FoundRoute | 400 | 404 | 503 {
+  /** `atEnd` is told what to do when the request is answered. */
+  function findOrRefuse(
+    asked: Asked,
+    atEnd: (release: () => void) => void,
+  ): FoundRoute | 400 | 404 | 503 {
     if (isClosing) return 503;
-    const { method = "", url = "" } = incoming;
-    if (connections.admitRequest(incoming, response)) return findRoute(method, url);
+    const { method = "", url = "" } = asked;
+    if (connections.admitRequest(asked, atEnd)) return findRoute(method, url);
     bounds.onRefused("too many requests of one client");
     return 503;
   }
 
   async function readAndAnswer(
-    exchange: Exchange,
+    incoming: IncomingMessage,
     route: HttpRoute,
     request: HttpRequest & { body: Uint8Array },
   ): Promise<HttpReply> {
-    const { incoming } = exchange;
     const declared = declaredLength(request);
     // Node reads what arrived together with the head before this function goes on. Taken from
     // there, without the events of the stream, it costs 7 µs less.
@@ -183,11 +219,11 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
     }
     const { statusCode } = read;
     if (statusCode === 503) bounds.onRefused("too many bytes in unfinished bodies");
-    return errorReply(exchange, statusCode);
+    return errorReply(request, statusCode);
   }
 
   /** Head and body leave in one write. */
-  function send({ incoming, response }: Exchange, { status, headers, body }: HttpReply): void {
+  function send({ incoming, response }: Incoming, { status, headers, body }: HttpReply): void {
     const length = { "content-length": Buffer.byteLength(body) };
     // The rest of a body that the answer does not depend on is not waited for.
     const ending = incoming.complete && !isClosing ? undefined : closeAfterwards;
@@ -195,7 +231,7 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
   }
 
   function errorReply(
-    { incoming: { url: path = "", headers } }: Exchange,
+    { url: path = "", headers }: Pick<Asked, "url" | "headers">,
     status: RequestError["status"],
     error?: unknown,
   ): HttpReply {
@@ -206,13 +242,14 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
   }
 }
 
-type Exchange = { readonly incoming: IncomingMessage; readonly response: ServerResponse };
+type Incoming = { readonly incoming: IncomingMessage; readonly response: ServerResponse };
+type Asked = Pick<IncomingMessage, "method" | "url" | "headers" | "socket">;
 
 const noBody = new Uint8Array();
 const closeAfterwards = { connection: "close" };
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function timesOf({ headerTimeoutMs, requestTimeoutMs, idleTimeoutMs }: Bounds): ServerOptions {
+function timesOf({ headerTimeoutMs, requestTimeoutMs, idleTimeoutMs }: Bounds) {
   return {
     ...{ headersTimeout: headerTimeoutMs, requestTimeout: requestTimeoutMs },
     keepAliveTimeout: idleTimeoutMs,

@@ -1,6 +1,7 @@
 /** For tests: a server for some routes on a port of its own, and what it answers. */
 import { once } from "node:events";
 import { type IncomingMessage, request as open } from "node:http";
+import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { makeServer } from "./server.ts";
 
@@ -11,17 +12,54 @@ type Given = {
   readonly payload?: string;
 };
 
-/** It listens when it is first asked. Errors are answered with their status alone by default. */
-export function serveRoutes(
-  t: { after(clean: () => unknown): void },
-  options: Pick<Parameters<typeof makeServer>[0], "routes"> &
-    Partial<Parameters<typeof makeServer>[0]>,
-) {
-  const server = makeServer({
+type Test = { after(clean: () => unknown): void };
+type Options = Pick<Parameters<typeof makeServer>[0], "routes"> &
+  Partial<Parameters<typeof makeServer>[0]>;
+
+/** Errors are answered with their status alone by default. */
+function makeTestServer(options: Options) {
+  return makeServer({
     isSecure: false,
     answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
     ...options,
   });
+}
+
+/** For clients that write bytes: they are disconnected when the test ends. */
+export async function serveSockets(t: Test, options: Options) {
+  const server = makeTestServer(options);
+  const port = await server.listen({ host: "127.0.0.1", port: 0 });
+  const clients = new Set<Socket>();
+  t.after(async () => {
+    for (const client of clients) client.destroy();
+    await server.close();
+  });
+
+  return {
+    server,
+    async open(): Promise<Socket> {
+      // Every write is sent at once, and read alone by a server that reads in the meantime.
+      const client = connect({ host: "127.0.0.1", port, noDelay: true });
+      client.on("error", () => undefined);
+      clients.add(client);
+      await once(client, "connect");
+      return client;
+    },
+  };
+}
+
+export async function untilClosed(client: Socket): Promise<string> {
+  let received = "";
+  client.on("data", (chunk) => {
+    received += chunk;
+  });
+  await new Promise((closed) => client.once("close", closed));
+  return received;
+}
+
+/** It listens when it is first asked. */
+export function serveRoutes(t: Test, options: Options) {
+  const server = makeTestServer(options);
   let listening: Promise<number> | undefined;
   t.after(() => server.close());
 
