@@ -115,7 +115,7 @@ export async function startResultsServer(options: ResultsOptions) {
 
     async stop(): Promise<void> {
       refusals.end();
-      const closing = setTimeout(() => tlsServer.closeAllConnections(), 1_000).unref();
+      const closing = setTimeout(() => app.closeAllConnections(), 1_000).unref();
       await app.close();
       clearTimeout(closing);
     },

@@ -52,8 +52,8 @@ export function makeConnectionBounds(options: Options) {
 }
 
 type Asked = Pick<IncomingMessage, "socket" | "headers">;
-/** Is told what to do when the connection or the request ends. */
-type AtEnd = (release: () => void) => void;
+/** Registers what to do when the connection or the request ends. */
+export type AtEnd = (release: () => void) => void;
 
 /** What is open, by network. */
 function makeCounts(most: number) {

@@ -36,7 +36,8 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
 
     /** A body that has arrived whole, as most do. */
     take(payload: Readable): Uint8Array | BodyRefused {
-      const body: Buffer = payload.read() ?? empty;
+      // Without a size it would be the first piece alone.
+      const body: Buffer = payload.read(payload.readableLength) ?? empty;
       return body.length > bodyBytesMax ? new BodyRefused(413) : body;
     },
 

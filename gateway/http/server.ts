@@ -14,7 +14,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { Failure } from "../values/failure.ts";
 import type { IsTrusted, ProxyHeader } from "./client-network.ts";
-import { makeConnectionBounds } from "./connection-bounds.ts";
+import { type AtEnd, makeConnectionBounds } from "./connection-bounds.ts";
 import { type BodyBounds, BodyRefused, makeReadBody } from "./read-body.ts";
 import {
   type FoundRoute,
@@ -24,7 +24,7 @@ import {
   makeRouter,
 } from "./router.ts";
 import { type Exchange, type PrintedReply, takeConnections } from "./whole-connections.ts";
-import { printHead, type WholeRequest } from "./whole-request.ts";
+import { checkValues, printHead, type WholeRequest } from "./whole-request.ts";
 
 export type Bounds = BodyBounds & {
   readonly connectionsMax: number;
@@ -131,6 +131,12 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
       clearInterval(closing);
     },
 
+    /** Also those whose requests are not answered. */
+    closeAllConnections(): void {
+      server.closeAllConnections();
+      whole.closeAll();
+    },
+
     /** Bytes of bodies that have not arrived whole. */
     countUnfinishedBytes: () => bodies.unfinishedBytes,
   };
@@ -159,6 +165,7 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
   }
 
   function print({ status, headers, body }: HttpReply): PrintedReply {
+    checkValues(headers);
     const head = printHead({ status, headers: { ...commonHeaders, ...headers }, body });
     return { head, body, isLast: isClosing || headers.connection !== undefined };
   }
@@ -186,11 +193,7 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
     return method === "POST" ? readAndAnswer(incoming, route, request) : route.answer(request);
   }
 
-  /** `atEnd` is told what to do when the request is answered. */
-  function findOrRefuse(
-    asked: Asked,
-    atEnd: (release: () => void) => void,
-  ): FoundRoute | 400 | 404 | 503 {
+  function findOrRefuse(asked: Asked, atEnd: AtEnd): FoundRoute | 400 | 404 | 503 {
     if (isClosing) return 503;
     const { method = "", url = "" } = asked;
     if (connections.admitRequest(asked, atEnd)) return findRoute(method, url);
@@ -224,6 +227,7 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
 
   /** Head and body leave in one write. */
   function send({ incoming, response }: Incoming, { status, headers, body }: HttpReply): void {
+    checkValues(headers);
     const length = { "content-length": Buffer.byteLength(body) };
     // The rest of a body that the answer does not depend on is not waited for.
     const ending = incoming.complete && !isClosing ? undefined : closeAfterwards;

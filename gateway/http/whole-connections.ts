@@ -15,7 +15,7 @@ type Options = {
   /** For a connection without a request. */
   readonly keepAliveTimeout: number;
   readonly connectionsCheckingInterval: number;
-  /** Must not reject. */
+  /** Where it rejects, the connection ends without a reply. */
   readonly answer: (request: WholeRequest, exchange: Exchange) => Promise<PrintedReply>;
 };
 
@@ -36,8 +36,10 @@ export type PrintedReply = {
 /** In place of Node's own listener, which gets the connections that are handed over. */
 export function takeConnections(server: Server, options: Options) {
   const event = server instanceof TlsServer ? "secureConnection" : "connection";
-  const [takeOver] = server.listeners(event) as ((socket: Socket) => void)[];
-  if (takeOver === undefined) throw new Error("Node's HTTP server does not listen to connections");
+  const takeOver = server.listeners(event).find(({ name }) => name === listenerName) as
+    | ((socket: Socket) => void)
+    | undefined;
+  if (takeOver === undefined) throw new Error(`Node's HTTP server has no ${listenerName}`);
   const { keepAliveTimeout, connectionsCheckingInterval } = options;
   const connections = new Set<Connection>();
   const owner = {
@@ -50,16 +52,30 @@ export function takeConnections(server: Server, options: Options) {
   server.on(event, (socket: Socket) => {
     if (!socket.destroyed) connections.add(new Connection(socket, owner));
   });
-  const looking = setInterval(() => closeIdle(performance.now()), connectionsCheckingInterval);
-  looking.unref();
+  const looking = setInterval(closeOverdue, connectionsCheckingInterval).unref();
   server.once("close", () => clearInterval(looking));
-  return { closeIdle };
 
-  /** Those without a request, if their time has come by then. */
-  function closeIdle(now = Number.POSITIVE_INFINITY): void {
-    for (const connection of connections) connection.closeIdle(now);
+  return {
+    /** Those without a request that waits for its reply. */
+    closeIdle(): void {
+      for (const connection of connections) connection.closeIdle();
+    },
+
+    closeAll(): void {
+      for (const { socket } of connections) socket.destroy();
+    },
+  };
+
+  function closeOverdue(): void {
+    const now = performance.now();
+    for (const connection of connections) connection.closeOverdue(now);
   }
 }
+
+/** The name of Node's own. */
+const listenerName = "connectionListener";
+/** A client that trusts the time that replies tell must not meet a closed connection. */
+const graceMs = 1_000;
 
 type Owner = Options & {
   readonly kept: string;
@@ -82,7 +98,7 @@ class Connection implements Exchange {
     this.#dueAt = performance.now() + owner.headersTimeout;
     this.#listeners = [
       ["data", (bytes) => this.#read(bytes)],
-      ["drain", () => this.#goOn()],
+      ["drain", () => this.#rest()],
       // As Node does: a client that has ended its side waits for no reply.
       ["end", () => socket.end()],
       ["error", () => socket.destroy()],
@@ -91,13 +107,18 @@ class Connection implements Exchange {
     for (const [event, listener] of this.#listeners) socket.on(event, listener);
   }
 
-  /** A client that is still reading a reply is not idle. */
-  closeIdle(now: number): void {
-    const { socket } = this;
-    if (!this.#isAnswering && socket.writableLength === 0 && this.#dueAt <= now) socket.destroy();
+  closeIdle(): void {
+    if (!this.#isAnswering) this.socket.destroy();
+  }
+
+  /** A client that is still reading a reply has time. */
+  closeOverdue(now: number): void {
+    if (this.#dueAt <= now && this.socket.writableLength === 0) this.closeIdle();
   }
 
   #read(bytes: Buffer): void {
+    // After the last reply nothing is taken any more.
+    if (!this.socket.writable) return;
     if (this.#isAnswering || this.socket.writableNeedDrain) {
       this.socket.pause();
       this.socket.unshift(bytes);
@@ -110,13 +131,15 @@ class Connection implements Exchange {
 
   async #answer(request: WholeRequest): Promise<void> {
     this.#isAnswering = true;
-    const reply = await this.#owner.answer(request, this);
+    try {
+      const reply = await this.#owner.answer(request, this);
+      if (this.socket.writable) this.#write(reply);
+    } catch {
+      this.socket.destroy();
+    }
     this.#isAnswering = false;
     this.#endExchange();
-    if (!this.socket.writable) return;
-    this.#dueAt = performance.now() + this.#owner.keepAliveTimeout;
-    this.#write(reply);
-    this.#goOn();
+    this.#rest();
   }
 
   /** Head and body leave in one write. */
@@ -133,9 +156,10 @@ class Connection implements Exchange {
     if (isLast) socket.destroySoon();
   }
 
-  /** With what has arrived meanwhile, unless the client must read a reply first. */
-  #goOn(): void {
+  /** Until the next request, which may have arrived meanwhile. A reply is to be read first. */
+  #rest(): void {
     const { socket } = this;
+    this.#dueAt = performance.now() + this.#owner.keepAliveTimeout + graceMs;
     if (socket.isPaused() && !this.#isAnswering && !socket.writableNeedDrain) socket.resume();
   }
 

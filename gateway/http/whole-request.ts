@@ -14,9 +14,14 @@ const unclear = /[^ -~\r\n]|\r(?!\n)|(?<!\r)\n/;
 const requestLine = /^(GET|POST) (\/[!-~]*) HTTP\/1\.1$/;
 const plainName = /^[a-z0-9-]+$/;
 const plainLength = /^\d{1,9}$/;
-/** They decide what follows the head, or the reply. */
+const linesMax = 100;
+/** They decide what follows the head or the reply, or Node reads another value. */
 const unclearNames: ReadonlySet<string> = new Set([
-  ...["transfer-encoding", "expect", "upgrade", "proxy-connection"],
+  "transfer-encoding",
+  "expect",
+  "upgrade",
+  "proxy-connection",
+  "set-cookie",
 ]);
 
 /** Nothing when another reader might find more, less or another request in the bytes. */
@@ -38,13 +43,15 @@ export function readWholeRequest(bytes: Buffer): WholeRequest | undefined {
 /** Nothing when a name occurs twice, or a line means more than its value. */
 function readHeaders(head: string, from: number): IncomingHttpHeaders | undefined {
   const headers: IncomingHttpHeaders = {};
-  for (let start = from; start < head.length; ) {
+  let lines = 0;
+  for (let start = from; start < head.length; lines += 1) {
     const lineEnd = head.indexOf("\r\n", start);
     const end = lineEnd < 0 ? head.length : lineEnd;
     const line = head.slice(start, end);
     const colon = line.indexOf(":");
     const name = line.slice(0, colon).toLowerCase();
-    if (colon < 0 || !plainName.test(name) || unclearNames.has(name)) return undefined;
+    if (colon < 0 || lines === linesMax || !plainName.test(name) || unclearNames.has(name))
+      return undefined;
     if (headers[name] !== undefined) return undefined;
     const value = line.slice(colon + 1).trim();
     if (name === "connection" && value.toLowerCase() !== "keep-alive") return undefined;
@@ -59,19 +66,25 @@ function lengthIn({ "content-length": length }: IncomingHttpHeaders): number {
   return plainLength.test(length) ? Number(length) : Number.NaN;
 }
 
-const unprintable = /[^\t -~]/;
-
-/** Without the connection's headers. Throws for a value that would not be one line. */
+/** Without the connection's headers. Its values are checked. */
 export function printHead({ status, headers, body }: HttpReply): string {
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
   for (const [name, values] of Object.entries(headers)) {
     if (name === "connection") continue;
-    for (const value of [values].flat()) {
-      if (unprintable.test(value)) throw new TypeError(`Invalid character in header ${name}`);
-      head += `${name}: ${value}\r\n`;
-    }
+    for (const value of [values].flat()) head += `${name}: ${value}\r\n`;
   }
   return `${head}content-length: ${Buffer.byteLength(body)}\r\ndate: ${printDate()}\r\n`;
+}
+
+const unprintable = /[^\t -~]/;
+
+/** Throws for a value that would be more than a line, or read in another character set. */
+export function checkValues(headers: HttpReply["headers"]): void {
+  for (const [name, values] of Object.entries(headers)) {
+    for (const value of [values].flat()) {
+      if (unprintable.test(value)) throw new TypeError(`Invalid character in header ${name}`);
+    }
+  }
 }
 
 let printed = { second: 0, text: "" };

@@ -1,11 +1,13 @@
 /** Requests that bypass Node's parser, those that do not, and connections that have both. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import type { HttpReply, HttpRequest } from "./router.ts";
 import type { Bounds } from "./server.ts";
 import { serveSockets, untilClosed } from "./testing.ts";
+import { takeConnections } from "./whole-connections.ts";
 import { printHead, readWholeRequest } from "./whole-request.ts";
 
 const length = (body: string) => `content-length: ${body.length}\r\n`;
@@ -46,6 +48,8 @@ test("what two readers could understand differently is left to Node", () => {
     "Connection: close",
     "Connection: keep-alive, upgrade",
     "Proxy-Connection: close",
+    "Set-Cookie: a=b",
+    Array.from({ length: 100 }, (_, index) => `x-${index}: 1`).join("\r\n"),
     " folded",
     "no colon",
     ": no name",
@@ -105,6 +109,40 @@ test("requests of both kinds on one connection are answered in their order", asy
   assert.deepEqual(answers.bodies(), ["1", "2", "3", "4", "5", "6", "7"]);
 });
 
+test("a request that comes in pieces while another is answered is read whole", async (t) => {
+  const { open, slow } = await serve(t);
+  const client = await open();
+  const answers = collect(client);
+  const body = "4".repeat(200);
+  const inPieces = post("/length", body);
+
+  client.write(post("/slow", "2"));
+  await slow.begun.promise;
+  client.write(inPieces.slice(0, -190));
+  await someTurns();
+  client.write(inPieces.slice(-190));
+  await someTurns();
+  slow.end.resolve();
+  await answers.until(2);
+
+  assert.deepEqual(answers.bodies(), ["2", "200"]);
+});
+
+test("after the last reply of a connection no request is taken", async (t) => {
+  const { open, answered, slow } = await serve(t);
+  const client = await open();
+
+  client.write(post("/last", "1"));
+  await slow.begun.promise;
+  client.write(post("/large", "1"));
+  await someTurns();
+  slow.end.resolve();
+  const answer = await untilClosed(client);
+
+  assert.equal(answer.match(/HTTP\/1.1/g)?.length, 1);
+  assert.equal(answered.count, 0);
+});
+
 test("replies of both kinds have the same headers", async (t) => {
   const { open } = await serve(t);
   const headers = await Promise.all(
@@ -156,7 +194,10 @@ test("a connection without a request is closed after its time", async (t) => {
 
 test("a server that closes ends idle connections, and others with their reply", async (t) => {
   const { open, server, slow } = await serve(t);
-  const [idle, busy] = [await open(), await open()];
+  const [idle, busy, unread] = [await open(), await open(), await open()];
+  unread.pause();
+  unread.write(post("/large", "1"));
+  unread.write(post("/large", "1"));
   idle.write(post("/echo", "1"));
   await once(idle, "data");
   busy.write(post("/slow", "1"));
@@ -169,6 +210,14 @@ test("a server that closes ends idle connections, and others with their reply", 
   await closed;
 
   assert.match(await atBusy, /^HTTP\/1.1 200 OK.*connection: close/s);
+});
+
+test("where Node's listener is not found, the server does not start", () => {
+  const times = { headersTimeout: 1, keepAliveTimeout: 1, connectionsCheckingInterval: 1 };
+  const server = createServer().removeAllListeners("connection");
+
+  const answer = () => assert.fail("no request");
+  assert.throws(() => takeConnections(server, { ...times, answer }), /no connectionListener/);
 });
 
 test("a handler that fails, and a header of two lines, are internal errors", async (t) => {
@@ -202,6 +251,12 @@ async function serve(t: TestContext, bounds: Partial<Bounds> = {}) {
       answered.count += 1;
       return reply(new Uint8Array(1_048_576));
     },
+    "/length": async ({ body }) => reply(String(body.length)),
+    async "/last"() {
+      slow.begun.resolve();
+      await slow.end.promise;
+      return reply("", { connection: "close" });
+    },
     "/fails": () => assert.fail("at once"),
     "/splits": async () => reply("", { location: "a\r\nset-cookie: b" }),
   };
@@ -222,7 +277,7 @@ function collect(socket: Socket) {
   socket.on("data", (chunk) => {
     text += chunk;
   });
-  const bodies = () => [...text.matchAll(/\r\n\r\n(\d)/g)].map(([, body]) => body);
+  const bodies = () => [...text.matchAll(/\r\n\r\n(\d+)/g)].map(([, body]) => body);
   return {
     bodies,
     async until(count: number) {

@@ -28,7 +28,18 @@ const words = [
     "HTTP/1.0",
     "\r\n\r\n",
   ],
-  ...["Host: b\r\n", "Host:\r\n", "X-Y:\r\n", ": ", " :", "HEAD", "CONNECT", "PRI * HTTP/2.0", "#"],
+  ...[
+    "Set-Cookie: a\r\n",
+    "Host: b\r\n",
+    "Host:\r\n",
+    "X-Y:\r\n",
+    ": ",
+    " :",
+    "HEAD",
+    "CONNECT",
+    "PRI * HTTP/2.0",
+    "#",
+  ],
 ];
 
 export const wholeRequests: Target = {
