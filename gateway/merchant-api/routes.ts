@@ -3,6 +3,7 @@
  * for groups; and the answers to requests that no route takes.
  */
 import { randomUUIDv7 } from "node:crypto";
+import { makeGroups, type UntilGroup } from "../http/groups.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import type { ErrorReply, RequestError } from "../http/server.ts";
 import { Failure, type FailureCode } from "../values/failure.ts";
@@ -31,14 +32,18 @@ export type RoutesOptions = PipelineDependencies &
     readonly addressOf: (request: HttpRequest) => string;
   };
 
+/** Requests that change something wait for a commit anyway: they are handled in groups. */
+const groupGapMs = 8;
+
 export function merchantRoutes(options: RoutesOptions): readonly HttpRoute[] {
   const { pathWord, wire } = options;
+  const grouped = { ...options, untilGroup: makeGroups(groupGapMs) };
   const operations = options.operations.flatMap((operation) =>
     operation.sync === true ? [operation, synchronousVariantOf(operation)] : [operation],
   );
   return operations.flatMap((operation) =>
     versionsOf(operation).flatMap((version) => {
-      const makeRoute = makeRouteOf(operation, version, options);
+      const makeRoute = makeRouteOf(operation, version, grouped);
       return (["endpoint", "group"] as const).flatMap((form): readonly HttpRoute[] => {
         const id = form === "group" ? "group/:id" : ":id";
         const path = `/${pathWord}/api${pathIn(version, operation).replace("{id}", id)}`;
@@ -49,8 +54,10 @@ export function merchantRoutes(options: RoutesOptions): readonly HttpRoute[] {
   );
 }
 
-function makeRouteOf(operation: Operation, version: Version, options: RoutesOptions) {
-  const { findEntryPoint, wire } = options;
+type GroupedOptions = RoutesOptions & { readonly untilGroup: UntilGroup };
+
+function makeRouteOf(operation: Operation, version: Version, options: GroupedOptions) {
+  const { findEntryPoint, wire, untilGroup } = options;
   const pipeline = makePipeline(operation, options, version);
 
   return (form: Call["form"], path: string): HttpRoute => ({
@@ -68,6 +75,7 @@ function makeRouteOf(operation: Operation, version: Version, options: RoutesOpti
 
   async function answer(form: Call["form"], request: HttpRequest): Promise<HttpReply> {
     const startedAt = performance.now();
+    if (operation.isQuery !== true) await untilGroup();
     const serialNumber = asSerialNumber(randomUUIDv7());
     const call = callOf(form, request, serialNumber);
     const outcome = await tryPipeline(call);
