@@ -118,6 +118,9 @@ export function environmentWithout(names: RegExp): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.test(name)));
 }
 
+/** Figures are read from the log, which is not rotated meanwhile. */
+const ownSettings = { GW_WORKERS: "1", GW_LOG_FILE_BYTES_MAX: "999999999" };
+
 export async function startGatewayProcess(
   folder: string,
   { stack, launch }: { stack: AsyncDisposableStack; launch: Launch },
@@ -128,7 +131,7 @@ export async function startGatewayProcess(
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
     // Figures of one process: with several, each answers /metrics for itself.
-    env: { ...launch.environment, ...freePorts, GW_WORKERS: "1", GW_DATA_DIR: folder },
+    env: { ...launch.environment, ...freePorts, ...ownSettings, GW_DATA_DIR: folder },
   });
   stack.defer(() => stop(child, folder));
   await untilUp(child);

@@ -166,12 +166,7 @@ test("replies of both kinds have the same headers", async (t) => {
 test("a client that reads no replies is not answered for ever", async (t) => {
   const { open, answered } = await serve(t);
   const client = await open();
-  client.pause();
-
-  for (let sent = 1; sent <= 50 && answered.count >= sent - 1; sent += 1) {
-    client.write(post("/large", "1"));
-    await someTurns();
-  }
+  await leaveUnread(client, answered);
   const unread = answered.count;
   client.resume();
   await once(client, "data");
@@ -182,8 +177,9 @@ test("a client that reads no replies is not answered for ever", async (t) => {
 });
 
 test("a connection without a request is closed after its time", async (t) => {
-  const { open } = await serve(t, { headerTimeoutMs: 40, idleTimeoutMs: 60 });
-  const [silent, used] = [await open(), await open()];
+  const [hasty, patient] = [{ headerTimeoutMs: 40 }, { idleTimeoutMs: 60 }];
+  const silent = await (await serve(t, hasty)).open();
+  const used = await (await serve(t, patient)).open();
 
   used.write(post("/echo", "1"));
   const closed = await Promise.all([untilClosed(silent), untilClosed(used)]);
@@ -193,11 +189,9 @@ test("a connection without a request is closed after its time", async (t) => {
 });
 
 test("a server that closes ends idle connections, and others with their reply", async (t) => {
-  const { open, server, slow } = await serve(t);
+  const { open, server, slow, answered } = await serve(t);
   const [idle, busy, unread] = [await open(), await open(), await open()];
-  unread.pause();
-  unread.write(post("/large", "1"));
-  unread.write(post("/large", "1"));
+  await leaveUnread(unread, answered);
   idle.write(post("/echo", "1"));
   await once(idle, "data");
   busy.write(post("/slow", "1"));
@@ -265,6 +259,15 @@ async function serve(t: TestContext, bounds: Partial<Bounds> = {}) {
   });
   const served = await serveSockets(t, { routes, bounds });
   return { ...served, slow, answered };
+}
+
+/** Sends requests until the server answers no more of them. */
+async function leaveUnread(client: Socket, answered: { readonly count: number }): Promise<void> {
+  client.pause();
+  for (let sent = 1; sent <= 50 && answered.count >= sent - 1; sent += 1) {
+    client.write(post("/large", "1"));
+    await someTurns();
+  }
 }
 
 /** Enough for written bytes to arrive within this process. */

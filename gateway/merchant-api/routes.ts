@@ -3,7 +3,7 @@
  * for groups; and the answers to requests that no route takes.
  */
 import { randomUUIDv7 } from "node:crypto";
-import { makeGroups, type UntilGroup } from "../http/groups.ts";
+import { makeRounds, type UntilRound } from "../http/rounds.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import type { ErrorReply, RequestError } from "../http/server.ts";
 import { Failure, type FailureCode } from "../values/failure.ts";
@@ -32,18 +32,18 @@ export type RoutesOptions = PipelineDependencies &
     readonly addressOf: (request: HttpRequest) => string;
   };
 
-/** Requests that change something wait for a commit anyway: they are handled in groups. */
-const groupGapMs = 8;
+/** Requests that change something are handled in rounds; most wait for a commit anyway. */
+const roundGapMs = 8;
 
 export function merchantRoutes(options: RoutesOptions): readonly HttpRoute[] {
   const { pathWord, wire } = options;
-  const grouped = { ...options, untilGroup: makeGroups(groupGapMs) };
+  const inRounds = { ...options, untilRound: makeRounds(roundGapMs) };
   const operations = options.operations.flatMap((operation) =>
     operation.sync === true ? [operation, synchronousVariantOf(operation)] : [operation],
   );
   return operations.flatMap((operation) =>
     versionsOf(operation).flatMap((version) => {
-      const makeRoute = makeRouteOf(operation, version, grouped);
+      const makeRoute = makeRouteOf(operation, version, inRounds);
       return (["endpoint", "group"] as const).flatMap((form): readonly HttpRoute[] => {
         const id = form === "group" ? "group/:id" : ":id";
         const path = `/${pathWord}/api${pathIn(version, operation).replace("{id}", id)}`;
@@ -54,10 +54,10 @@ export function merchantRoutes(options: RoutesOptions): readonly HttpRoute[] {
   );
 }
 
-type GroupedOptions = RoutesOptions & { readonly untilGroup: UntilGroup };
+type RouteOptions = RoutesOptions & { readonly untilRound: UntilRound };
 
-function makeRouteOf(operation: Operation, version: Version, options: GroupedOptions) {
-  const { findEntryPoint, wire, untilGroup } = options;
+function makeRouteOf(operation: Operation, version: Version, options: RouteOptions) {
+  const { findEntryPoint, wire, untilRound } = options;
   const pipeline = makePipeline(operation, options, version);
 
   return (form: Call["form"], path: string): HttpRoute => ({
@@ -75,7 +75,7 @@ function makeRouteOf(operation: Operation, version: Version, options: GroupedOpt
 
   async function answer(form: Call["form"], request: HttpRequest): Promise<HttpReply> {
     const startedAt = performance.now();
-    if (operation.isQuery !== true) await untilGroup();
+    if (operation.isQuery !== true) await untilRound();
     const serialNumber = asSerialNumber(randomUUIDv7());
     const call = callOf(form, request, serialNumber);
     const outcome = await tryPipeline(call);

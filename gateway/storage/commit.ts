@@ -30,8 +30,7 @@ export type CommitOptions = GatherOptions &
 /**
  * At a few hundred orders a second each would have a commit of its own, which costs the gateway and
  * PostgreSQL half as much again as one with three orders (decision 0045). Commits that take longer,
- * as they do under full load, wait for nothing, and neither does the first one after a rest. New
- * orders need no gap: the requests that make them come in groups.
+ * as they do under full load, wait for nothing, and neither does the first one after a rest.
  */
 const commitGapMs = 6;
 
@@ -63,7 +62,7 @@ export function makeBegin(query: Query, node: NodeName, options: CommitOptions) 
       if (beginnings.length === 0) await query(probeStatement);
       return steps.map(({ order }) => (written.has(order.id) ? "done" : "taken"));
     },
-    { ...options, retryAlone: true },
+    { ...options, retryAlone: true, gapMs: commitGapMs },
   );
 }
 

@@ -1,18 +1,18 @@
 /** Requests that come together go on together, and one that comes alone does not wait. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeGroups } from "./groups.ts";
+import { makeRounds } from "./rounds.ts";
 
 const gapMs = 30;
 
 test("the first one goes on at once, those of the same gap together at its end", async () => {
-  const untilGroup = makeGroups(gapMs);
+  const untilRound = makeRounds(gapMs);
   const startedAt = performance.now();
   const order: number[] = [];
 
-  const first = untilGroup();
+  const first = untilRound();
   const others = [1, 2, 3].map(async (each) => {
-    await untilGroup();
+    await untilRound();
     order.push(each);
   });
   await others[0];
@@ -22,26 +22,26 @@ test("the first one goes on at once, those of the same gap together at its end",
   assert.equal(first, undefined);
   assert.ok(performance.now() - startedAt >= gapMs - 1);
   assert.deepEqual(inOneTurn, [1, 2, 3]);
-  assert.ok(untilGroup() instanceof Promise, "the gap after a group has begun");
+  assert.ok(untilRound() instanceof Promise, "the gap after a round has begun");
 });
 
 test("after a rest one goes on at once again", async () => {
-  const untilGroup = makeGroups(gapMs);
-  untilGroup();
-  await untilGroup();
+  const untilRound = makeRounds(gapMs);
+  untilRound();
+  await untilRound();
 
   await new Promise((resolve) => setTimeout(resolve, 2 * gapMs));
 
-  assert.equal(untilGroup(), undefined);
+  assert.equal(untilRound(), undefined);
 });
 
-test("a large group leaves turns of the event loop to others", async () => {
-  const untilGroup = makeGroups(gapMs);
-  untilGroup();
+test("a long round leaves turns of the event loop to others", async () => {
+  const untilRound = makeRounds(gapMs);
+  untilRound();
   let count = 0;
   const perTurn: number[] = [];
   const all = Array.from({ length: 150 }, async () => {
-    await untilGroup();
+    await untilRound();
     count += 1;
   });
 

@@ -1,0 +1,40 @@
+/**
+ * Requests are handled in rounds. At a few hundred requests a second each one comes alone, and
+ * finds the processor's caches filled with the work of other programs; requests that are handled
+ * one right after the other cost the gateway a sixth less, also under full load (decision 0045).
+ */
+
+/** A longer round is handled in parts, and other work has its turn between them. */
+const partMax = 64;
+
+/**
+ * What a request waits for: nothing after a rest, otherwise the end of the present gap, with all
+ * others that have come meanwhile.
+ */
+export type UntilRound = () => Promise<void> | undefined;
+
+export function makeRounds(gapMs: number): UntilRound {
+  let waiting: (() => void)[] = [];
+  let isResting = false;
+
+  return () => {
+    if (isResting) return new Promise((goOn) => waiting.push(goOn));
+    rest();
+    return undefined;
+  };
+
+  function rest(): void {
+    isResting = true;
+    setTimeout(release, gapMs);
+  }
+
+  /** The handlers go on when this function has returned. */
+  function release(): void {
+    const part = waiting.slice(0, partMax);
+    waiting = waiting.slice(partMax);
+    for (const goOn of part) goOn();
+    if (waiting.length > 0) setImmediate(release);
+    else if (part.length > 0) rest();
+    else isResting = false;
+  }
+}
