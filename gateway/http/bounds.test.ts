@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { makeIsTrusted } from "./client-network.ts";
 import { makeReadBody } from "./read-body.ts";
-import type { HttpRequest } from "./router.ts";
+import type { HttpReply, HttpRequest } from "./router.ts";
 import type { Bounds } from "./server.ts";
 import { serveSockets, untilClosed } from "./testing.ts";
 
@@ -193,8 +193,30 @@ test("a request that never ends is ended: head or body, drop by drop", async (t)
   }
 });
 
+test("half a request does not hold up the end of a server; a whole one is answered", async (t) => {
+  const { open, server, waits } = await serve(t, { headerTimeoutMs: 300, requestTimeoutMs: 300 });
+  const [head, body, whole] = [await open(), await open(), await open()];
+  head.write("POST /echo HTTP/1.1\r\nhost: a\r\nx-drop: ");
+  body.write("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 900\r\n\r\n");
+  // Node reads a request with such a header.
+  whole.write(
+    "POST /waits HTTP/1.1\r\nhost: a\r\nx: \u00e9\r\ncontent-length: 3\r\n\r\na=1",
+    "latin1",
+  );
+  await waits.begun.promise;
+
+  const closed = server.close();
+  await Promise.all([untilClosed(head), untilClosed(body)]);
+  const answer = untilClosed(whole);
+  waits.end.resolve({ status: 200, headers: {}, body: "late" });
+  await closed;
+
+  assert.match(await answer, /^HTTP\/1.1 200 .*\r\n\r\nlate$/s);
+});
+
 async function serve(t: TestContext, bounds: Partial<Bounds> = {}) {
   const refused: string[] = [];
+  const waits = { begun: Promise.withResolvers<void>(), end: Promise.withResolvers<HttpReply>() };
   const answer = async ({ body }: HttpRequest) => ({
     ...{ status: 200, headers: {}, body: String(body.length) },
   });
@@ -203,10 +225,16 @@ async function serve(t: TestContext, bounds: Partial<Bounds> = {}) {
     routes: [
       { method: "POST", path: "/echo", answer },
       { method: "POST", path: "/unwanted", answer, answerEarly: answer },
-      { method: "POST", path: "/waits", answer: () => new Promise(() => undefined) },
+      {
+        ...{ method: "POST", path: "/waits" },
+        answer() {
+          waits.begun.resolve();
+          return waits.end.promise;
+        },
+      },
     ],
   });
-  return { ...served, refused };
+  return { ...served, refused, waits };
 }
 
 function post(path: string, body: string): string {

@@ -27,7 +27,7 @@ test("the first one goes on at once, those of the same gap together at its end",
 
 test("after a rest one goes on at once again", async () => {
   const untilRound = makeRounds(gapMs);
-  untilRound();
+  await untilRound();
   await untilRound();
 
   await new Promise((resolve) => setTimeout(resolve, 2 * gapMs));
@@ -37,7 +37,7 @@ test("after a rest one goes on at once again", async () => {
 
 test("a long round leaves turns of the event loop to others", async () => {
   const untilRound = makeRounds(gapMs);
-  untilRound();
+  await untilRound();
   let count = 0;
   const perTurn: number[] = [];
   const all = Array.from({ length: 150 }, async () => {

@@ -110,6 +110,8 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
     bounds.onRefused(refusal);
   });
   const whole = takeConnections(server, { ...times, answer: answerWhole });
+  /** What Node has read, at least its head, until it is answered. */
+  const received = new Set<IncomingMessage>();
   let isClosing = false;
 
   return {
@@ -127,8 +129,11 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
       isClosing = true;
       // A client that is answered meanwhile keeps its connection, and the server, open.
       const closing = setInterval(closeIdle, closeIdleEveryMs).unref();
+      // A server that closes is no longer told by Node which requests have taken too long.
+      const cutting = setTimeout(closeUnfinished, bounds.requestTimeoutMs).unref();
       await new Promise((closed) => server.close(closed));
       clearInterval(closing);
+      clearTimeout(cutting);
     },
 
     /** Also those whose requests are not answered. */
@@ -144,6 +149,13 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
   function closeIdle(): void {
     server.closeIdleConnections();
     whole.closeIdle();
+  }
+
+  /** Connections with half a request, and none that is being answered. */
+  function closeUnfinished(): void {
+    const answered = [...received].filter(({ complete }) => complete);
+    const answering = new Set(answered.map(({ socket }) => socket));
+    whole.closeHandedOver((socket) => !answering.has(socket));
   }
 
   async function answerWhole(arrived: WholeRequest, exchange: Exchange): Promise<PrintedReply> {
@@ -172,6 +184,8 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
 
   async function receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const exchange = { incoming, response };
+    received.add(incoming);
+    response.once("close", () => received.delete(incoming));
     try {
       const reply = await answer(exchange);
       // A short body that is not read arrives in the meantime, and the connection can be kept.

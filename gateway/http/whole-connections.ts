@@ -42,11 +42,16 @@ export function takeConnections(server: Server, options: Options) {
   if (takeOver === undefined) throw new Error(`Node's HTTP server has no ${listenerName}`);
   const { keepAliveTimeout, connectionsCheckingInterval } = options;
   const connections = new Set<Connection>();
+  const handedOver = new Set<Socket>();
   const owner = {
     ...options,
     kept: `connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(keepAliveTimeout / 1000)}`,
     release: (connection: Connection) => void connections.delete(connection),
-    handOver: (socket: Socket) => takeOver.call(server, socket),
+    handOver(socket: Socket): void {
+      handedOver.add(socket);
+      socket.once("close", () => handedOver.delete(socket));
+      takeOver.call(server, socket);
+    },
   };
   server.removeListener(event, takeOver);
   server.on(event, (socket: Socket) => {
@@ -59,6 +64,11 @@ export function takeConnections(server: Server, options: Options) {
     /** Those without a request that waits for its reply. */
     closeIdle(): void {
       for (const connection of connections) connection.closeIdle();
+    },
+
+    /** Of those that Node has. */
+    closeHandedOver(isToClose: (socket: Socket) => boolean): void {
+      for (const socket of handedOver) if (isToClose(socket)) socket.destroy();
     },
 
     closeAll(): void {
