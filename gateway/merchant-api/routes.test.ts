@@ -1,8 +1,13 @@
-/** Requests that no operation takes, and failures of the gateway itself. */
+/** Requests that no operation takes, failures of the gateway itself, and rounds of requests. */
 import assert from "node:assert/strict";
+import { Socket } from "node:net";
 import { test } from "node:test";
 import { serveRoutes } from "../http/testing.ts";
-import { makeAnswerError } from "./routes.ts";
+import { makeMetrics } from "../observability/metrics.ts";
+import { asInstant } from "../values/time.ts";
+import { sale } from "./operations/payments.ts";
+import { status } from "./operations/status.ts";
+import { makeAnswerError, merchantRoutes, type RoutesOptions } from "./routes.ts";
 
 const wire = { fieldWord: "gw", lineFeeds: false };
 
@@ -50,6 +55,34 @@ test("an exception is an internal failure, and its path is logged without the qu
   assert.equal(event, "request.failed");
   assert.ok(facts !== undefined && "path" in facts);
   assert.equal(facts.path, "/gw/api/fails");
+});
+
+test("requests that change something are handled in rounds, polls as they come", async () => {
+  const handled: string[] = [];
+  const routes = merchantRoutes({
+    ...({} as RoutesOptions),
+    ...{ operations: [sale, status], pathWord: "gw", wire, metrics: makeMetrics() },
+    ...{ log: () => undefined, keepRefused: () => undefined, addressOf: () => "" },
+    findEntryPoint(_form, id) {
+      handled.push(id);
+      return undefined;
+    },
+    clock: { now: () => asInstant(0), after: () => () => undefined },
+  });
+  const ask = (operation: string, id: string) => {
+    const route = routes.find(({ path }) => path === `/gw/api/v2/${operation}/:id`);
+    const request = { method: "POST", url: "", params: [id], headers: {}, socket: new Socket() };
+    return route?.answer({ ...request, body: Buffer.from("a=1") });
+  };
+
+  const first = ask("sale", "first sale");
+  const all = [ask("sale", "second sale"), ask("status", "poll"), ask("sale", "third sale")];
+  await Promise.all([first, all[1]]);
+  const atOnce = new Set(handled);
+  await Promise.all(all);
+
+  assert.deepEqual(atOnce, new Set(["first sale", "poll"]));
+  assert.deepEqual(new Set(handled.slice(-2)), new Set(["second sale", "third sale"]));
 });
 
 function serve(t: { after(clean: () => unknown): void }) {
