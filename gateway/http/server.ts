@@ -131,7 +131,9 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
       const closing = setInterval(closeIdle, closeIdleEveryMs).unref();
       // A server that closes is no longer told by Node which requests have taken too long.
       const cutting = setTimeout(closeUnfinished, bounds.requestTimeoutMs).unref();
-      await new Promise((closed) => server.close(closed));
+      const closed = new Promise((resolve) => server.close(resolve));
+      closeIdle();
+      await closed;
       clearInterval(closing);
       clearTimeout(cutting);
     },
