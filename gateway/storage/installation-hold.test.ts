@@ -57,6 +57,26 @@ test("a standby that has taken over is no copy; another server is", async () => 
   assert.equal(await look(), undefined);
 });
 
+test("a node that looks while the hold is released does not begin another one", async () => {
+  const { timeline } = await identifyServer(server.database.query);
+  await pretend("1", timeline);
+  await recognize();
+  let released = 0;
+  const query: typeof server.database.query = async (text, ...rest) => {
+    const rows = await server.database.query(text, ...rest);
+    if (released === 0) {
+      released = 1;
+      await releaseHold(server.database, server.audit, {});
+    }
+    return rows as never;
+  };
+
+  await recognizeCopy({ ...server.database, query }, server.audit);
+
+  assert.equal(released, 1);
+  assert.equal(await look(), undefined);
+});
+
 test("a release moves every number beyond those that the lost time may have used", async () => {
   const numbers = async () => {
     const rows = await server.database.query<{ name: string; last: string }>(

@@ -142,13 +142,16 @@ export async function identifyServer(query: Query): Promise<Server> {
  * alone.
  */
 export async function recognizeCopy(database: Database, audit: Audit): Promise<void> {
+  // Before the server's identity, because a release changes both at once: read after it, an end of
+  // the hold would look like a copy that is new, and the release would be undone.
+  const hold = await findHold(database.query);
   const { knownSystem, knownTimeline, ...server } = await identifyServer(database.query);
   if (knownSystem === server.system && knownTimeline === server.timeline) return;
   const why = describeCopy(knownSystem, server);
-  if (why !== undefined && (await findHold(database.query)) === undefined) {
-    await putOnHold(audit, why);
+  if (why !== undefined) {
+    if (hold === undefined) await putOnHold(audit, why);
+    return;
   }
-  if (why !== undefined) return;
   await database.query("update installation_hold set system_id = $1, timeline = $2", [
     ...[server.system, server.timeline],
   ]);
