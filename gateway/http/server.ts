@@ -129,7 +129,7 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
       isClosing = true;
       // A client that is answered meanwhile keeps its connection, and the server, open.
       const closing = setInterval(closeIdle, closeIdleEveryMs).unref();
-      // A server that closes is no longer told by Node which requests have taken too long.
+      // Node stops looking for requests that take too long once the server closes.
       const cutting = setTimeout(closeUnfinished, bounds.requestTimeoutMs).unref();
       const closed = new Promise((resolve) => server.close(resolve));
       closeIdle();

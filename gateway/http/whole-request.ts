@@ -66,7 +66,7 @@ function lengthIn({ "content-length": length }: IncomingHttpHeaders): number {
   return plainLength.test(length) ? Number(length) : Number.NaN;
 }
 
-/** Without the connection's headers. Its values are checked. */
+/** Without the connection's headers; the others have passed `checkValues`. */
 export function printHead({ status, headers, body }: HttpReply): string {
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
   for (const [name, values] of Object.entries(headers)) {

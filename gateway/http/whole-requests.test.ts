@@ -206,6 +206,17 @@ test("a server that closes ends idle connections, and others with their reply", 
   assert.match(await atBusy, /^HTTP\/1.1 200 OK.*connection: close/s);
 });
 
+test("all connections can be closed, also while their requests are answered", async (t) => {
+  const { open, server, slow } = await serve(t);
+  const busy = await open();
+  busy.write(post("/slow", "1"));
+  await slow.begun.promise;
+
+  server.closeAllConnections();
+
+  assert.equal(await untilClosed(busy), "");
+});
+
 test("where Node's listener is not found, the server does not start", () => {
   const times = { headersTimeout: 1, keepAliveTimeout: 1, connectionsCheckingInterval: 1 };
   const server = createServer().removeAllListeners("connection");
