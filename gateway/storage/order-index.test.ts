@@ -60,3 +60,33 @@ test("an order that ended months after its answer is indexed with the others", a
   const page = { expiresAt: finishedAt, triesMax: 3, refused: [] };
   assert.equal(describeOrder({ ...settled, page }).overheadMs, null);
 });
+
+test("new orders, a later version and an earlier one are written together, each counted once", async () => {
+  await query("truncate order_index, order_figures");
+  const options = { describe: describeOrder, figuresOf, now: () => asInstant(Date.now()) };
+  const { write } = makeOrderIndex(database, options);
+  const [older, changed, added] = await listOrdersAfter(query, asOrderId("0"), 3);
+  assert.ok(older !== undefined && changed !== undefined && added !== undefined);
+  const declined = { ...changed.transaction, stage: "declined" as const };
+  await write([{ ...older, version: older.version + 1 }, changed]);
+
+  await write([older, { ...changed, version: changed.version + 1, transaction: declined }, added]);
+
+  const rows = await query(
+    "select order_id as id, version - $1::int as ahead, status from order_index order by order_id",
+    [older.version],
+  );
+  assert.deepEqual(rows, [
+    { id: older.id, ahead: 1, status: "approved" },
+    { id: changed.id, ahead: 1, status: "declined" },
+    { id: added.id, ahead: 0, status: "approved" },
+  ]);
+  const counts = await query(
+    `select key, sum(count)::int as count from order_figures
+     where merchant_id = 0 and grain = 'day' and name = 'outcome' group by key order by key`,
+  );
+  assert.deepEqual(counts, [
+    { key: "approved", count: 2 },
+    { key: "declined", count: 1 },
+  ]);
+});

@@ -103,29 +103,26 @@ type KnownRow = Counted & { readonly orderId: string; readonly version: number }
 
 async function writeRows(query: Query, rows: readonly IndexRow[], options: IndexOptions) {
   if (rows.length === 0) return;
-  const [locked] = await query<{ moved: readonly string[] }>(
-    `select array(select merchant_id::text from moved_merchants) as moved
-     from order_index_progress for update`,
-  );
-  const known = await query<KnownRow>(knownStatement, [
-    ...[column(rows, "merchantId"), column(rows, "at"), column(rows, "orderId")],
-  ]);
+  const [locked] = await query<{ moved: readonly string[] }>(lockStatement, [], "lock_index");
+  // The next cell counts the orders of a merchant that has moved there.
+  const here = rows.filter(({ merchantId }) => locked?.moved.includes(merchantId) === false);
+  const inserted = await query<{ orderId: string }>(addStatement, valuesOf(here), "add_to_index");
+  const added = new Set(inserted.map(({ orderId }) => orderId));
+  const others = here.filter(({ orderId }) => !added.has(orderId));
+  const known = others.length === 0 ? [] : await findKnown(query, others);
   const before = new Map(known.map((row) => [row.orderId, row]));
-  const newer = rows.filter(({ orderId, version, merchantId }) => {
+  const newer = others.filter(({ orderId, version }) => {
     const stored = before.get(orderId);
-    const isNewer = stored === undefined || stored.version < version;
-    // The next cell counts the orders of a merchant that has moved there.
-    return isNewer && locked?.moved.includes(merchantId) === false;
+    return stored === undefined || stored.version < version;
   });
-  if (newer.length === 0) return;
-  await query(writeStatement, [
-    ...numbers.map((name) => column(newer, name)),
-    ...texts.map((name) => textArray(newer.map((row) => row[name]))),
-    // No array of arrays has rows of different lengths.
-    textArray(newer.map(({ words }) => words.join("\n"))),
-  ]);
-  await writeFigures(query, differences(newer, before, options));
+  if (newer.length > 0) await query(replaceStatement, valuesOf(newer));
+  const written = here.filter((row) => added.has(row.orderId) || newer.includes(row));
+  await writeFigures(query, differences(written, before, options));
 }
+
+const lockStatement = `
+select array(select merchant_id::text from moved_merchants) as moved
+from order_index_progress for update`;
 
 const numbers = [
   "merchantId",
@@ -139,29 +136,50 @@ const numbers = [
 // biome-ignore format: a list
 const texts = ["clientOrderId", "kind", "stage", "status", "outcome", "reason", "threeds", "currency", "network", "lastFour", "email", "gate", "reference"] as const;
 
+function valuesOf(rows: readonly IndexRow[]): readonly string[] {
+  return [
+    ...numbers.map((name) => column(rows, name)),
+    ...texts.map((name) => textArray(rows.map((row) => row[name]))),
+    // No array of arrays has rows of different lengths.
+    textArray(rows.map(({ words }) => words.join("\n"))),
+  ];
+}
+
 function column(rows: readonly IndexRow[], name: (typeof numbers)[number]): string {
   return plainArray(rows.map((row) => row[name]));
 }
 
-const knownStatement = `
-select order_index.order_id as "orderId", version, outcome, reason, threeds,
-  overhead_ms as "overheadMs", amount::float8 as amount, currency
-from unnest($1::bigint[], $2::float8[], $3::bigint[]) as wanted(merchant_id, at, order_id)
-join order_index on order_index.merchant_id = wanted.merchant_id
-  and order_index.at = to_timestamp(wanted.at / 1000) and order_index.order_id = wanted.order_id`;
+/** Planned each time: the table grows from nothing. */
+function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly KnownRow[]> {
+  return query<KnownRow>(
+    `select order_index.order_id as "orderId", version, outcome, reason, threeds,
+       overhead_ms as "overheadMs", amount::float8 as amount, currency
+     from unnest($1::bigint[], $2::float8[], $3::bigint[]) as wanted(merchant_id, at, order_id)
+     join order_index on order_index.merchant_id = wanted.merchant_id
+       and order_index.at = to_timestamp(wanted.at / 1000)
+       and order_index.order_id = wanted.order_id`,
+    [column(rows, "merchantId"), column(rows, "at"), column(rows, "orderId")],
+  );
+}
 
 const columns = `order_id, version, endpoint_id, overhead_ms, amount, client_orderid, kind, stage,
   status, outcome, reason, threeds, currency, network, last_four, email, gate, reference, words`;
 
 const splitWords = "string_to_array(words, E'\\n')";
 
-const writeStatement = `
+const insertStatement = `
 insert into order_index (merchant_id, at, ${columns})
 select merchant_id, to_timestamp(at / 1000), ${columns.replace(/words$/, splitWords)}
 from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::int[], $5::bigint[], $6::int[],
   $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
   $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
-  $21::text[]) as source(merchant_id, at, ${columns})
+  $21::text[]) as source(merchant_id, at, ${columns})`;
+
+/** Most orders are new: those that are not here yet need not be looked for. */
+const addStatement = `${insertStatement}
+on conflict do nothing returning order_id as "orderId"`;
+
+const replaceStatement = `${insertStatement}
 on conflict (merchant_id, at, order_id) do update set
   ${columns.replace(/\w+/g, "$& = excluded.$&")}`;
 
@@ -214,23 +232,24 @@ function add(sums: Map<string, Difference>, difference: Difference): void {
 
 async function writeFigures(query: Query, changes: readonly Difference[]): Promise<void> {
   if (changes.length === 0) return;
-  await query(
-    `insert into order_figures (merchant_id, grain, at, name, key, count)
-     select merchant_id, grain, to_timestamp(at / 1000), name, key, count
-     from unnest($1::bigint[], $2::text[], $3::float8[], $4::text[], $5::text[], $6::bigint[])
-       as source(merchant_id, grain, at, name, key, count)
-     on conflict (merchant_id, grain, at, name, key)
-     do update set count = order_figures.count + excluded.count`,
-    [
-      plainArray(changes.map(({ merchantId }) => merchantId)),
-      textArray(changes.map(({ grain }) => grain)),
-      plainArray(changes.map(({ at }) => at)),
-      textArray(changes.map(({ name }) => name)),
-      textArray(changes.map(({ key }) => key)),
-      plainArray(changes.map(({ count }) => count)),
-    ],
-  );
+  const values = [
+    plainArray(changes.map(({ merchantId }) => merchantId)),
+    textArray(changes.map(({ grain }) => grain)),
+    plainArray(changes.map(({ at }) => at)),
+    textArray(changes.map(({ name }) => name)),
+    textArray(changes.map(({ key }) => key)),
+    plainArray(changes.map(({ count }) => count)),
+  ];
+  await query(countStatement, values, "count_in_index");
 }
+
+const countStatement = `
+insert into order_figures (merchant_id, grain, at, name, key, count)
+select merchant_id, grain, to_timestamp(at / 1000), name, key, count
+from unnest($1::bigint[], $2::text[], $3::float8[], $4::text[], $5::text[], $6::bigint[])
+  as source(merchant_id, grain, at, name, key, count)
+on conflict (merchant_id, grain, at, name, key)
+do update set count = order_figures.count + excluded.count`;
 
 export async function deleteOldFigures(query: Query, now: Instant): Promise<void> {
   for (const [grain, { keepDays }] of grainRows) {

@@ -20,7 +20,7 @@ export const backupLock = 8_583_036;
 
 /** Rows are only added: vacuumed in portions, so that there is never much to freeze. */
 const storage =
-  "autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05";
+  "autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.2";
 
 /** The partition of a month: its name, and its bounds as literals of SQL. */
 export function partitionOf(table: PartitionedTable, month: Instant) {

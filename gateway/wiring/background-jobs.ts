@@ -46,6 +46,7 @@ type Workers = Resources & {
 
 export function startBackgroundJobs(workers: Workers) {
   const { config, clock, log, engine, pendingCards, digests, callbacks, tls, hold } = workers;
+  const { orderIndex } = workers;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, (error) => log(failed, { err: error }));
   /** Not while the installation is on hold. */
@@ -71,7 +72,8 @@ export function startBackgroundJobs(workers: Workers) {
     startWork(deleteEveryMs, destroyCards, "vault.removed_cards_destroy_failed"),
     startWork(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
     startWork(deleteEveryMs, deleteOldTallies, "screening.delete_failed"),
-    startWork(config.portalIndexEveryMs, workers.orderIndex.run, "portal.index_failed"),
+    startWork(orderIndex.writeEveryMs, orderIndex.write, "portal.index_failed"),
+    startWork(config.portalIndexEveryMs, orderIndex.catchUp, "portal.index_failed"),
     startWork(deleteEveryMs, makeDeleteExpired(workers), "portal.delete_failed"),
     startWork(config.portalIndexEveryMs, workers.refused.run, "portal.requests_unkept"),
     startWork(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
@@ -88,7 +90,8 @@ export function startBackgroundJobs(workers: Workers) {
       await destroyCards();
       await destroyCards();
       await deleteOldTallies();
-      await workers.orderIndex.run();
+      await orderIndex.flush();
+      await orderIndex.catchUp();
       await workers.refused.run();
     },
   };

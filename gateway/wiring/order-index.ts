@@ -1,6 +1,6 @@
 /**
  * Fills the portal's tables behind payments (decision 0058): committed orders are kept in memory,
- * the latest version of each, and written together some moments later. What a node did not write,
+ * the latest version of each, and written together a second later. What a node did not write,
  * because it ended or because a command made the step, is found by a sweep through the history.
  */
 import type { Step } from "../orders/advance.ts";
@@ -10,40 +10,70 @@ import { deleteOldFigures, makeOrderIndex } from "../storage/order-index.ts";
 import type { Resources } from "./resources.ts";
 
 /** More than these are left to the sweep: memory is bounded while the database is slow. */
-const pendingMax = 20_000;
+const waitingMax = 20_000;
 const sweepEveryMs = 60_000;
 /** For orders from before there was an index, and again for steps that no node has indexed. */
 const passMs = 400;
 
+/** So many times within it: all orders of a second at once would keep payments waiting. */
+const writesInWait = 8;
+
+/** An order, and when it began to wait, by the process's own clock. */
+type Waiting = { order: Order; readonly since: number };
+
 export type OrderIndexJob = ReturnType<typeof makeOrderIndexJob>;
 
-export function makeOrderIndexJob({ cells, clock }: Resources) {
+export function makeOrderIndexJob({ cells, clock, config }: Resources) {
   const options = { describe: describeOrder, figuresOf, now: clock.now };
   const stores = cells.stores(({ node }) => ({
     ...makeOrderIndex(node, options),
     deleteOld: () => deleteOldFigures(node.query, clock.now()),
   }));
-  let pending = new Map<string, Order>();
+  const waitMs = config.portalIndexEveryMs;
+  /** The one that has waited longest is the first. */
+  const waiting = new Map<string, Waiting>();
   let sweptAt = clock.now();
   let isBehind = false;
-  return { onStep, flush, run };
+  return {
+    onStep,
+    flush,
+    catchUp,
+    writeEveryMs: waitMs / writesInWait,
+    write: () => write(waitMs),
+  };
 
   function onStep({ order }: Pick<Step, "order">): void {
-    if (pending.size < pendingMax || pending.has(order.id)) pending.set(order.id, order);
+    const known = waiting.get(order.id);
+    if (known !== undefined) known.order = order;
+    else if (waiting.size < waitingMax) waiting.set(order.id, { order, since: performance.now() });
   }
 
   /** Resolves when all that was committed here before the call is in the tables. */
-  async function flush(): Promise<void> {
-    const orders = pending;
-    pending = new Map();
-    const byCell = Map.groupBy(orders.values(), ({ merchantId }) => cells.cellOf(merchantId));
+  function flush(): Promise<void> {
+    return write(0);
+  }
+
+  function take(waitedMs: number): readonly Order[] {
+    const since = performance.now() - waitedMs;
+    const taken: Order[] = [];
+    for (const [id, each] of waiting) {
+      if (each.since > since) break;
+      waiting.delete(id);
+      taken.push(each.order);
+    }
+    return taken;
+  }
+
+  async function write(waitedMs: number): Promise<void> {
+    const orders = take(waitedMs);
+    const byCell = Map.groupBy(orders, ({ merchantId }) => cells.cellOf(merchantId));
     const written = await Promise.allSettled(
       [...byCell].map(async ([cell, own]) => {
         try {
           await stores.of(cell).write(own);
         } catch (error) {
-          // For the next flush; a later step of the order has the whole order too.
-          for (const order of own) if (!pending.has(order.id)) onStep({ order });
+          // For the next time; a later step of the order has the whole order too.
+          for (const order of own) if (!waiting.has(order.id)) onStep({ order });
           throw error;
         }
       }),
@@ -52,9 +82,8 @@ export function makeOrderIndexJob({ cells, clock }: Resources) {
     if (failed?.status === "rejected") throw failed.reason;
   }
 
-  /** Also the steps of other programs, and orders from before there was an index. */
-  async function run(): Promise<void> {
-    await flush();
+  /** The steps of other programs, and orders from before there was an index. */
+  async function catchUp(): Promise<void> {
     let stopAt = performance.now() + passMs;
     await stores.each(async ({ walk }) => {
       while (performance.now() < stopAt && (await walk()) > 0);

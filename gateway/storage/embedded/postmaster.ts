@@ -49,10 +49,11 @@ const settings = {
   timezone:                              "UTC",
 
   // Order rows are updated a few times soon after their insert: many small vacuums, no big one.
+  // To analyze a table takes longer than to vacuum it, and payments wait for the core.
   autovacuum_naptime:                    "15s",
   autovacuum_vacuum_scale_factor:        "0.02",
   autovacuum_vacuum_insert_scale_factor: "0.05",
-  autovacuum_analyze_scale_factor:       "0.02",
+  autovacuum_analyze_scale_factor:       "0.2",
   autovacuum_vacuum_cost_limit:          "1000",
 
   // Parameters, failing rows and statements contain sealed cards and personal data. None is ever
