@@ -14,6 +14,7 @@ import { isSerialNumber, type MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import { isHere, livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
+import { plainArray, textArray } from "./gather.ts";
 
 /** All of one cell. */
 export async function keepRefused(
@@ -22,7 +23,7 @@ export async function keepRefused(
   { countMax, now }: { readonly countMax: number; readonly now: Instant },
 ): Promise<void> {
   if (rows.length > 0) {
-    await query(insertStatement, [JSON.stringify(rows.map(packRow))], "keep_refused");
+    await query(insertStatement, columnsOf(rows), "keep_refused");
     for (const merchant of new Set(rows.map(({ merchantId }) => merchantId))) {
       for (const authenticated of [true, false]) {
         await query(trimStatement, [merchant, authenticated, countMax], "trim_refused");
@@ -30,27 +31,37 @@ export async function keepRefused(
     }
   }
   if (dropped.size === 0) return;
-  const counts = [...dropped].map(([merchant_id, count]) => ({ merchant_id, count }));
-  await query(dropStatement, [JSON.stringify(counts), now], "drop_refused");
+  const values = [plainArray([...dropped.keys()]), now, plainArray([...dropped.values()])];
+  await query(dropStatement, values, "drop_refused");
 }
 
-function packRow({ merchantId, serialNumber, entryId, clientOrderId, from, ...row }: RefusedRow) {
-  return {
-    ...{ ...row, merchant_id: merchantId, serial: serialNumber, entry_id: entryId },
-    ...{ client_orderid: clientOrderId, sent_from: from },
-  };
+function columnsOf(rows: readonly RefusedRow[]): readonly string[] {
+  return [
+    plainArray(rows.map(({ merchantId }) => merchantId)),
+    plainArray(rows.map(({ at }) => at)),
+    plainArray(rows.map(({ serialNumber }) => serialNumber)),
+    plainArray(rows.map(({ entryId }) => entryId)),
+    textArray(rows.map(({ operation }) => operation)),
+    textArray(rows.map(({ version }) => version)),
+    textArray(rows.map(({ code }) => code)),
+    plainArray(rows.map(({ authenticated }) => String(authenticated))),
+    textArray(rows.map(({ from }) => from)),
+    textArray(rows.map(({ clientOrderId }) => clientOrderId)),
+    textArray(rows.map(({ document }) => JSON.stringify(document))),
+  ];
 }
 
+/** From arrays: Citus makes no valid statement from an insert that reads a JSON document. */
 const insertStatement = `
 insert into refused_requests (merchant_id, at, serial, entry_id, operation, version, code,
   authenticated, sent_from, client_orderid, document)
 select merchant_id, to_timestamp(at / 1000), serial, entry_id, operation, version, code,
-  authenticated, sent_from, client_orderid, document
-from json_to_recordset($1::json) as kept (merchant_id bigint, at float8, serial uuid,
-  entry_id bigint, operation text, version text, code text, authenticated boolean,
-  sent_from text, client_orderid text, document json)
-where ${livesHere(`in (
-  select (owner ->> 'merchant_id')::bigint from json_array_elements($1::json) as owner)`)}
+  authenticated, sent_from, client_orderid, document::json
+from unnest($1::bigint[], $2::float8[], $3::uuid[], $4::bigint[], $5::text[], $6::text[],
+  $7::text[], $8::boolean[], $9::text[], $10::text[], $11::text[])
+  as source(merchant_id, at, serial, entry_id, operation, version, code, authenticated, sent_from,
+    client_orderid, document)
+where ${livesHere("= any($1::bigint[])")}
 on conflict do nothing`;
 
 const trimStatement = `
@@ -62,15 +73,15 @@ where merchant_id = $1 and authenticated = $2 and (at, serial) <= (
 const dropStatement = `
 insert into dropped_requests as known (merchant_id, day, count)
 select merchant_id, (to_timestamp($2::float8 / 1000) at time zone 'UTC')::date, count
-from json_to_recordset($1::json) as lost (merchant_id bigint, count bigint)
-where ${livesHere(`in (
-  select (owner ->> 'merchant_id')::bigint from json_array_elements($1::json) as owner)`)}
+from unnest($1::bigint[], $3::bigint[]) as lost(merchant_id, count)
+where ${livesHere("= any($1::bigint[])")}
 on conflict (merchant_id, day) do update set count = known.count + excluded.count`;
 
 export async function deleteOldRefused(query: Query, before: Instant): Promise<void> {
   await query("delete from refused_requests where at < to_timestamp($1::float8 / 1000)", [before]);
   await query(
-    "delete from dropped_requests where day < to_timestamp($1::float8 / 1000) - interval '1 day'",
+    `delete from dropped_requests
+     where day < (to_timestamp($1::float8 / 1000) at time zone 'UTC')::date`,
     [before],
   );
 }
