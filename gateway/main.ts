@@ -119,7 +119,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     engine.waits.end();
     await servers.close();
     // While the database is away, claims and commits wait for it: the node stops without them.
-    const done = stopped.then(() => idleOf(engine));
+    const done = stopped.then(() => idleOf(engine)).then(jobs.indexRest);
     await Promise.race([done, delay(config.drainMs, undefined, { ref: false })]);
     await close();
     for (const { reference } of engine.lateApprovals.stop()) {

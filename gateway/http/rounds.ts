@@ -32,8 +32,8 @@ export function makeRounds(gapMs: number): UntilRound {
   }
 
   /**
-   * The handlers go on when this function has returned. The next part waits for a second turn of the
-   * event loop: in the first one the orders of this part leave for the database.
+   * The handlers go on when this function has returned. The next part waits for two turns of the
+   * event loop: in the first of them the orders of this part leave for the database.
    */
   function release(): void {
     const part = waiting.slice(0, partMax);

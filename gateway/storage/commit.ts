@@ -34,8 +34,8 @@ export type CommitOptions = GatherOptions &
  */
 const commitGapMs = 6;
 
-/** While PostgreSQL writes these, the gateway handles the next ones (decision 0045). */
-const beginMax = 48;
+/** While PostgreSQL writes a batch, the gateway handles the next one (decision 0045). */
+const beginWholeMax = 48;
 
 type Begun = Awaited<ReturnType<Begin>>;
 type Moved = Awaited<ReturnType<Commit>>;
@@ -65,7 +65,7 @@ export function makeBegin(query: Query, node: NodeName, options: CommitOptions) 
       if (beginnings.length === 0) await query(probeStatement);
       return steps.map(({ order }) => (written.has(order.id) ? "done" : "taken"));
     },
-    { ...options, retryAlone: true, gapMs: commitGapMs, batchMax: beginMax },
+    { ...options, retryAlone: true, gapMs: commitGapMs, wholeMax: beginWholeMax },
   );
 }
 

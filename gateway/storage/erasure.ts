@@ -192,9 +192,13 @@ const eraseCallbacks = [
    where merchant_id = $1 and order_id = $2`,
 ];
 
-/** A node writes the rest of the row again, because the order's version is newer. */
+/**
+ * A node writes the rest of the row again, because the order's version is newer; one that holds an
+ * earlier version in memory does not.
+ */
 const eraseIndex = `
 update order_index set email = '', last_four = '',
+  version = (select version - 1 from orders where merchant_id = $1 and id = $2),
   words = array(select word from unnest(words) as word where word !~ '^[el]:')
 where merchant_id = $1 and order_id = $2
   and at = (select accepted_at from orders where merchant_id = $1 and id = $2)`;

@@ -39,6 +39,23 @@ test("while a statement is under way the next batch fills", async () => {
   assert.deepEqual(sizes, [1, 3]);
 });
 
+test("of many items a batch takes a third, and the next ones do not wait for the gap", async () => {
+  const sizes: number[] = [];
+  const run = async (items: readonly number[]) => {
+    sizes.push(items.length);
+    return items;
+  };
+  const gapMs = 1_000;
+  const ask = makeGather(run, { wholeMax: 3, gapMs });
+  const startedAt = performance.now();
+
+  const asked = Array.from({ length: 11 }, (_, item) => ask(item));
+  await Promise.all(asked.slice(0, 10));
+
+  assert.deepEqual(sizes, [4, 3, 3]);
+  assert.ok(performance.now() - startedAt < gapMs);
+});
+
 test("with a gap between batches, items of several turns share one", async () => {
   const sizes: number[] = [];
   const run = async (items: readonly number[]) => {

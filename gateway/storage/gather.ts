@@ -12,6 +12,8 @@ import { isClosed, isOfStatement, judge } from "./faults.ts";
 
 export type GatherOptions = {
   readonly batchMax?: number;
+  /** Of more than these a batch takes a third, so that not all that wait are in the same one. */
+  readonly wholeMax?: number;
   /** At most one batch in this time, so that items of several turns of the event loop share one. */
   readonly gapMs?: number;
   readonly onBatch?: (size: number, durationMs: number) => void;
@@ -47,8 +49,9 @@ type Probed = { readonly probe: () => Promise<void> };
  */
 export function makeGather<Item, Result>(
   run: (items: readonly Item[], isRepeated: boolean) => Promise<readonly Result[]>,
-  { batchMax = 256, onBatch, retryAlone = false, retryMs = 0, ...options }: GatherOptions = {},
+  options: GatherOptions = {},
 ): Gather<Item, Result> {
+  const { batchMax = 256, wholeMax = batchMax, retryAlone = false, retryMs = 0, onBatch } = options;
   const isLasting = retryMs === Number.POSITIVE_INFINITY;
   let waiting: Waiting<Item, Result>[] = [];
   let nextProbe: PromiseWithResolvers<void> | undefined;
@@ -75,8 +78,9 @@ export function makeGather<Item, Result>(
   }
 
   async function runBatch(): Promise<void> {
-    const batch = waiting.slice(0, batchMax);
-    waiting = waiting.slice(batchMax);
+    const size = Math.min(batchMax, Math.max(wholeMax, Math.ceil(waiting.length / 3)));
+    const batch = waiting.slice(0, size);
+    waiting = waiting.slice(size);
     const startedAt = performance.now();
     const tested = nextProbe;
     nextProbe = undefined;
@@ -88,7 +92,7 @@ export function makeGather<Item, Result>(
       failures > 0
         ? Math.min(firstGapMs * 2 ** (failures - 1), gapMaxMs)
         : (options.gapMs ?? 0) - tookMs;
-    if (restMs > 0) await setTimeout(restMs);
+    if (restMs > 0 && (failures > 0 || waiting.length < wholeMax)) await setTimeout(restMs);
     waiting = [...left, ...waiting];
     isBusy = false;
     if (waiting.length > 0 || nextProbe !== undefined) start();

@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
 import { asOrderId } from "../values/ids.ts";
 import { asInstant, hours, later, minutes } from "../values/time.ts";
+import { eraseOrder } from "./erasure.ts";
 import { listOrdersAfter } from "./find-orders.ts";
 import { addOrders } from "./generated-orders.ts";
 import { makeOrderIndex } from "./order-index.ts";
@@ -89,4 +90,22 @@ test("new orders, a later version and an earlier one are written together, each 
     { key: "approved", count: 2 },
     { key: "declined", count: 1 },
   ]);
+});
+
+test("an order that was erased does not come back from a node's memory", async () => {
+  await query("truncate order_index, order_figures");
+  const options = { describe: describeOrder, figuresOf, now: () => asInstant(Date.now()) };
+  const { write } = makeOrderIndex(database, options);
+  const [order] = await listOrdersAfter(query, asOrderId("0"), 1);
+  assert.ok(order !== undefined && order.card.lastFour !== "");
+  await write([{ ...order, version: order.version - 1 }]);
+
+  await eraseOrder(database, order, { by: "gw-test", at: asInstant(Date.now()) });
+  await write([order]);
+
+  const [row] = await query<{ known: string }>(
+    "select email || last_four || array_to_string(words, ' ') as known from order_index",
+  );
+  assert.match(row?.known ?? "", /^o:/);
+  assert.doesNotMatch(row?.known ?? "", /\b[el]:/);
 });

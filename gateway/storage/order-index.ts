@@ -103,9 +103,10 @@ type KnownRow = Counted & { readonly orderId: string; readonly version: number }
 
 async function writeRows(query: Query, rows: readonly IndexRow[], options: IndexOptions) {
   if (rows.length === 0) return;
-  const [locked] = await query<{ moved: readonly string[] }>(lockStatement, [], "lock_index");
-  // The next cell counts the orders of a merchant that has moved there.
-  const here = rows.filter(({ merchantId }) => locked?.moved.includes(merchantId) === false);
+  await query("select from order_index_progress for update", [], "lock_index");
+  // Read when the lock is held. The next cell counts the orders of a merchant that has moved there.
+  const moved = await query<{ id: string }>(movedStatement, [], "moved_merchants");
+  const here = rows.filter(({ merchantId }) => !moved.some(({ id }) => id === merchantId));
   const inserted = await query<{ orderId: string }>(addStatement, valuesOf(here), "add_to_index");
   const added = new Set(inserted.map(({ orderId }) => orderId));
   const others = here.filter(({ orderId }) => !added.has(orderId));
@@ -120,9 +121,7 @@ async function writeRows(query: Query, rows: readonly IndexRow[], options: Index
   await writeFigures(query, differences(written, before, options));
 }
 
-const lockStatement = `
-select array(select merchant_id::text from moved_merchants) as moved
-from order_index_progress for update`;
+const movedStatement = "select merchant_id as id from moved_merchants";
 
 const numbers = [
   "merchantId",

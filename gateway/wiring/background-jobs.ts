@@ -52,6 +52,10 @@ export function startBackgroundJobs(workers: Workers) {
   /** Not while the installation is on hold. */
   const startWork = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     start(everyMs, hold.unless(task, undefined), failed);
+  const flushUnlessHeld = hold.unless(orderIndex.flush, undefined);
+  const writeUnlessHeld = hold.unless(orderIndex.write, undefined);
+  /** Several times a second: without an order to write it does not even look for a hold. */
+  const writeIndex = async () => (orderIndex.hasWaited() ? writeUnlessHeld() : undefined);
   const destroyCards = makeCardRetention(workers);
   const tallies = workers.cells.stores(({ node }) => makeDeleteTallies(node.query));
   const deleteOldTallies = () => tallies.each((deletePage) => deletePage(clock.now()));
@@ -72,7 +76,7 @@ export function startBackgroundJobs(workers: Workers) {
     startWork(deleteEveryMs, destroyCards, "vault.removed_cards_destroy_failed"),
     startWork(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
     startWork(deleteEveryMs, deleteOldTallies, "screening.delete_failed"),
-    startWork(orderIndex.writeEveryMs, orderIndex.write, "portal.index_failed"),
+    start(orderIndex.writeEveryMs, writeIndex, "portal.index_failed"),
     startWork(config.portalIndexEveryMs, orderIndex.catchUp, "portal.index_failed"),
     startWork(deleteEveryMs, makeDeleteExpired(workers), "portal.delete_failed"),
     startWork(config.portalIndexEveryMs, workers.refused.run, "portal.requests_unkept"),
@@ -83,6 +87,8 @@ export function startBackgroundJobs(workers: Workers) {
   ];
   return {
     stop: () => Promise.all(stops.map((stop) => stop())),
+    /** When it fails, a node that looks through the history indexes them within a minute. */
+    indexRest: () => flushUnlessHeld().catch(() => undefined),
     /** Deletes and destroys at once what is due to be: a condemned card by the second run. */
     async cleanUp(): Promise<void> {
       await keepAllPartitions();

@@ -16,7 +16,7 @@ const sweepEveryMs = 60_000;
 const passMs = 400;
 
 /** So many times within it: all orders of a second at once would keep payments waiting. */
-const writesInWait = 8;
+const writesInWait = 4;
 
 /** An order, and when it began to wait, by the process's own clock. */
 type Waiting = { order: Order; readonly since: number };
@@ -34,11 +34,10 @@ export function makeOrderIndexJob({ cells, clock, config }: Resources) {
   const waiting = new Map<string, Waiting>();
   let sweptAt = clock.now();
   let isBehind = false;
+  let running = Promise.resolve();
   return {
-    onStep,
-    flush,
-    catchUp,
-    writeEveryMs: waitMs / writesInWait,
+    ...{ onStep, flush, catchUp, writeEveryMs: waitMs / writesInWait },
+    hasWaited: () => isOld(waiting.values().next().value, waitMs),
     write: () => write(waitMs),
   };
 
@@ -53,19 +52,24 @@ export function makeOrderIndexJob({ cells, clock, config }: Resources) {
     return write(0);
   }
 
+  /** One after the other. */
+  function write(waitedMs: number): Promise<void> {
+    const next = running.catch(() => undefined).then(() => writeNow(take(waitedMs)));
+    running = next;
+    return next;
+  }
+
   function take(waitedMs: number): readonly Order[] {
-    const since = performance.now() - waitedMs;
     const taken: Order[] = [];
     for (const [id, each] of waiting) {
-      if (each.since > since) break;
+      if (!isOld(each, waitedMs)) break;
       waiting.delete(id);
       taken.push(each.order);
     }
     return taken;
   }
 
-  async function write(waitedMs: number): Promise<void> {
-    const orders = take(waitedMs);
+  async function writeNow(orders: readonly Order[]): Promise<void> {
     const byCell = Map.groupBy(orders, ({ merchantId }) => cells.cellOf(merchantId));
     const written = await Promise.allSettled(
       [...byCell].map(async ([cell, own]) => {
@@ -97,4 +101,8 @@ export function makeOrderIndexJob({ cells, clock, config }: Resources) {
     });
     isBehind = left.includes(true);
   }
+}
+
+function isOld(each: Waiting | undefined, waitedMs: number): boolean {
+  return each !== undefined && each.since <= performance.now() - waitedMs;
 }

@@ -1,11 +1,12 @@
 -- compatible-from: 0001
--- locks: nothing
+-- locks: the portal's index, for an instant
 -- PostgreSQL reads thirty thousand rows of a table to analyze it, a third of a second of a core, and
 -- did so every fifteen seconds at five hundred orders a second: payments waited for that core. Its
 -- planner reckons with a table's present size anyway, and only the shares of values grow old.
 alter table orders set (autovacuum_analyze_scale_factor = 0.2);
 alter table callbacks set (autovacuum_analyze_scale_factor = 0.2);
 alter table order_index set (autovacuum_analyze_scale_factor = 0.2);
+alter table order_figures set (autovacuum_analyze_threshold = 1000);
 do $$
 declare
   place regclass;
