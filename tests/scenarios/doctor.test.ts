@@ -207,8 +207,8 @@ test("orders in doubt and callbacks that nobody takes", async () => {
   await query(
     `insert into callbacks
        (merchant_id, order_id, sequence, serial, url, receiver, made_at, due_at, tries)
-     select merchant_id, id, 99, $2, 'https://shop.example/a?b=word', 'shop.example', now(),
-       now() - interval '1 hour', 4 from orders where id = $1`,
+     values (101, $1, 99, $2, 'https://shop.example/a?b=word', 'shop.example', now(),
+       now() - interval '1 hour', 4)`,
     [order["gw-order-id"], order["serial-number"]],
   );
 
