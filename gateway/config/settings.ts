@@ -138,7 +138,7 @@ export const settings = {
   user:                 setting("GW_USER",                      text,        "a login",               "",               "who runs a command of `gw`, for the audit and for the rights of a user of that login; when empty, the user of the machine"),
   usersOnly:            setting("GW_USERS_ONLY",                onOff,       "on or off",             false,            "whether commands of `gw` are for users alone (`gw user add`); otherwise a login of the machine that is no user has all rights"),
   portalIdleMs:         setting("GW_PORTAL_IDLE_S",             seconds,     "seconds",               900_000,          "after so long without a request a session of the portal ends"),
-  portalIndexEveryMs:   setting("GW_PORTAL_INDEX_EVERY_S",      seconds,     "seconds",               1_000,            "how long an order waits before a node writes it to what the portal lists and counts"),
+  portalIndexEveryMs:   setting("GW_PORTAL_INDEX_EVERY_S",      seconds,     "seconds",               1_000,            "how long an open order waits before a node writes it to what the portal lists and counts"),
   portalSessionMs:      setting("GW_PORTAL_SESSION_S",          seconds,     "seconds",               43_200_000,       "how long a session of the portal may last at all"),
   refusedRequestsMax:   setting("GW_REFUSED_REQUESTS_MAX",      whole,       "a number, or 0 for none", 1_000,            "refused requests that are kept of a merchant for the portal, masked, each with at most 8 KB: so many of those that the merchant has signed, and as many of all others"),
   refusedRequestsKeepDays: setting("GW_REFUSED_REQUESTS_KEEP_DAYS", whole,   "days",                  30,               "how long refused requests are kept"),

@@ -55,7 +55,7 @@ export function startBackgroundJobs(workers: Workers) {
   const flushUnlessHeld = hold.unless(orderIndex.flush, undefined);
   const writeUnlessHeld = hold.unless(orderIndex.write, undefined);
   /** Several times a second: without an order to write it does not even look for a hold. */
-  const writeIndex = async () => (orderIndex.hasWaited() ? writeUnlessHeld() : undefined);
+  const writeIndex = async () => (orderIndex.hasWaiting() ? writeUnlessHeld() : undefined);
   const destroyCards = makeCardRetention(workers);
   const tallies = workers.cells.stores(({ node }) => makeDeleteTallies(node.query));
   const deleteOldTallies = () => tallies.each((deletePage) => deletePage(clock.now()));

@@ -1,7 +1,8 @@
 /**
  * Fills the portal's tables behind payments (decision 0058): committed orders are kept in memory,
- * the latest version of each, and written together a second later. What a node did not write,
- * because it ended or because a command made the step, is found by a sweep through the history.
+ * the latest version of each, and written together, open ones a second later. What a node did not
+ * write, because it ended or because a command made the step, is found by a sweep through the
+ * history.
  */
 import type { Step } from "../orders/advance.ts";
 import type { Order } from "../orders/order.ts";
@@ -15,7 +16,7 @@ const sweepEveryMs = 60_000;
 /** For orders from before there was an index, and again for steps that no node has indexed. */
 const passMs = 400;
 
-/** So many times within it: all orders of a second at once would keep payments waiting. */
+/** So many times in a second: all of its orders at once would keep payments waiting. */
 const writesInWait = 4;
 
 /** An order, and when it began to wait, by the process's own clock. */
@@ -30,14 +31,13 @@ export function makeOrderIndexJob({ cells, clock, config }: Resources) {
     deleteOld: () => deleteOldFigures(node.query, clock.now()),
   }));
   const waitMs = config.portalIndexEveryMs;
-  /** The one that has waited longest is the first. */
   const waiting = new Map<string, Waiting>();
   let sweptAt = clock.now();
   let isBehind = false;
   let running = Promise.resolve();
   return {
     ...{ onStep, flush, catchUp, writeEveryMs: waitMs / writesInWait },
-    hasWaited: () => isOld(waiting.values().next().value, waitMs),
+    hasWaiting: () => waiting.size > 0,
     write: () => write(waitMs),
   };
 
@@ -59,14 +59,14 @@ export function makeOrderIndexJob({ cells, clock, config }: Resources) {
     return next;
   }
 
+  /** An open order waits, so that it is written once with all its steps of a second. */
   function take(waitedMs: number): readonly Order[] {
-    const taken: Order[] = [];
-    for (const [id, each] of waiting) {
-      if (!isOld(each, waitedMs)) break;
-      waiting.delete(id);
-      taken.push(each.order);
-    }
-    return taken;
+    const since = performance.now() - waitedMs;
+    const taken = [...waiting.values()].filter(
+      (each) => hasEnded(each.order) || each.since <= since,
+    );
+    for (const { order } of taken) waiting.delete(order.id);
+    return taken.map(({ order }) => order);
   }
 
   async function writeNow(orders: readonly Order[]): Promise<void> {
@@ -103,6 +103,6 @@ export function makeOrderIndexJob({ cells, clock, config }: Resources) {
   }
 }
 
-function isOld(each: Waiting | undefined, waitedMs: number): boolean {
-  return each !== undefined && each.since <= performance.now() - waitedMs;
+function hasEnded({ transaction }: Order): boolean {
+  return transaction.finishedAt !== undefined;
 }
