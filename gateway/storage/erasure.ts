@@ -11,6 +11,7 @@ import { isHere, livesHere } from "./cells.ts";
 import { besideOthers, type Database, type Query } from "./database.ts";
 import { isOpen, refusedTries } from "./find-orders.ts";
 import { plainArray } from "./gather.ts";
+import { lockIndex } from "./order-index.ts";
 
 /** Orders a statement looks at, so that payments do not notice it. */
 const pageSize = 1_000;
@@ -150,7 +151,9 @@ export function eraseOrder(
     );
     await eraseHistory(query, key);
     await query(addNote, [...key, row.version + 1, at, by, JSON.stringify([noteOf("erased")])]);
-    for (const statement of [...eraseCallbacks, eraseIndex]) await query(statement, key);
+    for (const statement of eraseCallbacks) await query(statement, key);
+    await query(lockIndex);
+    await query(eraseIndex, key);
     for (const cardId of cards) await eraseReferences(query, [merchantId, cardId, at]);
     return { cards: cards.map((cardId) => ({ merchantId: asMerchantId(merchantId), cardId })) };
   });
@@ -219,6 +222,9 @@ async function eraseReferences(query: Query, [merchantId, cardId, at]: readonly 
   }
 }
 
+// biome-ignore format: a list
+const erasedTables = ["orders", "order_history", "callbacks", "callback_attempts", "order_index", "card_references"];
+
 /**
  * Frees earlier versions of changed rows, unless an older transaction still sees them. The disk and
  * the write-ahead log may have their bytes for longer.
@@ -226,10 +232,7 @@ async function eraseReferences(query: Query, [merchantId, cardId, at]: readonly 
 export async function vacuumErased(database: Pick<Database, "connect">): Promise<void> {
   const client = await database.connect();
   try {
-    for (const table of ["orders", "order_history", "callbacks", "callback_attempts"]) {
-      await client.query(`vacuum ${table}`);
-    }
-    await client.query("vacuum card_references");
+    for (const table of erasedTables) await client.query(`vacuum ${table}`);
   } finally {
     await client.end();
   }

@@ -12,9 +12,12 @@ import { isClosed, isOfStatement, judge } from "./faults.ts";
 
 export type GatherOptions = {
   readonly batchMax?: number;
-  /** Of more than these a batch takes a third, so that not all that wait are in the same one. */
+  /** A batch has at most these, or a third of the items that wait: not all are to wait for one. */
   readonly wholeMax?: number;
-  /** At most one batch in this time, so that items of several turns of the event loop share one. */
+  /**
+   * At most one batch in this time, so that items of several turns of the event loop share one;
+   * without a rest while `wholeMax` items wait.
+   */
   readonly gapMs?: number;
   readonly onBatch?: (size: number, durationMs: number) => void;
   /** Run each item alone after a failure that is a bug's: one of them may have caused it. */

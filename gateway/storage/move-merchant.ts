@@ -21,6 +21,7 @@ import {
 } from "./copy-rows.ts";
 import type { Database, Query } from "./database.ts";
 import { isLocked } from "./faults.ts";
+import { lockIndex } from "./order-index.ts";
 
 /** Statements of other merchants wait no longer than this for the fence. */
 const lockWaitMs = 200;
@@ -70,6 +71,7 @@ export async function moveMerchant(
   }
   await liftFence(to, merchant, mark);
   const stoppedMs = Math.round(performance.now() - stoppedAt);
+  await beginWalksAnew(to);
   const left = await findFence(from, merchant);
   await report("Deleting the rows of the old cell");
   for (const table of tables) await deleteRows(from, table, merchant, left);
@@ -245,7 +247,7 @@ async function copyAll(pair: Pair, tables: readonly Table[], merchant: MerchantI
  * in its old cell: the copy is fenced. A fence that another run has set meanwhile stays.
  */
 async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: MerchantId) {
-  const { from, to } = pair;
+  const { from } = pair;
   const mark = await fence(from, merchant);
   const lift = async () => {
     await liftFence(from, merchant, mark);
@@ -256,7 +258,6 @@ async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: M
     await awaitWriters(from, tables);
     const isLasting = ({ name }: Table) => !expiringTables.includes(name);
     const changed = await copyChanges(pair, tables, merchant, isLasting);
-    await beginWalksAnew(to);
     return { changed, lift };
   } catch (error) {
     await lift().catch(() => undefined);
@@ -266,6 +267,9 @@ async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: M
 
 async function beginWalksAnew({ query }: Database): Promise<void> {
   await query("update retention_walks set after_id = 0 where days > 0");
+  // Nodes drop orders of a fenced merchant without indexing them.
+  const earlier = "now() - interval '5 minutes'";
+  await query(`update order_index_progress set swept_at = ${earlier} where swept_at > ${earlier}`);
 }
 
 /**
@@ -273,11 +277,12 @@ async function beginWalksAnew({ query }: Database): Promise<void> {
  * lock is waited for. A server that is away ends the run: an operator starts it again.
  */
 async function awaitWriters({ transaction }: Database, tables: readonly Table[]): Promise<void> {
-  for (const { name } of tables) {
+  const locks = [...tables.map(({ name }) => `lock table ${name} in share mode`), lockIndex];
+  for (const lock of locks) {
     for (let isFree = false; !isFree; ) {
       isFree = await transaction(async (query) => {
         await query(`set local lock_timeout = ${lockWaitMs}`);
-        await query(`lock table ${name} in share mode`);
+        await query(lock);
         return true;
       }).catch(async (error) => {
         if (!isLocked(error)) throw error;

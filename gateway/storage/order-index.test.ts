@@ -109,3 +109,35 @@ test("an order that was erased does not come back from a node's memory", async (
   assert.match(row?.known ?? "", /^o:/);
   assert.doesNotMatch(row?.known ?? "", /\b[el]:/);
 });
+
+test("an order that is erased while a node indexes it is erased there too", async () => {
+  await query("truncate order_index, order_figures");
+  const [, order] = await listOrdersAfter(query, asOrderId("0"), 2);
+  assert.ok(order !== undefined && order.card.lastFour !== "");
+  const [written, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const transaction: typeof database.transaction = (work) =>
+    database.transaction(async (inside) => {
+      const result = await work(inside);
+      written.resolve();
+      await released.promise;
+      return result;
+    });
+  const options = { describe: describeOrder, figuresOf, now: () => asInstant(Date.now()) };
+  const writing = makeOrderIndex({ ...database, transaction }, options).write([order]);
+  await written.promise;
+
+  const erasing = eraseOrder(database, order, { by: "gw-test", at: asInstant(Date.now()) });
+  await Promise.race([erasing, untilOneWaits()]);
+  released.resolve();
+  await Promise.all([writing, erasing]);
+
+  const [row] = await query<{ known: string }>(
+    "select email || last_four || array_to_string(words, ' ') as known from order_index",
+  );
+  assert.match(row?.known ?? "", /^o:/);
+  assert.doesNotMatch(row?.known ?? "", /\b[el]:/);
+});
+
+async function untilOneWaits(): Promise<void> {
+  while ((await query("select from pg_locks where not granted")).length === 0);
+}

@@ -103,7 +103,7 @@ type KnownRow = Counted & { readonly orderId: string; readonly version: number }
 
 async function writeRows(query: Query, rows: readonly IndexRow[], options: IndexOptions) {
   if (rows.length === 0) return;
-  await query("select from order_index_progress for update", [], "lock_index");
+  await query(lockIndex, [], "lock_index");
   // Read when the lock is held. The next cell counts the orders of a merchant that has moved there.
   const moved = await query<{ id: string }>(movedStatement, [], "moved_merchants");
   const here = rows.filter(({ merchantId }) => !moved.some(({ id }) => id === merchantId));
@@ -120,6 +120,9 @@ async function writeRows(query: Query, rows: readonly IndexRow[], options: Index
   const written = here.filter((row) => added.has(row.orderId) || newer.includes(row));
   await writeFigures(query, differences(written, before, options));
 }
+
+/** Held by a writer until it commits. */
+export const lockIndex = "select from order_index_progress for update";
 
 const movedStatement = "select merchant_id as id from moved_merchants";
 

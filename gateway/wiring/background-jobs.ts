@@ -87,7 +87,7 @@ export function startBackgroundJobs(workers: Workers) {
   ];
   return {
     stop: () => Promise.all(stops.map((stop) => stop())),
-    /** When it fails, a node that looks through the history indexes them within a minute. */
+    /** When it fails, the next sweep of a running node finds them in the history. */
     indexRest: () => flushUnlessHeld().catch(() => undefined),
     /** Deletes and destroys at once what is due to be: a condemned card by the second run. */
     async cleanUp(): Promise<void> {

@@ -16,7 +16,7 @@ const sweepEveryMs = 60_000;
 /** For orders from before there was an index, and again for steps that no node has indexed. */
 const passMs = 400;
 
-/** So many times in a second: all of its orders at once would keep payments waiting. */
+/** So many times in that wait: all orders of a second at once would keep payments waiting. */
 const writesInWait = 4;
 
 /** An order, and when it began to wait, by the process's own clock. */
