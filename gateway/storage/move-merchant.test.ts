@@ -67,6 +67,9 @@ test("a move that is cut short at any point is gone on with, and loses nothing",
   const [row] = await server.database.query("select cell from merchants where id = 101");
   assert.deepEqual(row, { cell: "other" });
   assert.deepEqual(await server.database.query("select from merchant_moves"), []);
+  // The new cell looks again for orders that no node has indexed.
+  const isSwept = "select from order_index_progress where swept_at > now() - interval '4 minutes'";
+  assert.deepEqual(await other.query(isSwept), []);
 });
 
 test("a node with an old configuration cannot read or write in the cell that was left", async () => {

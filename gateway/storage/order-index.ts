@@ -117,7 +117,7 @@ async function writeRows(query: Query, rows: readonly IndexRow[], options: Index
     return stored === undefined || stored.version < version;
   });
   if (newer.length > 0) await query(replaceStatement, valuesOf(newer));
-  const written = here.filter((row) => added.has(row.orderId) || newer.includes(row));
+  const written = [...here.filter(({ orderId }) => added.has(orderId)), ...newer];
   await writeFigures(query, differences(written, before, options));
 }
 

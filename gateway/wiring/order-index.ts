@@ -16,7 +16,7 @@ const sweepEveryMs = 60_000;
 /** For orders from before there was an index, and again for steps that no node has indexed. */
 const passMs = 400;
 
-/** So many times in that wait: all orders of a second at once would keep payments waiting. */
+/** While an open order waits, the node writes so often: all of a second at once delays payments. */
 const writesInWait = 4;
 
 /** An order, and when it began to wait, by the process's own clock. */
@@ -24,7 +24,12 @@ type Waiting = { order: Order; readonly since: number };
 
 export type OrderIndexJob = ReturnType<typeof makeOrderIndexJob>;
 
-export function makeOrderIndexJob({ cells, clock, config }: Resources) {
+type Dependencies = Pick<Resources, "cells"> & {
+  readonly clock: Pick<Resources["clock"], "now">;
+  readonly config: Pick<Resources["config"], "portalIndexEveryMs">;
+};
+
+export function makeOrderIndexJob({ cells, clock, config }: Dependencies) {
   const options = { describe: describeOrder, figuresOf, now: clock.now };
   const stores = cells.stores(({ node }) => ({
     ...makeOrderIndex(node, options),
@@ -52,7 +57,7 @@ export function makeOrderIndexJob({ cells, clock, config }: Resources) {
     return write(0);
   }
 
-  /** One after the other. */
+  /** Each write waits for the one before it. */
   function write(waitedMs: number): Promise<void> {
     const next = running.catch(() => undefined).then(() => writeNow(take(waitedMs)));
     running = next;

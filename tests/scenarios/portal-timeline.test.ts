@@ -152,3 +152,14 @@ test("a merchant's user sees what was answered, and no message", async () => {
   assert.ok(body.timeline.every(({ messages }) => messages === undefined));
   assert.ok(body.timeline.some(({ seen }) => seen !== undefined));
 });
+
+test("a gateway that stops lists its last orders in the portal", async (t) => {
+  const own = await startWorld(t);
+  const order = await own.merchant().sale();
+
+  await own.restart();
+
+  const { query } = own.installation.database;
+  const rows = await query("select from order_index where order_id = $1", [order["gw-order-id"]]);
+  assert.equal(rows.length, 1);
+});

@@ -30,3 +30,9 @@ export function makeSell(database: Database) {
     return id;
   };
 }
+
+/** The orders that the portal lists, by their ids. */
+export async function listIndexed({ query }: Database): Promise<readonly string[]> {
+  const rows = await query<{ id: string }>("select order_id as id from order_index order by 1");
+  return rows.map(({ id }) => id);
+}

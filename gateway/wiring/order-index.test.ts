@@ -1,0 +1,41 @@
+/** When a node writes its orders to the portal's tables, in a real database. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { Order } from "../orders/order.ts";
+import { makeCells } from "../storage/cells.ts";
+import { listOrdersAfter } from "../storage/find-orders.ts";
+import { startDatabase } from "../storage/testing/database-for-tests.ts";
+import { listIndexed, makeSell } from "../storage/testing/sales.ts";
+import { asOrderId } from "../values/ids.ts";
+import { systemClock } from "../values/time.ts";
+import { makeOrderIndexJob } from "./order-index.ts";
+
+const server = await startDatabase();
+after(() => server.stop());
+const main = { node: server.database, vault: server.database };
+const cells = makeCells({ main, open: () => main, waitMs: 100, onFailed: () => undefined });
+cells.follow({ current: () => ({ cells: [], cellOf: new Map() }), reload: async () => undefined });
+const sell = makeSell(server.database);
+await sell();
+await sell();
+const [ended, other] = await listOrdersAfter(server.database.query, asOrderId("0"), 2);
+assert.ok(ended !== undefined && other !== undefined);
+const open: Order = { ...other, transaction: { ...other.transaction, finishedAt: undefined } };
+
+test("an order that has ended is written with the next ones, an open one waits", async () => {
+  const config = { portalIndexEveryMs: 3_600_000 };
+  const job = makeOrderIndexJob({ cells, clock: systemClock, config });
+  assert.equal(job.hasWaiting(), false);
+  job.onStep({ order: ended });
+  job.onStep({ order: open });
+
+  const writing = job.write();
+  await job.write();
+  const atFirst = [await listIndexed(server.database), job.hasWaiting()];
+  await writing;
+  await job.flush();
+
+  assert.deepEqual(atFirst, [[ended.id], true]);
+  assert.deepEqual(await listIndexed(server.database), [ended.id, open.id]);
+  assert.equal(job.hasWaiting(), false);
+});
