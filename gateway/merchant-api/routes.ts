@@ -33,7 +33,7 @@ export type RoutesOptions = PipelineDependencies &
   };
 
 /** Requests that change something are handled in rounds; most wait for a commit anyway. */
-const roundGapMs = 10;
+const roundGapMs = 12;
 
 export function merchantRoutes(options: RoutesOptions): readonly HttpRoute[] {
   const { pathWord, wire } = options;

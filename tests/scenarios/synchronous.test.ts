@@ -80,13 +80,13 @@ const endsWithin = { timeout: 60_000 };
 
 test("a gateway that ends answers the requests that wait", endsWithin, async (t) => {
   const world = await joinWorld(t);
-  // The reversal would end the doubt before the answer is sent.
-  await world.bank.setSwitches({ lostAnswerShare: 1 });
+  // The clock goes on while the gateway ends, and a reversal could end the doubt before the answer.
+  await world.bank.setSwitches({ lostAnswerShare: 1, reversalCode: "96" });
   const asked = world.merchant().endpoint("plain").sync.sale(saleFields());
   await world.bank.waitForMessage({ mti: "0200" });
 
   await world.restart();
-  await world.bank.setSwitches({ lostAnswerShare: 0 });
+  await world.bank.setSwitches({ lostAnswerShare: 0, reversalCode: null });
 
   assert.equal((await asked).status, "processing");
 });
