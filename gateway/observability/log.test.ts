@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CardNumber } from "../values/card-number.ts";
 import { Secret } from "../values/secret.ts";
-import { makeLog, maskDigits } from "./log.ts";
+import { makeLog, makeReportFailures, maskDigits } from "./log.ts";
 
 // biome-ignore format: a table
 const masked: readonly (readonly [line: string, shown: string])[] = [
@@ -118,5 +118,26 @@ test("what is below the level is not written", () => {
   assert.deepEqual(
     lines.map((line) => JSON.parse(line).level),
     [40, 50],
+  );
+});
+
+test("a job that goes on failing is logged once in ten seconds, with what was left out", () => {
+  const lines: { readonly event: string; readonly unreported?: number }[] = [];
+  const log = makeLog("info", { write: (line) => void lines.push(JSON.parse(line)) });
+  let now = 0;
+  const report = makeReportFailures(log, "order.claim_failed", () => now);
+
+  for (now = 0; now <= 20_000; now += 1_000) report(new Error("the database is away"));
+  now = 60_000;
+  report(new Error("it is away again"));
+
+  assert.deepEqual(
+    lines.map(({ event, unreported }) => [event, unreported]),
+    [
+      ["order.claim_failed", undefined],
+      ["order.claim_failed", 9],
+      ["order.claim_failed", 9],
+      ["order.claim_failed", undefined],
+    ],
   );
 });

@@ -27,6 +27,26 @@ export function makeLog(level: string, destination: Pick<DestinationStream, "wri
   };
 }
 
+const failuresEveryMs = 10_000;
+
+/**
+ * For a job that fails many times in a row, as all do while the database is away: the first failure
+ * is logged, and then one in ten seconds, with the number of those before it that were not.
+ */
+export function makeReportFailures(log: Log, event: EventName, now = () => performance.now()) {
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  let unreported = 0;
+  return (error: unknown): void => {
+    const at = now();
+    if (at - reportedAt < failuresEveryMs) {
+      unreported += 1;
+      return;
+    }
+    log(event, unreported === 0 ? { err: error } : { err: error, unreported });
+    [reportedAt, unreported] = [at, 0];
+  };
+}
+
 // The gateway's own ids are digits too, and operators search for them: they are skipped by name.
 // Everything else that passes the Luhn check is masked, even if it is not a card number.
 const ownIds: ReadonlySet<string> = new Set([

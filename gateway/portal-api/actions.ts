@@ -4,6 +4,7 @@
  * it. A click that is repeated begins nothing new: the same request is answered with the same
  * transaction.
  */
+import type { Advance } from "../orders/advance.ts";
 import type { OperatorEvent } from "../orders/events.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
 import { Failure, failures } from "../values/failure.ts";
@@ -19,6 +20,8 @@ export type ActionOptions = OrderOptions & {
   /** Through the engine, as the merchant's own request would go. */
   readonly followUp: (order: Order, terms: FollowUpTerms) => Promise<Order | Failure>;
   readonly decideDoubt: (order: Order, event: OperatorEvent) => Promise<Order | Problem>;
+  /** Of operators' events: what `decideDoubt` would do. */
+  readonly advance: Advance;
   readonly receiptIdOf: (
     order: Order,
   ) => Extract<OperatorEvent, { kind: "settled_as_done" }>["receiptId"];
@@ -71,7 +74,7 @@ export function actionHandlers(options: ActionOptions) {
       const money = readAmount(order, amount);
       if (money === null) return badAmount;
       if (action !== "capture" && action !== "return")
-        return previewDecision(order, action, caller);
+        return previewDecision(order, action, { caller, advance: options.advance });
       const begun = previewOf(order, action, money, caller.now);
       if (begun instanceof Failure) {
         return { isAllowed: false, why: describeFailure(begun), code: begun.code };

@@ -2,8 +2,8 @@
  * What an operator may decide about an order in doubt, and what would follow: both by the tables
  * that decide it.
  */
-import { preview } from "../orders/advance.ts";
-import { bankIsAsked, type OperatorEvent } from "../orders/events.ts";
+import { type Advance, preview } from "../orders/advance.ts";
+import { bankIsAsked, mayArrive, type OperatorEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { inDoubtOf, isInDoubt } from "../orders/prior-attempts.ts";
 import { Failure } from "../values/failure.ts";
@@ -16,18 +16,25 @@ import { type ActionPreview, type Decision, decisions, viewMoney } from "./shape
 export function decisionsFor(order: Order, caller: Caller): readonly Decision[] {
   if (caller.merchantId !== undefined || !isInDoubt(order)) return [];
   const resting = order.owed && { ...order.owed, resting: true as const };
-  return decisions.filter(
-    (each) => !(meet({ ...order, owed: resting }, each, caller) instanceof Failure),
-  );
+  return decisions.filter((each) => {
+    const met = preview({ ...order, owed: resting }, eventOf(each, caller), caller.now);
+    return !(met instanceof Failure);
+  });
 }
 
-export function previewDecision(order: Order, decision: Decision, caller: Caller): ActionPreview {
+/** `advance` is the same that the decision itself goes through. */
+export function previewDecision(
+  order: Order,
+  decision: Decision,
+  { caller, advance }: { readonly caller: Caller; readonly advance: Advance },
+): ActionPreview {
   if (caller.merchantId !== undefined) return refusals.not_allowed;
   if (!isInDoubt(order)) return refusals.not_in_doubt;
-  const met = meet(order, decision, caller);
-  if (met === bankIsAsked) return refusals.bank_is_asked;
-  if (met instanceof Failure) return refusals.not_in_this_stage;
-  const { stage } = met.transaction;
+  const step = advance(order, eventOf(decision, caller), caller.now);
+  if (step === bankIsAsked) return refusals.bank_is_asked;
+  if (step === mayArrive) return refusals.may_arrive;
+  if (step instanceof Failure) return refusals.not_in_this_stage;
+  const { stage } = step.order.transaction;
   const { amount } = inDoubtOf(order);
   return {
     ...{ isAllowed: true, of: order.transaction.kind, amount: viewMoney(amount) },
@@ -35,10 +42,10 @@ export function previewDecision(order: Order, decision: Decision, caller: Caller
   };
 }
 
-function meet(order: Order, decision: Decision, { account, now }: Caller): Order | Failure {
+function eventOf(decision: Decision, { account }: Caller): OperatorEvent {
   const told = { by: account.login, why: "a preview", receiptId: asReceiptId("0") };
   // Each kind takes some of these facts.
-  return preview(order, { kind: events[decision], ...told } as OperatorEvent, now);
+  return { kind: events[decision], ...told } as OperatorEvent;
 }
 
 const events = {
@@ -53,6 +60,11 @@ const refusals = {
   bank_is_asked: refuse(
     "bank_is_asked",
     "The acquirer is being asked at this moment. Try again in a minute.",
+  ),
+  may_arrive: refuse(
+    "may_arrive",
+    "A message had no answer. It may still reach the acquirer and undo this decision. " +
+      "Try again in a minute.",
   ),
   not_in_this_stage: refuse(
     "not_in_this_stage",

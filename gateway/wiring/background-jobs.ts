@@ -4,6 +4,7 @@ import { every } from "../engine/claim.ts";
 import { makeRetention } from "../engine/retention.ts";
 import type { ServerTls } from "../http/tls.ts";
 import type { EventName } from "../observability/events.ts";
+import { makeReportFailures } from "../observability/log.ts";
 import { type Audit, signNewest } from "../storage/audit.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { claimDueExchanges, postponeExchange } from "../storage/delivered-keys.ts";
@@ -48,7 +49,7 @@ export function startBackgroundJobs(workers: Workers) {
   const { config, clock, log, engine, pendingCards, digests, callbacks, tls, hold } = workers;
   const { orderIndex } = workers;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
-    every(everyMs, task, (error) => log(failed, { err: error }));
+    every(everyMs, task, makeReportFailures(log, failed));
   /** Not while the installation is on hold. */
   const startWork = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     start(everyMs, hold.unless(task, undefined), failed);

@@ -4,7 +4,7 @@
  * operator has seen it.
  */
 import { type Config, userName } from "../config/config.ts";
-import { makeAdvance } from "../orders/advance.ts";
+import { type Advance, makeAdvance } from "../orders/advance.ts";
 import { type ApplyDependencies, makeApply } from "../orders/apply.ts";
 import { bankIsAsked, mayArrive, type OperatorEvent, type OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
@@ -34,7 +34,7 @@ export function makeReport({ config, cells, database }: Place): OperatorReport {
   const name = makeFixedName(`gw-${userName()}`);
   const stores = cells.stores(({ node }) => makeCommit(node.query, name, options));
   const steps: Omit<ApplyDependencies, "clock"> = {
-    advance: makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected }),
+    advance: makeOperatorAdvance(config),
     commit: (step) =>
       stores.call(step.order.merchantId, (commit, isAgain) => commit(step, isAgain)),
     load: () => Promise.reject(stale),
@@ -47,6 +47,10 @@ export function makeReport({ config, cells, database }: Place): OperatorReport {
       return stale;
     });
   };
+}
+
+export function makeOperatorAdvance(config: Config): Advance {
+  return makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected });
 }
 
 function unexpected(): never {

@@ -61,7 +61,7 @@ import {
   showTotp,
 } from "../vault/totp.ts";
 import type { Engine } from "./engine.ts";
-import { decideDoubt, makeReport } from "./operator-events.ts";
+import { decideDoubt, makeOperatorAdvance, makeReport } from "./operator-events.ts";
 import type { OrderIndexJob } from "./order-index.ts";
 import { type OpenDesk, openPortalConfiguration } from "./portal-configuration.ts";
 import { makePortalNames, makePortalReads, makeShownMessages } from "./portal-reads.ts";
@@ -157,6 +157,7 @@ function openOrders(dependencies: Dependencies) {
       const accepted = await orders.followUp(entryPoint, { wanted, serialNumber, request });
       return accepted instanceof Failure ? accepted : accepted.order;
     },
+    advance: makeOperatorAdvance(config),
     async decideDoubt(order: Order, event: OperatorEvent) {
       const decided = await decideDoubt(report, order, event);
       if (!(decided instanceof Problem)) dependencies.orderIndex.onStep({ order: decided });

@@ -191,6 +191,28 @@ test("doubt is settled in the portal only as it was shown", async () => {
   assert.deepEqual(decided?.facts, { by: "ann", why: "the bank says no" });
 });
 
+test("a preview refuses a decision that a message on its way could undo", async () => {
+  await world.bank.setSwitches({ lostAnswerShare: 1, reversalCode: "05" });
+  const { "gw-order-id": order } = await merchant.sale({});
+  await world.bank.waitForMessage({ mti: "0200" });
+  const action = "settle-not-done" as const;
+  const preview = async () =>
+    (await ann.call("POST /orders/preview/:order", { order, action })).body;
+
+  // GW_ACQUIRER_ANSWER_TIMEOUT_S and GW_LEASE_SLACK_S.
+  await world.pass(30_000);
+  const early = await preview();
+  const { version } = (await ann.call("GET /orders/:order", { order })).body;
+  const decision = { order, version, outcome: "not-done", reason: "not booked" } as const;
+  const refused = await ann.call("POST /orders/settle/:order", decision);
+  await world.pass(15_000);
+  const later = await preview();
+  await world.bank.setSwitches({ lostAnswerShare: 0, reversalCode: null });
+
+  assert.deepEqual([early.isAllowed, early.code, refused.status], [false, "may_arrive", 409]);
+  assert.equal(later.isAllowed, true);
+});
+
 test("home counts each order once, also when it moves on", async () => {
   const before = (await bob.call("GET /home", { range: "hour" })).body;
   const order = await sale({ amount: "3.00" });
