@@ -27,11 +27,12 @@ export function makeLog(level: string, destination: Pick<DestinationStream, "wri
   };
 }
 
-const failuresEveryMs = 10_000;
+/** Jobs that run every ten seconds are logged each time, also when their timer is early. */
+const failuresEveryMs = 9_500;
 
 /**
- * For a job that fails many times in a row, as all do while the database is away: the first failure
- * is logged, and then one in ten seconds, with the number of those before it that were not.
+ * For a job that fails many times in a row, as most do while the database is away: the first failure
+ * is logged, and then one in ten seconds, with the number of failures that were left out before it.
  */
 export function makeReportFailures(log: Log, event: EventName, now = () => performance.now()) {
   let reportedAt = Number.NEGATIVE_INFINITY;

@@ -20,7 +20,7 @@ export type ActionOptions = OrderOptions & {
   /** Through the engine, as the merchant's own request would go. */
   readonly followUp: (order: Order, terms: FollowUpTerms) => Promise<Order | Failure>;
   readonly decideDoubt: (order: Order, event: OperatorEvent) => Promise<Order | Problem>;
-  /** Of operators' events: what `decideDoubt` would do. */
+  /** The step that `decideDoubt` would commit. */
   readonly advance: Advance;
   readonly receiptIdOf: (
     order: Order,

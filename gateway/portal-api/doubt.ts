@@ -22,7 +22,7 @@ export function decisionsFor(order: Order, caller: Caller): readonly Decision[] 
   });
 }
 
-/** `advance` is the same that the decision itself goes through. */
+/** `advance` decides the operator's event as well. */
 export function previewDecision(
   order: Order,
   decision: Decision,
@@ -63,8 +63,8 @@ const refusals = {
   ),
   may_arrive: refuse(
     "may_arrive",
-    "A message had no answer. It may still reach the acquirer and undo this decision. " +
-      "Try again in a minute.",
+    "A message had no answer. Until the time for it is over, it may still reach the acquirer " +
+      "and undo this decision.",
   ),
   not_in_this_stage: refuse(
     "not_in_this_stage",

@@ -75,6 +75,8 @@ type FormProps = {
   readonly close: () => void;
 };
 
+const refusedEveryMs = 5_000;
+
 function ActionForm({ action, detail, close }: FormProps) {
   const messages = useMessages();
   const queries = useQueryClient();
@@ -88,6 +90,9 @@ function ActionForm({ action, detail, close }: FormProps) {
       action === "resend"
         ? { isAllowed: true }
         : call("POST /orders/preview/:order", { order, action, ...given }, { signal }),
+    // What refuses a decision may pass without a new version of the order.
+    refetchInterval: ({ state }) =>
+      isDecision(action) && state.data?.isAllowed === false ? refusedEveryMs : false,
   });
   const run = useMutation({
     mutationFn: () => send(action, detail, reason, given),
