@@ -26,8 +26,6 @@ import { ensureInstalled } from "./install.mjs";
 // V8 first collects the old generation while it is small: at 31 and at 95 MB, within the first
 // thousands of sales, and then by what those left. With room for 160 MB a sale costs 9 % less,
 // about half of it in V8's helper threads. It takes 65 MB more under full load and none at rest.
-// Later V8 lets the old generation grow to four times what is alive before it collects it again;
-// with two and a half times a sale costs the same.
 //
 // After eight seconds of rest V8 collects garbage to return memory, and throws compiled code away
 // with it: the next thousands of sales cost a third more, and the slowest of them take twice as
@@ -39,7 +37,6 @@ const nodeFlags = [
   "--invocation-count-for-turbofan=500",
   "--no-allocation-site-pretenuring",
   "--initial-old-space-size=160",
-  "--heap-growing-percent=150",
   "--memory-reducer-delay-ms=60000",
   "--expose-gc",
 ];
