@@ -45,8 +45,8 @@ const nodeFlags = [
 // time. V8's compiler frees many at the start: 20 to 30 MB of them stayed with the gateway for as
 // long as it ran. A size that is set stays as it is.
 //
-// It also gives each thread a heap of its own. What one thread allocates and another one frees, such
-// as messages to the callback worker, leaves holes: 50 MB more after every ten thousand callbacks.
+// It also gives each thread a heap of its own. What one thread allocates and another one frees, as
+// messages to the callback worker are, leaves holes: 50 MB more after every 10,000 callbacks.
 const allocator = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_ARENA_MAX: "2" };
 
 const startedAt = Date.now();

@@ -31,8 +31,8 @@ export function makeLog(level: string, destination: Pick<DestinationStream, "wri
 const failuresEveryMs = 9_500;
 
 /**
- * For a job that fails many times in a row, as most do while the database is away: the first failure
- * is logged, and then one in ten seconds, with the number of failures that were left out before it.
+ * For a job that fails many times in a row, as most do while the database is away: the first
+ * failure is logged, and then one in ten seconds, with the number of those that were left out.
  */
 export function makeReportFailures(log: Log, event: EventName, now = () => performance.now()) {
   let reportedAt = Number.NEGATIVE_INFINITY;
