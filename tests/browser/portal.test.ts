@@ -137,7 +137,7 @@ test("an order shows what happened, and is refunded after a preview, with a reas
 
 test("an order in doubt is asked about again, and settled as the acquirer says", async (t) => {
   // The bank neither books nor answers the charge, and refuses the reversal.
-  await world.bank.setSwitches({ reversalCode: "96" });
+  await world.bank.setSwitches({ reversalCode: "05" });
   const doubtful = await merchant.sale({ amount: "31.00", credit_card_number: "4000004000000137" });
   const { "processor-rrn": reference = "" } = await merchant.status(doubtful);
   await world.bank.waitForMessage({ mti: "0200", reference });
@@ -146,6 +146,17 @@ test("an order in doubt is asked about again, and settled as the acquirer says",
   await page.goto(`${address}orders/${doubtful["gw-order-id"]}`);
   await page.getByRole("button", { name: "Settle as done" }).waitFor();
   const dialog = page.getByRole("dialog");
+
+  // The charge may still arrive; when its time is over, the open dialog takes the decision.
+  await page.getByRole("button", { name: "Settle as not done" }).click();
+  await dialog.getByText("may still reach the acquirer").waitFor();
+  await dialog.getByLabel("Reason").fill("too early");
+  assert.equal(await dialog.getByRole("button", { name: /^Settle/ }).isDisabled(), true);
+  await world.pass(15_000);
+  await dialog
+    .getByRole("button", { name: "Settle as not done 31.00 USD", disabled: false })
+    .waitFor();
+  await page.keyboard.press("Escape");
 
   await page.getByRole("button", { name: "Ask again" }).click();
   await dialog.getByText("It stays in doubt until the acquirer has answered").waitFor();
