@@ -85,14 +85,17 @@ test("the service comes back also when the database was away at its start", () =
   assert.doesNotMatch(service, /^RestartPreventExitStatus=/m);
 });
 
-test("service and image start the gateway with the flags of npm start", () => {
-  const [, listed = ""] =
-    /nodeFlags = \[([^\]]*)\]/.exec(readFileSync(join(root, "tools/run.mjs"), "utf8")) ?? [];
+test("service and image start the gateway with the flags and the allocator of npm start", () => {
+  const program = readFileSync(join(root, "tools/run.mjs"), "utf8");
+  const [, listed = ""] = /nodeFlags = \[([^\]]*)\]/.exec(program) ?? [];
+  const [, allocator = ""] = /allocator = \{([^}]*)\}/.exec(program) ?? [];
   const flagsOf = (text: string) => text.match(/--[\w-]+(=\d+)?/g);
+  const sizesOf = (text: string) => text.replace(/: "(\d+)"/g, "=$1").match(/MALLOC_\w+=\d+/g);
 
   for (const file of ["systemd/tollgate.service", "Containerfile"]) {
     const [started = ""] = /^(ExecStart|CMD).*gw\.ts/m.exec(read(file)) ?? [];
     assert.deepEqual(flagsOf(started), flagsOf(listed), file);
+    assert.deepEqual(sizesOf(read(file)), sizesOf(allocator), file);
   }
 });
 
