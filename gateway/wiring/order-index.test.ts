@@ -39,3 +39,22 @@ test("an order that has ended is written with the next ones, an open one waits",
   assert.deepEqual(await listIndexed(server.database), [ended.id, open.id]);
   assert.equal(job.hasWaiting(), false);
 });
+
+test("a flush that finds nothing to write ends after the write before it", async () => {
+  const config = { portalIndexEveryMs: 3_600_000 };
+  const job = makeOrderIndexJob({ cells, clock: systemClock, config });
+  const waiting = "select from pg_locks where not granted and relation = 'order_index'::regclass";
+  const done: string[] = [];
+
+  const { all } = await server.database.transaction(async (query) => {
+    await query("lock table order_index in exclusive mode");
+    job.onStep({ order: { ...ended, version: ended.version + 1 } });
+    const writing = job.write().then(() => done.push("written"));
+    while ((await query(waiting)).length === 0);
+    const flushing = job.flush().then(() => done.push("flushed"));
+    return { all: Promise.all([writing, flushing]) };
+  });
+  await all;
+
+  assert.deepEqual(done, ["written", "flushed"]);
+});
