@@ -76,6 +76,20 @@ test("no address that leads inside is called, however it is written", () => {
   }
 });
 
+test("an address is judged the same again, however many others came between", () => {
+  const { findUrlFault } = makeAddressRules(closed);
+  const pairs = Array.from({ length: 700 }, (_, index) => `${index >> 8}.${index & 255}`);
+  const judge = () =>
+    pairs.map((pair) => [
+      findUrlFault(`http://10.1.${pair}/`),
+      findUrlFault(`http://8.8.${pair}/`),
+    ]);
+
+  const expected = pairs.map(() => ["it leads into a private network", undefined]);
+  assert.deepEqual(judge(), expected);
+  assert.deepEqual(judge(), expected);
+});
+
 test("other ways to write an address are the same address", () => {
   const { findUrlFault } = makeAddressRules(closed);
 

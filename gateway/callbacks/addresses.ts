@@ -33,6 +33,8 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Networks = readonly [Address, number][];
 
 const defaultPorts = [80, 443, 8080, 8443];
+/** Addresses in place of a host's name whose check is kept. */
+const checkedMax = 1_000;
 
 // biome-ignore format: a table
 const forbidden = parseNetworks([
@@ -71,6 +73,7 @@ export function makeAddressRules(options: AddressOptions) {
   const opened = parseNetworks(options.privateNetworks);
   const names = new Set(options.names.map(bare));
   const ports = new Set([...defaultPorts, ...options.ports]);
+  const checked = new Map<string, string | undefined>();
   return { findUrlFault, findAddressFault, isNamed };
 
   /** The operator allows this host by name. */
@@ -88,9 +91,18 @@ export function makeAddressRules(options: AddressOptions) {
     const port = url.port === "" ? (url.protocol === "http:" ? 80 : 443) : Number(url.port);
     if (!options.allowsLoopback && !ports.has(port)) return `port ${port} is not allowed`;
     const host = bare(url.hostname);
-    if (isIP(host) !== 0) return findAddressFault(host, host);
+    if (isIP(host) !== 0) return findHostFault(host);
     if (!localName.test(host) || options.allowsLoopback || isNamed(host)) return undefined;
     return "it is no public name";
+  }
+
+  /** The check takes as long as the whole message, and the same receivers are called all day. */
+  function findHostFault(address: string): string | undefined {
+    if (!checked.has(address)) {
+      if (checked.size >= checkedMax) checked.clear();
+      checked.set(address, findAddressFault(address, address));
+    }
+    return checked.get(address);
   }
 
   /** For one address of a host. */

@@ -62,19 +62,6 @@ test("a name without an answer is not called", async (t) => {
   assert.match(nonsense.failure ?? "", /DNS returned no address/);
 });
 
-test("a connection is used again, and only for the name that it was checked for", async (t) => {
-  const shop = await startReceiver(t);
-  const { get, asked } = makeSender(t);
-
-  await get(`http://shop.example:${shop.port}/`);
-  await get(`http://shop.example:${shop.port}/`);
-  await get(`http://other.example:${shop.port}/`);
-
-  assert.equal(shop.heard.length, 3);
-  assert.deepEqual(asked, ["shop.example", "other.example"]);
-  assert.equal(shop.connections, 2);
-});
-
 test("the time for an answer covers all of it", async (t) => {
   const shop = await startReceiver(t, hang);
   const { get, cancelAll } = makeSender(t);

@@ -32,31 +32,32 @@ type Dependencies = {
   readonly proxy?: string | undefined;
   /** Certificates to trust in place of the system's. */
   readonly authorities?: string[] | undefined;
+  /** In milliseconds, from any moment on. */
+  readonly now?: () => number;
 };
 
 const answerBytesMax = 512;
 const failureCharactersMax = 300;
 const idleMs = 30_000;
 /** After that a host is resolved and checked again: its name may lead elsewhere by then. */
-const connectionAgeMaxMs = 300_000;
+export const connectionAgeMaxMs = 300_000;
 /** With so many connections open, each is closed after its response. */
 const keptConnectionsMax = 1_024;
 
 const clientOptions = {
   ...{ allowH2: false, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: headBytesMax },
-  ...{ keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs, clientTtl: connectionAgeMaxMs },
+  ...{ keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs },
 };
 
-export function makeSend({ rules, resolve, proxy, authorities }: Dependencies): Send {
+export function makeSend(dependencies: Dependencies): Send {
+  const { rules, resolve, proxy, authorities, now = () => performance.now() } = dependencies;
   const relay = proxy === undefined ? undefined : readProxy(new URL(proxy));
   const trust = authorities === undefined ? {} : { ca: authorities };
   const connect =
     relay === undefined
       ? makeConnect({ lookup: makeLookup(rules, resolve), ...trust })
       : makeConnectThrough(relay, trust);
-  const agent = new Agent({ ...clientOptions, connect: hook(connect) });
-  const relayed =
-    relay && new Pool(relay.origin, { ...clientOptions, connect: hook(connectToProxy) });
+  let pools = openPools();
   let connectionCount = 0;
   /** undici connects within `dispatch`, so the connection is opened for this exchange. */
   let dispatching: Exchange | undefined;
@@ -68,17 +69,32 @@ export function makeSend({ rules, resolve, proxy, authorities }: Dependencies): 
       done({ status: undefined, failure: fault, answer: "", durationMs: 0, retryAfter: undefined });
       return undefined;
     }
-    const { dispatcher, request } = requestOf(message, url);
-    const exchange = new Exchange(dispatch, done);
-    dispatch(exchange);
-    return () => exchange.cancel();
-
-    function dispatch(each: Exchange): void {
+    const dispatch = (each: Exchange) => {
+      const { dispatcher, request } = requestOf(message, url);
       dispatching = each;
       dispatcher.dispatch({ ...request, reset: connectionCount >= keptConnectionsMax }, each);
       dispatching = undefined;
-    }
+    };
+    const exchange = new Exchange(dispatch, done);
+    dispatch(exchange);
+    return () => exchange.cancel();
   };
+
+  function openPools() {
+    const direct = new Agent({ ...clientOptions, connect: hook(connect) });
+    const relayed =
+      relay && new Pool(relay.origin, { ...clientOptions, connect: hook(connectToProxy) });
+    return { direct, relayed, openedAt: now() };
+  }
+
+  /** Old ones close each connection when the response has come that it waits for. */
+  function currentPools(): typeof pools {
+    if (now() - pools.openedAt < connectionAgeMaxMs) return pools;
+    void pools.direct.close();
+    void pools.relayed?.close();
+    pools = openPools();
+    return pools;
+  }
 
   function hook(connectTo: Connect): NonNullable<Agent.Options["connect"]> {
     return (to, connected) => {
@@ -104,8 +120,9 @@ export function makeSend({ rules, resolve, proxy, authorities }: Dependencies): 
     const path = `${url.pathname}${url.search}`;
     const headers = { "user-agent": "Tollgate", accept: "*/*", ...own };
     const request = { origin: url.origin, path, method, headers, body };
+    const { direct, relayed } = currentPools();
     if (relay === undefined || relayed === undefined || url.protocol === "https:") {
-      return { dispatcher: agent, request };
+      return { dispatcher: direct, request };
     }
     const forProxy = { origin: relay.origin, path: `${url.origin}${path}` };
     const withHost = { ...headers, ...relay.headers, host: url.host };

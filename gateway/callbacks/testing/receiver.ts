@@ -39,6 +39,8 @@ export async function startReceiver(
     answer(response);
   };
   const server = tls === undefined ? createServer(take) : createSecureServer(tls, take);
+  // The sender closes idle connections, not the receiver.
+  server.keepAliveTimeout = 0;
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));

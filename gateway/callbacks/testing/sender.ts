@@ -25,6 +25,7 @@ type Options = {
   readonly authorities?: string[];
   readonly proxy?: string;
   readonly failing?: boolean;
+  readonly now?: () => number;
 };
 
 /** Names are answered for in turn; asked once more than there are answers, the last is repeated. */
@@ -43,6 +44,7 @@ export function makeSender(
   const start = makeSend({
     ...{ rules: makeAddressRules(rules), resolve },
     ...{ authorities: more.authorities, proxy: more.proxy },
+    ...(more.now === undefined ? {} : { now: more.now }),
   });
   const cancels: (() => void)[] = [];
   const cancelAll = () => {

@@ -1,0 +1,62 @@
+/** Which connections callbacks share, and for how long. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { connectionAgeMaxMs } from "./send.ts";
+import { type Answer, startReceiver } from "./testing/receiver.ts";
+import { makeSender } from "./testing/sender.ts";
+
+/** Less than the time after which an idle connection is closed anyway. */
+const timeout = 20_000;
+
+test("a connection is used again, and only for the name that it was checked for", async (t) => {
+  const shop = await startReceiver(t);
+  const { get, asked } = makeSender(t);
+
+  await get(`http://shop.example:${shop.port}/`);
+  await get(`http://shop.example:${shop.port}/`);
+  await get(`http://other.example:${shop.port}/`);
+
+  assert.equal(shop.heard.length, 3);
+  assert.deepEqual(asked, ["shop.example", "other.example"]);
+  assert.equal(shop.connections, 2);
+});
+
+test("a connection is used for five minutes", async (t) => {
+  const shop = await startReceiver(t);
+  let now = 0;
+  const { get, asked } = makeSender(t, { answers: [["127.0.0.1"], ["10.0.0.1"]], now: () => now });
+  const url = `http://shop.example:${shop.port}/`;
+
+  const statuses = [(await get(url)).status];
+  now = connectionAgeMaxMs - 1;
+  statuses.push((await get(url)).status);
+  now = connectionAgeMaxMs;
+  const late = await get(url);
+
+  assert.deepEqual(statuses, [200, 200]);
+  assert.match(late.failure ?? "", /private network/);
+  assert.deepEqual(asked, ["shop.example", "shop.example"]);
+});
+
+test("an old connection is closed by the response that it waits for", { timeout }, async (t) => {
+  const { promise: held, resolve: hold } = Promise.withResolvers<Parameters<Answer>[0]>();
+  const shop = await startReceiver(t, (response) => {
+    if (shop.heard.length === 1) hold(response);
+    else response.end();
+  });
+  let now = 0;
+  const { get } = makeSender(t, { now: () => now });
+
+  const slow = get(`${shop.url}/slow`);
+  const response = await held;
+  const isClosed = once(response.socket ?? response, "close");
+  now = connectionAgeMaxMs;
+  const next = await get(`${shop.url}/`);
+  response.end("late");
+
+  assert.equal(next.status, 200);
+  const { status, answer } = await slow;
+  assert.deepEqual([status, answer], [200, "late"]);
+  await isClosed;
+});
