@@ -31,7 +31,7 @@ export type ProxyServer = {
 export const headBytesMax = 16_384;
 /** Counts what undici does not: status lines, interim responses, what is between chunks. */
 const responseBytesMax = headBytesMax + 65_536;
-/** For a connection that undici opens again by itself: no exchange owns it. */
+/** For a connection or a tunnel that undici opens again by itself: no exchange owns it. */
 const connectWithinMs = 60_000;
 
 export function makeConnect(route: Route): Connect {
@@ -42,13 +42,17 @@ export function makeConnect(route: Route): Connect {
 export const connectToProxy = makeConnect({});
 
 /** The proxy resolves host names; certificates are verified through the tunnel. */
-export function makeConnectThrough({ origin, headers }: ProxyServer, route: Route): Connect {
+export function makeConnectThrough(
+  { origin, headers }: ProxyServer,
+  route: Route,
+  withinMs = connectWithinMs,
+): Connect {
   return (to, connected, own) => {
     const fail = (cause: string) => connected(new Error(`proxy CONNECT failed: ${cause}`), null);
     const hostname = isIP(to.hostname) === 6 ? `[${to.hostname}]` : to.hostname;
     const host = `${hostname}:${to.port || 443}`;
     const client = new Client(origin, {
-      ...{ allowH2: false, headersTimeout: 0, maxHeaderSize: headBytesMax },
+      ...{ allowH2: false, headersTimeout: withinMs, maxHeaderSize: headBytesMax },
       connect: (proxy, reached) => connectToProxy(proxy, reached, own),
     });
     client.connect({ path: host, headers: { ...headers, host } }, (error, response) => {

@@ -1,7 +1,9 @@
 /** Which connections callbacks share, and for how long. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
+import { makeConnectThrough } from "./connect.ts";
 import { connectionAgeMaxMs } from "./send.ts";
 import { type Answer, startReceiver } from "./testing/receiver.ts";
 import { makeSender } from "./testing/sender.ts";
@@ -39,24 +41,71 @@ test("a connection is used for five minutes", async (t) => {
   assert.deepEqual(asked, ["shop.example", "shop.example"]);
 });
 
-test("an old connection is closed by the response that it waits for", { timeout }, async (t) => {
+for (const way of ["direct", "through a proxy"]) {
+  test(`an old connection, ${way}, ends with the response that it waits for`, {
+    timeout,
+  }, async (t) => {
+    const { promise: held, resolve: hold } = Promise.withResolvers<Parameters<Answer>[0]>();
+    const shop = await startReceiver(t, (response) => {
+      if (shop.heard.length === 1) hold(response);
+      else response.end();
+    });
+    let now = 0;
+    const proxy = way === "direct" ? {} : { proxy: shop.url };
+    const { get } = makeSender(t, { now: () => now, ...proxy });
+
+    const slow = get(`${shop.url}/slow`);
+    const response = await held;
+    const isClosed = once(response.socket ?? response, "close");
+    now = connectionAgeMaxMs;
+    const next = await get(`${shop.url}/`);
+    response.end("late");
+
+    assert.equal(next.status, 200);
+    const { status, answer } = await slow;
+    assert.deepEqual([status, answer], [200, "late"]);
+    await isClosed;
+  });
+}
+
+test("a request on an old connection that breaks goes out again on a new one", async (t) => {
   const { promise: held, resolve: hold } = Promise.withResolvers<Parameters<Answer>[0]>();
   const shop = await startReceiver(t, (response) => {
-    if (shop.heard.length === 1) hold(response);
+    if (shop.heard.length === 2) hold(response);
     else response.end();
   });
   let now = 0;
   const { get } = makeSender(t, { now: () => now });
 
+  await get(`${shop.url}/`);
   const slow = get(`${shop.url}/slow`);
   const response = await held;
-  const isClosed = once(response.socket ?? response, "close");
   now = connectionAgeMaxMs;
-  const next = await get(`${shop.url}/`);
-  response.end("late");
+  await get(`${shop.url}/`);
+  response.destroy();
 
-  assert.equal(next.status, 200);
-  const { status, answer } = await slow;
-  assert.deepEqual([status, answer], [200, "late"]);
-  await isClosed;
+  const { status, failure } = await slow;
+  assert.deepEqual([status, failure], [200, undefined]);
+});
+
+test("a proxy that never answers CONNECT is given up, without an exchange to cancel it", async (t) => {
+  const proxy = createServer().listen(0, "127.0.0.1");
+  t.after(() => proxy.close());
+  await once(proxy, "listening");
+  const { port } = proxy.address() as AddressInfo;
+  const open = makeConnectThrough({ origin: `http://127.0.0.1:${port}`, headers: {} }, {}, 1_000);
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Error | null>();
+  const opened: Socket[] = [];
+
+  open(
+    { protocol: "https:", hostname: "shop.example", port: "443" },
+    (...[error]) => fail(error),
+    (socket) => opened.push(socket),
+  );
+
+  assert.match((await failed)?.message ?? "", /proxy CONNECT failed: Headers Timeout/);
+  assert.deepEqual(
+    opened.map(({ destroyed }) => destroyed),
+    [true],
+  );
 });

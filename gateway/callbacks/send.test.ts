@@ -159,6 +159,22 @@ test("a kept connection that is closed as we write is no failure of the receiver
   assert.equal(shop.heard(), 3);
 });
 
+test("nor is one that is reset before we write", async (t) => {
+  let resetNow = () => {};
+  const shop = await startServer(t, (socket) => {
+    socket.write(fine);
+    resetNow = () => void socket.resetAndDestroy();
+  });
+  const { get } = makeSender(t);
+
+  const first = await get(`${shop.url}/`);
+  resetNow();
+  const second = await get(`${shop.url}/`);
+
+  assert.deepEqual([first.status, second.status], [200, 200]);
+  assert.equal(shop.connections(), 2);
+});
+
 test("a new connection that is closed without an answer is one", async (t) => {
   const shop = await startServer(t, (socket) => socket.destroy());
 

@@ -192,11 +192,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * A kept connection may close while the request is written: that tells nothing of the receiver,
-   * and the request goes out again. A repeat is allowed, and carries the same id.
+   * A kept connection may close while the request is written, or be reset before: that tells
+   * nothing of the receiver, and the request goes out again. A repeat is allowed, and carries the
+   * same id.
    */
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    const isKept = this.#controller !== undefined && this.#sockets.length === 0;
+    const isKept = this.#sockets.length === 0 && (this.#controller !== undefined || isReset(error));
     this.#controller = undefined;
     if (isKept && !this.#hasBegun && !this.#isDone) this.#dispatch(this);
     else this.#finish(describe(error));
@@ -239,11 +240,13 @@ function describe(error: Error): string {
   if (code === "UND_ERR_HEADERS_OVERFLOW") return `response headers exceed ${headBytesMax} bytes`;
   if (error.message === "bad upgrade") return "unexpected HTTP 101: protocol upgrade";
   if (error.message === "bad response") return "unexpected HTTP 100";
-  if (code === "UND_ERR_SOCKET" || /^(read|write) (ECONNRESET|EPIPE)$/.test(error.message)) {
-    return "connection closed without a response";
-  }
+  if (code === "UND_ERR_SOCKET" || isReset(error)) return "connection closed without a response";
   // An aggregate of failed connections has no message of its own.
   return printable(error.message || code).slice(0, failureCharactersMax);
+}
+
+function isReset({ message }: Error): boolean {
+  return /^(read|write) (ECONNRESET|EPIPE)$/.test(message);
 }
 
 function printable(text: string): string {
