@@ -60,9 +60,12 @@ const long: Group = {
   places: fs.globSync("tests/**/*.test.ts", { cwd: root }).filter(hasLongForm),
 };
 
-/** The scenarios once more, with the merchant in a cell that a worker of Citus has. */
+/**
+ * The scenarios once more, with the merchant in a cell that a worker of Citus has. One file at a
+ * time: some freeze a worker, and each database of a cluster takes a dozen of its connections.
+ */
 const citus: Group = {
-  ...{ name: "citus", lane: "works", minutes: 20, needsDatabase: false },
+  ...{ name: "citus", lane: "alone", minutes: 20 },
   places: ["tests/citus", "tests/scenarios"],
 };
 
@@ -137,10 +140,7 @@ async function runOnCitus(tally: Tally): Promise<void> {
   process.env["TOLLGATE_TEST_FOLDER"] = folder;
   process.env["TOLLGATE_ON_CITUS"] = "yes";
   stopDatabase = async () => fs.rmSync(folder, { recursive: true, force: true });
-  // A file that freezes a worker has the cluster to itself.
-  const isAlone = (file: string) => file.startsWith("tests/citus");
-  const alone = jobsOf({ ...citus, lane: "alone" }, isAlone);
-  await runAll([...jobsOf(citus, (file) => !isAlone(file)), ...alone], tally);
+  await runAll(jobsOf(citus), tally);
 }
 
 /** One PostgreSQL for all files of a run; a file that is run without it starts its own. */

@@ -154,7 +154,7 @@ test("a merchant's user sees what was answered, and no message", async () => {
 });
 
 test("a gateway that stops lists its last orders in the portal", async (t) => {
-  const own = await startWorld(t);
+  const own = await startWorld(t, { GW_DRAIN_S: "30" });
   const order = await own.merchant().sale();
 
   await own.restart();
