@@ -33,7 +33,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Networks = readonly [Address, number][];
 
 const defaultPorts = [80, 443, 8080, 8443];
-/** Addresses in place of a host's name whose check is kept. */
+/** How many results of `findHostFault` are kept. */
 const checkedMax = 1_000;
 
 // biome-ignore format: a table
@@ -96,7 +96,7 @@ export function makeAddressRules(options: AddressOptions) {
     return "it is no public name";
   }
 
-  /** The check takes as long as the whole message, and the same receivers are called all day. */
+  /** To check an address takes as long as to write the message; receivers are called all day. */
   function findHostFault(address: string): string | undefined {
     if (!checked.has(address)) {
       if (checked.size >= checkedMax) checked.clear();

@@ -8,7 +8,7 @@ import { connectionAgeMaxMs } from "./send.ts";
 import { type Answer, startReceiver } from "./testing/receiver.ts";
 import { makeSender } from "./testing/sender.ts";
 
-/** Less than the time after which an idle connection is closed anyway. */
+/** Less than the time after which connections are closed anyway. */
 const timeout = 20_000;
 
 test("a connection is used again, and only for the name that it was checked for", async (t) => {
@@ -88,7 +88,7 @@ test("a request on an old connection that breaks goes out again on a new one", a
   assert.deepEqual([status, failure], [200, undefined]);
 });
 
-test("a proxy that never answers CONNECT is given up, without an exchange to cancel it", async (t) => {
+test("a proxy that never answers CONNECT is given up without a cancel", { timeout }, async (t) => {
   const proxy = createServer().listen(0, "127.0.0.1");
   t.after(() => proxy.close());
   await once(proxy, "listening");

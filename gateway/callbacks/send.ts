@@ -87,7 +87,7 @@ export function makeSend(dependencies: Dependencies): Send {
     return { direct, relayed, openedAt: now() };
   }
 
-  /** Old ones close each connection when the response has come that it waits for. */
+  /** An old pool closes each of its connections once the response to it has arrived. */
   function currentPools(): typeof pools {
     if (now() - pools.openedAt < connectionAgeMaxMs) return pools;
     void pools.direct.close();
