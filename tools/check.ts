@@ -12,8 +12,16 @@ import { join, relative, resolve } from "node:path";
 import { startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
 import { settingsForTests } from "@tollgate/gateway/settings-for-tests";
+import {
+  browserPackage,
+  browserSetting,
+  chooseBrowser,
+  installBrowser,
+  thisMachine,
+} from "./find-browser.ts";
 import { type Lane, runInLanes, shareProcesses } from "./lanes.ts";
-import { filesToRepeat, makeTally, runFiles, type Tally } from "./run-files.ts";
+import { makeTally, runFiles, type Tally } from "./run-files.ts";
+import { describeTimes, startTimes, writeTimes } from "./times.ts";
 
 type Step = { readonly name: string; readonly program: string; readonly parameters: string[] };
 type Group = {
@@ -24,14 +32,10 @@ type Group = {
   readonly lane: Lane;
   /** How long one file may take before it counts as hung, also on a busy machine. */
   readonly minutes: number;
-  /**
-   * Real time passes in its files: one that fails is run a second time. What crash tests and the
-   * simulator find at random is a fault of the product.
-   */
-  readonly isRepeated?: true;
 };
 
 const root = resolve(import.meta.dirname, "..");
+const timesFile = join(root, "tests/results/times.json");
 
 // biome-ignore format: a table
 const steps: readonly Step[] = [
@@ -42,14 +46,14 @@ const steps: readonly Step[] = [
 
 // biome-ignore format: a table
 const groups: readonly Group[] = [
-  { name: "unit",      lane: "works", minutes: 5, isRepeated: true,
+  { name: "unit",      lane: "works", minutes: 5,
     places: ["protocols", "gateway", "sandbox-bank", "client", "examples", "portal", "docs-site", "benchmarks", "tools"] },
-  { name: "scenarios", lane: "works", minutes: 8,  places: ["tests/scenarios", "tests/contract"], isRepeated: true },
-  { name: "outside",   lane: "works", minutes: 8,  places: ["tests/outside"],  isRepeated: true },
+  { name: "scenarios", lane: "works", minutes: 8,  places: ["tests/scenarios", "tests/contract"] },
+  { name: "outside",   lane: "works", minutes: 8,  places: ["tests/outside"] },
   { name: "simulator", lane: "works", minutes: 8,  places: ["tests/simulator"] },
   { name: "fuzz",      lane: "works", minutes: 8,  places: ["tests/fuzz", "tests/chaos"] },
   { name: "crash",     lane: "waits", minutes: 10, places: ["tests/crash"] },
-  { name: "browser",   lane: "works", minutes: 8,  places: ["tests/browser"],  isRepeated: true },
+  { name: "browser",   lane: "works", minutes: 8,  places: ["tests/browser"] },
   { name: "load",      lane: "alone", minutes: 10, places: ["tests/load"] },
   { name: "budget",    lane: "alone", minutes: 10, places: ["tests/budget"] },
 ];
@@ -81,6 +85,7 @@ process.exitCode = await main(process.argv.slice(2));
 
 async function main(wanted: readonly string[]): Promise<number> {
   const tally = makeTally();
+  const times = startTimes(root);
   const unknown = wanted.filter((name) => !isGroup(name) && !fs.existsSync(name));
   if (unknown.length > 0) {
     say(`There is no group and no test file called ${unknown.join(", ")}; the groups are:`);
@@ -92,15 +97,20 @@ async function main(wanted: readonly string[]): Promise<number> {
     tally.failed += complainOfStrays();
   }
   const jobs = groups.flatMap((group) => jobsOf(group, (file) => isWanted(file, group, wanted)));
+  const needsBrowser = jobs.some(({ name }) => name === "browser");
+  const withoutBrowser = needsBrowser ? prepareBrowser() : undefined;
   await runAll(jobs, tally);
-  const unsteady = wanted.length === 0 ? await runAgain(tally) : [];
   if (wanted.includes(long.name)) {
     process.env["TOLLGATE_LONG"] = "yes";
     await runAll(jobsOf(long), tally);
   }
   if (wanted.length === 0 || wanted.includes(citus.name)) await runOnCitus(tally);
   await stopDatabase();
-  for (const file of unsteady) say(`\n! ${file} failed, and passed when it was run again alone`);
+  const took = times.end();
+  writeTimes(timesFile, took);
+  say(`\n${describeTimes(took)}`);
+  for (const file of tally.faulty) say(`\n✖ ${file}`);
+  if (withoutBrowser !== undefined) say(`\nThe browser tests were skipped: ${withoutBrowser}.`);
   return close(tally);
 }
 
@@ -112,21 +122,20 @@ async function runAll(jobs: readonly Job[], tally: Tally): Promise<void> {
   });
 }
 
-/** Returns the files that passed at their second run: what failed in them counts no more. */
-async function runAgain(tally: Tally): Promise<readonly string[]> {
-  const repeated = groups.filter(({ isRepeated }) => isRepeated).flatMap(filesOf);
-  const unsteady: string[] = [];
-  for (const file of filesToRepeat(tally, repeated)) {
-    const second = makeTally();
-    say(`\n${file} is run again, alone`);
-    await runFiles({ files: [file], minutes: 8, tally: second, say, signal: stopping.signal });
-    if (second.failed > 0 || second.passed === 0) continue;
-    const failures = tally.faulty.get(file) ?? 0;
-    tally.failed -= failures;
-    tally.passed += failures;
-    unsteady.push(file);
+/** Installs one where that is possible. Returns how to get one if there is none. */
+function prepareBrowser(): string | undefined {
+  const choice = chooseBrowser(thisMachine());
+  if (choice.kind === "packaged") return undefined;
+  if (choice.kind === "program") {
+    process.env[browserSetting] = choice.path;
+    return undefined;
   }
-  return unsteady;
+  const advice = `install Chromium, Chrome or Edge, or name its program in ${browserSetting}`;
+  if (choice.kind === "none") return advice;
+  say(`No browser is installed: installing ${browserPackage} for the browser tests …`);
+  const problem = installBrowser();
+  if (problem !== undefined) return `${advice}; apt-get failed:\n${problem}`;
+  return prepareBrowser();
 }
 
 /** After all others: the files of this process use the cluster from here on. */
@@ -225,7 +234,7 @@ function complainOfStrays(): number {
   return strays.length;
 }
 
-type Job = Pick<Group, "lane" | "minutes"> & { readonly files: readonly string[] };
+type Job = Pick<Group, "name" | "lane" | "minutes"> & { readonly files: readonly string[] };
 
 function jobsOf(group: Group, isWanted: (file: string) => boolean = () => true): readonly Job[] {
   const wanted = filesOf(group).filter(isWanted);

@@ -6,6 +6,7 @@
  * (`after`) when there is none.
  */
 import { test } from "node:test";
+import { recordCost } from "./record-cost.ts";
 
 const files = process.argv.slice(2).map((file) => ({ file, ...Promise.withResolvers<void>() }));
 // A test may wait for a timer that keeps no process running.
@@ -15,7 +16,7 @@ begin(0);
 for (const [at, { file, resolve, reject }] of files.entries()) {
   const loading: Promise<unknown> = import(file);
   await loading.catch(() => undefined);
-  const ended = test(file, () => undefined);
+  const ended = test(file, () => recordCost(file));
   begin(at + 1);
   loading.then(() => resolve(), reject);
   await ended;

@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { filesToRepeat } from "./run-files.ts";
 
 test("files share a process, and each is told with its faults", (t) => {
   const folder = makeFolder(t);
@@ -25,7 +24,7 @@ test("files share a process, and each is told with its faults", (t) => {
   const { lines, tally, faulty } = run(folder, { files, minutes: 1 });
 
   assert.deepEqual(tally, { passed: 1, failed: 3, skipped: 1 });
-  const names = Object.keys(faulty).map((file) => basename(file, ".test.ts"));
+  const names = faulty.map((file) => basename(file, ".test.ts"));
   assert.deepEqual(names, ["broken", "empty", "bad"]);
   const told = lines.join("\n");
   assert.match(told, /^✔ \S+good\.test\.ts \([\d.]+ s\)$/m);
@@ -81,30 +80,6 @@ test("a file whose tests are over, and which something keeps from ending, is end
   assert.deepEqual(tally, { passed: 1, failed: 1, skipped: 0 });
 });
 
-const repeated = [
-  "tests/browser/a.test.ts",
-  "tests/browser/b.test.ts",
-  "tests/scenarios/c.test.ts",
-];
-const [first = "", second = "", third = ""] = repeated;
-
-test("a file or two that real time may have failed are run again", () => {
-  assert.deepEqual(repeat(1, { [first]: 1 }), [first]);
-  assert.deepEqual(repeat(5, { [first]: 2, [third]: 3 }), [first, third]);
-  assert.deepEqual(repeat(0, {}), []);
-});
-
-// biome-ignore format: a table
-const refused = [
-  { why: "three files failed",        failed: 3, faulty: { [first]: 1, [second]: 1, [third]: 1 } },
-  { why: "a file of another group",   failed: 2, faulty: { [first]: 1, "tests/crash/d.test.ts": 1 } },
-  { why: "types or lint",             failed: 2, faulty: { [first]: 1 } },
-  { why: "a process died",            failed: 1, faulty: {} },
-];
-for (const { why, failed, faulty } of refused) {
-  test(`none is run again: ${why}`, () => assert.deepEqual(repeat(failed, faulty), []));
-}
-
 function makeFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-run-files-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -115,7 +90,11 @@ function makeFolder(t: TestContext): string {
 function run(
   folder: string,
   course: object,
-): { readonly lines: readonly string[]; readonly tally: object; readonly faulty: object } {
+): {
+  readonly lines: readonly string[];
+  readonly tally: object;
+  readonly faulty: readonly string[];
+} {
   const runner = JSON.stringify(join(import.meta.dirname, "run-files.ts"));
   const source = `
     import { makeTally, runFiles } from ${runner};
@@ -125,15 +104,11 @@ function run(
     const say = (line) => void lines.push(line);
     await runFiles({ ...${JSON.stringify(course)}, tally, say, signal });
     const { faulty, ...counts } = tally;
-    console.log(JSON.stringify({ lines, tally: counts, faulty: Object.fromEntries(faulty) }));
+    console.log(JSON.stringify({ lines, tally: counts, faulty: [...faulty] }));
   `;
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const program = join(folder, "run.mjs");
   writeFileSync(program, source);
   const { stdout } = spawnSync(process.execPath, [program], { env, encoding: "utf8" });
   return JSON.parse(stdout);
-}
-
-function repeat(failed: number, faulty: Readonly<Record<string, number>>): readonly string[] {
-  return filesToRepeat({ failed, faulty: new Map(Object.entries(faulty)) }, repeated);
 }

@@ -12,12 +12,12 @@ export type Tally = {
   passed: number;
   failed: number;
   skipped: number;
-  /** Failures by file, of files that ran to their end. */
-  readonly faulty: Map<string, number>;
+  /** The files with failures. */
+  readonly faulty: Set<string>;
 };
 
 export function makeTally(): Tally {
-  return { passed: 0, failed: 0, skipped: 0, faulty: new Map() };
+  return { passed: 0, failed: 0, skipped: 0, faulty: new Set() };
 }
 
 type Course = {
@@ -35,6 +35,7 @@ type Course = {
 type Result = EventData.TestPass | EventData.TestFail;
 
 const loader = join(import.meta.dirname, "load-files.ts");
+const execArgv = ["--import", join(import.meta.dirname, "record-cost.ts")];
 /** So that the runner's own limit, which can name the test, comes first. */
 const graceMs = 10_000;
 /** More than a program that is left gets to stop by itself. */
@@ -46,7 +47,8 @@ export async function runFiles(course: Course): Promise<void> {
   const argv = course.files.map((file) => resolve(file));
   // A file alone needs no loader, whose tests its hooks would run around.
   const [entry = loader] = argv.length === 1 ? argv : [];
-  const events = run({ files: [entry], argv, timeout: course.minutes * 60_000, signal });
+  const timeout = course.minutes * 60_000;
+  const events = run({ files: [entry], argv, execArgv, timeout, signal });
   const account = keepAccount(course, entry);
   const stopWatching = watchFor(events, course, (why) => {
     course.say(`\n✖ ${account.left()} is ended: ${why}`);
@@ -80,6 +82,7 @@ function keepAccount({ files, tally, say }: Course, entry: string) {
 
   function complain(place: string, fault: string): void {
     tally.failed += 1;
+    tally.faulty.add(waiting[0] ?? left());
     current.faults += 1;
     isFaulty = true;
     say(`\n✖ ${place}\n${indent(fault)}\n`);
@@ -102,7 +105,6 @@ function keepAccount({ files, tally, say }: Course, entry: string) {
     if (current.tests + current.faults === 0) complain(file, "The file holds no test.");
     const seconds = (current.ms / 1000).toFixed(1);
     say(`${current.faults === 0 ? "✔" : "✖"} ${file} (${seconds} s)`);
-    if (current.faults > 0) tally.faulty.set(file, current.faults);
     current = { isLoaded: false, tests: 0, faults: 0, ms: 0 };
     waiting.shift();
   }
@@ -172,21 +174,4 @@ function describe({ cause, message }: EventData.Error): string {
 
 function indent(text: string): string {
   return text.replace(/^/gm, "    ");
-}
-
-const repeatedMax = 2;
-
-/**
- * The files of a whole run that are run a second time. Real time passes in many files, and a busy
- * machine may fail one or two of them. More failures, a process that died, or a failure in a file
- * that is not `repeated` are the change's own fault: then none is run again.
- */
-export function filesToRepeat(
-  { failed, faulty }: Pick<Tally, "failed" | "faulty">,
-  repeated: readonly string[],
-): readonly string[] {
-  const files = [...faulty.keys()];
-  const explained = [...faulty.values()].reduce((sum, failures) => sum + failures, 0);
-  const isCertain = failed === explained && files.length <= repeatedMax;
-  return isCertain && files.every((file) => repeated.includes(file)) ? files : [];
 }

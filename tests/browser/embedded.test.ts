@@ -3,9 +3,9 @@
  * element, with 3-D Secure, by keyboard; and inside a page of an origin that is not listed.
  */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe } from "node:test";
 import type { FrameLocator, Page } from "playwright-core";
-import { openWindow, press, type Size, takePicture } from "../support/browser.ts";
+import { openWindow, press, type Size, takePicture, test } from "../support/browser.ts";
 import { charged, notCharged, prepareCheckout, startShop } from "../support/checkout.ts";
 import { beginPage } from "../support/payment-page.ts";
 import { runGw } from "../support/programs.ts";

@@ -4,10 +4,10 @@
  * and by night. The pictures are for people to look at.
  */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { assertFitsWidth, assertNoViolations, violationsIn } from "../support/accessibility.ts";
-import { bankIn, openWindow, type Size, sizes, takePicture } from "../support/browser.ts";
+import { bankIn, openWindow, type Size, sizes, takePicture, test } from "../support/browser.ts";
 import { cardholderPages, showChallenge } from "../support/cardholder-pages.ts";
 import { linkOf, prepareCheckout } from "../support/checkout.ts";
 import { endOfFile } from "../support/clean-up.ts";

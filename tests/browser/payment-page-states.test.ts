@@ -3,10 +3,9 @@
  * language that is written from right to left. The pictures are for people to look at.
  */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Page, Route } from "playwright-core";
 import { assertFitsWidth } from "../support/accessibility.ts";
-import { openWindow, takePicture } from "../support/browser.ts";
+import { openWindow, takePicture, test } from "../support/browser.ts";
 import { assertReturned, charged, notCharged, prepareCheckout } from "../support/checkout.ts";
 import { atEnd } from "../support/clean-up.ts";
 import { beginPage, fillCard, makeLink, openPage, payWith } from "../support/payment-page.ts";

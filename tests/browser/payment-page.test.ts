@@ -4,9 +4,9 @@
  * windows. The bank's books tell of every charge.
  */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe } from "node:test";
 import type { Page } from "playwright-core";
-import { bankIn, openWindow, press, takePicture } from "../support/browser.ts";
+import { bankIn, openWindow, press, takePicture, test } from "../support/browser.ts";
 import {
   assertReturned,
   type Checkout,

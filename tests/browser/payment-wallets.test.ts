@@ -5,10 +5,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { assertNoViolations } from "../support/accessibility.ts";
-import { takePicture } from "../support/browser.ts";
+import { takePicture, test } from "../support/browser.ts";
 import { assertReturned, charged, notCharged, prepareCheckout } from "../support/checkout.ts";
 import { beginPage, openPage } from "../support/payment-page.ts";
 import { until } from "../support/until.ts";

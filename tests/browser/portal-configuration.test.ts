@@ -3,9 +3,8 @@
  * screening and reconciliation, at a desk and on a phone, in light and dark.
  */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Page } from "playwright-core";
-import { openWindow, type Size } from "../support/browser.ts";
+import { openWindow, type Size, test } from "../support/browser.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
 import { addUser, buildPortal } from "../support/portal.ts";
 import { fillIn, look } from "../support/portal-window.ts";

@@ -4,9 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
-import { test } from "node:test";
 import type { Page } from "playwright-core";
-import { openWindow } from "../support/browser.ts";
+import { openWindow, test } from "../support/browser.ts";
 import { endOfFile } from "../support/clean-up.ts";
 import { addUser, buildPortal, password } from "../support/portal.ts";
 import { fillIn, look } from "../support/portal-window.ts";

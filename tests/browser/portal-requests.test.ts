@@ -1,8 +1,7 @@
 /** Callbacks, refused requests and the checksum debugger in a real browser, desk and phone. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { assertNoViolations } from "../support/accessibility.ts";
-import { openWindow, type Size, takePicture } from "../support/browser.ts";
+import { openWindow, type Size, takePicture, test } from "../support/browser.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
 import { saleFields } from "../support/merchant.ts";
 import { addUser, buildPortal, password } from "../support/portal.ts";

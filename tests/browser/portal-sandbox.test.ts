@@ -1,8 +1,7 @@
 /** The portal's sandbox in a real browser: test payments, test cards, switches, and both books. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
-import { bankIn, openWindow, press, takePicture } from "../support/browser.ts";
+import { bankIn, openWindow, press, takePicture, test } from "../support/browser.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
 import { addUser, buildPortal } from "../support/portal.ts";
 import { fillIn } from "../support/portal-window.ts";

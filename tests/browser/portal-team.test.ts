@@ -1,9 +1,8 @@
 /** The portal's account, passkeys, team, audit and command palette in a real browser. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
-import { openWindow, type Size, takePicture } from "../support/browser.ts";
+import { openWindow, type Size, takePicture, test } from "../support/browser.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
 import { addUser, buildPortal, codeAt, password } from "../support/portal.ts";
 import { fillIn, look } from "../support/portal-window.ts";

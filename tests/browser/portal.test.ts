@@ -1,9 +1,8 @@
 /** The portal in a real browser: signing in and the orders, at a desk and on a phone. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { test } from "node:test";
 import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
-import { openWindow, type Size, takePicture } from "../support/browser.ts";
+import { openWindow, type Size, takePicture, test } from "../support/browser.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
 import { addUser, buildPortal, codeAt, openBrowser, password } from "../support/portal.ts";
 import { fillIn, look } from "../support/portal-window.ts";

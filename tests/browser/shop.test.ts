@@ -7,11 +7,10 @@ import { hash, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
 import { makeClient } from "@tollgate/client";
 import type { Page } from "playwright-core";
 import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
-import { bankIn, openWindow, press, type Size, takePicture } from "../support/browser.ts";
+import { bankIn, openWindow, press, type Size, takePicture, test } from "../support/browser.ts";
 import { atEnd, endOfFile, type Test } from "../support/clean-up.ts";
 import {
   orderBecomes,

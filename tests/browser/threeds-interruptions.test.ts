@@ -3,8 +3,8 @@
  * from where it is, and no card is charged twice.
  */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
-import { bankIn, openWindow, press } from "../support/browser.ts";
+import { describe } from "node:test";
+import { bankIn, openWindow, press, test } from "../support/browser.ts";
 import { answerChallenge } from "../support/cardholder.ts";
 import {
   assertReturned,

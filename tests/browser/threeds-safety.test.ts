@@ -1,7 +1,7 @@
 /** No other site can guess a cardholder's link, frame the pages, or make them run a script. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
-import { bankIn, openWindow, takePicture } from "../support/browser.ts";
+import { describe } from "node:test";
+import { bankIn, openWindow, takePicture, test } from "../support/browser.ts";
 import { type Checkout, linkOf, prepareCheckout } from "../support/checkout.ts";
 import { cards } from "../support/threeds.ts";
 import { untilTrue } from "../support/until.ts";

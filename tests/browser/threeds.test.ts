@@ -4,9 +4,9 @@
  * button, and by the page of the pending step (`html`) that the shop shows itself.
  */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe } from "node:test";
 import type { FrameLocator, Page } from "playwright-core";
-import { bankIn, openWindow, type Pressed, press, sizes } from "../support/browser.ts";
+import { bankIn, openWindow, type Pressed, press, sizes, test } from "../support/browser.ts";
 import {
   assertReturned,
   type Checkout,

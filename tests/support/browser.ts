@@ -1,8 +1,9 @@
 /**
- * Headless Chromium: the one out of the npm package, so that every machine tests with the same, or
- * the program that TOLLGATE_TEST_BROWSER names. The package has it for Linux on x64 only.
+ * Headless Chromium, as `tools/find-browser.ts` chooses it. Tests that need it import `test` from
+ * here: on a machine without a browser they are skipped.
  */
 import { join } from "node:path";
+import { test as testAnywhere } from "node:test";
 import packaged from "@sparticuz/chromium";
 import {
   type Browser,
@@ -12,9 +13,13 @@ import {
   type FrameLocator,
   type Page,
 } from "playwright-core";
+import { chooseBrowser, thisMachine } from "../../tools/find-browser.ts";
 import { atEnd, endOfFile, type Test } from "./clean-up.ts";
 
-const setting = "TOLLGATE_TEST_BROWSER";
+const choice = chooseBrowser(thisMachine());
+const isMissing = choice.kind === "none" || choice.kind === "installable";
+
+export const test = isMissing ? testAnywhere.skip : testAnywhere;
 
 // The package's own switches turn the browser's security off, which is what tests look at. The
 // feature is turned on by the driver, and fails to take pictures on a busy machine.
@@ -43,25 +48,22 @@ export async function openContext(options: BrowserContextOptions = {}): Promise<
 }
 
 async function startBrowser(args: string[]): Promise<Browser> {
-  const named = process.env[setting];
-  if (named === undefined && `${process.platform} ${process.arch}` !== "linux x64") {
-    throw new Error(`The packaged browser is for x64 Linux: set ${setting} to a Chromium's path.`);
-  }
-  const executablePath = named ?? (await packaged.executablePath());
-  const browser = await chromium.launch({
-    ...{ executablePath, args, headless: true, timeout: 120_000 },
-  });
+  const browser = await chromium.launch(await launchOptions(args));
   atEnd(endOfFile, () => browser.close());
   return browser;
 }
 
 /** A browser of its own that keeps its profile in the folder; `close` writes the last of it. */
 export async function openProfile(t: Test, folder: string, size: Size): Promise<BrowserContext> {
-  const executablePath = process.env[setting] ?? (await packaged.executablePath());
-  const started = { executablePath, args: switches, headless: true, timeout: 120_000 };
-  const context = await chromium.launchPersistentContext(folder, { ...started, ...sizes[size] });
+  const options = { ...(await launchOptions(switches)), ...sizes[size] };
+  const context = await chromium.launchPersistentContext(folder, options);
   atEnd(t, () => context.close());
   return context;
+}
+
+async function launchOptions(args: string[]) {
+  const executablePath = choice.kind === "program" ? choice.path : await packaged.executablePath();
+  return { executablePath, args, headless: true, timeout: 120_000 };
 }
 
 export const sizes = {
