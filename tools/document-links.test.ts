@@ -1,6 +1,6 @@
 /** Every link from one document of the repository to another leads to a file and to its heading. */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readRepository } from "./repository.ts";
@@ -23,10 +23,21 @@ test("every link in a document leads somewhere", () => {
   );
 });
 
+test("every picture in the repository is shown by a document", () => {
+  const shown = files.map(({ text }) => text).join("\n");
+  const pictures = readdirSync(join(import.meta.dirname, "../docs/pictures"));
+
+  assert.ok(pictures.length > 0);
+  assert.deepEqual(
+    pictures.filter((name) => !shown.includes(`docs/pictures/${name})`)),
+    [],
+  );
+});
+
 test("a dead link and a dead heading are found", () => {
   assert.equal(findDeadLinks("README.md", "[a](docs/nowhere.md)").length, 1);
   assert.equal(findDeadLinks("README.md", "[a](docs/operating.md#nowhere)").length, 1);
-  assert.equal(findDeadLinks("README.md", "![a](tests/artefacts/nothing.png)").length, 1);
+  assert.equal(findDeadLinks("README.md", "![a](docs/pictures/nothing.png)").length, 1);
   assert.deepEqual(findDeadLinks("README.md", "[a](docs/operating.md), [b](docs)"), []);
 });
 

@@ -51,13 +51,13 @@ test("files of a workspace share a process, but for those that use what it has o
     "tools/lanes.test.ts",
     "gateway/storage/requests.test.ts",
     "gateway/values/html.test.ts",
-    "tests/scenarios/random-journeys.test.ts",
+    "tests/scenarios/payments/random-journeys.test.ts",
   ];
 
   assert.deepEqual(shareProcesses(files), [
     ["gateway/values/colour.test.ts", "gateway/values/html.test.ts"],
     ["tools/lanes.test.ts"],
     ["gateway/storage/requests.test.ts"],
-    ["tests/scenarios/random-journeys.test.ts"],
+    ["tests/scenarios/payments/random-journeys.test.ts"],
   ]);
 });

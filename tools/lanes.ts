@@ -28,9 +28,9 @@ const longest: Readonly<Record<string, number>> = {
   "tests/browser/threeds.test.ts":             50,
   "tests/crash/outages.test.ts":               50,
   "tests/browser/shop.test.ts":                50,
-  "tests/scenarios/random-journeys.test.ts":   50,
-  "tests/scenarios/outage.test.ts":            40,
-  "tests/scenarios/start-troubles.test.ts":    35,
+  "tests/scenarios/payments/random-journeys.test.ts":   50,
+  "tests/scenarios/doubt/outage.test.ts":            40,
+  "tests/scenarios/operation/start-troubles.test.ts":    35,
 };
 const bytesPerSecond = 600;
 const sharedSecondsMax = 150;

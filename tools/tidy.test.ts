@@ -1,5 +1,6 @@
 /** The style guide as tests: every rule over every file, and a sample that each rule refuses. */
 import assert from "node:assert/strict";
+import { dirname } from "node:path/posix";
 import { type TestContext, test } from "node:test";
 import { foldersWithCircles, namesOfSeveral, shortFiles } from "./exceptions.ts";
 import { findCircles, findImportFaults, printCircle } from "./import-rules.ts";
@@ -118,6 +119,22 @@ test("every short file that is listed is one", (t) => {
 /** Told and not refused while files still move; `tools/exceptions.ts` is to have none of them. */
 function tellOutlived(t: TestContext, list: string, entries: readonly string[]): void {
   if (entries.length > 0) t.diagnostic(`no longer needed in ${list}: ${entries.join(", ")}`);
+}
+
+test("no folder of tests has more than 40 entries", () => {
+  const paths = repository.map(({ path }) => path).filter((path) => path.startsWith("tests/"));
+  const entries = new Set(paths.flatMap(withFolders));
+  const byFolder = Map.groupBy(entries, (path) => dirname(path));
+
+  const crowded = [...byFolder].filter(([, inside]) => inside.length > 40);
+  assert.deepEqual(
+    crowded.map(([folder, inside]) => `${folder}: ${inside.length}`),
+    [],
+  );
+});
+
+function withFolders(path: string): readonly string[] {
+  return path.split("/").map((_, at, parts) => parts.slice(0, at + 1).join("/"));
 }
 
 test("orders are changed in one place only, and erased in one other", () => {

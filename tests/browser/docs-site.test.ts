@@ -8,11 +8,11 @@ import { hash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { before, describe, type TestContext } from "node:test";
-import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
-import { bankIn, openWindow, press, takePicture, test } from "../support/browser.ts";
+import { assertFitsWidth, assertNoViolations } from "../support/browser/accessibility.ts";
+import { bankIn, openWindow, press, takePicture, test } from "../support/browser/browser.ts";
+import { type DocsSite, linksOf, startDocsSite } from "../support/browser/docs-site.ts";
 import { atEnd } from "../support/clean-up.ts";
-import { type DocsSite, linksOf, startDocsSite } from "../support/docs-site.ts";
-import { findFreePort, isMissing, makeExampleFolder } from "../support/examples.ts";
+import { findFreePort, isMissing, makeExampleFolder } from "../support/operator/examples.ts";
 import { startShell } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 

@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import type { FrameLocator, Page } from "playwright-core";
-import { openWindow, press, type Size, takePicture, test } from "../support/browser.ts";
-import { charged, notCharged, prepareCheckout, startShop } from "../support/checkout.ts";
-import { beginPage } from "../support/payment-page.ts";
+import { openWindow, press, type Size, takePicture, test } from "../support/browser/browser.ts";
+import { charged, notCharged, prepareCheckout, startShop } from "../support/browser/checkout.ts";
+import { beginPage } from "../support/browser/payment-page.ts";
 import { runGw } from "../support/programs.ts";
 import { cards } from "../support/threeds.ts";
 

@@ -6,10 +6,21 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import type { Locator, Page } from "playwright-core";
-import { assertFitsWidth, assertNoViolations, violationsIn } from "../support/accessibility.ts";
-import { bankIn, openWindow, type Size, sizes, takePicture, test } from "../support/browser.ts";
-import { cardholderPages, showChallenge } from "../support/cardholder-pages.ts";
-import { linkOf, prepareCheckout } from "../support/checkout.ts";
+import {
+  assertFitsWidth,
+  assertNoViolations,
+  violationsIn,
+} from "../support/browser/accessibility.ts";
+import {
+  bankIn,
+  openWindow,
+  type Size,
+  sizes,
+  takePicture,
+  test,
+} from "../support/browser/browser.ts";
+import { cardholderPages, showChallenge } from "../support/browser/cardholder-pages.ts";
+import { linkOf, prepareCheckout } from "../support/browser/checkout.ts";
 import { endOfFile } from "../support/clean-up.ts";
 import { cards } from "../support/threeds.ts";
 import { startWorld } from "../support/world.ts";

@@ -8,12 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe } from "node:test";
 import type { Page } from "playwright-core";
-import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
-import { openProfile, openWindow, takePicture, test } from "../support/browser.ts";
-import { assertReturned, prepareCheckout } from "../support/checkout.ts";
+import { assertFitsWidth, assertNoViolations } from "../support/browser/accessibility.ts";
+import { openProfile, openWindow, takePicture, test } from "../support/browser/browser.ts";
+import { assertReturned, prepareCheckout } from "../support/browser/checkout.ts";
+import { beginPage, fillCard, openPage, payWith } from "../support/browser/payment-page.ts";
 import { atEnd } from "../support/clean-up.ts";
 import { readEverything } from "../support/expect.ts";
-import { beginPage, fillCard, openPage, payWith } from "../support/payment-page.ts";
 import { cards } from "../support/threeds.ts";
 import { mintB, withWallets } from "../support/wallets.ts";
 

@@ -4,11 +4,22 @@
  */
 import assert from "node:assert/strict";
 import type { Page, Route } from "playwright-core";
-import { assertFitsWidth } from "../support/accessibility.ts";
-import { openWindow, takePicture, test } from "../support/browser.ts";
-import { assertReturned, charged, notCharged, prepareCheckout } from "../support/checkout.ts";
+import { assertFitsWidth } from "../support/browser/accessibility.ts";
+import { openWindow, takePicture, test } from "../support/browser/browser.ts";
+import {
+  assertReturned,
+  charged,
+  notCharged,
+  prepareCheckout,
+} from "../support/browser/checkout.ts";
+import {
+  beginPage,
+  fillCard,
+  makeLink,
+  openPage,
+  payWith,
+} from "../support/browser/payment-page.ts";
 import { atEnd } from "../support/clean-up.ts";
-import { beginPage, fillCard, makeLink, openPage, payWith } from "../support/payment-page.ts";
 import { pay } from "../support/posted-page.ts";
 import { readGw } from "../support/programs.ts";
 import { cards } from "../support/threeds.ts";

@@ -6,14 +6,14 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import type { Page } from "playwright-core";
-import { bankIn, openWindow, press, takePicture, test } from "../support/browser.ts";
+import { bankIn, openWindow, press, takePicture, test } from "../support/browser/browser.ts";
 import {
   assertReturned,
   type Checkout,
   charged,
   notCharged,
   prepareCheckout,
-} from "../support/checkout.ts";
+} from "../support/browser/checkout.ts";
 import {
   beginPage,
   fillCard,
@@ -21,7 +21,7 @@ import {
   openPage,
   type PagePayment,
   payWith,
-} from "../support/payment-page.ts";
+} from "../support/browser/payment-page.ts";
 import { cards } from "../support/threeds.ts";
 
 const prepared = prepareCheckout();

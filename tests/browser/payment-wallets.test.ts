@@ -6,10 +6,15 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { Page } from "playwright-core";
-import { assertNoViolations } from "../support/accessibility.ts";
-import { takePicture, test } from "../support/browser.ts";
-import { assertReturned, charged, notCharged, prepareCheckout } from "../support/checkout.ts";
-import { beginPage, openPage } from "../support/payment-page.ts";
+import { assertNoViolations } from "../support/browser/accessibility.ts";
+import { takePicture, test } from "../support/browser/browser.ts";
+import {
+  assertReturned,
+  charged,
+  notCharged,
+  prepareCheckout,
+} from "../support/browser/checkout.ts";
+import { beginPage, openPage } from "../support/browser/payment-page.ts";
 import { until } from "../support/until.ts";
 import { mintA, withPageWallets } from "../support/wallets.ts";
 

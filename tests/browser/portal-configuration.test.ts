@@ -4,11 +4,11 @@
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { openWindow, type Size, test } from "../support/browser.ts";
+import { dayOf, fetchSettlement } from "../support/bank/settlement.ts";
+import { openWindow, type Size, test } from "../support/browser/browser.ts";
+import { fillIn, look } from "../support/browser/portal-window.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
-import { addUser, buildPortal } from "../support/portal.ts";
-import { fillIn, look } from "../support/portal-window.ts";
-import { dayOf, fetchSettlement } from "../support/settlement.ts";
+import { addUser, buildPortal } from "../support/operator/portal.ts";
 import { startWorld } from "../support/world.ts";
 
 await buildPortal();

@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import type { Page } from "playwright-core";
-import { openWindow, test } from "../support/browser.ts";
+import { openWindow, test } from "../support/browser/browser.ts";
+import { fillIn, look } from "../support/browser/portal-window.ts";
 import { endOfFile } from "../support/clean-up.ts";
-import { addUser, buildPortal, password } from "../support/portal.ts";
-import { fillIn, look } from "../support/portal-window.ts";
+import { addUser, buildPortal, password } from "../support/operator/portal.ts";
 import { readGw } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";

@@ -1,11 +1,11 @@
 /** Callbacks, refused requests and the checksum debugger in a real browser, desk and phone. */
 import assert from "node:assert/strict";
-import { assertNoViolations } from "../support/accessibility.ts";
-import { openWindow, type Size, takePicture, test } from "../support/browser.ts";
+import { assertNoViolations } from "../support/browser/accessibility.ts";
+import { openWindow, type Size, takePicture, test } from "../support/browser/browser.ts";
+import { look } from "../support/browser/portal-window.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
 import { saleFields } from "../support/merchant.ts";
-import { addUser, buildPortal, password } from "../support/portal.ts";
-import { look } from "../support/portal-window.ts";
+import { addUser, buildPortal, password } from "../support/operator/portal.ts";
 import { answerWith, startReceiver } from "../support/receiver.ts";
 import { formOf, post, sha1, signedSale } from "../support/wire.ts";
 import { startWorld } from "../support/world.ts";

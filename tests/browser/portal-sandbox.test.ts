@@ -1,10 +1,10 @@
 /** The portal's sandbox in a real browser: test payments, test cards, switches, and both books. */
 import assert from "node:assert/strict";
-import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
-import { bankIn, openWindow, press, takePicture, test } from "../support/browser.ts";
+import { assertFitsWidth, assertNoViolations } from "../support/browser/accessibility.ts";
+import { bankIn, openWindow, press, takePicture, test } from "../support/browser/browser.ts";
+import { fillIn } from "../support/browser/portal-window.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
-import { addUser, buildPortal } from "../support/portal.ts";
-import { fillIn } from "../support/portal-window.ts";
+import { addUser, buildPortal } from "../support/operator/portal.ts";
 import { startWalletWorld } from "../support/wallets.ts";
 
 await buildPortal();

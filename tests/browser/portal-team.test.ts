@@ -1,11 +1,11 @@
 /** The portal's account, passkeys, team, audit and command palette in a real browser. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
-import { openWindow, type Size, takePicture, test } from "../support/browser.ts";
+import { assertFitsWidth, assertNoViolations } from "../support/browser/accessibility.ts";
+import { openWindow, type Size, takePicture, test } from "../support/browser/browser.ts";
+import { fillIn, look } from "../support/browser/portal-window.ts";
 import { endOfFile, type Test } from "../support/clean-up.ts";
-import { addUser, buildPortal, codeAt, password } from "../support/portal.ts";
-import { fillIn, look } from "../support/portal-window.ts";
+import { addUser, buildPortal, codeAt, password } from "../support/operator/portal.ts";
 import { startWorld } from "../support/world.ts";
 
 await buildPortal();

@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe } from "node:test";
 import type { Page } from "playwright-core";
-import { openWindow, takePicture, test } from "../support/browser.ts";
-import { type Checkout, linkOf, prepareCheckout } from "../support/checkout.ts";
+import { openWindow, takePicture, test } from "../support/browser/browser.ts";
+import { type Checkout, linkOf, prepareCheckout } from "../support/browser/checkout.ts";
+import { readPdfText } from "../support/browser/pdf-text.ts";
 import { atEnd } from "../support/clean-up.ts";
 import type { Acknowledged, SaleFields } from "../support/merchant.ts";
-import { readPdfText } from "../support/pdf-text.ts";
 import { cards } from "../support/threeds.ts";
 import { startWorld } from "../support/world.ts";
 

@@ -9,9 +9,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeClient } from "@tollgate/client";
 import type { Page } from "playwright-core";
-import { assertFitsWidth, assertNoViolations } from "../support/accessibility.ts";
-import { bankIn, openWindow, press, type Size, takePicture, test } from "../support/browser.ts";
-import { atEnd, endOfFile, type Test } from "../support/clean-up.ts";
+import { assertFitsWidth, assertNoViolations } from "../support/browser/accessibility.ts";
+import {
+  bankIn,
+  openWindow,
+  press,
+  type Size,
+  takePicture,
+  test,
+} from "../support/browser/browser.ts";
 import {
   orderBecomes,
   orderIn,
@@ -19,10 +25,11 @@ import {
   startLossyLine,
   startShopProcess,
   writtenBy,
-} from "../support/demonstration-shop.ts";
+} from "../support/browser/demonstration-shop.ts";
+import { fillCard } from "../support/browser/payment-page.ts";
+import { atEnd, endOfFile, type Test } from "../support/clean-up.ts";
 import { startProcess } from "../support/gateway-process.ts";
 import { saleFields } from "../support/merchant.ts";
-import { fillCard } from "../support/payment-page.ts";
 import { startProgram } from "../support/programs.ts";
 import { cards } from "../support/threeds.ts";
 import { until } from "../support/until.ts";

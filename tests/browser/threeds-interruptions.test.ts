@@ -4,15 +4,15 @@
  */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
-import { bankIn, openWindow, press, test } from "../support/browser.ts";
-import { answerChallenge } from "../support/cardholder.ts";
+import { bankIn, openWindow, press, test } from "../support/browser/browser.ts";
 import {
   assertReturned,
   charged,
   lastAreq,
   notCharged,
   prepareCheckout,
-} from "../support/checkout.ts";
+} from "../support/browser/checkout.ts";
+import { answerChallenge } from "../support/cardholder.ts";
 import { cards } from "../support/threeds.ts";
 
 const right = { code: "1234" };

@@ -1,8 +1,8 @@
 /** No other site can guess a cardholder's link, frame the pages, or make them run a script. */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
-import { bankIn, openWindow, takePicture, test } from "../support/browser.ts";
-import { type Checkout, linkOf, prepareCheckout } from "../support/checkout.ts";
+import { bankIn, openWindow, takePicture, test } from "../support/browser/browser.ts";
+import { type Checkout, linkOf, prepareCheckout } from "../support/browser/checkout.ts";
 import { cards } from "../support/threeds.ts";
 import { untilTrue } from "../support/until.ts";
 

@@ -6,7 +6,14 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import type { FrameLocator, Page } from "playwright-core";
-import { bankIn, openWindow, type Pressed, press, sizes, test } from "../support/browser.ts";
+import {
+  bankIn,
+  openWindow,
+  type Pressed,
+  press,
+  sizes,
+  test,
+} from "../support/browser/browser.ts";
 import {
   assertReturned,
   type Checkout,
@@ -16,7 +23,7 @@ import {
   notCharged,
   type Payment,
   prepareCheckout,
-} from "../support/checkout.ts";
+} from "../support/browser/checkout.ts";
 import { cards } from "../support/threeds.ts";
 import { until } from "../support/until.ts";
 

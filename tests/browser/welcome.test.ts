@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, describe, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
-import { openContext, takePicture, test } from "../support/browser.ts";
+import { openContext, takePicture, test } from "../support/browser/browser.ts";
+import { buildSite } from "../support/browser/docs-site.ts";
 import { atEnd } from "../support/clean-up.ts";
-import { buildSite } from "../support/docs-site.ts";
 import { type GatewayProcess, startProcess } from "../support/gateway-process.ts";
 
 const approving = "4000001000000018";

@@ -4,7 +4,7 @@ import { rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readRows } from "../support/books.ts";
-import { untilReplicating } from "../support/database-pair.ts";
+import { untilReplicating } from "../support/databases/database-pair.ts";
 import { type Answer, answerWith, hang, hangUp } from "../support/receiver.ts";
 import { until, untilTrue } from "../support/until.ts";
 import type { Fault, Kind } from "./plan.ts";

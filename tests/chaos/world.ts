@@ -6,12 +6,12 @@
 import { execFileSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
+import { findFreePort } from "../support/bank/results-balancer.ts";
 import { atEnd, type Test } from "../support/clean-up.ts";
 import { crashTimes, shortLease, startCrashWorld } from "../support/crash-world.ts";
-import { type PairServer, startPair } from "../support/database-pair.ts";
+import { type PairServer, startPair } from "../support/databases/database-pair.ts";
 import { type Program, startBankProgram, startGuard, startProgram } from "../support/programs.ts";
 import { type Answer, answerWith, type Heard, startReceiver } from "../support/receiver.ts";
-import { findFreePort } from "../support/results-balancer.ts";
 import { until } from "../support/until.ts";
 import { type Line, startLine } from "./line.ts";
 

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { citusUrl } from "../support/citus.ts";
+import { citusUrl } from "../support/databases/citus.ts";
 import { startWorld } from "../support/world.ts";
 
 const skip = citusUrl === undefined && "GW_TEST_CITUS_URL names no coordinator of a cluster";

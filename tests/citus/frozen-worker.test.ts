@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import pg from "pg";
-import { addressOnNode, citusUrl, listNodes } from "../support/citus.ts";
 import { atEnd } from "../support/clean-up.ts";
+import { addressOnNode, citusUrl, listNodes } from "../support/databases/citus.ts";
 import { runGw } from "../support/programs.ts";
 import { startWorld, type World } from "../support/world.ts";
 

@@ -1,13 +1,13 @@
 /** A node is killed with callbacks in flight: the next one sends them, and none is lost. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type Moment, statement } from "../support/bank/trap-proxy.ts";
 import { readRows } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
 import { makeLoadClient } from "../support/load.ts";
 import { saleFields } from "../support/merchant.ts";
 import { answerWith, hang, type Receiver, startReceiver } from "../support/receiver.ts";
 import { series } from "../support/series.ts";
-import { type Moment, statement } from "../support/trap-proxy.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 /** A lease is four times as long as a try may take. */

@@ -4,10 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { bankMessage, type Moment, statement } from "../support/bank/trap-proxy.ts";
 import { assertBooksAgree, type Left, readWhatIsLeft } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
 import { startLoad } from "../support/load.ts";
-import { bankMessage, type Moment, statement } from "../support/trap-proxy.ts";
 import { untilTrue } from "../support/until.ts";
 
 const load = { clients: 20, sales: 160 };

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertBooksAgree, readRows } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
-import { startPair } from "../support/database-pair.ts";
+import { startPair } from "../support/databases/database-pair.ts";
 import { type Load, startLoad } from "../support/load.ts";
 import { until, untilTrue } from "../support/until.ts";
 

@@ -6,12 +6,12 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import pg from "pg";
+import { startTrapProxy, type TrapProxy } from "../support/bank/trap-proxy.ts";
 import { assertBooksAgree, readRows } from "../support/books.ts";
 import { atEnd, endOfFile } from "../support/clean-up.ts";
 import { type CrashWorld, type Node, startCrashWorld } from "../support/crash-world.ts";
-import { type Pair, startPair, untilReplicating } from "../support/database-pair.ts";
+import { type Pair, startPair, untilReplicating } from "../support/databases/database-pair.ts";
 import { type Load, startLoad } from "../support/load.ts";
-import { startTrapProxy, type TrapProxy } from "../support/trap-proxy.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 /** The bound, with room for a machine that runs other tests at the same time. */

@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
+import { bankMessage, type Moment, statement } from "../support/bank/trap-proxy.ts";
 import {
   assertMoneyAddsUp,
   type BookedOrder,
@@ -16,7 +17,6 @@ import { atEnd } from "../support/clean-up.ts";
 import { type Node, startCrashWorld } from "../support/crash-world.ts";
 import { makeLoadClient } from "../support/load.ts";
 import { type Acknowledged, about, saleFields } from "../support/merchant.ts";
-import { bankMessage, type Moment, statement } from "../support/trap-proxy.ts";
 import { untilTrue } from "../support/until.ts";
 
 // biome-ignore format: a table

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertBooksAgree, readRows } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
-import { startOwnServer } from "../support/database-server.ts";
+import { startOwnServer } from "../support/databases/database-server.ts";
 import { type Load, startLoad } from "../support/load.ts";
 import { type BankProgram, startBankProgram } from "../support/programs.ts";
 import { untilTrue } from "../support/until.ts";

@@ -6,11 +6,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { makeClient } from "@tollgate/client";
+import { bankMessage, type Moment, statement } from "../support/bank/trap-proxy.ts";
 import { assertMoneyAddsUp, readRows } from "../support/books.ts";
 import { type Node, shortLease, startCrashWorld } from "../support/crash-world.ts";
 import { makeMerchant } from "../support/merchant.ts";
 import { look, openPage, pay } from "../support/posted-page.ts";
-import { bankMessage, type Moment, statement } from "../support/trap-proxy.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 const world = await startCrashWorld({ after });

@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeClient } from "@tollgate/client";
-import { startArchived } from "../support/archived-server.ts";
 import { readRows } from "../support/books.ts";
 import { crashTimes } from "../support/crash-world.ts";
+import { startArchived } from "../support/databases/archived-server.ts";
 import { type GatewayProcess, startProcess } from "../support/gateway-process.ts";
 import { makeMerchant } from "../support/merchant.ts";
 import { readGw, runGw } from "../support/programs.ts";

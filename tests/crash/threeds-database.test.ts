@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { countPending, payAt, readEnd, startSecureWorld } from "../support/crash-payments.ts";
 import type { Node } from "../support/crash-world.ts";
-import { startOwnServer } from "../support/database-server.ts";
+import { startOwnServer } from "../support/databases/database-server.ts";
 import { cards } from "../support/threeds.ts";
 
 const server = await startOwnServer({ after });

@@ -6,6 +6,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
+  bankMessage,
+  type Moment,
+  nthMention,
+  statement,
+  type Trap,
+} from "../support/bank/trap-proxy.ts";
+import {
   countPending,
   payAt,
   payToTheEnd,
@@ -17,13 +24,6 @@ import {
 import type { Node } from "../support/crash-world.ts";
 import { saleFields } from "../support/merchant.ts";
 import { cards } from "../support/threeds.ts";
-import {
-  bankMessage,
-  type Moment,
-  nthMention,
-  statement,
-  type Trap,
-} from "../support/trap-proxy.ts";
 import { untilTrue } from "../support/until.ts";
 
 const world = await startSecureWorld({ after });

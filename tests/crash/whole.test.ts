@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { assertBooksAgree, assertMoneyAddsUp, readRows } from "../support/books.ts";
 import { payAt, payToTheEnd } from "../support/crash-payments.ts";
 import { crashTimes } from "../support/crash-world.ts";
-import { findServerOf } from "../support/database-server.ts";
+import { findServerOf } from "../support/databases/database-server.ts";
 import { startProcess } from "../support/gateway-process.ts";
 import { startLoad } from "../support/load.ts";
 import { saleFields } from "../support/merchant.ts";

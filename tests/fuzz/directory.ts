@@ -10,7 +10,7 @@ import * as threeds102 from "@tollgate/protocols/threeds102";
 import fc from "fast-check";
 import { makeAres, makePres, transaction } from "../../protocols/emv3ds/testing.ts";
 import { crRes, veRes } from "../../protocols/threeds102/samples.ts";
-import { startAnsweringDirectory } from "../support/answering-directory.ts";
+import { startAnsweringDirectory } from "../support/bank/answering-directory.ts";
 import { answerPareq } from "../support/cardholder.ts";
 import type { Test } from "../support/clean-up.ts";
 import { beginPares, beginWith, cards, proofAtHost, statusOf } from "../support/threeds.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endOfFile } from "../support/clean-up.ts";
-import { openBrowser } from "../support/portal.ts";
+import { openBrowser } from "../support/operator/portal.ts";
 import { chargesAt } from "../support/threeds.ts";
 import { startWorld } from "../support/world.ts";
 import { makeHttpTargets } from "./http.ts";

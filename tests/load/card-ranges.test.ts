@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { findServerOf } from "../support/database-server.ts";
+import { findServerOf } from "../support/databases/database-server.ts";
 import { startProcess } from "../support/gateway-process.ts";
 import { startLoad } from "../support/load.ts";
 import { runGw } from "../support/programs.ts";

@@ -8,7 +8,7 @@ import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import { DecodeFault, decode, iso87Ascii, iso87Bitmapped } from "@tollgate/protocols/iso8583";
 import { type LayoutRow, samples } from "../../protocols/iso8583/testing.ts";
-import { type AnsweringHost, startAnsweringHost } from "../support/answering-host.ts";
+import { type AnsweringHost, startAnsweringHost } from "../support/bank/answering-host.ts";
 import { atEnd } from "../support/clean-up.ts";
 import type { Acknowledged } from "../support/merchant.ts";
 import { until } from "../support/until.ts";

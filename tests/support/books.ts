@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
-import { testSearchPath } from "./database-server.ts";
+import { testSearchPath } from "./databases/database-server.ts";
 import { type Load, type Merchants, makeLoadClient } from "./load.ts";
 import { plainCard } from "./merchant.ts";
 import { until } from "./until.ts";

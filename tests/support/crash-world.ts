@@ -8,11 +8,15 @@ import { join } from "node:path";
 import type { BankAddress } from "@tollgate/gateway/demonstration";
 import type { MerchantSet } from "@tollgate/gateway/merchant-set";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
+import {
+  findFreePort,
+  type ResultsBalancer,
+  startResultsBalancer,
+} from "./bank/results-balancer.ts";
+import { startTrapProxy, type TrapProxy } from "./bank/trap-proxy.ts";
 import { atEnd, type Test } from "./clean-up.ts";
 import { copyInstallation, furnish, openFor } from "./installation.ts";
 import { extendProgram, type Program, startProgram } from "./programs.ts";
-import { findFreePort, type ResultsBalancer, startResultsBalancer } from "./results-balancer.ts";
-import { startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
 import { until } from "./until.ts";
 
 export type Node = Program & {

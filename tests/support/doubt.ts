@@ -4,10 +4,10 @@
  */
 import { randomUUID } from "node:crypto";
 import type { StatusReply } from "@tollgate/client";
+import { bankMessage, startTrapProxy, type TrapProxy } from "./bank/trap-proxy.ts";
 import { atEnd, type Test } from "./clean-up.ts";
 import type { Acknowledged } from "./merchant.ts";
 import { type Ran, readGw, runGw } from "./programs.ts";
-import { bankMessage, startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
 import { startWorld, type World } from "./world.ts";
 
 export type Place = {

@@ -7,7 +7,7 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { atEnd, endOfFile } from "./clean-up.ts";
-import { startServerGuard, stopServerOf } from "./database-server.ts";
+import { startServerGuard, stopServerOf } from "./databases/database-server.ts";
 import { extendProgram, migrateFirst, type Program, startProgram } from "./programs.ts";
 import { until } from "./until.ts";
 

@@ -23,14 +23,14 @@ import {
   isOfEndedRun,
   makeCitusTemplate,
   nameForRun,
-} from "./citus.ts";
+} from "./databases/citus.ts";
 import {
   makeDatabase,
   type Server,
   sharedServer,
   testSearchPath,
   whileConnected,
-} from "./database-server.ts";
+} from "./databases/database-server.ts";
 import { TestClock } from "./test-clock.ts";
 
 const secondCell = "second";

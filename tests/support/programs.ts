@@ -212,7 +212,8 @@ export async function runGwWith(
   place: Place,
   ...words: readonly string[]
 ): Promise<Ran> {
-  const thread = idleThreads.pop() ?? new Worker(new URL("gw-thread.ts", import.meta.url));
+  const thread =
+    idleThreads.pop() ?? new Worker(new URL("./operator/gw-thread.ts", import.meta.url));
   thread.ref();
   thread.postMessage({ words, settings: settingsAt(place), input } satisfies GwRun);
   const [ran] = await once(thread, "message");

@@ -24,8 +24,8 @@ import { startBank } from "@tollgate/sandbox-bank";
 import { assertBalancesAgree, type StoredOrder, selectStoredOrders } from "./books.ts";
 import { makeChanges } from "./changes.ts";
 import { atEnd, type Test } from "./clean-up.ts";
+import { makeLocks } from "./databases/locks.ts";
 import { addressOf, copyInstallation, furnish, openFor } from "./installation.ts";
-import { makeLocks } from "./locks.ts";
 import { type Acknowledged, makeMerchant, plainCard } from "./merchant.ts";
 import { TestClock } from "./test-clock.ts";
 

@@ -1,0 +1,219 @@
+/**
+ * Callbacks as an operator sees them: every try, and sending them again; and as a developer watches
+ * them with `gw callback listen`.
+ */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { atEnd } from "../../support/clean-up.ts";
+import { doubtful, leaveUnanswered, settleByHand, startDoubtPlace } from "../../support/doubt.ts";
+import { readGw, runGw, startProgram } from "../../support/programs.ts";
+import { answerWith, startReceiver } from "../../support/receiver.ts";
+import { untilTrue } from "../../support/until.ts";
+import { startWorld } from "../../support/world.ts";
+
+const dayMs = 86_400_000;
+
+type Shown = {
+  readonly callbacks: readonly Readonly<Record<string, unknown>>[];
+  readonly attempts: readonly Readonly<Record<string, unknown>>[];
+};
+
+test("an operator sees every try with what was sent and what came back", async (t) => {
+  const world = await startWorld(t);
+  const shop = await startReceiver(t, answerWith(500, {}, "<p>no room\u0000</p>"));
+  const merchant = world.merchant();
+  const sale = await merchant.sale({ notify_url: shop.url });
+  await world.settle();
+  shop.answer(answerWith(200, {}, "thanks"));
+  await world.pass(150_000);
+  await merchant.return(sale);
+  await world.settle();
+
+  const order = sale["gw-order-id"];
+  const shown = (await readGw(world, "callback", "show", order)) as Shown;
+  const one = (await readGw(world, "callback", "show", order, "2")) as Shown;
+  const { printed } = await runGw(world, "callback", "show", order);
+
+  assert.deepEqual(
+    shown.callbacks.map(({ sequence, state, tries, url }) => [sequence, state, tries, url]),
+    [
+      [2, "delivered", 1, shop.url],
+      [1, "delivered", 2, shop.url],
+    ],
+  );
+  assert.deepEqual(
+    shown.attempts.map(({ sequence, method, status, answer }) => [
+      ...[sequence, method, status, answer],
+    ]),
+    [
+      [1, "GET", 500, "<p>no room </p>"],
+      [1, "GET", 200, "thanks"],
+      [2, "GET", 200, "thanks"],
+    ],
+  );
+  assert.ok(String(shown.attempts[0]?.["url"]).includes(`orderid=${order}`));
+  assert.equal(one.callbacks.length, 1);
+  assert.equal(one.attempts.length, 1);
+  assert.match(printed, /delivered/);
+});
+
+test("callbacks are listed by order, time and state", async (t) => {
+  const world = await startWorld(t);
+  const shop = await startReceiver(t);
+  const gone = await startReceiver(t, answerWith(410));
+  const merchant = world.merchant();
+  const told = await merchant.sale({ server_callback_url: shop.url });
+  const stopped = await merchant.sale({ server_callback_url: gone.url });
+  await world.settle();
+
+  const list = async (...words: readonly string[]) => {
+    const found = (await readGw(world, "callback", "list", ...words)) as Shown["callbacks"];
+    return found.map(({ order }) => order).sort();
+  };
+
+  const both = [told["gw-order-id"], stopped["gw-order-id"]].sort();
+  assert.deepEqual(await list(), both);
+  assert.deepEqual(await list("--since", "2020-01-01"), both);
+  assert.deepEqual(await list("--until", "2020-01-01"), []);
+  assert.deepEqual(await list("--state", "stopped"), [stopped["gw-order-id"]]);
+  assert.deepEqual(await list("--order", told["gw-order-id"]), [told["gw-order-id"]]);
+  const { code, complaint } = await runGw(world, "callback", "list", "--since", "yesterday");
+  assert.equal(code, 2);
+  assert.match(complaint, /no moment/);
+});
+
+test("an operator has one, all of an order, or a range sent again", async (t) => {
+  const world = await startWorld(t);
+  const shop = await startReceiver(t);
+  const gone = await startReceiver(t, answerWith(410));
+  const merchant = world.merchant();
+  const sale = await merchant.sale({ notify_url: shop.url });
+  await world.settle();
+  await merchant.return(sale);
+  await merchant.sale({ server_callback_url: gone.url });
+  await world.settle();
+  gone.answer(answerWith(200));
+
+  const order = sale["gw-order-id"];
+  await readGw(world, "callback", "resend", order, "2");
+  await world.pass(60_000);
+  const one = shop.heard.slice(2).map(({ fields }) => fields["type"]);
+  await readGw(world, "callback", "resend", order);
+  await world.pass(60_000);
+  const all = shop.heard.slice(3).map(({ fields }) => fields["type"]);
+  const range = ["--since", "2020-01-01", "--state", "stopped"];
+  const resent = await readGw(world, "callback", "resend", ...range);
+  await world.pass(60_000);
+  const nothing = await runGw(world, "callback", "resend");
+
+  assert.deepEqual(one, ["reversal"]);
+  assert.deepEqual(all, ["sale", "reversal"]);
+  assert.deepEqual(resent, { "to be sent again": 1 });
+  assert.equal(gone.heard.length, 2);
+  assert.equal(shop.heard.length, 5);
+  assert.equal(nothing.code, 2);
+});
+
+test("one sent again behind an earlier one that fails has that sent first", async (t) => {
+  const world = await startWorld(t);
+  const shop = await startReceiver(t, answerWith(500));
+  const merchant = world.merchant();
+  const sale = await merchant.sale({ notify_url: shop.url });
+  await world.settle();
+  await merchant.return(sale);
+  await world.settle();
+  const before = shop.heard.length;
+  shop.answer(answerWith(200));
+
+  const resent = await readGw(world, "callback", "resend", sale["gw-order-id"], "2");
+  // The command's clock is ahead of the world's; the first gap is two minutes.
+  await world.pass(60_000);
+
+  assert.equal(before, 1);
+  assert.deepEqual(resent, {
+    "to be sent again": 2,
+    "of these earlier ones, which go first": 1,
+  });
+  assert.deepEqual(
+    shop.heard.slice(1).map(({ fields }) => fields["type"]),
+    ["sale", "reversal"],
+  );
+});
+
+test("what is over is deleted with its tries when it was kept for long enough", async (t) => {
+  const world = await startWorld(t, { GW_CALLBACK_KEEP_DAYS: "3" });
+  const shop = await startReceiver(t);
+  const down = await startReceiver(t, answerWith(500));
+  const merchant = world.merchant();
+  const kept = async () => {
+    const [counts] = await world.installation.database.query(
+      `select (select count(*)::int from callbacks) as callbacks,
+         (select count(*)::int from callback_attempts) as attempts`,
+    );
+    return counts;
+  };
+  await merchant.sale({ server_callback_url: shop.url });
+  const open = await merchant.sale({ server_callback_url: down.url });
+  await world.settle();
+
+  await world.pass(3 * dayMs - 60_000);
+  const before = await kept();
+  await world.pass(120_000);
+
+  const shown = (await readGw(world, "callback", "show", open["gw-order-id"])) as Shown;
+  assert.deepEqual(before, { callbacks: 2, attempts: 3 });
+  assert.deepEqual(await kept(), { callbacks: 1, attempts: shown.attempts.length });
+  assert.equal(shown.callbacks[0]?.["state"], "due");
+});
+
+test("what an operator settles by hand is told by the first node that looks", async (t) => {
+  const place = await startDoubtPlace(t, 600_000);
+  const { world, merchant } = place;
+  const shop = await startReceiver(t);
+  const prepare = async () => () => merchant.sale({ server_callback_url: shop.url });
+  const sales = doubtful.filter(({ name }) => name === "sale");
+  const [order] = await leaveUnanswered(
+    place,
+    sales.map((sale) => ({ ...sale, prepare })),
+  );
+  assert.ok(order);
+  const before = shop.heard.length;
+
+  const { code, complaint } = await settleByHand(world, order, "done");
+  // The command goes by the database's time, which the world reaches now.
+  await world.pass(900_000);
+
+  assert.equal(code, 0, complaint);
+  assert.equal(before, 0);
+  assert.equal(shop.heard[0]?.fields["status"], "approved");
+});
+
+test("gw callback listen prints what is told, whose it is, and answers as asked", async (t) => {
+  const world = await startWorld(t);
+  const gw = join(import.meta.dirname, "../../../gateway/cli/gw.ts");
+  const listener = startProgram([gw, "callback", "listen", "--port", "0", "--answer", "503"], {
+    GW_DATABASE_URL: world.installation.databaseUrl,
+    GW_DATA_DIR: world.dataDir,
+  });
+  atEnd(t, () => listener.kill());
+  await untilTrue("it listens", () => /Ctrl-C/.test(listener.output));
+  const [, url = ""] = /server_callback_url=(\S+)/.exec(listener.output) ?? [];
+
+  const sale = await world.merchant().sale({ server_callback_url: url });
+  await world.settle();
+
+  const { login } = world.merchant().set;
+  await untilTrue("it was told", () => /^control /m.test(listener.output));
+  assert.match(listener.output, new RegExp(`^GET, right control of ${login}, answer 503$`, "m"));
+  assert.match(listener.output, /^status +approved$/m);
+  assert.match(listener.output, new RegExp(`^orderid +${sale["gw-order-id"]}$`, "m"));
+  assert.match(listener.output, new RegExp(`^webhook-id +${sale["gw-order-id"]}-1$`, "m"));
+
+  const forged = await fetch(`${url}?status=approved&orderid=1&client_orderid=%1b[31m&control=x`);
+  assert.equal(forged.status, 503);
+  await untilTrue("it was lied to", () => /WRONG control/.test(listener.output));
+  assert.ok(!listener.output.includes("\u001b[31m"));
+
+  assert.equal(await listener.stop(), 0);
+});

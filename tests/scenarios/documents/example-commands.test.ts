@@ -1,0 +1,63 @@
+/**
+ * A newcomer pastes the commands of the documents into a shell, in their order: each is taken as it
+ * is, with the addresses and ids of the test in place of those of `npm start`.
+ */
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { atEnd, endOfFile } from "../../support/clean-up.ts";
+import { readFences, toScript } from "../../support/operator/document.ts";
+import { startShell } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
+import { startWalletWorld, walletFields } from "../../support/wallets.ts";
+
+const world = await startWalletWorld(endOfFile);
+
+test("README: a hold is captured", async () => {
+  const output = await paste("README.md");
+
+  assert.match(output, /&order-stage=auth_approved&/);
+  assert.match(output, /&order-stage=capture_approved&/);
+});
+
+test("wallets: the decrypted payment data that the document shows is paid with", async () => {
+  const fences = await readFences("docs/wallets.md");
+  const [walletb = "", walleta = ""] = fences
+    .filter(({ language }) => language === "json")
+    .map(({ text }) => text);
+  const fresh = walletb.replace(/"\d{13}"/, `"${world.clock.now() + 3_600_000}"`);
+
+  for (const [kind, text] of [
+    ["walletb_decrypted", fresh],
+    ["walleta_decrypted", walleta],
+  ] as const) {
+    const sale = await world.merchant().sale({ amount: "10.42", ...walletFields(kind, text) });
+    await world.settle();
+    assert.equal((await world.merchant().status(sale)).status, "approved", kind);
+  }
+});
+
+/** What the commands of a document print. */
+async function paste(document: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-paste-"));
+  atEnd(endOfFile, () => rm(folder, { recursive: true, force: true }));
+  const { set, gateway } = world;
+  const { login, controlKey } = set;
+  await mkdir(join(folder, "data"));
+  await writeFile(
+    join(folder, "data/demo.json"),
+    JSON.stringify({ merchant: { login, controlKey } }),
+  );
+  const script = toScript(await readFences(document), {
+    "http://localhost:8080": gateway.url,
+    "1001": set.endpoints["plain"] ?? "",
+  });
+  await writeFile(join(folder, "paste.sh"), script);
+  const shell = startShell("paste.sh", folder, {});
+  await until("the script ends", () => !shell.isRunning || undefined);
+  await world.settle();
+  assert.match(shell.output, /== done/, shell.output);
+  return shell.output;
+}

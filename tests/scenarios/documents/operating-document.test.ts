@@ -1,0 +1,117 @@
+/**
+ * An operator follows `docs/operating.md` from nothing to a production gateway: every command, in
+ * its order, with an external PostgreSQL that speaks TLS and the sandbox bank as the acquirer's
+ * host, which demands a client certificate.
+ */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { startBank } from "@tollgate/sandbox-bank";
+import { makeAuthority } from "../../support/bank/tls-line.ts";
+import { atEnd, endOfFile } from "../../support/clean-up.ts";
+import { startExternalServer } from "../../support/databases/database-pair.ts";
+import {
+  readFences,
+  repository,
+  toScript,
+  writeSqlRunner,
+} from "../../support/operator/document.ts";
+import { startShell } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
+
+const path = "docs/operating.md";
+const fences = await readFences(path);
+
+test("every fence says what it is, so that none is forgotten", () => {
+  const kinds = new Set(fences.map(({ language, mark }) => `${language} ${mark}`.trim()));
+  const known = ["sh", "sh background", "sh systemd", "sh container", "sql", "yaml"];
+
+  assert.deepEqual(
+    [...kinds].filter((kind) => !known.includes(kind)),
+    [],
+  );
+});
+
+test("what this machine may not be able to run names files of the repository", () => {
+  const named = fences
+    .filter(({ mark }) => ["systemd", "container"].includes(mark))
+    .flatMap(({ text }) => [...text.matchAll(/\/opt\/tollgate\/(\S+)/g)])
+    .map(([, file = ""]) => join(repository, file));
+
+  assert.deepEqual(
+    named.filter((file) => !existsSync(file)),
+    [],
+  );
+});
+
+test("every command of the document runs, and the sale and its return are approved", async () => {
+  const folder = await makeFolder();
+  const authority = await makeAuthority("Operator CA");
+  const databasePort = await findFreePort();
+  const [port, adminPort] = [await findFreePort(), await findFreePort()];
+  const identity = await authority.issue("db.example", 30);
+  const server = await startExternalServer(endOfFile, databasePort, identity);
+  await writeSqlRunner(folder, server.url);
+  const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir: join(folder, "bank") });
+  atEnd(endOfFile, () => bank.stop());
+  await bank.setSwitches({ demandCertificate: true });
+  await mkdir(join(folder, "tls"));
+  await writeFile(join(folder, "tls/database-ca.pem"), authority.ca);
+  await writeFile(join(folder, "tls/ca.pem"), authority.ca);
+  const own = await authority.issue("pay.example", 90);
+  await writeFile(join(folder, "tls/fullchain.pem"), own.cert);
+  await writeFile(join(folder, "tls/privkey.pem"), own.key, { mode: 0o600 });
+  for (const [from, to] of bankFiles) {
+    await copyFile(join(bank.tlsFolder, from), join(folder, "tls", to));
+  }
+  const script = toScript(fences, {
+    "/opt/tollgate": repository,
+    "db.example:5432": `localhost:${databasePort}`,
+    "bank.example:8583": bank.binaryHostAddress,
+    "https://pay.example/gw": `https://localhost:${port}/gw`,
+    "GW_PORT=443": `GW_PORT=${port}`,
+    "GW_ADMIN_PORT=9090": `GW_ADMIN_PORT=${adminPort}`,
+    "127.0.0.1:9090": `127.0.0.1:${adminPort}`,
+  });
+  await writeFile(join(folder, "document.sh"), script);
+
+  const shell = startShell("document.sh", folder, {
+    ...{ CURL_CA_BUNDLE: "tls/ca.pem" },
+  });
+  atEnd(endOfFile, () => shell.stop());
+  await until("the script ends", () => !shell.isRunning || undefined);
+
+  const log = await readFile(join(folder, "gateway.log"), "utf8").catch(() => "");
+  assert.equal(shell.child.exitCode, 0, `${shell.output}\n${log.slice(-3_000)}`);
+  assert.match(shell.output, /== done/);
+  assert.match(shell.output, /status=approved/);
+  assert.match(shell.output, /The audit is whole/);
+  const booked = bank.ledger().map(({ kind, amount }) => `${kind} ${amount}`);
+  assert.deepEqual(booked, ["sale 100", "reversal 100"]);
+});
+
+const bankFiles = [
+  ["host-ca.pem", "bank-ca.pem"],
+  ["host-client.pem", "bank-client.pem"],
+  ["host-client.key", "bank-client.key"],
+] as const;
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-operating-"));
+  await chmod(folder, 0o711);
+  atEnd(endOfFile, () => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

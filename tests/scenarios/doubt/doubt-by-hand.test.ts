@@ -1,0 +1,159 @@
+/** Doubt in the hands of an operator: `gw doubt` beside a running gateway, and what comes of it. */
+import assert from "node:assert/strict";
+import { userInfo } from "node:os";
+import { test } from "node:test";
+import {
+  comeBack,
+  detailsOf,
+  doubtful,
+  leaveUnanswered,
+  loseOnTheWay,
+  messagesAbout,
+  settleByHand,
+  startDoubtPlace,
+} from "../../support/doubt.ts";
+import { bookedFor } from "../../support/expect.ts";
+import { readGw, runGw } from "../../support/programs.ts";
+
+const hourMs = 3_600_000;
+const longestGapMs = 300_000;
+const date = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} UTC$/;
+const told = { by: "anna", why: "ticket 4711" };
+const why = ["--reason", told.why, "--by", told.by];
+
+test("orders in doubt are listed with what the bank must be asked about", async (t) => {
+  const place = await startDoubtPlace(t);
+  const { world, merchant } = place;
+  const nothing = await runGw(world, "doubt", "list");
+  const orders = await leaveUnanswered(place, doubtful);
+
+  const listed = (await readGw(world, "doubt", "list")) as Record<string, string>[];
+  const { printed } = await runGw(world, "doubt", "list");
+
+  const [, ...lines] = printed.trimEnd().split("\n");
+  const [gate] = await world.installation.database.query<{ id: string }>(
+    "select id from gates where name = 'sandbox'",
+  );
+  assert.equal(nothing.printed, "Nothing is in doubt.\n");
+  assert.equal(listed.length, doubtful.length);
+  assert.equal(lines.length, doubtful.length);
+  for (const [at, { stage, amount }] of doubtful.entries()) {
+    const { sent = "", trace = "", "next try": next = "", ...line } = listed[at] ?? {};
+    const order = orders[at] ?? assert.fail();
+    assert.deepEqual(line, {
+      order: order["gw-order-id"],
+      "merchant-order": order["merchant-order-id"],
+      stage: `${stage}_unknown`,
+      amount: `${amount} USD`,
+      gate: gate?.id,
+      reference: (await merchant.status(order))["processor-rrn"],
+      tries: 1,
+      refused: "",
+    });
+    assert.match(sent, date);
+    assert.match(trace, /^\d{6}$/);
+    assert.match(next, date);
+    assert.match(lines[at] ?? "", new RegExp(`^${order["gw-order-id"]} .*${stage}_unknown`));
+  }
+});
+
+for (const kind of doubtful) {
+  const { name, stage } = kind;
+
+  test(`a ${name} in doubt is tried again at once when an operator asks for it`, async (t) => {
+    const place = await startDoubtPlace(t);
+    const { world, merchant } = place;
+    const [order = assert.fail()] = await leaveUnanswered(place, [kind]);
+    for (let tries = 0; tries < 8; tries += 1) await world.pass(longestGapMs);
+    await comeBack(place);
+    await world.settle();
+    const waiting = await merchant.describe(order);
+
+    const asking = ["doubt", "ask", order["gw-order-id"], "--reason", "they are up again"];
+    const ran = await runGw(world, ...asking);
+    await world.settle();
+    const settled = await merchant.describe(order);
+
+    assert.equal(ran.code, 0, ran.complaint);
+    assert.equal(waiting["order-stage"], `${stage}_unknown`);
+    assert.equal(settled["order-stage"], kind.settled);
+    assert.deepEqual(await detailsOf(world, order, "asked_again"), [
+      { by: userInfo().username, why: "they are up again" },
+    ]);
+  });
+
+  test(`a ${name} that the bank has done is approved by hand, and can be returned`, async (t) => {
+    const place = await startDoubtPlace(t, hourMs);
+    const { world, merchant } = place;
+    const [order = assert.fail()] = await leaveUnanswered(place, [kind]);
+
+    const ran = await settleByHand(world, order, "done", why);
+    const settled = await merchant.describe(order);
+    const sent = messagesAbout(world, settled);
+    await comeBack(place);
+    await world.pass(hourMs);
+    const sentLater = messagesAbout(world, settled);
+    await merchant.return(order);
+    await world.settle();
+    const returned = await merchant.status(order);
+
+    assert.equal(ran.code, 0, ran.complaint);
+    assert.equal(settled["order-stage"], `${stage}_approved`);
+    assert.match(settled["receipt-id"] ?? "", /^\d{20,39}$/);
+    assert.equal(sentLater, sent, "nothing is asked of the bank any more");
+    assert.equal(returned["order-stage"], "reversal_approved");
+    assert.equal(bookedFor(world, returned).join(", "), kind.returned);
+    assert.partialDeepStrictEqual(await detailsOf(world, order, "settled_as_done"), [told]);
+  });
+
+  test(`a ${name} that the bank has not done ends in an error, and may be asked for again`, async (t) => {
+    const place = await startDoubtPlace(t, hourMs);
+    const { world, merchant } = place;
+    const { order, ask } = await loseOnTheWay(place, kind);
+
+    const ran = await settleByHand(world, order, "not-done", why);
+    const settled = await merchant.describe(order);
+    await comeBack(place);
+    await world.pass(hourMs);
+    const again = await ask();
+    await world.settle();
+    const done = await merchant.describe(again);
+
+    assert.equal(ran.code, 0, ran.complaint);
+    assert.equal(settled["order-stage"], `${stage}_error`);
+    assert.equal(settled["error-code"], "5006");
+    assert.equal(done["order-stage"], `${stage}_approved`);
+    assert.equal(bookedFor(world, done).join(", "), kind.done);
+    assert.deepEqual(await detailsOf(world, order, "settled_as_not_done"), [told]);
+  });
+}
+
+test("what an operator cannot mean is refused with a sentence", async (t) => {
+  const { world, merchant } = await startDoubtPlace(t);
+  const order = await merchant.sale();
+  await world.settle();
+  const id = order["gw-order-id"];
+  const notInDoubt = new RegExp(`^Order ${id} is not in doubt\\.$`);
+
+  // biome-ignore format: a table
+  const wrong: readonly (readonly [words: readonly string[], sentence: RegExp])[] = [
+    [["settle", id, "--as", "done", ...why],         notInDoubt],
+    [["settle", id, "--as", "not-done", ...why],     notInDoubt],
+    [["ask", id, ...why],                            notInDoubt],
+    [["settle", "12345678", "--as", "done", ...why], /^There is no order 12345678\.$/],
+    [["ask", "apples", ...why],                      /^There is no order apples\.$/],
+    [["settle", id, "--as", "maybe", ...why],        /^Settle it --as done or --as not-done\.$/],
+    [["settle", id, "--as", "done"],                 /required option '--reason <text>'/],
+    [["settle", id, ...why],                         /required option '--as <outcome>'/],
+    [["ask", id],                                    /required option '--reason <text>'/],
+    [["settle", id, "--as", "done", "--reason", ""], /^Neither the reason nor the name can be empty\.$/],
+    [["ask", id, "--reason", "  "],                  /^Neither the reason nor the name can be empty\.$/],
+    [["ask", id, "--reason", "x", "--by", ""],       /^Neither the reason nor the name can be empty\.$/],
+  ];
+  const runs = await Promise.all(wrong.map(([words]) => runGw(world, "doubt", ...words)));
+  for (const [at, [words, sentence]] of wrong.entries()) {
+    assert.match(runs[at]?.complaint.trim() ?? "", sentence, words.join(" "));
+    assert.equal(runs[at]?.code, 2, words.join(" "));
+  }
+  assert.equal((await merchant.status(order))["order-stage"], "sale_approved");
+});

@@ -1,0 +1,59 @@
+/** Two cells on two servers: one of them goes away, and only its own merchants notice. */
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { startOwnServer } from "../../support/databases/database-server.ts";
+import { runGw } from "../../support/programs.ts";
+import { startWorld } from "../../support/world.ts";
+
+test("a cell whose server is gone costs its own merchants only", async (t) => {
+  const server = await startOwnServer(t);
+  const world = await startWorld(t, {
+    GW_ACCEPT_RETRY_S: "0.2",
+    GW_DATABASE_CONNECT_TIMEOUT_S: "1",
+  });
+  const file = join(world.dataDir, "far.url");
+  await writeFile(file, server.url);
+  const added = await runGw(world, "cell", "add", "far", "--url-file", file);
+  assert.equal(added.code, 0, added.complaint);
+  // A node of the version before cells refuses to start beside a migration that it does not know.
+  const { query } = world.installation.database;
+  assert.equal((await query("select from migrations where name = '0000-cells'")).length, 1);
+  const far = await world.stranger("far-shop", "far");
+  const near = world.merchant();
+  // Declined: at the end the books of the bank are compared with the cells that are left.
+  const before = await far.sale({ credit_card_number: "4000004000000020" });
+  await near.sale();
+  await world.settle();
+  assert.equal((await far.describe(before)).status, "declined");
+  assert.equal((await runGw(world, "cell", "check")).code, 0);
+
+  await server.end();
+  const refused = await far.sale().then(
+    () => "accepted",
+    (error: unknown) => String(error),
+  );
+  const paid = await near.sale();
+  await world.settle();
+  const ready = await fetch(`${world.gateway.url}/health/ready`);
+  const checked = await runGw(world, "cell", "check");
+  await world.restart();
+  const again = await near.sale();
+  await world.settle();
+
+  assert.doesNotMatch(refused, /accepted/);
+  assert.equal((await near.describe(paid)).status, "approved");
+  assert.equal((await near.describe(again)).status, "approved");
+  assert.equal(ready.status, 200);
+  assert.match(JSON.stringify(await ready.json()), /cell far/);
+  assert.equal(checked.code, 1);
+  assert.match(checked.printed, /second +good/);
+
+  // Its payment pages may be open: a restored installation goes on only after all were closed.
+  assert.equal((await runGw(world, "restore", "hold", "--why", "a copy")).code, 0);
+  await query("update installation_hold set verified_at = now()");
+  const released = await runGw(world, "restore", "release", "--unreconciled", "--why", "now");
+  assert.notEqual(released.code, 0, released.printed);
+  assert.equal((await query("select from installation_hold where since is not null")).length, 1);
+});

@@ -1,0 +1,249 @@
+/** `gw doctor`: every check fires on the fault that it is for, and says what to do. */
+import assert from "node:assert/strict";
+import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { makeAuthority, writeIdentity } from "../../support/bank/tls-line.ts";
+import { endOfFile } from "../../support/clean-up.ts";
+import { type Changes, listChecks, makeLook, type Session } from "../../support/operator/doctor.ts";
+import { runGw } from "../../support/programs.ts";
+import { startWorld } from "../../support/world.ts";
+
+const world = await startWorld(endOfFile);
+const { installation, dataDir } = world;
+const { query } = installation.database;
+const look = makeLook(installation);
+const production = { environment: "production", baseUrl: "https://pay.example" } as const;
+
+test("a sound installation has warnings at most, and every check has its line", async () => {
+  const { printed, code } = await runGw(world, "doctor", "--json");
+  const found: readonly Record<string, unknown>[] = JSON.parse(printed);
+
+  // The server of tests does not wait for the disk, and says so.
+  const unsound = found.filter(({ troubles }) => Array.isArray(troubles) && troubles.length > 0);
+  const unsafe = unsound.filter(({ check }) => check === "durability");
+  assert.deepEqual(unsound, unsafe);
+  assert.equal(code, unsafe.length);
+  assert.deepEqual(
+    found.map(({ check }) => check),
+    listChecks().map(({ name }) => name),
+  );
+  assert.match(
+    await look("environment"),
+    /warning GW_ENV is staging.*GW_BASE_URL is not an https/s,
+  );
+});
+
+test("the documentation lists every check", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../../docs/monitoring.md"), "utf8");
+
+  for (const { row } of listChecks()) assert.ok(page.includes(row), row);
+});
+
+test("a file of IP countries that cannot be used is trouble, and a rule without data a warning", async () => {
+  const { query } = installation.database;
+  await query(
+    `insert into screening_rules (kind, parameters, action)
+     values ('countries', '{"compare":"issuer-ip"}', 'block')`,
+  );
+  const missing = await look("screening", { config: { ipCountryFile: "/none.mmdb" } });
+  const without = await look("screening", { config: production });
+  await query("delete from screening_rules");
+
+  assert.match(missing, /\ntrouble It cannot be used: ENOENT/);
+  assert.match(without, /\nwarning The rule \d+ does not fire, no data: set GW_IP_COUNTRY_FILE/);
+  assert.equal(await look("screening"), "IP country file: none");
+});
+
+test("trouble ends with code 1, and what keeps the doctor from looking with 2", async () => {
+  const full = await runGw({ ...world, settings: { GW_DISK_FREE_MIB: "999999999" } }, "doctor");
+  const blind = await runGw({ ...world, settings: { GW_PORT: "http" } }, "doctor");
+
+  assert.match(full.printed, /trouble free disk space: \d+ MiB in .*\n +Make room/);
+  assert.equal(full.code, 1);
+  assert.match(blind.complaint, /GW_PORT must be a port/);
+  assert.equal(blind.code, 2);
+});
+
+test("settings that endanger a production gateway", async () => {
+  const open = { ...production, host: "0.0.0.0" };
+
+  // biome-ignore format: a table
+  const rows: readonly (readonly [check: string, config: Changes["config"], said: RegExp])[] = [
+    ["environment", open,                                        /trouble .*demonstration|trouble .*sandbox bank/],
+    ["environment", open,                                        /trouble GW_HOST is 0\.0\.0\.0.* set GW_TLS_CERTIFICATE_FILE/],
+    ["embedded",    { ...production, databaseUrl: "" },          /trouble The embedded database .*GW_DATABASE_URL/],
+    ["login",       { ...production, databaseUrl: "postgres:" }, /trouble Give the gateway a login .* no superuser/],
+    ["gates",       production,                                  /trouble Production must not have a sandbox gate/],
+    ["ports",       { tlsCertificateFile: "tls.pem" },           /warning Set GW_ADMIN_PORT/],
+    ["retention",   { callbackKeepDays: 0, historyKeepMonths: 0, logKeepDays: 0 }, /GW_CALLBACK_KEEP_DAYS is 0.*GW_HISTORY_KEEP_MONTHS is 0.*GW_LOG_KEEP_DAYS is 0/s],
+    ["audit heads", {},                                          /warning Set GW_AUDIT_HEAD_FILE/],
+    ["clock",       { clockSkewAlertMs: -1 },                    /trouble Synchronise the clocks/],
+    ["disk",        { diskFreeMib: 999_999_999 },                /trouble Make room/],
+    ["memory",      { workers: 1_000_000 },                      /warning Each takes up to 256 MiB: lower GW_WORKERS/],
+    ["log",         { logFile: join(dataDir, "absent", "gateway.log") }, /trouble Make its folder writable/],
+  ];
+  for (const [check, config, said] of rows)
+    assert.match(await look(check, { config }), said, check);
+});
+
+test("files that others can read or that end soon", async (t) => {
+  const authority = await makeAuthority("Root");
+  const soon = await writeIdentity(t, dataDir, "soon", await authority.issue("a", 9));
+  const over = await writeIdentity(t, dataDir, "over", await authority.issue("b", -1));
+  const config = {
+    ...{ tlsCertificateFile: soon.certificate, tlsKeyFile: soon.key },
+    ...{ resultsCertificateFile: over.certificate, resultsKeyFile: over.key },
+  };
+  const mixed = { ...config, tlsKeyFile: over.key };
+  const folder = join(dataDir, "wide");
+  await mkdir(folder);
+  await chmod(folder, 0o777);
+  await chmod(over.key, 0o644);
+
+  const certificates = await look("certificates", { config });
+  const permissions = await look("permissions", { config: { ...config, dataDir: folder } });
+
+  assert.match(
+    certificates,
+    /warning .*merchant port \(GW_TLS_CERTIFICATE_FILE\) expires in [89] d/,
+  );
+  assert.match(certificates, /trouble .*results port .* has expired: renew it/);
+  assert.match(
+    await look("certificates", { config: mixed }),
+    /trouble .*merchant port .* cannot be/,
+  );
+  assert.match(permissions, /trouble Others can read or change the key .*over\.key: chmod 600/);
+  assert.doesNotMatch(permissions, /soon\.key/);
+  assert.match(permissions, /trouble Others can write to .*wide: chmod go-w/);
+  const key = { masterKeyFile: over.key };
+  assert.match(await look("key", { config: key }), /trouble Others can read it: chmod 600/);
+});
+
+test("servers that are away, connections without encryption, a crash that loses orders", async () => {
+  const url = new URL(installation.databaseUrl);
+  const two = installation.databaseUrl.replace(url.host, `${url.host},127.0.0.1:1`);
+
+  assert.match(await look("servers", { databaseUrl: two }), /warning One of them cannot take over/);
+  const durability = await installation.database.transaction(async (inside) => {
+    await inside("set local synchronous_commit = off");
+    return look("durability", { database: { ...installation.database, query: inside } });
+  });
+  assert.match(durability, /off\ntrouble Acknowledged orders can be lost/);
+  assert.match(await look("cells", { cellsAway: ["north"] }), /trouble The cell north is away/);
+  const through = (answers: Session["database"]["query"]) => ({
+    ...{ config: production, database: { ...installation.database, query: answers } },
+  });
+  assert.match(await look("version", through(broken)), /warning It could not be checked/);
+  const old = through(
+    async () => [{ version: "PostgreSQL 14.1 on Linux", number: 140_001 }] as never,
+  );
+  assert.match(await look("version", old), /trouble PostgreSQL 15 or newer is needed/);
+  const plain = through(async () => [{ isEncrypted: false, address: "10.0.0.7" }] as never);
+  assert.match(await look("encryption", plain), /trouble Add sslmode=verify-full and sslrootcert/);
+});
+
+test("rights that no role of the gateway should have", async () => {
+  const role = "tollgate_gateway";
+  await query("grant create on schema public to public");
+  await query(`grant update on audit to ${role}`);
+
+  const [open, audit] = [await look("public"), await look("audit rights")];
+  await query("revoke create on schema public from public");
+  await query(`revoke update on audit from ${role}`);
+
+  assert.match(open, /trouble Another role .* run revoke create on schema public from public/);
+  assert.match(audit, /can be changed by nodes.*trouble/s);
+  assert.doesNotMatch(await look("public"), /trouble/);
+  assert.doesNotMatch(await look("audit rights"), /trouble/);
+});
+
+test("keys and entries that nobody has looked after", async () => {
+  await query(`insert into vault.wallet_keys (merchant_id, wallet, sealed, public_key, expires_at)
+    values (1, 'walleta', '', '', now() + interval '3 days')`);
+  await query(`insert into gate_zone_keys
+      (gate_id, cipher, algorithm, mac_bytes, check_value, sealed, every_s, asked_at)
+    select id, 'aes', 'cmac-aes', 8, '', '', 60, now() - interval '1 day'
+    from gates where name = 'sandbox'`);
+  await query(
+    `update merchants set old_control_key = '', control_key_set_at = now() - interval '31 days'
+    where login = $1`,
+    [world.set.login],
+  );
+  await installation.audit.write({ action: "test", subject: "test" });
+  await query("delete from audit_signatures where seq = (select seq from audit_head)");
+  await query(
+    "update audit set at = now() - interval '1 hour' where seq = (select seq from audit_head)",
+  );
+
+  assert.match(
+    await look("wallet keys"),
+    /warning The certificate of the walleta key \d+ expires in 2/,
+  );
+  assert.match(await look("mac keys"), /warning The host of sandbox delivers no keys/);
+  assert.match(await look("control keys"), /warning The key of .* gw merchant control-key drop/);
+  assert.match(await look("audit heads"), /warning The newest entry of the audit is not signed/);
+  await query("delete from gate_zone_keys");
+  await query("delete from vault.wallet_keys where sealed = ''");
+  await query("update merchants set old_control_key = null");
+});
+
+test("a directory server with a plain address is trouble", async () => {
+  await query(`insert into directory_servers (name, settings)
+    select 'plain', settings - 'sandbox' || '{"url": "http://ds.example/"}' from directory_servers limit 1`);
+
+  const found = await look("directories");
+  await query("delete from directory_servers where name = 'plain'");
+
+  assert.match(found, /trouble plain has an http:\/\/ address/);
+  assert.match(found, /GW_RESULTS_URL is not set/);
+});
+
+test("orders in doubt and callbacks that nobody takes", async () => {
+  const order = await world.merchant().sale({ credit_card_number: noAnswer });
+  await world.bank.waitForMessage({ mti: "0200" });
+  await world.bank.setSwitches({ hostDown: true });
+  await world.pass(installation.config.answerTimeoutMs + 1_000);
+  await query(
+    `insert into callbacks
+       (merchant_id, order_id, sequence, serial, url, receiver, made_at, due_at, tries)
+     values (101, $1, 99, $2, 'https://shop.example/a?b=word', 'shop.example', now(),
+       now() - interval '1 hour', 4)`,
+    [order["gw-order-id"], order["serial-number"]],
+  );
+
+  const [doubt, long] = [
+    await look("doubt"),
+    await look("doubt", { config: { doubtAlarmMs: -1e12 } }),
+  ];
+  const callbacks = await look("callbacks");
+  await query("delete from callbacks where sequence = 99");
+  await world.startHost();
+  await world.pass(3_600_000);
+
+  assert.match(doubt, /orders in doubt: 1\nwarning See gw doubt list/);
+  assert.match(long, /trouble One has been so for longer than GW_DOUBT_ALARM_S/);
+  assert.match(callbacks, /trouble 1 should have been sent five minutes ago/);
+  assert.match(callbacks, /warning shop\.example has failed several times/);
+  assert.doesNotMatch(callbacks, /word/);
+});
+
+test("a clock that nothing synchronises is told, where the system can tell", async () => {
+  const folder = join(dataDir, "programs");
+  await mkdir(folder);
+  await writeFile(join(folder, "timedatectl"), "#!/bin/sh\necho no\n", { mode: 0o755 });
+  const { PATH } = process.env;
+  process.env["PATH"] = `${folder}:${PATH}`;
+
+  const found = await look("time");
+  process.env["PATH"] = "/nowhere";
+  const unknown = await look("time");
+  process.env["PATH"] = PATH;
+  await rm(folder, { recursive: true });
+
+  assert.match(found, /time synchronisation: off\nwarning Run chrony/);
+  assert.match(unknown, /unknown$/);
+});
+
+const noAnswer = "4000004000000129";
+const broken = () => Promise.reject(new Error("connection lost"));

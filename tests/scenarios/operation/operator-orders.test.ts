@@ -1,0 +1,142 @@
+/** Orders as operators list, export and watch them. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { test } from "node:test";
+import { atEnd, endOfFile } from "../../support/clean-up.ts";
+import { readGw, runGw, runGwProcess, runGwWith, startProgram } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
+import { startWorld } from "../../support/world.ts";
+
+/** The issuer asks for a code, without the hidden frame before it. */
+const challengeCard = "4000002100000023";
+const world = await startWorld(endOfFile);
+const merchant = world.merchant();
+
+type Line = Readonly<Record<string, string>>;
+const list = async (...words: readonly string[]) =>
+  (await readGw(world, "order", "list", ...words)) as readonly Line[];
+
+test("orders are listed by filter, page by page, with masked cards", async () => {
+  const paid = await merchant.sale();
+  const declined = await merchant.sale({ credit_card_number: "4000004000000020" });
+  const inEur = await merchant.sale({ currency: "EUR" }, "eur");
+  await world.settle();
+  const ids = (lines: readonly Line[]) => lines.map(({ orderId }) => orderId);
+  const own = [inEur, declined, paid].map((order) => order["gw-order-id"]);
+
+  const all = await list("--merchant", world.set.login);
+  const [first] = await list("--limit", "1");
+  const others = await list("--before", first?.["orderId"] ?? "");
+
+  assert.deepEqual(ids(all), own);
+  assert.deepEqual([...ids([first ?? {}]), ...ids(others)], own);
+  assert.deepEqual(ids(await list("--status", "declined")), [own[1]]);
+  assert.deepEqual(ids(await list("--currency", "EUR")), [own[0]]);
+  assert.deepEqual(ids(await list("--client-order", paid["merchant-order-id"])), [own[2]]);
+  assert.deepEqual(ids(await list("--until", "2000-01-01")), []);
+  assert.ok(all.every(({ cardMask }) => /^\d{6}\*{4}\d{4}$/.test(cardMask ?? "")));
+  const nobody = await runGw(world, "order", "list", "--merchant", "nobody");
+  assert.equal(nobody.code, 2);
+});
+
+test("a test sale is sent from the terminal, with the result as exit code", async () => {
+  const send = (...words: readonly string[]) =>
+    runGw(world, "pay", "--url", world.gateway.url, ...words, "--json");
+  const id = world.set.endpoints["plain"] ?? "";
+
+  const running = send("--endpoint", id, "--amount", "2.50");
+  const paid = await until("the sale is final", async () => {
+    await world.settle();
+    return Promise.race([running, Promise.resolve(undefined)]);
+  });
+  const wrong = await send("--endpoint", id, "--amount", "2.505");
+  const nowhere = await send("--endpoint", "1");
+
+  assert.equal(paid.code, 0, paid.complaint);
+  assert.equal(JSON.parse(paid.printed).status, "approved");
+  assert.match(wrong.complaint, /2.505 is no amount in USD/);
+  assert.match(nowhere.complaint, /There is no endpoint 1/);
+});
+
+test("a test sale passes the 3-D Secure of the sandbox bank", async () => {
+  const id = world.set.endpoints["secure"] ?? "";
+  const words = ["pay", "--url", world.gateway.url, "--endpoint", id, "--card", "--pass", "--json"];
+
+  const running = runGwWith(`${challengeCard} 12/2031 123`, world, ...words);
+  const paid = await until("the sale is final", async () => {
+    await world.settle();
+    return Promise.race([running, Promise.resolve(undefined)]);
+  });
+  const inProduction = { GW_ENV: "production", GW_BASE_URL: "https://pay.example" };
+  const settings = { ...inProduction, GW_MASTER_KEY_FILE: `${world.dataDir}/keys/master.key` };
+  const refused = await runGwWith("4000001000000018 12/2031 123", { ...world, settings }, ...words);
+
+  assert.equal(paid.code, 0, paid.complaint);
+  assert.equal(JSON.parse(paid.printed).status, "approved");
+  assert.match(paid.complaint, /Open this address in a browser: http/);
+  assert.equal(refused.code, 2, refused.complaint);
+  assert.match(refused.complaint, /--pass is for the sandbox bank/);
+});
+
+test("orders are printed as they go, those of a filter alone, until the operator stops it", async () => {
+  const settings = { GW_DATABASE_URL: world.installation.databaseUrl, GW_DATA_DIR: world.dataDir };
+  const words = ["gateway/cli/gw.ts", "tail", "--currency", "USD", "--json"];
+  const tail = startProgram(words, settings);
+  atEnd(endOfFile, () => tail.stop());
+  const steps = (): readonly Line[] =>
+    tail.output
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line));
+
+  const known = await until("it sees a sale", async () => {
+    await merchant.sale();
+    return steps().length > 0 ? steps()[0]?.["orderId"] : undefined;
+  });
+  const other = await merchant.sale({ currency: "EUR" }, "eur");
+  await world.settle();
+  await until(
+    "it sees the end",
+    () =>
+      steps().some(({ orderId, status }) => orderId === known && status === "approved") ||
+      undefined,
+  );
+
+  assert.equal(await tail.stop(), 0);
+  assert.ok(!tail.output.includes(other["gw-order-id"]));
+  assert.ok(steps().every(({ cardMask }) => /^\d{6}\*{4}\d{4}$/.test(cardMask ?? "")));
+});
+
+test("an export is CSV that no spreadsheet takes for a formula", async () => {
+  await merchant.sale({ client_orderid: '=HYPERLINK("x"),a' });
+  await world.settle();
+
+  const { code, printed, complaint } = await runGw(world, "order", "export");
+
+  const [header, latest] = printed.split("\n");
+  assert.equal(code, 0);
+  assert.match(header ?? "", /^orderId,clientOrderId,time,/);
+  assert.match(latest ?? "", /^\d+,"'=HYPERLINK\(""x""\),a",/);
+  assert.match(complaint, /^\d+ orders/m);
+});
+
+test("the completion script of bash completes commands and options", async () => {
+  const { printed } = await runGwProcess(world, "completion", "bash");
+  const complete = async (...words: readonly string[]) => {
+    const typed = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}`;
+    const script = [printed, typed, "_gw", 'echo "$COMPREPLY"'].join("\n");
+    const child = spawn("bash", ["-c", script]);
+    let said = "";
+    child.stdout.on("data", (text) => {
+      said += text;
+    });
+    await once(child, "close");
+    return said.trim();
+  };
+
+  assert.equal(await complete("gw", "merch"), "merchant");
+  assert.equal(await complete("gw", "merchant", "control-key", "re"), "renew");
+  assert.match(await complete("gw", "gate", "create", "x", "--ho"), /^--host$/);
+  assert.equal((await runGw(world, "completion", "fish")).code, 2);
+});

@@ -1,0 +1,130 @@
+/** A production installation never loads the code of staging, with any command. */
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { findFreePort } from "../../support/bank/results-balancer.ts";
+import { atEnd } from "../../support/clean-up.ts";
+import { makeDatabase } from "../../support/databases/database-server.ts";
+import { migrateFirst, startProgram } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
+
+const gw = join(import.meta.dirname, "../../../gateway/cli/gw.ts");
+
+/** Writes the address of every module that the process and its workers load. */
+const recorder = `data:text/javascript,${encodeURIComponent(`
+  import { appendFileSync } from "node:fs";
+  import { registerHooks } from "node:module";
+  registerHooks({
+    load(url, context, next) {
+      appendFileSync(process.env.RECORD_TO, url + "\\n");
+      return next(url, context);
+    },
+  });
+`)}`;
+
+/** The first two show that the portal answers at all. */
+// biome-ignore format: a table
+const portal: readonly (readonly [method: string, path: string, status: number])[] = [
+  ["GET",  "/session",        200],
+  ["GET",  "/orders",         401],
+  ["GET",  "/sandbox",        404],
+  ["GET",  "/sandbox/ledger", 404],
+  ["POST", "/sandbox/pay",    404],
+  ["POST", "/sandbox/switch", 404],
+];
+
+test("a gateway in production has nothing of staging, with workers and without", async (t) => {
+  for (const workers of ["1", "2"]) {
+    const place = await makePlace(t);
+    const port = await findFreePort();
+    const settings = { ...place.settings, GW_WORKERS: workers, GW_PORT: String(port) };
+    const gateway = startProgram(["--import", recorder, gw, "start"], settings);
+    atEnd(t, () => gateway.stop());
+
+    await until("it listens", () => {
+      assert.ok(gateway.isRunning, gateway.output);
+      return gateway.output.includes("Tollgate listens on") || undefined;
+    });
+    const api = `http://127.0.0.1:${port}/portal/api`;
+    for (const [method, path, status] of portal) {
+      const headers = { "x-portal": "1", "content-type": "application/json" };
+      const answer = await fetch(api + path, { method, headers });
+      assert.equal(answer.status, status, `${method} ${path}: ${await answer.text()}`);
+    }
+    const origin = `http://127.0.0.1:${port}`;
+    const feed = await fetch(`${origin}/sandbox/callbacks`, { method: "POST" });
+    assert.equal(feed.status, 404);
+    const listener = await run(place.settings, `callback listen --gateway ${origin}`);
+    assert.match(listener.output, /has no demonstration merchant: it is not in staging/);
+    const described = await (await fetch(`${api}/openapi.json`)).text();
+    assert.ok(described.includes("/orders") && !described.includes("/sandbox"));
+    await gateway.stop();
+
+    const loaded = await place.loaded();
+    assert.ok(loaded.includes("gateway/main.ts") && loaded.includes("gateway/wiring/http.ts"));
+    assert.deepEqual(stagingOf(loaded), []);
+  }
+});
+
+// biome-ignore format: a table
+const commands: readonly (readonly [words: string, code: number])[] = [
+  ["serve --help",     0],
+  ["merchant list",    0],
+  ["merchant show a",  2],
+  ["endpoint list a",  2],
+  ["bin find 400000",  2],
+  ["doctor",           1],
+];
+
+test("no command loads it in production", async (t) => {
+  const { settings, loaded } = await makePlace(t);
+
+  for (const [words, code] of commands) {
+    const ended = await run(settings, words);
+
+    assert.equal(ended.code, code, `${words}: ${ended.output}`);
+    assert.deepEqual(stagingOf(await loaded()), [], words);
+  }
+});
+
+test("the same command in staging does", async (t) => {
+  const { settings, loaded } = await makePlace(t);
+
+  const { output } = await run({ ...settings, GW_ENV: "staging" }, "bin find 400000");
+
+  assert.match(output, /Sandbox Issuing Bank .* built in/);
+  assert.ok(stagingOf(await loaded()).includes("gateway/staging/sandbox-ranges.ts"));
+});
+
+async function makePlace(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-production-"));
+  atEnd(t, () => rm(folder, { recursive: true, force: true }));
+  const record = join(folder, "loaded");
+  const settings = {
+    GW_ENV: "production",
+    GW_BASE_URL: "https://pay.example",
+    GW_DATABASE_URL: await makeDatabase(),
+    GW_DATA_DIR: join(folder, "data"),
+    GW_PORT: "0",
+    GW_RESULTS_PORT: "0",
+    GW_MASTER_KEY: "3".repeat(64),
+    RECORD_TO: record,
+  };
+  await migrateFirst(settings);
+  const root = new URL("../../..", import.meta.url).href;
+  const loaded = async () =>
+    (await readFile(record, "utf8")).split("\n").map((url) => url.replace(`${root}`, ""));
+  return { settings, loaded };
+}
+
+function stagingOf(loaded: readonly string[]): readonly string[] {
+  return loaded.filter((path) => path.startsWith("gateway/staging/"));
+}
+
+async function run(settings: Readonly<Record<string, string>>, words: string) {
+  const program = startProgram(["--import", recorder, gw, ...words.split(" ")], settings);
+  await until(words, () => !program.isRunning || undefined);
+  return { code: program.child.exitCode, output: program.output };
+}

@@ -1,0 +1,195 @@
+/** Every problem at the start is told in one clear sentence that says what to do. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import pg from "pg";
+import { atEnd, type Test } from "../../support/clean-up.ts";
+import { makeDatabase } from "../../support/databases/database-server.ts";
+import { copyInstallation } from "../../support/installation.ts";
+
+const program = join(import.meta.dirname, "../../../gateway/cli/gw.ts");
+const freePorts = {
+  GW_PORT: "0",
+  GW_BANK_PORT: "0",
+  GW_BANK_HOST_PORT: "0",
+  GW_BANK_BINARY_HOST_PORT: "0",
+  GW_BANK_ISO93_HOST_PORT: "0",
+  GW_BANK_DIRECTORY_PORT: "0",
+  GW_RESULTS_PORT: "0",
+};
+
+type Settings = Readonly<Record<string, string>>;
+
+test("a port in use is named, with the setting that chooses another", async (t) => {
+  const port = await occupy(t);
+
+  const gateway = await run(t, { ...(await install(t)), GW_PORT: String(port) });
+  const bank = await run(t, { ...(await install(t)), GW_BANK_PORT: String(port) });
+
+  assertSentence(gateway, new RegExp(`Port ${port} is in use: .*GW_PORT`));
+  assertSentence(bank, /GW_BANK_PORT/);
+});
+
+test("several gateway processes that find their port in use end, and so does the start", async (t) => {
+  const port = String(await occupy(t));
+
+  const outcome = await run(t, { ...(await install(t)), GW_PORT: port, GW_WORKERS: "2" });
+
+  assert.match(outcome.output, new RegExp(`Port ${port} is in use: .*GW_PORT`));
+  assertSentence(outcome, /No gateway process could be started/);
+});
+
+test("a node whose name another one has does not start, nor do workers", async (t) => {
+  const taken = { GW_NODE_NAME: "kiosk", GW_NODE_NAME_WAIT_S: "0" };
+
+  const one = await run(t, { ...taken, ...(await holdNames(t, "kiosk")) });
+  const several = await run(t, {
+    ...{ ...taken, GW_WORKERS: "2" },
+    ...(await holdNames(t, "kiosk-worker-1", "kiosk-worker-2")),
+  });
+
+  assertSentence(one, /another node is running as kiosk\. Set GW_NODE_NAME/);
+  assert.match(several.output, /another node is running as kiosk-worker-1\. Set GW_NODE_NAME/);
+  assertSentence(several, /No gateway process could be started/);
+});
+
+/** An installation in which nodes of these names are running. */
+async function holdNames(t: Test, ...names: readonly string[]): Promise<Settings> {
+  const place = await install(t);
+  const client = new pg.Client({ connectionString: place.GW_DATABASE_URL });
+  await client.connect();
+  atEnd(t, () => client.end());
+  for (const name of names) {
+    await client.query("select pg_advisory_lock(hashtextextended($1, 8583))", [name]);
+  }
+  return place;
+}
+
+test("a certificate that is no certificate is named", async (t) => {
+  const place = await install(t);
+  const file = join(await makeFolder(t), "file.pem");
+  await writeFile(file, "nothing");
+
+  const outcome = await run(t, { ...place, GW_TLS_CERTIFICATE_FILE: file, GW_TLS_KEY_FILE: file });
+
+  assertSentence(outcome, /file\.pem cannot be used: .*GW_TLS_KEY_FILE/);
+});
+
+test("a data folder that cannot be written is named", async (t) => {
+  const folder = await makeFolder(t);
+  const file = join(folder, "file");
+  await writeFile(file, "");
+
+  const outcome = await run(t, { GW_DATA_DIR: join(file, "data") });
+
+  assertSentence(outcome, /The data folder .* is not writable .*GW_DATA_DIR/);
+});
+
+test("a database that does not answer is named by its host, never with its password", async (t) => {
+  const url = "postgres://tollgate:hidden-word@127.0.0.1:1/tollgate";
+
+  const outcome = await run(t, { GW_DATABASE_URL: url });
+
+  assertSentence(outcome, /The database at 127\.0\.0\.1:1 \(GW_DATABASE_URL\) cannot be used/);
+  assert.doesNotMatch(outcome.output, /hidden-word/);
+});
+
+test("a database of a newer version is left alone", async (t) => {
+  const url = await makeDatabase();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("create table migrations (name text primary key, applied_at timestamptz)");
+  await client.query("insert into migrations (name) values ('9999-tomorrow.sql')");
+  await client.end();
+
+  const outcome = await run(t, { GW_DATABASE_URL: url });
+
+  assertSentence(outcome, /made by a newer version of Tollgate \(it has 9999-tomorrow\.sql\)/);
+});
+
+test("a setting that cannot be read is named with what it expects", async (t) => {
+  const outcome = await run(t, { GW_PORT: "http", GW_LINE_FEEDS: "yes" });
+
+  assertSentence(outcome, /GW_PORT must be a port\.\nGW_LINE_FEEDS must be on or off\./);
+});
+
+test("another key-encryption key than the database's is told apart from trouble", async (t) => {
+  const folder = await makeFolder(t);
+  const [first, second] = [join(folder, "first.key"), join(folder, "second.key")];
+  await writeFile(first, "a".repeat(64));
+  await writeFile(second, "b".repeat(64));
+  const database = { GW_DATABASE_URL: await makeDatabase() };
+
+  await run(t, { ...database, GW_MASTER_KEY_FILE: first, GW_PORT: String(await occupy(t)) });
+  const outcome = await run(t, { ...database, GW_MASTER_KEY_FILE: second });
+
+  assertSentence(outcome, /key-encryption key does not open .*GW_MASTER_KEY_FILE/);
+});
+
+test("production says everything that keeps it from starting", async (t) => {
+  const bare = await run(t, { GW_ENV: "production" });
+  const folder = await makeFolder(t);
+  const key = join(folder, "own.key");
+  await writeFile(key, "c".repeat(64));
+  const database = { GW_DATABASE_URL: await makeDatabase(), GW_MASTER_KEY_FILE: key };
+  await run(t, { ...database, GW_PORT: String(await occupy(t)) });
+  const production = { GW_ENV: "production", GW_BASE_URL: "https://pay.example" };
+  const used = await run(t, { ...database, ...production, GW_HOST: "0.0.0.0" });
+  const half = await run(t, { ...database, ...production, GW_TLS_KEY_FILE: key });
+
+  assertSentence(bare, /GW_BASE_URL must be an https:\/\/ address\.\n.*GW_MASTER_KEY_FILE/);
+  assertSentence(used, /demonstration merchant[\s\S]*sandbox/);
+  assertSentence(used, /requests would come unencrypted: set GW_TLS_CERTIFICATE_FILE/);
+  assertSentence(half, /Give both GW_TLS_CERTIFICATE_FILE and GW_TLS_KEY_FILE/);
+});
+
+function assertSentence({ code, output }: { code: number | null; output: string }, form: RegExp) {
+  assert.match(output, form);
+  assert.doesNotMatch(output, /\n {4}at /, "a stack trace helps nobody here");
+  assert.equal(code, 2);
+}
+
+/** `gw start` until it ends by itself, which all of these do. */
+async function run(t: Test, settings: Settings) {
+  const dataDir = await makeFolder(t);
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("GW_"));
+  const child = spawn(process.execPath, [program, "start"], {
+    env: { ...Object.fromEntries(inherited), ...freePorts, GW_DATA_DIR: dataDir, ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  atEnd(t, () => child.kill("SIGKILL"));
+  let output = "";
+  child.stdout.on("data", (chunk) => {
+    output += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    output += chunk;
+  });
+  const code = await new Promise<number | null>((ended) => child.on("close", ended));
+  return { code, output };
+}
+
+/** As an earlier start has left it: a first start makes keys and tables, which takes longer. */
+async function install(t: Test) {
+  const dataDir = await makeFolder(t);
+  return { GW_DATA_DIR: dataDir, GW_DATABASE_URL: await copyInstallation(dataDir) };
+}
+
+async function makeFolder(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-trouble-"));
+  await chmod(folder, 0o711);
+  atEnd(t, () => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function occupy(t: Test): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  atEnd(t, () => server.close());
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

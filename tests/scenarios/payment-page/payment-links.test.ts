@@ -1,0 +1,255 @@
+/** Payment links: made by `gw`, paid by cardholders, exactly as often as they say. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { endOfFile } from "../../support/clean-up.ts";
+import { openPage, postPage, type Shown } from "../../support/payer.ts";
+import { readGw, runGw } from "../../support/programs.ts";
+import { startReceiver } from "../../support/receiver.ts";
+import { startWorld } from "../../support/world.ts";
+
+const world = await startWorld(endOfFile);
+const other = await world.otherNode("other");
+const endpoint = world.set.endpoints["plain"] ?? assert.fail();
+
+const hours = (count: number) => count * 3_600_000;
+
+type Made = { readonly link: string; readonly url: string };
+
+async function makeLink(...words: readonly string[]): Promise<Made & { readonly path: string }> {
+  const made = (await readGw(
+    world,
+    ...[
+      "link",
+      "create",
+      "--endpoint",
+      endpoint,
+      "--amount",
+      "12.50",
+      "--currency",
+      "USD",
+      ...words,
+    ],
+  )) as Made;
+  return { ...made, path: new URL(made.url).pathname };
+}
+
+const at = (path: string, node: { readonly url: string } = world.gateway) => `${node.url}${path}`;
+const sales = () => world.bank.ledger().filter(({ kind }) => kind === "sale");
+
+/** Without printing the whole page. */
+function sees({ status, text }: Shown, words: RegExp): void {
+  assert.ok(words.test(text), `${status} without ${words}: ${text.slice(-300)}`);
+}
+
+/** Opens the link, posts a card, and waits until the order has ended or waits again. */
+async function pay(path: string, fields: Record<string, string> = {}): Promise<Shown> {
+  const answer = await postPage(await openPage(at(path)), fields);
+  await world.settle();
+  return answer;
+}
+
+type Line = { readonly orderId: string; readonly status: string; readonly link?: string };
+const ordersOf = async (link: string) =>
+  (await readGw(world, "order", "list", "--link", link)) as readonly Line[];
+
+test("a link is paid once, its order has its id, and then it says that it is paid", async (t) => {
+  const receiver = await startReceiver(t);
+  const { link, path } = await makeLink(
+    ...["--description", "A chair, oak", "--callback-url", receiver.url],
+  );
+  const before = sales().length;
+
+  const page = await openPage(at(path));
+  await openPage(at(path), { purpose: "prefetch" });
+  sees(page, /A chair, oak/);
+  sees(page, /12\.50/);
+  assert.deepEqual(await ordersOf(link), [], "opening it begins nothing");
+  const answer = await pay(path);
+
+  assert.equal(answer.status, 303);
+  assert.match(answer.location, /\/gw\/form\/redirect\//);
+  assert.equal(sales().length, before + 1);
+  const [order] = await ordersOf(link);
+  assert.equal(order?.status, "approved");
+  assert.equal(order?.link, link);
+  const shown = (await readGw(world, "order", "show", order?.orderId ?? "")) as {
+    readonly order: { readonly link?: string };
+  };
+  assert.equal(shown.order.link, link);
+  sees(await openPage(at(path)), /has been paid/);
+  const old = await postPage(page);
+  assert.equal(old.location, at(path), "a page that has begun no order goes nowhere");
+  assert.equal(sales().length, before + 1);
+  await receiver.untilHeard(1);
+});
+
+test("of two cardholders at once at two nodes, one pays a link for one payment", async () => {
+  const { link, path } = await makeLink();
+  const before = sales().length;
+  const nodes = [world.gateway, other, world.gateway, other];
+  const pages = await Promise.all(nodes.map((node) => openPage(at(path, node))));
+
+  const answers = await Promise.all(
+    pages.map((page, index) => postPage(page, { "cc-name": `Payer ${index}` })),
+  );
+  await world.settle();
+
+  assert.equal(sales().length, before + 1);
+  assert.equal((await ordersOf(link)).filter(({ status }) => status === "approved").length, 1);
+  assert.equal(answers.filter(({ location }) => location.includes("/form/")).length, 1);
+  sees(await openPage(at(path, other)), /has been paid/);
+});
+
+test("a link for three payments takes three of eight cardholders, and a double click is one", async () => {
+  const { link, path } = await makeLink("--uses", "3");
+  const before = sales().length;
+  const pages = await Promise.all(
+    Array.from({ length: 8 }, (_, index) =>
+      openPage(at(path, index % 2 === 0 ? other : world.gateway)),
+    ),
+  );
+
+  await Promise.all(pages.flatMap((page) => [postPage(page), postPage(page)]));
+  await world.settle();
+
+  assert.equal(sales().length, before + 3);
+  const orders = await ordersOf(link);
+  assert.equal(orders.filter(({ status }) => status === "approved").length, 3);
+});
+
+test("a page of a link for many payments that is posted twice charges once", async () => {
+  const { link, path } = await makeLink("--uses", "many");
+  const before = sales().length;
+  const page = await openPage(at(path));
+
+  const answers = await Promise.all([postPage(page), postPage(page), postPage(page)]);
+  await world.settle();
+  const again = await postPage(page);
+  for (const { location } of [...answers, again])
+    assert.match(location, /form\/redirect|pay\/\d+\./);
+
+  assert.equal(sales().length, before + 1);
+  assert.equal((await ordersOf(link)).length, 1);
+  assert.equal(new Set([...answers, again].map(({ status }) => status)).size, 1);
+  await pay(path);
+  assert.equal(sales().length, before + 2, "another customer pays");
+});
+
+test("a declined cardholder goes on with the same order; one that ended unpaid frees the link", async () => {
+  const { link, path } = await makeLink();
+  const before = sales().length;
+  await pay(path, { "cc-csc": "116" });
+
+  const back = await openPage(at(path));
+  assert.equal(back.status, 303, "leads to the order's own page");
+  const page = await openPage(back.location);
+  sees(page, /limit or balance/);
+  assert.ok(!page.text.includes("ada@example.com"), "others who have the link may see the page");
+  await postPage(page, { "cc-csc": "116" });
+  await world.settle();
+  await postPage(await openPage(back.location), { "cc-csc": "116" });
+  await world.settle();
+  assert.deepEqual(
+    (await ordersOf(link)).map(({ status }) => status),
+    ["declined"],
+  );
+
+  const answer = await pay(path);
+  assert.match(answer.location, /\/form\//);
+  assert.equal(sales().length, before + 1);
+  sees(await openPage(at(path)), /has been paid/);
+});
+
+test("a link that was closed or has expired takes no card, also from a page that is open", async () => {
+  const closing = await makeLink("--uses", "many");
+  const expiring = await makeLink("--uses", "many", "--expires", "1h");
+  const before = sales().length;
+  const pages = [await openPage(at(closing.path)), await openPage(at(expiring.path))];
+
+  assert.equal((await runGw(world, "link", "close", closing.link)).code, 0);
+  assert.equal((await runGw(world, "link", "close", closing.link)).code, 2);
+  // The links were made by the time of the database, which goes on while the world's stands still.
+  world.clock.advance(5_400_000);
+  await world.linksUp();
+  for (const page of pages) await postPage(page);
+  await world.settle();
+
+  assert.equal(sales().length, before);
+  for (const { path } of [closing, expiring]) sees(await openPage(at(path)), /has ended/);
+});
+
+test("a use that a node reserved before it died is free again when its page has expired", async () => {
+  const { link, path } = await makeLink();
+  const reserve = (agoMs: number) => {
+    const second = Math.floor((world.clock.now() - agoMs) / 1000).toString(36);
+    const use = `${second}-0123456789abcdef`;
+    return world.installation.database.query(
+      "update payment_links set uses = array[$2::text] where id = $1::bigint",
+      [link, use],
+    );
+  };
+  const before = sales().length;
+
+  await reserve(0);
+  sees(await openPage(at(path)), /in progress/);
+  await reserve(hours(2) + 600_001);
+  await pay(path);
+
+  assert.equal(sales().length, before + 1);
+  sees(await openPage(at(path)), /has been paid/);
+});
+
+test("a forged page, a page of another link, and invented tokens begin nothing", async () => {
+  const [one, two] = [await makeLink("--uses", "many"), await makeLink("--uses", "many")];
+  const before = sales().length;
+  const [page, foreign] = [await openPage(at(one.path)), await openPage(at(two.path))];
+  const idOf = ({ text }: Shown) => /name="link-page" value="([^"]+)"/.exec(text)?.[1] ?? "";
+
+  for (const forged of ["", "x", idOf(foreign), `${idOf(page)}x`, idOf(page).replace(/^./, "1")]) {
+    const answer = await postPage(page, { "link-page": forged });
+    assert.equal(answer.location, at(one.path), forged);
+  }
+  await world.settle();
+  assert.equal(sales().length, before);
+  const token = one.path.slice("/pay/".length);
+  const invented = [
+    token.replace(/^./, (first) => (first === "A" ? "B" : "A")),
+    "x".repeat(22),
+    one.link,
+  ];
+  for (const each of invented) assert.equal((await openPage(at(`/pay/${each}`))).status, 404);
+});
+
+test("gw lists, shows and draws links, and refuses what is none", async () => {
+  const file = join(world.dataDir, "code.svg");
+  const made = await makeLink("--svg", file, "--uses", "5");
+  const [first] = (await readGw(world, "link", "list", "--limit", "1")) as readonly Made[];
+  assert.equal(first?.link, made.link);
+  assert.equal(((await readGw(world, "link", "show", made.link)) as Made).url, made.url);
+  assert.match(await readFile(file, "utf8"), /^<svg /);
+  const served = await openPage(at(`${made.path}/qr.svg`));
+  assert.match(served.text, /^<svg /);
+  assert.match((await runGw(world, "link", "show", made.link)).printed, /▀/);
+
+  const words = (changed: Record<string, string>) =>
+    Object.entries({ endpoint, amount: "5", currency: "USD", ...changed }).flatMap(
+      ([name, value]) => [`--${name}`, value],
+    );
+  // biome-ignore format: a table
+  const wrong: readonly Record<string, string>[] = [
+    { endpoint: "1" },          { amount: "0" },         { amount: "1.001" },     { amount: "-1" },
+    { amount: "10000000000" },  { currency: "EUR" },     { uses: "0" },           { uses: "101" },
+    { uses: "twice" },          { expires: "never" },    { expires: "2020-01-01" },
+    { "return-url": "javascript:alert(1)" },             { description: "two\nlines" },
+  ];
+  for (const changed of wrong) {
+    const ran = await runGw(world, "link", "create", ...words(changed));
+    assert.equal(ran.code, 2, JSON.stringify(changed));
+  }
+  const audit = (await readGw(world, "audit", "list", "--limit", "200")) as readonly {
+    action?: string;
+  }[];
+  assert.ok(audit.some(({ action }) => action === "link create"));
+});

@@ -1,0 +1,375 @@
+/** Orders in the portal: lists, search, one order, the home screen, and what users do to orders. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { endOfFile } from "../../support/clean-up.ts";
+import { plainCard } from "../../support/merchant.ts";
+import { addUser, openBrowser } from "../../support/operator/portal.ts";
+import { startWorld } from "../../support/world.ts";
+
+// Doubt is settled here against what the bank has booked.
+const settings = { GW_PORTAL_INDEX_EVERY_S: "1", GW_LEASE_SLACK_S: "600" };
+const world = await startWorld(endOfFile, settings, { keepsBooks: false });
+await addUser(world, { login: "ann", role: "admin" });
+await addUser(world, { login: "bob", role: "merchant-admin", merchant: "demo" });
+await world.stranger("quiet");
+const [ann, bob] = [openBrowser(world.gateway), openBrowser(world.gateway)];
+await ann.signIn("ann");
+await bob.signIn("bob");
+const merchant = world.merchant();
+
+const sale = async (fields: Parameters<typeof merchant.sale>[0] = {}) => {
+  const answer = await merchant.sale(fields);
+  await world.settle();
+  return answer["gw-order-id"];
+};
+const found = async (search: string) => {
+  const { body } = await ann.call("GET /orders", { search });
+  return body.orders.map(({ order }) => order);
+};
+
+test("an order is found by each of its ids, its email, card, amount and reference", async () => {
+  const before = await sale({ amount: "7.77", email: "first@example.com" });
+  const answer = await merchant.sale({ amount: "123.45", email: "Carla@Example.com" });
+  await world.settle();
+  const order = answer["gw-order-id"];
+  const { "processor-rrn": reference = "" } = await merchant.status(answer);
+
+  const searches = [order, answer["merchant-order-id"], "carla@example.com", "123.45", reference];
+  for (const search of searches) assert.deepEqual(await found(search), [order], search);
+  assert.deepEqual((await found(plainCard.slice(-4))).slice(0, 2), [order, before]);
+  assert.deepEqual(await found("nothing-like-it"), []);
+});
+
+test("filters are combined, and pages go on where the last one ended", async () => {
+  const orders = [];
+  for (let count = 0; count < 5; count += 1) orders.push(await sale({ amount: "55.01" }));
+  await sale({ amount: "55.01", credit_card_number: "4000004000000012" });
+
+  const status = ["approved"];
+  const first = (await ann.call("GET /orders", { search: "55.01", status, limit: 3 })).body;
+  const rest = { search: "55.01", status, limit: 3, after: first.next };
+  const second = (await ann.call("GET /orders", rest)).body;
+
+  const listed = [...first.orders, ...second.orders].map(({ order }) => order);
+  assert.deepEqual(listed, orders.toReversed());
+  assert.equal(second.next, undefined);
+  const other = { search: "55.01", status: ["approved", "declined"], currency: ["EUR"] };
+  assert.deepEqual((await ann.call("GET /orders", other)).body.orders, []);
+});
+
+test("an export has the filtered orders, and nothing that a spreadsheet would run", async () => {
+  const formula = '=HYPERLINK("http://evil.example","x")';
+  const answer = await merchant.sale({ amount: "66.01", client_orderid: formula });
+  await world.settle();
+  await sale({ amount: "66.02" });
+
+  const { body } = await ann.call("GET /exports/orders", { search: "66.01" });
+
+  const [header = "", line = "", end] = body.csv.split("\r\n");
+  assert.deepEqual([header.split(",")[0], body.rows, end, body.next], ["order", 1, "", undefined]);
+  const quoted = `"'${formula.replaceAll('"', '""')}"`;
+  assert.ok(line.startsWith(`${answer["gw-order-id"]},${quoted},20`), line);
+});
+
+test("a request is copied as a command that no value can leave, without card and checksum", async () => {
+  const description = "it's $(touch /tmp/owned)";
+  const order = await sale({ order_desc: description });
+
+  const { curl } = (await ann.call("GET /orders/:order", { order })).body;
+
+  assert.match(curl, /^curl -s 'http:\/\/[^']+\/gw\/api\/v2\/sale\/\d+' \\\n/);
+  assert.ok(curl.includes(`'order_desc=it'\\''s $(touch /tmp/owned)'`), curl);
+  assert.ok(curl.includes("'control=CONTROL'") && curl.includes("=CARD_NUMBER'"));
+  assert.ok(!curl.includes(plainCard));
+});
+
+test("an order shows what was sent, what happened and what the merchant saw, and no card number", async () => {
+  const order = await sale({ amount: "12.30" });
+
+  const { body } = await ann.call("GET /orders/:order", { order });
+
+  const text = JSON.stringify(body);
+  assert.ok(!text.includes(plainCard) && !text.replace("cvv2=CVV", "").includes("cvv"));
+  assert.deepEqual(
+    body.timeline.map(({ event }) => event),
+    ["received", "cleared", "authorized"],
+  );
+  assert.equal(body.transactions[0]?.status, "approved");
+  assert.match(body.transactions[0]?.choice ?? "", /\w/);
+  assert.ok(
+    body.seen.some(({ name, value }) => name === "order-stage" && value === "sale_approved"),
+  );
+  const card = body.request.find(({ name }) => name === "credit_card_number")?.value ?? "";
+  assert.match(card, /^\d{6}\*{4}\d{4}$/);
+  assert.deepEqual(body.may, { capture: false, return: true, settle: [], resend: false });
+});
+
+test("a merchant's user sees neither gates nor nodes", async () => {
+  const order = await sale();
+
+  const { body } = await bob.call("GET /orders/:order", { order });
+
+  assert.equal(body.line.gate, "");
+  assert.ok(body.timeline.every(({ node, facts }) => node === undefined && !("gate id" in facts)));
+  assert.ok(
+    body.transactions.every(({ gate, choice }) => gate === undefined && choice === undefined),
+  );
+});
+
+test("a return is previewed, made with a reason, in the audit, and made once by two clicks", async () => {
+  const order = await sale({ amount: "20.00" });
+  const asked = { order, amount: "5.00", reason: "broken cup" };
+
+  const preview = (
+    await bob.call("POST /orders/preview/:order", { order, action: "return", amount: "5.00" })
+  ).body;
+  const [first, again] = [
+    await bob.call("POST /orders/return/:order", asked),
+    await bob.call("POST /orders/return/:order", asked),
+  ];
+  await world.settle();
+
+  assert.deepEqual([preview.isAllowed, preview.of, preview.amount?.text], [true, "refund", "5.00"]);
+  assert.deepEqual([first.status, again.status], [200, 200]);
+  const { body } = await ann.call("GET /orders/:order", { order });
+  assert.deepEqual([body.totals.returned.text, body.totals.left.text], ["5.00", "15.00"]);
+  const entries = await world.installation.database.query<{ action: string; reason: string }>(
+    "select action, reason from audit where actor = 'bob' and subject = $1 order by seq",
+    [`order ${order}`],
+  );
+  assert.deepEqual(entries[0], { action: "portal return", reason: "broken cup" });
+  assert.equal(entries.at(-1)?.action, "portal return ended");
+});
+
+test("more than is left is refused, and so is a capture of a sale", async () => {
+  const order = await sale({ amount: "10.00" });
+
+  const over = await ann.call("POST /orders/return/:order", {
+    order,
+    amount: "10.01",
+    reason: "over",
+  });
+  const capture = await ann.call("POST /orders/capture/:order", { order, reason: "none" });
+  const text = await ann.call("POST /orders/return/:order", {
+    order,
+    amount: "1e3",
+    reason: "bad",
+  });
+
+  assert.deepEqual([over.status, capture.status, text.status], [409, 409, 400]);
+});
+
+test("doubt is settled in the portal only as it was shown", async () => {
+  await world.bank.setSwitches({ chargeCode: "09", reversalCode: "05" });
+  const order = await sale();
+  const { body } = await ann.call("GET /orders/:order", { order });
+  // The merchant has its decline already: that cannot become an approval.
+  assert.deepEqual(body.may.settle, ["ask", "settle-not-done"]);
+  const action = "settle-not-done" as const;
+  const shown = (await ann.call("POST /orders/preview/:order", { order, action })).body;
+  assert.deepEqual([shown.isAllowed, shown.of, shown.becomes], [true, "sale", undefined]);
+  const asked = (await bob.call("POST /orders/preview/:order", { order, action })).body;
+  assert.equal(asked.isAllowed, false);
+  const own = (await bob.call("GET /home", {})).body;
+  const others = (await ann.call("GET /home", { merchant: "quiet" })).body;
+  assert.deepEqual([own.inDoubt, others.inDoubt], [1, 0]);
+  const decision = { order, outcome: "not-done", reason: "the bank says no" } as const;
+
+  const stale = { ...decision, version: body.version - 1 };
+  const late = await ann.call("POST /orders/settle/:order", stale);
+  const settled = await ann.call("POST /orders/settle/:order", {
+    ...decision,
+    version: body.version,
+  });
+  await world.bank.setSwitches({ chargeCode: null, reversalCode: null });
+  await world.settle();
+
+  assert.equal(late.body.error?.code, "moved_on");
+  assert.equal(settled.status, 200, JSON.stringify(settled.body));
+  const { timeline } = (await ann.call("GET /orders/:order", { order })).body;
+  const decided = timeline.find(({ event }) => event === "settled_as_not_done");
+  assert.deepEqual(decided?.facts, { by: "ann", why: "the bank says no" });
+});
+
+test("a preview refuses a decision that a message on its way could undo", async () => {
+  await world.bank.setSwitches({ lostAnswerShare: 1, reversalCode: "05" });
+  const { "gw-order-id": order } = await merchant.sale({});
+  await world.bank.waitForMessage({ mti: "0200" });
+  const action = "settle-not-done" as const;
+  const preview = async () =>
+    (await ann.call("POST /orders/preview/:order", { order, action })).body;
+
+  // GW_ACQUIRER_ANSWER_TIMEOUT_S and GW_LEASE_SLACK_S. The decision goes by the database's clock,
+  // which does not move with the world's.
+  await world.pass(30_000);
+  const early = await preview();
+  const { version } = (await ann.call("GET /orders/:order", { order })).body;
+  const decision = { order, version, outcome: "not-done", reason: "not booked" } as const;
+  const refused = await ann.call("POST /orders/settle/:order", decision);
+  await world.pass(600_000);
+  const later = await preview();
+  await world.bank.setSwitches({ lostAnswerShare: 0, reversalCode: null });
+
+  assert.deepEqual([early.isAllowed, early.code], [false, "may_arrive"]);
+  assert.match(refused.body.error?.message ?? "", /may still reach the bank/);
+  assert.equal(later.isAllowed, true);
+});
+
+test("home counts each order once, also when it moves on", async () => {
+  const before = (await bob.call("GET /home", { range: "hour" })).body;
+  const order = await sale({ amount: "3.00" });
+  await sale({ credit_card_number: "4000004000000012", amount: "3.00" });
+  await bob.call("POST /orders/return/:order", { order, reason: "a change of mind" });
+  await world.settle();
+
+  const after = (await bob.call("GET /home", { range: "hour" })).body;
+
+  const more = (name: string) => (after.outcomes[name] ?? 0) - (before.outcomes[name] ?? 0);
+  assert.deepEqual([more("approved"), more("declined"), more("processing")], [1, 1, 0]);
+  const counted = after.series.reduce((sum, { approved, refused }) => sum + approved + refused, 0);
+  assert.equal(
+    counted,
+    (after.outcomes["approved"] ?? 0) +
+      (after.outcomes["declined"] ?? 0) +
+      (after.outcomes["error"] ?? 0),
+  );
+  assert.ok(after.reasons.some(({ count }) => count > 0));
+  const { body } = await ann.call("GET /home", { range: "year" });
+  assert.deepEqual(
+    body.links.map(({ up, wanted }) => up === wanted),
+    body.links.map(() => true),
+  );
+});
+
+test("what could not be written to the index is written when that works again", async () => {
+  const { query } = world.installation.database;
+  await query("alter table order_index rename to away");
+  await merchant.sale({ amount: "8.08" });
+  // The node may be writing them at this moment, and fail instead.
+  await world.settle().catch(() => undefined);
+  await query("alter table away rename to order_index");
+
+  // The sweep does not find it: the world's clock has not moved since.
+  for (let tries = 0; tries < 100 && (await found("8.08")).length === 0; tries += 1) {
+    await world.settle();
+  }
+  assert.equal((await found("8.08")).length, 1);
+});
+
+test("a step that no node has indexed is found by the sweep", async () => {
+  const order = await sale({ amount: "9.09" });
+  const { query } = world.installation.database;
+  // The job may write the last step of the sale a moment after it.
+  for (
+    let tries = 0;
+    tries < 100 && (tries === 0 || (await found("9.09")).length > 0);
+    tries += 1
+  ) {
+    await query("delete from order_index where order_id = $1", [order]);
+  }
+  // The world's clock stands still while the database is made, whose own clock the sweep began by.
+  await query("update order_index_progress set swept_at = to_timestamp($1::float8 / 1000)", [
+    ...[world.clock.now() - 60_000],
+  ]);
+
+  // One pass of the sweep ends after its share of time, on a busy machine before it is through; and
+  // a cell that has failed before is left out. The next pass is a minute later.
+  world.clock.advance(60_000);
+  let passes = 0;
+  do {
+    world.clock.advance(60_000);
+    await world.gateway.cleanUp();
+  } while ((await found("9.09")).length === 0 && ++passes < 20);
+
+  assert.deepEqual(await found("9.09"), [order]);
+});
+
+test("an operator's reason is not shown to the merchant, and card numbers in it are masked", async () => {
+  const order = await sale({ amount: "30.00" });
+  const reason = `suspected fraud with ${plainCard}`;
+  await ann.call("POST /orders/return/:order", { order, amount: "1.00", reason });
+  await world.settle();
+
+  const [own, theirs] = [
+    JSON.stringify((await ann.call("GET /orders/:order", { order })).body),
+    JSON.stringify((await bob.call("GET /orders/:order", { order })).body),
+  ];
+
+  assert.ok(own.includes("suspected fraud") && !theirs.includes("suspected"));
+  const { query } = world.installation.database;
+  const stored = await query<{ row: string }>(
+    `select audit::text as row from audit where subject = $1
+     union all select row::text from order_history as row where order_id = $2::bigint`,
+    [`order ${order}`, order],
+  );
+  assert.ok(stored.length > 2 && stored.every(({ row }) => !row.includes(plainCard)));
+  assert.ok(!own.includes(plainCard));
+});
+
+test("orders of a disabled endpoint are returned as ever, those of a disabled merchant are not", async () => {
+  const order = await sale({ amount: "40.00" });
+  const { query } = world.installation.database;
+  const asked = { order, amount: "1.00" };
+  const tries: number[] = [];
+  for (const table of ["endpoints", "merchants"] as const) {
+    await query(`update ${table} set enabled = false`);
+    const own = openBrowser(await world.otherNode(`without-${table}`));
+    await own.signIn("ann");
+    const { status } = await own.call("POST /orders/return/:order", { ...asked, reason: table });
+    tries.push(status);
+    await query(`update ${table} set enabled = true`);
+  }
+
+  assert.deepEqual(tries, [200, 409]);
+});
+
+type Entry = Readonly<Record<"action" | "actor" | "origin", string>>;
+
+const readEntries = (actors: readonly string[]) =>
+  world.installation.database.query<Entry>(
+    "select action, actor, origin from audit where actor = any($1) order by seq",
+    [actors],
+  );
+
+async function signedIn(login: string, role: "finance" | "merchant-viewer") {
+  const browser = openBrowser(world.gateway);
+  await addUser(world, { login, role, ...(role === "finance" ? {} : { merchant: "demo" }) });
+  await browser.signIn(login);
+  return browser;
+}
+
+test("refusals, exports and comparisons are in the audit with who and from where", async () => {
+  const [eve, fin] = [await signedIn("eve", "merchant-viewer"), await signedIn("fin", "finance")];
+  const asked = { words: [], reason: "the test" };
+  const day = [
+    { name: "gate", value: "none" },
+    { name: "day", value: "2030-01-01" },
+  ];
+
+  const renewal = { ...asked, name: "merchant control-key renew", words: ["demo"], options: [] };
+  await eve.call("POST /commands/run", renewal);
+  await eve.call("POST /orders/return/:order", { order: "10000000", reason: "not mine" });
+  await eve.call("GET /exports/orders", { search: "carla@example.com", status: ["approved"] });
+  await fin.call("POST /commands/run", { ...asked, name: "reconcile", options: day });
+
+  const written = await readEntries(["eve", "fin"]);
+  assert.deepEqual(
+    written.map(({ actor, action }) => `${actor}: ${action}`),
+    [
+      ...["eve: command refused", "eve: command refused", "eve: portal order export"],
+      ...["fin: reconcile", "fin: reconcile ended"],
+    ],
+  );
+  assert.ok(written.every(({ origin }) => origin.startsWith("portal, 127.0.0.1")));
+  const { query } = world.installation.database;
+  assert.deepEqual(await query("select from audit where after::text like '%carla%'"), []);
+});
+
+test("one user's refusals do not fill the audit", async () => {
+  const max = await signedIn("max", "merchant-viewer");
+  for (let tries = 0; tries < 30; tries += 1) {
+    await max.call("POST /orders/return/:order", { order: "10000000", reason: "not mine" });
+  }
+
+  assert.equal((await readEntries(["max"])).length, 20);
+});

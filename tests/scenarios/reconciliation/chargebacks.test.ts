@@ -1,0 +1,114 @@
+/** Chargebacks: recorded once, kept from being returned too, and told to those who want it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { testOnEachDialect } from "../../support/bank/dialects.ts";
+import { fetchSettlement, reconcile, writeLines } from "../../support/bank/settlement.ts";
+import { endOfFile } from "../../support/clean-up.ts";
+import { assertRefused, bookedFor } from "../../support/expect.ts";
+import { readGw, runGw } from "../../support/programs.ts";
+import { startReceiver } from "../../support/receiver.ts";
+import { startWorld, type World } from "../../support/world.ts";
+
+const world = await startWorld(endOfFile);
+const header = "case,reference,amount,currency,reason,stage,at";
+
+async function importLines(world: World, lines: readonly string[], ...more: readonly string[]) {
+  const file = await writeLines(world, "chargebacks.csv", [header, ...lines]);
+  const { code, printed, complaint } = await runGw(
+    ...[world, "chargeback", "import", file, ...more, "--json"],
+  );
+  const rows: readonly Record<string, unknown>[] = printed === "" ? [] : JSON.parse(printed);
+  return { code, complaint, results: rows.map(({ result }) => result) };
+}
+
+testOnEachDialect("what was charged back is not returned too", async (_, dialect) => {
+  const { through, gate, name } = dialect;
+  const merchant = world.merchant(through);
+  const sale = await merchant.sale({ amount: "10.00" });
+  await world.settle();
+  const { "processor-rrn": reference } = await merchant.status(sale);
+  const first = `${name}1,${reference},900,USD,10.4 fraud,first,2030-01-31`;
+
+  const recorded = await importLines(world, [first]);
+  const again = await importLines(world, [first, first.replace("900", "800")]);
+  await assertRefused(merchant.return(sale, { amount: "1.01" }), 11);
+  await merchant.return(sale);
+  await world.settle();
+  await assertRefused(merchant.return(sale, { amount: "0.01" }), 9);
+  const { code, report } = await reconcile(world, gate, await fetchSettlement(world, gate));
+
+  assert.deepEqual([recorded.code, recorded.results], [0, ["recorded"]]);
+  assert.equal(again.code, 1);
+  assert.deepEqual(again.results, ["known", "recorded before with another amount"]);
+  const status = await merchant.status(sale);
+  assert.equal(status["total-reversal-amount"], "1.00");
+  assert.deepEqual(bookedFor(world, status), ["sale 1000", "reversal 100"]);
+  assert.equal(code, 0, JSON.stringify(report));
+
+  const won = await importLines(world, [
+    `${name}1,${reference},900,USD,won,reversed,2030-02-28 10:00:00`,
+  ]);
+  await merchant.return(sale, { amount: "9.00" });
+  await world.settle();
+
+  assert.deepEqual(won.results, ["recorded"]);
+  assert.equal((await merchant.status(sale))["total-reversal-amount"], "10.00");
+  const shown = await runGw(world, "order", "show", sale["gw-order-id"] ?? "");
+  assert.match(shown.printed, /chargeback-stage +reversed/);
+  assert.match(shown.printed, /charged_back .*10\.4 fraud/);
+  const listed = await readGw(world, "chargeback", "list", "--since", "2030-01-01");
+  assert.match(JSON.stringify(listed), new RegExp(`${name}1.*reversed.*${name}1.*first`));
+});
+
+test("status and callbacks tell it only where the endpoint wants that", async (t) => {
+  const receiver = await startReceiver(t);
+  const merchant = world.merchant("plain");
+  const buy = async () => {
+    const sale = await merchant.sale({ amount: "10.00", notify_url: receiver.url });
+    await world.settle();
+    return { sale, reference: (await merchant.status(sale))["processor-rrn"] };
+  };
+  const [silent, told] = [await buy(), await buy()];
+  await importLines(world, [`S1,${silent.reference},100,USD,4837,first,2030-01-31`]);
+  const { "chargeback-stage": before } = await merchant.status(silent.sale);
+  const endpoint = world.set.endpoints["plain"] ?? "";
+  await runGw(world, "endpoint", "set", endpoint, "--chargebacks", "on");
+  await world.restart();
+
+  await importLines(world, [`T1,${told.reference},100,USD,4837,first,2030-01-31`]);
+  // The command's clock is the machine's, which is ahead of the world's.
+  await world.pass(600_000);
+  const heard = (await receiver.untilHeard(3))[2];
+  assert.ok(heard !== undefined);
+  const status = await merchant.status(told.sale);
+
+  assert.equal(before, undefined);
+  assert.equal(heard.fields["orderid"], told.sale["gw-order-id"]);
+  assert.deepEqual(
+    [heard.fields["status"], heard.fields["chargeback-amount"], heard.fields["chargeback-reason"]],
+    ["approved", "1.00", "4837"],
+  );
+  assert.equal(status["chargeback-amount"], "1.00");
+  assert.equal(status["order-stage"], "sale_approved");
+});
+
+test("unknown orders are reported, and a faulty file records nothing", async () => {
+  const merchant = world.merchant("plain");
+  const sale = await merchant.sale({ amount: "10.00" });
+  await world.settle();
+  const { "processor-rrn": reference } = await merchant.status(sale);
+  const good = `U1,${reference},100,USD,4837,first,2030-01-31`;
+
+  const unknown = await importLines(world, ["U2,000000000000,100,USD,4837,first,2030-01-31"]);
+  const euros = await importLines(world, [good.replace("USD", "EUR")]);
+  const faulty = await importLines(world, [good, `U3,${reference},x,USD,4111111111111111,third,1`]);
+  const status = await readGw(world, "order", "show", sale["gw-order-id"] ?? "");
+
+  assert.deepEqual([unknown.code, unknown.results], [1, ["no such order"]]);
+  assert.equal(euros.code, 1);
+  assert.equal(faulty.code, 2);
+  assert.match(faulty.complaint, /Line 3, column stage/);
+  assert.match(faulty.complaint, /Nothing was recorded/);
+  assert.doesNotMatch(faulty.complaint, /4111/);
+  assert.doesNotMatch(JSON.stringify(status), /charged_back/);
+});

@@ -1,0 +1,153 @@
+/** Wallets and 3-D Secure: a cryptogram is proof enough, a card number alone is a card like any. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bookedFor } from "../../support/expect.ts";
+import { cards, chargesAt, type Pending, uploadMethod } from "../../support/threeds.ts";
+import {
+  chargeAtHost,
+  joinWalletWorld,
+  paid,
+  pay,
+  textOf,
+  type WalletKind,
+  walletKinds,
+} from "../../support/wallets.ts";
+import type { World } from "../../support/world.ts";
+
+const panKinds = ["walletb_encrypted", "walletb_decrypted"] as const;
+
+test("a cryptogram goes straight to the bank, whatever the endpoint asks for", async (t) => {
+  const world = await joinWalletWorld(t);
+  for (const through of ["plain", "secure", "secureAlways"]) {
+    for (const kind of walletKinds) {
+      // Anybody who asked the directory server about this card would be told no.
+      const text = await textOf(world, kind, { pan: "4000002000000073" });
+      const status = await paid(world, kind, text, { through });
+      const charge = await chargeAtHost(world, status);
+
+      const about = `${kind} through ${through}: ${status["error-message"]}`;
+      assert.equal(status["order-stage"], "sale_approved", about);
+      assert.equal(status["verified-3d-status"], undefined, about);
+      assert.deepEqual([charge.eci, charge.fields[22]], ["05", "810"], about);
+      assert.deepEqual(bookedFor(world, status), ["sale 1015"], about);
+    }
+  }
+});
+
+test("a card number alone passes the method frame, and is charged as authenticated", async (t) => {
+  const world = await joinWalletWorld(t);
+  for (const through of ["secure", "secureAlways"]) {
+    for (const kind of panKinds) {
+      const pending = await beginWithPan(world, kind, cards.frictionless, through);
+      const waiting = await pending.merchant.status(pending.order);
+      const before = chargesAt(world);
+      const status = await uploadMethod(pending);
+      const charge = await chargeAtHost(world, status);
+
+      assert.equal(waiting["order-stage"], "sale_3d_validating", kind);
+      assert.equal(waiting["tds-status"], "MethodUrlFrame", kind);
+      assert.equal(chargesAt(world), before + 1, kind);
+      assert.equal(status["order-stage"], "sale_approved", `${kind}: ${status["error-message"]}`);
+      assert.equal(status["verified-3d-status"], "AUTHENTICATED", kind);
+      assert.deepEqual([status.eci, charge.eci], ["05", "05"], kind);
+      assert.equal(Buffer.from(charge.authenticationValue ?? "", "base64").length, 20, kind);
+      assert.deepEqual([charge.fields[22], charge.cvv], ["010", ""], kind);
+      assert.equal(status["last-four-digits"], "0016", kind);
+    }
+  }
+});
+
+test("a card number alone that its issuer does not vouch for is declined", async (t) => {
+  const world = await joinWalletWorld(t);
+  for (const kind of panKinds) {
+    const before = chargesAt(world);
+    const pending = await beginWithPan(world, kind, "4000002000000073", "secure");
+    const status = await uploadMethod(pending);
+
+    assert.equal(status["order-stage"], "sale_declined", kind);
+    assert.match(status["error-code"] ?? "", /^2\d{3}$/, kind);
+    assert.equal(status["verified-3d-status"], "NOT_AUTHENTICATED", kind);
+    assert.equal(chargesAt(world), before, kind);
+  }
+});
+
+test("a card number alone is not authenticated where the endpoint does not ask", async (t) => {
+  const world = await joinWalletWorld(t);
+  for (const kind of panKinds) {
+    const text = await textOf(world, kind, { isPanOnly: true, pan: cards.frictionless });
+    const status = await paid(world, kind, text);
+    const charge = await chargeAtHost(world, status);
+
+    assert.equal(status["order-stage"], "sale_approved", kind);
+    assert.equal(status["verified-3d-status"], undefined, kind);
+    assert.equal(charge.authenticationValue, undefined, kind);
+  }
+});
+
+test("a bank that wants the cardholder authenticated takes a cryptogram for it", async (t) => {
+  const world = await joinWalletWorld(t);
+  for (const kind of ["walleta_encrypted", "walletb_encrypted"] as const) {
+    const text = await textOf(world, kind, { pan: cards.scaRequired });
+    const status = await paid(world, kind, text, { through: "secure" });
+
+    assert.equal(status["order-stage"], "sale_approved", `${kind}: ${status["error-message"]}`);
+  }
+});
+
+test("a device's number is never taken through 3-D Secure, whatever the bank wants", async (t) => {
+  const world = await joinWalletWorld(t);
+  for (const through of ["secure", "secureAlways"]) {
+    for (const kind of ["walleta_decrypted", "walletb_decrypted"] as const) {
+      // The bank does not know this cryptogram, and asks for the cardholder.
+      const text = await textOf(world, kind, { pan: cards.scaRequired });
+      const status = await paid(world, kind, text, { through });
+
+      assert.equal(status["order-stage"], "sale_declined", kind);
+      assert.match(status["error-message"] ?? "", /\[1A\]/, kind);
+      assert.deepEqual([status["tds-status"], status["redirect-to"]], [undefined, undefined], kind);
+    }
+  }
+});
+
+test("a hold with a card number alone is authenticated too, then captured", async (t) => {
+  const world = await joinWalletWorld(t);
+  const merchant = world.merchant("secure");
+  const text = await textOf(world, "walletb_encrypted", {
+    isPanOnly: true,
+    pan: cards.frictionless,
+  });
+  const how = { through: "secure", kind: "preauth" } as const;
+  const order = await pay(world, "walletb_encrypted", text, how);
+  await world.settle();
+  const held = await uploadMethod({ world, merchant, order });
+  await merchant.capture(order);
+  await world.settle();
+
+  assert.equal(held["order-stage"], "auth_approved");
+  assert.equal((await merchant.status(order))["order-stage"], "capture_approved");
+});
+
+test("a restart between method frame and upload changes nothing", async (t) => {
+  const world = await joinWalletWorld(t);
+  const pending = await beginWithPan(world, "walletb_encrypted", cards.frictionless, "secure");
+
+  await world.restart();
+  const status = await uploadMethod(pending);
+
+  assert.equal(status["order-stage"], "sale_approved");
+  assert.deepEqual(bookedFor(world, status), ["sale 1015"]);
+});
+
+/** Up to the method's frame. */
+async function beginWithPan(
+  world: World,
+  kind: WalletKind,
+  pan: string,
+  through: string,
+): Promise<Pending> {
+  const order = await pay(world, kind, await textOf(world, kind, { isPanOnly: true, pan }), {
+    through,
+  });
+  await world.settle();
+  return { world, merchant: world.merchant(through), order };
+}

@@ -1,0 +1,59 @@
+/** Connections of a gate: how many are up, and two lines to its host that a test can cut. */
+import { atEnd, type Test } from "../clean-up.ts";
+import { until } from "../until.ts";
+import type { World } from "../world.ts";
+import { startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
+
+export type GateAt = { readonly name: string; readonly host: string; readonly port: number };
+
+/** The gate of an endpoint that has only one. */
+export async function gateOf(world: World, through: string): Promise<GateAt> {
+  const [gate] = await world.installation.database.query<GateAt>(
+    `select name, settings->>'host' as host, (settings->>'port')::int as port
+     from gates join endpoint_gates on gate_id = gates.id where endpoint_id = $1`,
+    [world.set.endpoints[through]],
+  );
+  if (gate === undefined) throw new Error(`the endpoint ${through} has no gate`);
+  return gate;
+}
+
+/** As `/health/ready` tells it, like `1 of 2`. */
+export async function connectionsOf(world: World, gate: string): Promise<string> {
+  const answer = await fetch(`${world.gateway.url}/health/ready`);
+  const { links } = (await answer.json()) as { links: Readonly<Record<string, string>> };
+  return links[gate] ?? "none";
+}
+
+/** The clock moves only as `meanwhile` says. */
+export function untilConnections(
+  world: World,
+  gate: string,
+  wanted: string,
+  meanwhile: () => void = () => undefined,
+): Promise<true> {
+  return until(`${gate} has ${wanted} connections`, async () => {
+    if ((await connectionsOf(world, gate)) === wanted) return true;
+    meanwhile();
+    return undefined;
+  });
+}
+
+export type TwoLines = { readonly gate: GateAt; readonly lines: readonly [TrapProxy, TrapProxy] };
+
+/** The gate gets a connection over each of two lines; both are up. */
+export async function startTwoLines(t: Test, world: World, through: string): Promise<TwoLines> {
+  const gate = await gateOf(world, through);
+  const target = { host: gate.host, port: gate.port };
+  const lines = [await startTrapProxy(target), await startTrapProxy(target)] as const;
+  const [first, second] = lines;
+  atEnd(t, () => Promise.all([first.close(), second.close()]));
+  const otherAddresses = [{ host: "127.0.0.1", port: second.port }];
+  await world.changeGate(gate.name, { host: "127.0.0.1", port: first.port, otherAddresses });
+  await untilConnections(world, gate.name, "2 of 2");
+  return { gate, lines };
+}
+
+/** How often the gateway has signed on, over all gates. */
+export function countSignOns({ logged }: World): number {
+  return logged.filter((line) => line.includes('"acquirer.link_up"')).length;
+}

@@ -1,0 +1,132 @@
+/**
+ * Headless Chromium, as `tools/find-browser.ts` chooses it. Tests that need it import `test` from
+ * here: on a machine without a browser they are skipped.
+ */
+import { join } from "node:path";
+import { test as testAnywhere } from "node:test";
+import packaged from "@sparticuz/chromium";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type FrameLocator,
+  type Page,
+} from "playwright-core";
+import { chooseBrowser, thisMachine } from "../../../tools/find-browser.ts";
+import { atEnd, endOfFile, type Test } from "../clean-up.ts";
+
+const choice = chooseBrowser(thisMachine());
+const isMissing = choice.kind === "none" || choice.kind === "installable";
+
+export const test = isMissing ? testAnywhere.skip : testAnywhere;
+
+// The package's own switches turn the browser's security off, which is what tests look at. The
+// feature is turned on by the driver, and fails to take pictures on a busy machine.
+const switches = ["--no-sandbox", "--disable-features=CDPScreenshotNewSurface"];
+
+/**
+ * The driver turns scripts off for each frame, and the browser keeps that for the whole page of a
+ * process. When a frame of another site, in a process of its own, leads the window to its site, the
+ * frame's end turns scripts on again in the very process that now shows the window. So windows
+ * without scripts are opened in a browser that has one process for all sites.
+ */
+const oneProcessForAllSites = "--disable-site-isolation-trials";
+
+const started = new Map<string, Promise<Browser>>();
+
+/** Browsers are started when they are first needed, and serve the whole test file. */
+export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const args =
+    options.javaScriptEnabled === false ? [...switches, oneProcessForAllSites] : switches;
+  const key = args.join(" ");
+  const browser = started.get(key) ?? startBrowser(args);
+  started.set(key, browser);
+  const context = await (await browser).newContext(options);
+  context.setDefaultTimeout(120_000);
+  return context;
+}
+
+async function startBrowser(args: string[]): Promise<Browser> {
+  const browser = await chromium.launch(await launchOptions(args));
+  atEnd(endOfFile, () => browser.close());
+  return browser;
+}
+
+/** A browser of its own that keeps its profile in the folder; `close` writes the last of it. */
+export async function openProfile(t: Test, folder: string, size: Size): Promise<BrowserContext> {
+  const options = { ...(await launchOptions(switches)), ...sizes[size] };
+  const context = await chromium.launchPersistentContext(folder, options);
+  atEnd(t, () => context.close());
+  return context;
+}
+
+async function launchOptions(args: string[]) {
+  const executablePath = choice.kind === "program" ? choice.path : await packaged.executablePath();
+  return { executablePath, args, headless: true, timeout: 120_000 };
+}
+
+export const sizes = {
+  desk: { viewport: { width: 1280, height: 900 }, screen: { width: 1440, height: 960 } },
+  laptop: { viewport: { width: 1280, height: 640 }, screen: { width: 1280, height: 768 } },
+  phone: {
+    ...{ viewport: { width: 390, height: 844 }, screen: { width: 390, height: 844 } },
+    ...{ isMobile: true, hasTouch: true, deviceScaleFactor: 2 },
+  },
+} as const;
+
+export type Size = keyof typeof sizes;
+
+export type Window = {
+  readonly size: Size;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** The browser's complaints, of every page. */
+  readonly troubles: readonly string[];
+};
+
+/** The browser warns of frames that the protocol wants just so. */
+const harmless = /allow-scripts and allow-same-origin/;
+
+export async function openWindow(
+  t: Test,
+  size: Size,
+  options: BrowserContextOptions = {},
+): Promise<Window> {
+  const somewhere = { locale: "en-AT", timezoneId: "Asia/Kolkata" };
+  const context = await openContext({ ...sizes[size], ...somewhere, ...options });
+  atEnd(t, () => context.close());
+  const troubles: string[] = [];
+  const note = (trouble: string) => {
+    if (!harmless.test(trouble)) troubles.push(trouble);
+  };
+  context.on("console", (message) => note(`console: ${message.text()}`));
+  context.on("weberror", (error) => note(`error: ${error.error().message}`));
+  context.on("response", (response) => {
+    if (response.status() >= 400) note(`${response.status()}: ${response.url()}`);
+  });
+  return { size, context, page: await context.newPage(), troubles };
+}
+
+/** Where the bank's page is shown: a telephone has no room for a frame. */
+export function bankIn(page: Page, size: Size): Page | FrameLocator {
+  return size === "phone" ? page : page.frameLocator("#frame");
+}
+
+export type Pressed = { readonly button?: string; readonly code?: string };
+
+/** At the bank's page, wherever it is; without a code only the button is pressed. */
+export async function press(
+  bank: Page | FrameLocator,
+  { button = "Confirm", code }: Pressed,
+): Promise<void> {
+  if (code !== undefined) await bank.locator("#code").fill(code);
+  await bank.getByRole("button", { name: button }).click();
+}
+
+/** For people to look at, in the folder that TOLLGATE_PICTURES names. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  const folder = process.env["TOLLGATE_PICTURES"];
+  if (folder === undefined) return;
+  await page.screenshot({ fullPage: true, path: join(folder, `${name}.png`) });
+}

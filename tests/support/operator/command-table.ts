@@ -1,0 +1,196 @@
+/**
+ * An example of every command that works on the installation, in an order in which each finds what
+ * it needs. A command that is added to the table of rights without an example fails the test that
+ * goes through them.
+ */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { commandRights } from "@tollgate/gateway/rights";
+import { hasRight, type Right, type Role, rights, roles } from "@tollgate/gateway/roles";
+import { type Ran, runGwWith } from "../programs.ts";
+import type { World } from "../world.ts";
+
+/** Values that later examples need, like `<endpoint>`, are kept from what earlier ones print. */
+type Example = {
+  readonly path: string;
+  readonly words: string;
+  readonly input?: string;
+  /** The name under which a field of the output is kept. */
+  readonly keep?: readonly [name: string, field: string];
+  /** It needs more than this world has: its entry says that it was refused. */
+  readonly isRefused?: true;
+};
+
+const macKey = "0123456789ABCDEFFEDCBA9876543210";
+
+// biome-ignore format: a table
+const gateWords = "--kind iso87_binary --host 127.0.0.1:1 --tls off --terminal 10000042 --merchant-code ACME1 --name-and-place ACME --category 5732 --country 840 --acquirer-id 412345 --descriptor ACME";
+const serverWords =
+  "--url https://localhost:1/ --certificate <bank>/gateway.pem --key " +
+  "<bank>/gateway.key --authority <bank>/directory-ca.pem --reference-number r " +
+  "--operator-id o --requestor-id q --requestor-name n --requestor-url https://shop.example";
+
+// biome-ignore format: a table
+export const changing: readonly Example[] = [
+  { path: "migrate",                    words: "--yes", isRefused: true },
+  { path: "apply",                      words: "-f <folder>/gateway.yaml" },
+  { path: "user add",                   words: "zoe --role support" },
+  { path: "user role",                  words: "zoe --role finance" },
+  { path: "generate orders",            words: "--count 0", isRefused: true },
+  { path: "user password",              words: "zoe" },
+  { path: "user reset-factors",         words: "zoe" },
+  { path: "user disable",               words: "zoe" },
+  { path: "user enable",                words: "zoe" },
+  { path: "merchant create",            words: "fresh --no-endpoints" },
+  { path: "merchant set",               words: "fresh --commissions on" },
+  { path: "merchant disable",           words: "fresh" },
+  { path: "merchant enable",            words: "fresh" },
+  { path: "merchant show --reveal",     words: "fresh" },
+  { path: "merchant control-key renew", words: "fresh" },
+  { path: "merchant control-key drop",  words: "fresh" },
+  { path: "merchant control-key set",   words: "fresh", input: "a-key-that-the-merchant-has" },
+  { path: "merchant key add",           words: "fresh <folder>/public.pem", keep: ["key", "key"] },
+  { path: "merchant key remove",        words: "fresh <key>" },
+  { path: "gate create",                words: `spare ${gateWords}` },
+  { path: "gate set",                   words: "spare --fee 1%" },
+  { path: "gate mac-key set",           words: "spare", input: macKey, keep: ["mac", "id"] },
+  { path: "gate mac-key drop",          words: "spare <mac> --turn-off" },
+  { path: "gate mac-key zone",          words: "spare", input: macKey },
+  { path: "gate mac-key exchange",      words: "spare", isRefused: true },
+  { path: "gate mac-key drop-zone",     words: "spare" },
+  { path: "endpoint create",            words: "fresh usd --currency USD --gate spare", keep: ["endpoint", "endpoint"] },
+  { path: "pay",                        words: "--endpoint 1", isRefused: true },
+  { path: "link create",                words: "--endpoint <endpoint> --amount 5 --currency USD", keep: ["link", "link"] },
+  { path: "link close",                 words: "<link>" },
+  { path: "endpoint set",               words: "<endpoint> --max 100" },
+  { path: "endpoint gates",             words: "<endpoint> sandbox" },
+  { path: "group create",               words: "fresh all <endpoint>", keep: ["group", "group"] },
+  { path: "group set",                  words: "<group> --disable" },
+  { path: "gate remove",                words: "spare" },
+  { path: "directory put",              words: `spare ${serverWords}` },
+  { path: "directory refresh",          words: "spare" },
+  { path: "directory remove",           words: "spare" },
+  { path: "wallet set",                 words: "fresh --walleta-merchant shop.example" },
+  { path: "wallet domain-file set",     words: "wallet-file <folder>/public.pem" },
+  { path: "wallet domain-file remove",  words: "wallet-file" },
+  { path: "wallet key make",            words: "fresh walletb", keep: ["wallet", "id"] },
+  { path: "wallet key certify",         words: "<wallet> <folder>/public.pem", isRefused: true },
+  { path: "wallet key remove",          words: "<wallet>" },
+  { path: "filter add",                 words: "velocity --per email --count 9 --window 1h --endpoint <endpoint>", keep: ["rule", "rule"] },
+  { path: "filter change",              words: "<rule> count=8" },
+  { path: "filter disable",             words: "<rule>" },
+  { path: "filter enable",              words: "<rule>" },
+  { path: "filter remove",              words: "<rule>" },
+  { path: "list add",                   words: "block email bad@shop.example", keep: ["entry", "entry"] },
+  { path: "list remove",                words: "<entry>" },
+  { path: "list import",                words: "<folder>/list.csv" },
+  { path: "doubt ask",                  words: "1 --reason test", isRefused: true },
+  { path: "doubt settle",               words: "1 --as done --reason test", isRefused: true },
+  { path: "chargeback import",          words: "<folder>/none.csv", isRefused: true },
+  { path: "reconcile",                  words: "--gate none --day 2030-01-01 --totals", isRefused: true },
+  { path: "callback resend",            words: "1", isRefused: true },
+  { path: "callback secret",            words: "<endpoint>" },
+  { path: "bin load",                   words: "<folder>/bins.csv" },
+  { path: "cell add",                   words: "third" },
+  { path: "cell move-merchant",         words: "nobody third", isRefused: true },
+  { path: "key rewrap",                 words: "", isRefused: true },
+  { path: "key rotate",                 words: "" },
+  { path: "card remove",                words: "demo <card>" },
+  { path: "privacy erase",              words: "--email nobody@shop.example --yes" },
+  { path: "backup",                     words: "", isRefused: true },
+  { path: "restore hold",               words: "" },
+  { path: "restore verify",             words: "" },
+  { path: "restore release",            words: "--unreconciled --why test" },
+];
+
+/** With what a world begins with. */
+// biome-ignore format: a table
+export const looking: readonly Example[] = [
+  { path: "audit list",        words: "" },
+  { path: "audit verify",      words: "" },
+  { path: "export",            words: "" },
+  { path: "user list",         words: "" },
+  { path: "merchant list",     words: "" },
+  { path: "merchant show",     words: "demo" },
+  { path: "merchant key list", words: "demo" },
+  { path: "endpoint list",     words: "demo" },
+  { path: "group list",        words: "demo" },
+  { path: "gate list",         words: "" },
+  { path: "gate show",         words: "sandbox" },
+  { path: "gate mac-key list", words: "sandbox" },
+  { path: "directory list",    words: "" },
+  { path: "directory show",    words: "sandbox" },
+  { path: "wallet domain-file list", words: "" },
+  { path: "filter list",       words: "" },
+  { path: "filter try",        words: "" },
+  { path: "link list",         words: "" },
+  { path: "list show",         words: "" },
+  { path: "order list",        words: "" },
+  { path: "order export",      words: "" },
+  { path: "order show",        words: "<order>" },
+  { path: "doubt list",        words: "" },
+  { path: "chargeback list",   words: "" },
+  { path: "callback list",     words: "" },
+  { path: "callback show",     words: "<order>", isRefused: true },
+  { path: "card show",         words: "demo <card>" },
+  { path: "bin count",         words: "" },
+  { path: "bin find",          words: "400000" },
+  { path: "cell list",         words: "" },
+  { path: "restore status",    words: "" },
+];
+
+/** They go on until they are stopped. */
+export const endless = ["tail", "callback listen", "start", "serve"];
+
+export function commandsOf(...modes: readonly string[]): readonly string[] {
+  return Object.entries(commandRights)
+    .filter(([, [, mode]]) => modes.includes(mode))
+    .map(([path]) => path);
+}
+
+export type Values = Map<string, string>;
+
+/** Runs an example, and keeps what later ones need. */
+export async function runExample(
+  world: World & { readonly settings?: Readonly<Record<string, string>> },
+  { path, words, input = "", keep }: Example,
+  values: Values,
+): Promise<Ran> {
+  const filled = words.replace(/<(\w+)>/g, (_, name) => values.get(name) ?? "");
+  const [command, flag] = path.split(" --");
+  const given = `${command} ${filled}`.split(" ").filter(Boolean);
+  const flags = flag === undefined ? [] : [`--${flag}`];
+  const ran = await runGwWith(input, world, ...given, ...flags, "--json");
+  if (keep !== undefined && ran.code === 0) {
+    values.set(keep[0], String(JSON.parse(ran.printed)[keep[1]]));
+  }
+  return ran;
+}
+
+/** Files that examples name. */
+export async function writeExampleFiles(folder: string, publicKey: string): Promise<void> {
+  const files = {
+    "gateway.yaml": "merchants:\n  applied: {}\n",
+    "public.pem": publicKey,
+    "list.csv": "list,kind,value\nblock,email,worse@shop.example\n",
+    "bins.csv": "bin,bank\n400000,Test Bank\n",
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+}
+
+/** One command for each right; every other command with that right is refused by the same check. */
+export function exampleOf(right: Right): Example | undefined {
+  return [...looking, ...changing].find(({ path }) => commandRights[path]?.[0] === right);
+}
+
+export type RoleCell = { readonly role: Role; readonly right: Right; readonly isAllowed: boolean };
+
+/** The roles of a merchant are for the portal: they run no command. */
+export function roleCells(): readonly RoleCell[] {
+  return roles.flatMap((role) =>
+    rights.map((right) => ({
+      ...{ role, right },
+      isAllowed: !role.startsWith("merchant-") && hasRight(role, right),
+    })),
+  );
+}

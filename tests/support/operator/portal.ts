@@ -1,0 +1,120 @@
+/** Users of the portal, and a browser for them, which keeps cookies. */
+import type { Gateway } from "@tollgate/gateway";
+import { hashPassword } from "@tollgate/gateway/password";
+import type { Api } from "@tollgate/gateway/portal-api";
+import type { Role } from "@tollgate/gateway/roles";
+import { Secret } from "@tollgate/gateway/secret";
+import { stepOf, totpAt } from "@tollgate/gateway/totp";
+import { makeUserAdministration } from "@tollgate/gateway/users";
+
+export { buildPortal } from "@tollgate/portal/build";
+
+import type { World } from "../world.ts";
+
+export const password = "a long test phrase";
+/** The same for all users of tests: a hash takes longer than most tests. */
+const stored = await hashPassword(new Secret(password));
+
+/** Users as another person changes them. */
+export function teamOf({ installation }: Pick<World, "installation">) {
+  return makeUserAdministration(installation.audit);
+}
+
+export async function addUser(
+  { installation }: Pick<World, "installation">,
+  { login, role, merchant, isTemporary = false }: NewUser,
+): Promise<string> {
+  const users = teamOf({ installation });
+  const [found] = await installation.database.query<{ id: string }>(
+    "select id from merchants where login = $1",
+    [merchant ?? ""],
+  );
+  await users.add(login, role, found?.id as Parameters<typeof users.add>[2]);
+  await users.setPassword(login, { stored, isTemporary });
+  return login;
+}
+
+/** As an authenticator app shows it. */
+export function codeAt(secret: string, now: Parameters<typeof stepOf>[0]): string {
+  return totpAt(new Secret(secret), stepOf(now));
+}
+
+type NewUser = {
+  readonly login: string;
+  readonly role: Role;
+  readonly merchant?: string;
+  readonly isTemporary?: boolean;
+};
+
+export type Reply<Output> = {
+  readonly status: number;
+  readonly headers: Headers;
+  /** What a route answers, or the error. */
+  readonly body: Output & { readonly error?: { readonly code: string; readonly message: string } };
+};
+
+type Route = keyof Api;
+type Headed = { readonly headers?: Readonly<Record<string, string>> };
+
+export type Browser = ReturnType<typeof openBrowser>;
+
+export function openBrowser({ port }: Pick<Gateway, "port">, fixed: Record<string, string> = {}) {
+  const jar = new Map<string, string>();
+  return {
+    jar,
+    call,
+    /** By name, for a walk through the table. */
+    send: (name: string, input: object) => send<object>(name, input, {}),
+    /** Answers the session's state. */
+    async signIn(login: string, given = password) {
+      const { body } = await call("POST /sign-in", { login, password: given });
+      return body.error?.code ?? body.state;
+    },
+  };
+
+  async function call<Name extends Route>(
+    name: Name,
+    input: Api[Name]["input"],
+    options: Headed = {},
+  ): Promise<Reply<Api[Name]["output"]>> {
+    return send(name, input as object, options);
+  }
+
+  async function send<Output>(
+    name: string,
+    input: object,
+    { headers = {} }: Headed,
+  ): Promise<Reply<Output>> {
+    const [method = "", template = ""] = name.split(" ");
+    const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
+    const path = template.replace(/:(\w+)/g, (_, each: string) => {
+      const value = String(rest.get(each));
+      rest.delete(each);
+      return encodeURIComponent(value);
+    });
+    const query = method === "GET" ? `?${new URLSearchParams([...rest].map(pair))}` : "";
+    const answer = await fetch(`http://127.0.0.1:${port}/portal/api${path}${query}`, {
+      method,
+      headers: {
+        ...{
+          "x-portal": "1",
+          cookie: [...jar].map(([key, value]) => `${key}=${value}`).join("; "),
+        },
+        ...{ ...fixed, ...headers },
+      },
+      ...(method === "POST" && { body: JSON.stringify(Object.fromEntries(rest)) }),
+    });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, key = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      jar.set(key, value);
+    }
+    // An address that no route has is answered with a plain text.
+    const isJson = answer.headers.get("content-type")?.startsWith("application/json") ?? false;
+    const body = JSON.parse(isJson ? await answer.text() : "{}") as Reply<Output>["body"];
+    return { status: answer.status, headers: answer.headers, body };
+  }
+}
+
+function pair([name, value]: [string, unknown]): [string, string] {
+  return [name, String(value)];
+}
