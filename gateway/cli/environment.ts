@@ -12,7 +12,7 @@ import { type Installation, readConfiguration } from "./installation.ts";
 import { stagingKeyFile } from "./master-key.ts";
 import { demonstrationLogin } from "./merchant-set.ts";
 
-/** The only way to the code of staging, as `tests/scenarios/operation/production.test.ts` proves. */
+/** The only way to the code of staging. `operation/production.test.ts` proves it. */
 export async function loadStaging({ environment }: Config) {
   return environment === "staging" ? import("../staging/staging.ts") : undefined;
 }
