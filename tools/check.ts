@@ -1,8 +1,8 @@
 /**
  * `npm test`: types, format and lint, then every test of the workspaces, as many files at a time as
  * keep two cores busy. A group (`npm test -- scenarios`) or a file (`npm test -- path/x.test.ts`)
- * can be run alone. `npm test -- long` runs the files that have a long form in it; all else runs
- * them in their short form. `npm test -- citus` runs scenarios on the Citus cluster whose
+ * can be run alone. `npm test -- long` runs what is too slow for that: the files that have a long
+ * form, in it, and the slow groups. `npm test -- citus` runs scenarios on the Citus cluster whose
  * coordinator GW_TEST_CITUS_URL names.
  */
 import { spawn } from "node:child_process";
@@ -32,6 +32,8 @@ type Group = {
   readonly lane: Lane;
   /** How long one file may take before it counts as hung, also on a busy machine. */
   readonly minutes: number;
+  /** Too slow for `npm test`: its files are run by `npm test -- long` and by their names. */
+  readonly isSlow?: true;
 };
 
 const root = resolve(import.meta.dirname, "..");
@@ -54,15 +56,14 @@ const groups: readonly Group[] = [
   { name: "fuzz",      lane: "works", minutes: 8,  places: ["tests/fuzz", "tests/chaos"] },
   { name: "crash",     lane: "waits", minutes: 10, places: ["tests/crash"] },
   { name: "browser",   lane: "works", minutes: 8,  places: ["tests/browser"] },
-  { name: "load",      lane: "alone", minutes: 10, places: ["tests/load"] },
-  { name: "budget",    lane: "alone", minutes: 10, places: ["tests/budget"] },
+  { name: "upgrade",   lane: "waits", minutes: 10, places: ["tests/upgrade"], isSlow: true },
+  { name: "load",      lane: "alone", minutes: 10, places: ["tests/load"],   isSlow: true },
+  { name: "budget",    lane: "alone", minutes: 10, places: ["tests/budget"], isSlow: true },
 ];
 
-/** The files that take `series` for their long form. */
-const long: Group = {
-  ...{ name: "long", lane: "alone", minutes: 60 },
-  places: fs.globSync("tests/**/*.test.ts", { cwd: root }).filter(hasLongForm),
-};
+/** Everything that is too slow for `npm test`: slow groups, and files that have a long form. */
+const long = "long";
+const longMinutes = 60;
 
 /**
  * The scenarios once more, with the merchant in a cell that a worker of Citus has. Each file has a
@@ -89,21 +90,18 @@ async function main(wanted: readonly string[]): Promise<number> {
   const unknown = wanted.filter((name) => !isGroup(name) && !fs.existsSync(name));
   if (unknown.length > 0) {
     say(`There is no group and no test file called ${unknown.join(", ")}; the groups are:`);
-    say([...groups, long, citus].map(({ name }) => name).join(", "));
+    say([...groups.map(({ name }) => name), long, citus.name].join(", "));
     return close({ ...tally, failed: unknown.length });
   }
   if (wanted.length === 0) {
     for (const step of steps) tally.failed += await runStep(step);
     tally.failed += complainOfStrays();
   }
+  if (wanted.includes(long)) process.env["TOLLGATE_LONG"] = "yes";
   const jobs = groups.flatMap((group) => jobsOf(group, (file) => isWanted(file, group, wanted)));
   const needsBrowser = jobs.some(({ name }) => name === "browser");
   const withoutBrowser = needsBrowser ? prepareBrowser() : undefined;
   await runAll(jobs, tally);
-  if (wanted.includes(long.name)) {
-    process.env["TOLLGATE_LONG"] = "yes";
-    await runAll(jobsOf(long), tally);
-  }
   if (wanted.length === 0 || wanted.includes(citus.name)) await runOnCitus(tally);
   await stopDatabase();
   const took = times.end();
@@ -239,7 +237,9 @@ type Job = Pick<Group, "name" | "lane" | "minutes"> & { readonly files: readonly
 function jobsOf(group: Group, isWanted: (file: string) => boolean = () => true): readonly Job[] {
   const wanted = filesOf(group).filter(isWanted);
   const processes = group.lane === "works" ? shareProcesses(wanted) : wanted.map((file) => [file]);
-  return processes.map((files) => ({ ...group, files }));
+  const isLongRun = process.env["TOLLGATE_LONG"] !== undefined;
+  const minutes = isLongRun ? longMinutes : group.minutes;
+  return processes.map((files) => ({ ...group, minutes, files }));
 }
 
 function filesOf({ places }: Group): readonly string[] {
@@ -255,15 +255,18 @@ function findTests(folder: string): string[] {
 }
 
 function hasLongForm(file: string): boolean {
-  return fs.readFileSync(join(root, file), "utf8").includes("/support/series.ts");
+  const source = fs.readFileSync(join(root, file), "utf8");
+  return /\/support\/(series|bank\/dialects)\.ts"/.test(source);
 }
 
 function isGroup(name: string): boolean {
-  return [...groups, long, citus].some((group) => group.name === name);
+  return name === long || [...groups, citus].some((group) => group.name === name);
 }
 
 function isWanted(file: string, group: Group, wanted: readonly string[]): boolean {
-  if (wanted.length === 0 || wanted.includes(group.name)) return true;
+  if (wanted.length === 0) return !group.isSlow;
+  if (wanted.includes(group.name)) return true;
+  if (wanted.includes(long) && (group.isSlow || hasLongForm(file))) return true;
   return wanted.some((name) => !isGroup(name) && `${file}/`.startsWith(`${relative(".", name)}/`));
 }
 

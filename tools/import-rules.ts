@@ -100,7 +100,7 @@ export const importRules: readonly Rule[] = [
   ["tests/outside",         ["tests", "client", "gateway/main", "gateway/cli/wallet", values, "sandbox-bank", "protocols"]],
   ["tests/support",         ["tests", "tools/find-browser", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/callback-feed", "gateway/sandbox-portal", "gateway/sandbox-ranges", "gateway/wallet-sheet", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/commands", "gateway/desk", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/rights", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "docs-site/build", "sandbox-bank", "type gateway"]],
   // Its nodes are built of the gateway's parts, on a platform of its own.
-  ["tests/simulator",       ["gateway", "protocols"]],
+  ["tests/simulator",       ["gateway", "protocols", "tests/support/series"]],
   // Changes the samples that stand beside the codecs.
   ["tests/fuzz",            ["tests", "client", "gateway/main", "gateway/http", "sandbox-bank", "protocols"]],
   ["benchmarks",            ["client", "gateway/main", "gateway/embedded", "gateway/storage/embedded", "gateway/storage/generated-orders", "gateway/storage/testing", "sandbox-bank", "protocols"]],

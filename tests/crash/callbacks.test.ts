@@ -1,9 +1,9 @@
 /** A node is killed with callbacks in flight: the next one sends them, and none is lost. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import { type Moment, statement } from "../support/bank/trap-proxy.ts";
 import { readRows } from "../support/books.ts";
-import { startCrashWorld } from "../support/crash-world.ts";
+import { type Node, startCrashWorld } from "../support/crash-world.ts";
 import { makeLoadClient } from "../support/load.ts";
 import { saleFields } from "../support/merchant.ts";
 import { answerWith, hang, type Receiver, startReceiver } from "../support/receiver.ts";
@@ -20,28 +20,33 @@ const points: readonly (readonly [name: string, makeMoment: () => Moment, heardB
   ["when it is told and that is written",               () => statement("record_callbacks_1", "after", 1),  1],
 ];
 
-for (const [name, makeMoment, heardBefore] of points) {
+const shared = await startCrashWorld({ after }, { settings });
+let node: Node;
+
+before(async () => {
+  node = await shared.startNode();
+});
+
+for (const [index, [name, makeMoment, heardBefore]] of points.entries()) {
   test(`the callback of a node killed ${name} arrives`, async (t) => {
-    const world = await startCrashWorld(t, { settings });
     const shop = await startReceiver(t);
-    let node = await world.startNode();
     await node.untilReady();
     let sprung = false;
     const spring = () => {
       sprung = node.child.kill("SIGKILL");
     };
-    world.proxies.database.set({ ...makeMoment(), spring });
+    shared.proxies.database.set({ ...makeMoment(), spring });
 
-    const endpoint = makeLoadClient({ set: world.set, url: () => node.url });
+    const endpoint = makeLoadClient({ set: shared.set, url: () => node.url });
     const sale = await endpoint.sale(saleFields({ server_callback_url: shop.url }));
     await untilTrue("the trap has gone off", () => sprung);
     await node.kill();
-    const before = shop.heard.length;
-    world.proxies.database.reset();
-    node = await world.startNode();
-    await untilDelivered(world.databaseUrl, 1);
+    const heard = shop.heard.length;
+    shared.proxies.database.reset();
+    node = await shared.startNode();
+    await untilDelivered(shared.databaseUrl, index + 1);
 
-    assert.equal(before, heardBefore);
+    assert.equal(heard, heardBefore);
     assert.ok(shop.heard.length >= 1 && shop.heard.length <= 2);
     assertSame(shop, sale["gw-order-id"]);
   });
@@ -102,11 +107,9 @@ test("what a stopped node was telling is told by its neighbour at once", async (
 });
 
 test("of many orders under kills, each is told in the end", async (t) => {
-  const world = await startCrashWorld(t, { settings });
   const shop = await startReceiver(t);
-  let node = await world.startNode();
   await node.untilReady();
-  const endpoint = makeLoadClient({ set: world.set, url: () => node.url });
+  const endpoint = makeLoadClient({ set: shared.set, url: () => node.url });
   const sales: string[] = [];
   let isEnough = false;
   const pay = async () => {
@@ -121,11 +124,11 @@ test("of many orders under kills, each is told in the end", async (t) => {
     const enough = sales.length + 40;
     await untilTrue("some more orders are taken", () => sales.length >= enough);
     await node.kill();
-    node = await world.startNode();
+    node = await shared.startNode();
   }
   isEnough = true;
   await paying;
-  await untilDelivered(world.databaseUrl, sales.length);
+  await untilDelivered(shared.databaseUrl, points.length + sales.length);
 
   const told = new Set(shop.heard.map(({ fields }) => fields["orderid"]));
   assert.deepEqual([...told].sort(), sales.sort());

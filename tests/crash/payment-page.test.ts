@@ -4,7 +4,7 @@
  * one charge is in force at the end, and no try begins before the one in doubt is proved.
  */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after, before, test } from "node:test";
 import { makeClient } from "@tollgate/client";
 import { bankMessage, type Moment, statement } from "../support/bank/trap-proxy.ts";
 import { assertMoneyAddsUp, readRows } from "../support/books.ts";
@@ -36,10 +36,13 @@ const points: readonly Point[] = [
   ["when the outcome is written and nobody was told",   "database", () => statement("move_orders_1", "after", 1),  "approved",      1],
 ];
 
+before(async () => {
+  node = await world.startNode(shortLease);
+  await node.untilReady();
+});
+
 for (const [when, place, makeMoment, left, tries] of points) {
   test(`a node killed ${when} leaves one charge at most, and the page goes on`, async () => {
-    node = await world.startNode(shortLease);
-    await node.untilReady();
     const page = await openPage(merchant);
     let sprung = false;
     const spring = () => {
@@ -64,7 +67,6 @@ for (const [when, place, makeMoment, left, tries] of points) {
       return status.status === "processing" ? undefined : status;
     });
     const ended = await readOrder(page["gw-order-id"]);
-    await node.kill();
 
     assert.equal(found.stage, left);
     assert.equal(paid["order-stage"], "sale_approved");

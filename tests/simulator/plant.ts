@@ -2,6 +2,7 @@
  * Plants each fault of the list in a copy of the gateway and runs seeds there, on two processes,
  * until one breaks a law that the gateway itself keeps with the same seed, for ten minutes at most:
  * `npm run simulate:planted -- [words of its name]`. The exit status is 1 when one is not found.
+ * With `--short` the seeds are those of `npm test`.
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -10,11 +11,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type PlantedFault, plantedFaults, readPlanted } from "./planted-faults.ts";
+import { ordersPerSeed } from "./seeds.ts";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const limitMs = 600_000;
 const processes = 2;
-const words = process.argv.slice(2).join(" ");
+const isShort = process.argv.includes("--short");
+const words = process.argv
+  .slice(2)
+  .filter((word) => word !== "--short")
+  .join(" ");
 
 type Finding = { readonly seed: number; readonly law: string };
 
@@ -68,10 +74,12 @@ function copyWith(fault: PlantedFault): string {
 /** Every second seed. One with which the gateway itself breaks a law finds nothing. */
 async function searchFrom(first: number, copy: string, signal: AbortSignal) {
   for (let from = first; ; ) {
-    const bounds = ["--from", `${from}`, "--every", `${processes}`, "--seeds", "1000000"];
+    const seeds = isShort ? ["--short"] : ["--seeds", "1000000"];
+    const bounds = ["--from", `${from}`, "--every", `${processes}`, ...seeds];
     const finding = await runSeeds(copy, bounds, signal);
     if (finding === undefined) return undefined;
-    const own = await runSeeds(root, ["--seed", `${finding.seed}`], signal);
+    const orders = isShort ? ["--orders", `${ordersPerSeed}`] : [];
+    const own = await runSeeds(root, ["--seed", `${finding.seed}`, ...orders], signal);
     if (own === undefined) return signal.aborted ? undefined : finding;
     console.log(`seed ${own.seed} breaks a law without the fault: ${own.law}`);
     from = finding.seed + processes;

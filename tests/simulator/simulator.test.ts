@@ -6,34 +6,35 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
+import { isLongRun } from "../support/series.ts";
 import { allCells, unreachable } from "./cells.ts";
 import { makeNetwork, type VirtualSocket } from "./network.ts";
 import { plantedFaults, readPlanted } from "./planted-faults.ts";
 import { makeRandom } from "./random.ts";
+import { cellsMin, longSeeds, ordersPerSeed, shortSeeds, splitSeeds } from "./seeds.ts";
 import { planOf, simulate } from "./simulation.ts";
 import { makeVirtualTime, SimulatedProcess } from "./virtual-time.ts";
 
-const ordersPerSeed = 50;
+const reached = new Set<string>();
 
-/** About two minutes of processor time. */
-const seedsInAll = 240;
-const seedsPerTest = 20;
+for (const seeds of splitSeeds(isLongRun ? longSeeds : shortSeeds, 10)) {
+  test(`the laws hold in the simulations of seeds ${seeds.join(", ")}`, async () => {
+    for (const seed of seeds) {
+      const outcome = await simulate(seed, planOf(seed, ordersPerSeed));
 
-for (let first = 1; first <= seedsInAll; first += seedsPerTest) {
-  const last = first + seedsPerTest - 1;
-  test(`the laws hold in the simulations of seeds ${first} to ${last}`, async () => {
-    for (let seed = first; seed <= last; seed += 1) {
-      const { violations, orders } = await simulate(seed, planOf(seed, ordersPerSeed));
-
-      assert.deepEqual(
-        violations,
-        [],
-        `npm run simulate -- --seed ${seed} --orders ${ordersPerSeed}`,
-      );
-      assert.ok(orders > ordersPerSeed / 2, `seed ${seed} has only ${orders} orders`);
+      const again = `npm run simulate -- --seed ${seed} --orders ${ordersPerSeed}`;
+      assert.deepEqual(outcome.violations, [], again);
+      assert.ok(outcome.orders > ordersPerSeed / 2, `seed ${seed}: ${outcome.orders} orders`);
+      for (const cell of outcome.reached) reached.add(cell);
     }
   });
 }
+
+test("the simulations reach most cells of the transition tables", (t) => {
+  t.diagnostic(`${reached.size} cells`);
+
+  assert.ok(reached.size >= cellsMin, `${reached.size} cells; see seeds.ts`);
+});
 
 test("the host closes a connection a minute after the last byte", async () => {
   const time = makeVirtualTime();

@@ -18,6 +18,8 @@ export type Books = Merchants & {
   readonly nodes: readonly { readonly output: string }[];
 };
 
+/** All sales of the merchant so far. */
+type Paid = Pick<Load, "sales">;
 type Stores = Pick<Books, "databaseUrl" | "dataDir">;
 
 export type BookedOrder = {
@@ -32,7 +34,7 @@ export type BookedOrder = {
 type Entry = { readonly reference: string; readonly kind: string; readonly amount: number };
 
 /** Waits until nothing is on its way, then checks everything. Answers the orders. */
-export async function assertBooksAgree(books: Books, load: Load): Promise<readonly BookedOrder[]> {
+export async function assertBooksAgree(books: Books, load: Paid): Promise<readonly BookedOrder[]> {
   await untilFinal(books.databaseUrl);
   const orders = await readOrders(books.databaseUrl);
   assertNoneLost(orders, load);
@@ -117,9 +119,10 @@ export type Left = {
 
 export async function readWhatIsLeft(
   { databaseUrl, dataDir }: Stores,
-  { sales }: Load,
+  { sales }: Paid,
 ): Promise<Left> {
-  const orders = await readOrders(databaseUrl);
+  const sent = new Set(sales.map(({ fields }) => fields.client_orderid));
+  const orders = (await readOrders(databaseUrl)).filter((each) => sent.has(each.client_orderid));
   const booked = new Set((await readLedger(dataDir)).map(({ reference }) => reference));
   const written = new Set(orders.map((order) => order.client_orderid));
   const unanswered = sales.filter(({ reply }) => reply === undefined);
@@ -137,7 +140,7 @@ export async function readWhatIsLeft(
 }
 
 /** Every sale has exactly one order, and the acknowledged ones the order that was acknowledged. */
-function assertNoneLost(orders: readonly BookedOrder[], { sales }: Load): void {
+function assertNoneLost(orders: readonly BookedOrder[], { sales }: Paid): void {
   const bySale = Map.groupBy(orders, (order) => order.client_orderid);
   for (const { fields, reply } of sales) {
     const own = bySale.get(fields.client_orderid) ?? [];
@@ -171,7 +174,7 @@ function signed({ kind, amount }: Entry): number {
 }
 
 /** The identical request, once more and much later, is answered with the same order. */
-async function assertRepeatsAnswered(books: Merchants, { sales }: Load): Promise<void> {
+async function assertRepeatsAnswered(books: Merchants, { sales }: Paid): Promise<void> {
   const endpoint = makeLoadClient(books);
   const answered = sales.filter(({ reply }) => reply !== undefined);
   const again = await Promise.all(answered.map(({ fields }) => endpoint.sale(fields)));
@@ -182,7 +185,7 @@ async function assertRepeatsAnswered(books: Merchants, { sales }: Load): Promise
 
 async function assertStatusAgrees(
   books: Merchants,
-  { sales }: Load,
+  { sales }: Paid,
   orders: readonly BookedOrder[],
 ): Promise<void> {
   const endpoint = makeLoadClient(books);

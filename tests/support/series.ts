@@ -1,9 +1,17 @@
-/** Series of random or repeated tests: short in `npm test`, in full by `npm test -- long`. */
+/**
+ * The two runs of the tests: `npm test`, which takes ten minutes, and `npm test -- long`, which has
+ * all dialects, longer series and the tests that are too slow for the first.
+ */
 
-const isInFull = process.env["TOLLGATE_LONG"] !== undefined;
+export const isLongRun = process.env["TOLLGATE_LONG"] !== undefined;
 
 export function series(short: number, inFull: number): number {
-  return isInFull ? inFull : short;
+  return isLongRun ? inFull : short;
+}
+
+/** All rows in the long run; in the short one those that `isShort` chooses. */
+export function rowsOf<Row>(rows: readonly Row[], isShort: (row: Row) => boolean): readonly Row[] {
+  return isLongRun ? rows : rows.filter(isShort);
 }
 
 /** Printed by the tests that use it: the same seed repeats them. */

@@ -1,7 +1,8 @@
 /** Waits for a condition, never for a time; what never comes true becomes an error with a name. */
 import { setTimeout as pause } from "node:timers/promises";
 
-const lookEveryMs = 20;
+/** The first pause and the longest: what a test waits for long is looked for less often. */
+const [firstPauseMs, longestPauseMs] = [10, 100];
 /** Only for what never comes true: no test passes or fails by how fast the machine is. */
 const patienceMs = 120_000;
 
@@ -11,13 +12,13 @@ export async function until<Found>(
   find: () => Promise<Found | undefined> | Found | undefined,
 ): Promise<Found> {
   const giveUpAt = performance.now() + patienceMs;
-  for (;;) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(1.25 * pauseMs, longestPauseMs)) {
     const found = await find();
     if (found !== undefined) return found;
     if (performance.now() > giveUpAt) {
       throw new Error(`waited ${patienceMs / 1000} s in vain until ${what}`);
     }
-    await pause(lookEveryMs);
+    await pause(pauseMs);
   }
 }
 

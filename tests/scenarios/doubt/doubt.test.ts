@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { testOnEachDialect } from "../../support/bank/dialects.ts";
+import { testOnAllDialects } from "../../support/bank/dialects.ts";
 import { assertRefused } from "../../support/expect.ts";
 import { joinWorld } from "../../support/shared-world.ts";
 import { startWorld, type World } from "../../support/world.ts";
@@ -32,7 +32,7 @@ const unanswered = [
 ] as const;
 
 for (const [how, isBooked, fields] of unanswered) {
-  testOnEachDialect(
+  testOnAllDialects(
     `a charge without a readable answer is in doubt, then settled: ${how}`,
     async (t, { through, inquires, mti }) => {
       const world = await joinWorld(t);
@@ -59,7 +59,7 @@ for (const [how, isBooked, fields] of unanswered) {
   );
 }
 
-testOnEachDialect(
+testOnAllDialects(
   "an approval that comes after the gateway gave up is reversed, never lost",
   async (t, { through, mti }) => {
     const world = await joinWorld(t);
@@ -75,7 +75,7 @@ testOnEachDialect(
   },
 );
 
-testOnEachDialect(
+testOnAllDialects(
   "a link that drops in the middle of a charge leaves doubt, which is then settled",
   async (t, { through }) => {
     const world = await joinWorld(t);
@@ -95,7 +95,7 @@ testOnEachDialect(
   },
 );
 
-testOnEachDialect("a partial approval is taken back and declined", async (t, { through }) => {
+testOnAllDialects("a partial approval is taken back and declined", async (t, { through }) => {
   const world = await joinWorld(t);
   const merchant = world.merchant(through);
 
@@ -108,7 +108,7 @@ testOnEachDialect("a partial approval is taken back and declined", async (t, { t
   assertNothingTaken(world);
 });
 
-testOnEachDialect(
+testOnAllDialects(
   "an endpoint that takes partial approvals is told how much was charged",
   async (t, { through }) => {
     const world = await startWorld(t);
@@ -134,7 +134,7 @@ testOnEachDialect(
   },
 );
 
-testOnEachDialect(
+testOnAllDialects(
   "a reversal goes on after a restart of the gateway",
   async (t, { through, mti }) => {
     const world = await joinWorld(t);

@@ -1,5 +1,6 @@
 /** The bank's dialects: every promise to merchants is tested on each of them. */
 import { type TestContext, test } from "node:test";
+import { isLongRun } from "../series.ts";
 
 export type Dialect = {
   readonly name: string;
@@ -39,9 +40,25 @@ const actionCodes: Readonly<Record<string, string>> = {
   "68": "911", "91": "912", "94": "913", "96": "909", "N7": "160",
 };
 
-export function testOnEachDialect(
-  title: string,
-  body: (t: TestContext, dialect: Dialect) => Promise<void>,
-): void {
-  for (const dialect of dialects) test(`${dialect.name}: ${title}`, (t) => body(t, dialect));
+type Body = (t: TestContext, dialect: Dialect) => Promise<void>;
+
+let count = 0;
+
+/**
+ * In the short run each title is tested on one dialect, and the titles of a process take the
+ * dialects in turn. The long run tests each title on all of them.
+ */
+export function testOnEachDialect(title: string, body: Body): void {
+  const turn = count % dialects.length;
+  count += 1;
+  testOn(isLongRun ? dialects : dialects.slice(turn, turn + 1), title, body);
+}
+
+/** For promises that the dialects keep by different messages. */
+export function testOnAllDialects(title: string, body: Body): void {
+  testOn(dialects, title, body);
+}
+
+function testOn(some: readonly Dialect[], title: string, body: Body): void {
+  for (const dialect of some) test(`${dialect.name}: ${title}`, (t) => body(t, dialect));
 }
