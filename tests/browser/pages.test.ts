@@ -16,6 +16,7 @@ import {
   openWindow,
   type Size,
   sizes,
+  sizesInTurn,
   takePicture,
   test,
 } from "../support/browser/browser.ts";
@@ -79,7 +80,7 @@ describe("the cardholder's pages", () => {
   });
 
   for (const [name, options, show] of cardholderPages) {
-    for (const size of ["desk", "phone"] as const) {
+    for (const size of sizesInTurn()) {
       test(`${name} can be read by everyone, ${size}`, async (t) => {
         const { page, troubles } = await openWindow(t, size, options);
 

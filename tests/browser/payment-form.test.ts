@@ -9,7 +9,13 @@ import { join } from "node:path";
 import { describe } from "node:test";
 import type { Page } from "playwright-core";
 import { assertFitsWidth, assertNoViolations } from "../support/browser/accessibility.ts";
-import { openProfile, openWindow, takePicture, test } from "../support/browser/browser.ts";
+import {
+  openProfile,
+  openWindow,
+  sizesInTurn,
+  takePicture,
+  test,
+} from "../support/browser/browser.ts";
 import { assertReturned, prepareCheckout } from "../support/browser/checkout.ts";
 import { beginPage, fillCard, openPage, payWith } from "../support/browser/payment-page.ts";
 import { atEnd } from "../support/clean-up.ts";
@@ -131,9 +137,9 @@ describe("the payment page can be read by everyone", () => {
     ["refused", {},    {},     refused],
   ];
   for (const [name, options, fields, show] of states) {
-    test(`${name}, at a desk and on a telephone`, async (t) => {
+    test(`${name} fits its window and can be read by everyone`, async (t) => {
       const checkout = prepared();
-      for (const size of ["desk", "phone"] as const) {
+      for (const size of sizesInTurn()) {
         const { page } = await openPage(t, checkout, size, options, { fields });
         await show(page);
         await assertFitsWidth(page);
@@ -243,7 +249,7 @@ test("a shop's name, logo and colour are shown, and can be read", async (t) => {
   const shop = { shopName: "Harbour Coffee Roasters", shopColour: "#ffd400", shopLogo };
   await checkout.world.changeEndpoint("secure", shop);
 
-  for (const size of ["desk", "phone"] as const) {
+  for (const size of sizesInTurn()) {
     const { page: shown } = await openPage(t, checkout, size);
     await shown.getByText("Harbour Coffee Roasters", { exact: true }).waitFor();
     await takePicture(shown, `pay-shop-${size}`);

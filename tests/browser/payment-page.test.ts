@@ -6,7 +6,14 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import type { Page } from "playwright-core";
-import { bankIn, openWindow, press, takePicture, test } from "../support/browser/browser.ts";
+import {
+  bankIn,
+  openWindow,
+  press,
+  sizesInTurn,
+  takePicture,
+  test,
+} from "../support/browser/browser.ts";
 import {
   assertReturned,
   type Checkout,
@@ -73,7 +80,7 @@ describe("a payment on the payment page", () => {
     });
   }
 
-  for (const size of ["desk", "phone"] as const) {
+  for (const size of sizesInTurn()) {
     test(`goes through method and challenge in the same window, ${size}`, async (t) => {
       const checkout = prepared();
       const { page, payment, context } = await openPage(t, checkout, size);

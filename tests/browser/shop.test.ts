@@ -15,6 +15,7 @@ import {
   openWindow,
   press,
   type Size,
+  sizesInTurn,
   takePicture,
   test,
 } from "../support/browser/browser.ts";
@@ -143,7 +144,7 @@ for (const [name, size, pay, title, booked] of ways) {
 }
 
 test("the checkout can be read and used at a desk and on a phone", async (t) => {
-  for (const size of ["desk", "phone"] as const) {
+  for (const size of sizesInTurn()) {
     const { page, troubles } = await openShop(t, size);
     await page.getByText("Deliver to 1 Main Street").click();
 

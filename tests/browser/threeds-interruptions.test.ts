@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
-import { bankIn, openWindow, press, test } from "../support/browser/browser.ts";
+import { bankIn, openWindow, press, sizesInTurn, test } from "../support/browser/browser.ts";
 import {
   assertReturned,
   charged,
@@ -16,7 +16,6 @@ import { answerChallenge } from "../support/cardholder.ts";
 import { cards } from "../support/threeds.ts";
 
 const right = { code: "1234" };
-const bothSizes = ["desk", "phone"] as const;
 
 describe("a payment that is interrupted", () => {
   const prepared = prepareCheckout();
@@ -38,7 +37,7 @@ describe("a payment that is interrupted", () => {
     assert.deepEqual(payment.charges(), charged);
   });
 
-  for (const size of bothSizes) {
+  for (const size of sizesInTurn()) {
     test(`a reload at the bank's question asks it again, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.challenge);

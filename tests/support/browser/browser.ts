@@ -15,6 +15,9 @@ import {
 } from "playwright-core";
 import { chooseBrowser, thisMachine } from "../../../tools/find-browser.ts";
 import { atEnd, endOfFile, type Test } from "../clean-up.ts";
+import { isLongRun } from "../series.ts";
+
+const picturesSetting = "TOLLGATE_PICTURES";
 
 const choice = chooseBrowser(thisMachine());
 const isMissing = choice.kind === "none" || choice.kind === "installable";
@@ -77,6 +80,19 @@ export const sizes = {
 
 export type Size = keyof typeof sizes;
 
+const bothSizes = ["desk", "phone"] as const;
+let turn = 0;
+
+/**
+ * The sizes for a test of a desk and a telephone: both in the long run and when pictures are taken,
+ * otherwise one of them, in turn.
+ */
+export function sizesInTurn(): readonly (typeof bothSizes)[number][] {
+  if (isLongRun || process.env[picturesSetting] !== undefined) return bothSizes;
+  turn += 1;
+  return bothSizes.filter((_, index) => index === turn % 2);
+}
+
 export type Window = {
   readonly size: Size;
   readonly context: BrowserContext;
@@ -126,7 +142,7 @@ export async function press(
 
 /** For people to look at, in the folder that TOLLGATE_PICTURES names. */
 export async function takePicture(page: Page, name: string): Promise<void> {
-  const folder = process.env["TOLLGATE_PICTURES"];
+  const folder = process.env[picturesSetting];
   if (folder === undefined) return;
   await page.screenshot({ fullPage: true, path: join(folder, `${name}.png`) });
 }
