@@ -22,7 +22,7 @@ import {
 } from "../support/browser/browser.ts";
 import { cardholderPages, showChallenge } from "../support/browser/cardholder-pages.ts";
 import { linkOf, prepareCheckout } from "../support/browser/checkout.ts";
-import { endOfFile } from "../support/clean-up.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { cards } from "../support/threeds.ts";
 import { startWorld } from "../support/world.ts";
 

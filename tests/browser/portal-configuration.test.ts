@@ -7,7 +7,8 @@ import type { Page } from "playwright-core";
 import { dayOf, fetchSettlement } from "../support/bank/settlement.ts";
 import { openWindow, type Size, test } from "../support/browser/browser.ts";
 import { fillIn, look } from "../support/browser/portal-window.ts";
-import { endOfFile, type Test } from "../support/clean-up.ts";
+import type { Test } from "../support/clean-up.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { addUser, buildPortal } from "../support/operator/portal.ts";
 import { startWorld } from "../support/world.ts";
 

@@ -7,7 +7,7 @@ import { generateKeyPairSync } from "node:crypto";
 import type { Page } from "playwright-core";
 import { openWindow, test } from "../support/browser/browser.ts";
 import { fillIn, look } from "../support/browser/portal-window.ts";
-import { endOfFile } from "../support/clean-up.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { addUser, buildPortal, password } from "../support/operator/portal.ts";
 import { readGw } from "../support/programs.ts";
 import { until } from "../support/until.ts";

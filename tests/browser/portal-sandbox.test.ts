@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { assertFitsWidth, assertNoViolations } from "../support/browser/accessibility.ts";
 import { bankIn, openWindow, press, takePicture, test } from "../support/browser/browser.ts";
 import { fillIn } from "../support/browser/portal-window.ts";
-import { endOfFile, type Test } from "../support/clean-up.ts";
+import type { Test } from "../support/clean-up.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { addUser, buildPortal } from "../support/operator/portal.ts";
 import { startWalletWorld } from "../support/wallets.ts";
 

@@ -4,7 +4,8 @@ import { readFile } from "node:fs/promises";
 import { assertFitsWidth, assertNoViolations } from "../support/browser/accessibility.ts";
 import { openWindow, type Size, takePicture, test } from "../support/browser/browser.ts";
 import { fillIn, look } from "../support/browser/portal-window.ts";
-import { endOfFile, type Test } from "../support/clean-up.ts";
+import type { Test } from "../support/clean-up.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { addUser, buildPortal, codeAt, openBrowser, password } from "../support/operator/portal.ts";
 import { startWorld } from "../support/world.ts";
 

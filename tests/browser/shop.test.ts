@@ -28,7 +28,8 @@ import {
   writtenBy,
 } from "../support/browser/demonstration-shop.ts";
 import { fillCard } from "../support/browser/payment-page.ts";
-import { atEnd, endOfFile, type Test } from "../support/clean-up.ts";
+import { atEnd, type Test } from "../support/clean-up.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { startProcess } from "../support/gateway-process.ts";
 import { saleFields } from "../support/merchant.ts";
 import { startProgram } from "../support/programs.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
-import { endOfFile } from "../support/clean-up.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { saleFields } from "../support/merchant.ts";
 import { series } from "../support/series.ts";
 import { formOf, post, signedSale } from "../support/wire.ts";

@@ -6,7 +6,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeClient } from "@tollgate/client";
 import { answerPareq, passChallenge } from "../support/cardholder.ts";
-import { atEnd, endOfFile, type Test } from "../support/clean-up.ts";
+import { atEnd, type Test } from "../support/clean-up.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import { about, rebillFields, type SaleFields, saleFields } from "../support/merchant.ts";
 import {

@@ -8,9 +8,10 @@ import { before, test } from "node:test";
 import pg from "pg";
 import { startTrapProxy, type TrapProxy } from "../support/bank/trap-proxy.ts";
 import { assertBooksAgree, readRows } from "../support/books.ts";
-import { atEnd, endOfFile } from "../support/clean-up.ts";
+import { atEnd } from "../support/clean-up.ts";
 import { type CrashWorld, type Node, startCrashWorld } from "../support/crash-world.ts";
 import { type Pair, startPair, untilReplicating } from "../support/databases/database-pair.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { type Load, startLoad } from "../support/load.ts";
 import { until, untilTrue } from "../support/until.ts";
 

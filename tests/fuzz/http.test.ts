@@ -1,7 +1,7 @@
 /** A few requests of each kind to a running gateway, from fixed seeds, and the saved findings. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../support/clean-up.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { openBrowser } from "../support/operator/portal.ts";
 import { chargesAt } from "../support/threeds.ts";
 import { startWorld } from "../support/world.ts";

@@ -1,7 +1,7 @@
 /** A few answers of other systems, and OAuth headers, from fixed seeds; and the saved findings. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../support/clean-up.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { checkCases, runBatch } from "./target.ts";
 import { makeWireTargets } from "./wire.ts";
 

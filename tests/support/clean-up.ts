@@ -3,21 +3,9 @@
  * breaks off half way or one of the cleanings fails. Node's own hooks run in the order of their
  * registration, and those behind one that throws are skipped.
  */
-import { after } from "node:test";
-
 type Clean = () => unknown;
+/** The owner of what is made: a test, all tests of a file, or a run without tests. */
 export type Test = { after(clean: Clean): void };
-
-let endFile: Clean = () => undefined;
-// Registered now: inside a test it would end with that test.
-after(() => endFile());
-
-/** For what all tests of a file share. */
-export const endOfFile: Test = {
-  after(clean) {
-    endFile = clean;
-  },
-};
 
 const cleaningsOf = new WeakMap<Test, Clean[]>();
 

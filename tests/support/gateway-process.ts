@@ -6,8 +6,9 @@ import assert from "node:assert/strict";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { atEnd, endOfFile } from "./clean-up.ts";
+import { atEnd } from "./clean-up.ts";
 import { startServerGuard, stopServerOf } from "./databases/database-server.ts";
+import { endOfFile } from "./end-of-file.ts";
 import { extendProgram, migrateFirst, type Program, startProgram } from "./programs.ts";
 import { until } from "./until.ts";
 

@@ -5,7 +5,8 @@
  * something to do, ends with its test.
  */
 import { isDeepStrictEqual } from "node:util";
-import { atEnd, endOfFile, type Test } from "./clean-up.ts";
+import { atEnd, type Test } from "./clean-up.ts";
+import { endOfFile } from "./end-of-file.ts";
 import { startWorld, type World } from "./world.ts";
 
 type Settings = Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Dialect, dialects, testOnEachDialect } from "../../support/bank/dialects.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { readGw, runGw, runGwWith } from "../../support/programs.ts";
 import { untilTrue } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";

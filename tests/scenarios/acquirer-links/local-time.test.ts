@@ -1,7 +1,7 @@
 /** The local time of a gate's terminal, beside GMT, in what the host receives. */
 import assert from "node:assert/strict";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { runGw } from "../../support/programs.ts";
 import { startWorld } from "../../support/world.ts";
 

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { bookedFor } from "../../support/expect.ts";
 import { readGw, runGwWith } from "../../support/programs.ts";
 import { untilTrue } from "../../support/until.ts";

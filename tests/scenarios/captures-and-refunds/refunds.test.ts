@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { type Dialect, testOnEachDialect } from "../../support/bank/dialects.ts";
 import { fetchSettlement, reconcile } from "../../support/bank/settlement.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { assertRefused, bookedFor } from "../../support/expect.ts";
 import { runGw } from "../../support/programs.ts";
 import { startWorld } from "../../support/world.ts";

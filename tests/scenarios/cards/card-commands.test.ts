@@ -1,7 +1,7 @@
 /** What operators do about stored cards by `gw`, in an installation with merchants in two cells. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { assertRefused } from "../../support/expect.ts";
 import { readGw, runGw, runGwWith } from "../../support/programs.ts";
 import { startWorld } from "../../support/world.ts";

@@ -13,7 +13,7 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { generateSource } from "oazapfts";
 import { answerPareq, passChallenge } from "../../support/cardholder.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { type Fence, readFences, repository } from "../../support/operator/document.ts";
 import {
   interpreters,

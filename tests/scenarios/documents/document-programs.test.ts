@@ -11,7 +11,8 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { post, readForms } from "../../../sandbox-bank/testing/browser.ts";
-import { atEnd, endOfFile } from "../../support/clean-up.ts";
+import { atEnd } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import type { Acknowledged } from "../../support/merchant.ts";
 import { type Fence, readFences } from "../../support/operator/document.ts";
 import {

@@ -13,8 +13,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { startBank } from "@tollgate/sandbox-bank";
 import { makeAuthority } from "../../support/bank/tls-line.ts";
-import { atEnd, endOfFile } from "../../support/clean-up.ts";
+import { atEnd } from "../../support/clean-up.ts";
 import { startExternalServer } from "../../support/databases/database-pair.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import {
   readFences,
   repository,

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { assertRefused, bookedFor } from "../../support/expect.ts";
 import type { Acknowledged } from "../../support/merchant.ts";
 import { readGw } from "../../support/programs.ts";

@@ -5,8 +5,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Dialect, dialects, testOnEachDialect } from "../../support/bank/dialects.ts";
-import { endOfFile } from "../../support/clean-up.ts";
 import { waitingLocks } from "../../support/databases/locks.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { bookedFor } from "../../support/expect.ts";
 import { readGw } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";

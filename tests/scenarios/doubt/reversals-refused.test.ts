@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { assertRefused, bookedFor } from "../../support/expect.ts";
 import { readGw } from "../../support/programs.ts";
 import { startWorld } from "../../support/world.ts";

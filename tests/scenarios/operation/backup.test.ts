@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { endOfFile } from "../../support/clean-up.ts";
 import {
   backUp,
   makeElsewhere,
@@ -13,6 +12,7 @@ import {
   makeIdentity,
   restore,
 } from "../../support/databases/restored.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { cleanEnvironment, runGw, startProgram } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";

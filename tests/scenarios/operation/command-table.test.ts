@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import * as table from "../../support/operator/command-table.ts";
 import { readGw, runGw } from "../../support/programs.ts";
 import { startWorld } from "../../support/world.ts";

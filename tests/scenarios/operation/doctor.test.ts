@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { makeAuthority, writeIdentity } from "../../support/bank/tls-line.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { type Changes, listChecks, makeLook, type Session } from "../../support/operator/doctor.ts";
 import { runGw } from "../../support/programs.ts";
 import { startWorld } from "../../support/world.ts";

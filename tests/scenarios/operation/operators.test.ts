@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeClient } from "@tollgate/client";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { assertRefused } from "../../support/expect.ts";
 import { makeMerchant, saleFields } from "../../support/merchant.ts";
 import { readGw, runGw, runGwWith } from "../../support/programs.ts";

@@ -1,7 +1,7 @@
 /** Card testers at the payment page: how much of what they try reaches the bank. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { saleFields } from "../../support/merchant.ts";
 import { challengeIn, openPage, postPage, type Shown, solve } from "../../support/payer.ts";
 import { readGw } from "../../support/programs.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { openPage, postPage, type Shown } from "../../support/payer.ts";
 import { readGw, runGw } from "../../support/programs.ts";
 import { startReceiver } from "../../support/receiver.ts";

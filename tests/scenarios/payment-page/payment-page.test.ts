@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "../../support/bank/dialects.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { bookedFor, received } from "../../support/expect.ts";
 import { formFields, look, openPage, pay } from "../../support/posted-page.ts";
 import { readGw } from "../../support/programs.ts";

@@ -14,7 +14,7 @@ import {
   passChallenge,
   readForms,
 } from "../../support/cardholder.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { assertRefused, bookedFor, received } from "../../support/expect.ts";
 import { look, openPage, pay } from "../../support/posted-page.ts";
 import {

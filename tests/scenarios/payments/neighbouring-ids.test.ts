@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { assertRefused } from "../../support/expect.ts";
 import { type Acknowledged, rebillFields } from "../../support/merchant.ts";
 import { cards } from "../../support/threeds.ts";

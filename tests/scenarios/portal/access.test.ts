@@ -1,7 +1,7 @@
 /** Signing in to the portal, staying in, and what keeps others out. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { addUser, codeAt, openBrowser, password, teamOf } from "../../support/operator/portal.ts";
 import { startWorld } from "../../support/world.ts";
 

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { dayOf, fetchSettlement } from "../../support/bank/settlement.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { changing, type Values, writeExampleFiles } from "../../support/operator/command-table.ts";
 import { addUser, type Browser, openBrowser } from "../../support/operator/portal.ts";
 import {

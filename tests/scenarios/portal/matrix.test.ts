@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { addUser, type Browser, openBrowser, password } from "../../support/operator/portal.ts";
 import { examples, mayUse, type Role, roles } from "../../support/operator/portal-routes.ts";
 import { startWorld } from "../../support/world.ts";

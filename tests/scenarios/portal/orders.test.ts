@@ -1,7 +1,7 @@
 /** Orders in the portal: lists, search, one order, the home screen, and what users do to orders. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { plainCard } from "../../support/merchant.ts";
 import { addUser, openBrowser } from "../../support/operator/portal.ts";
 import { startWorld } from "../../support/world.ts";

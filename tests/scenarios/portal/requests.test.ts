@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { plainCard, saleFields } from "../../support/merchant.ts";
 import { addUser, openBrowser } from "../../support/operator/portal.ts";
 import { runGw } from "../../support/programs.ts";

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answerPareq, passChallenge } from "../../support/cardholder.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { plainCard } from "../../support/merchant.ts";
 import { addUser, openBrowser } from "../../support/operator/portal.ts";
 import { beginChallenge, beginPares, cards } from "../../support/threeds.ts";

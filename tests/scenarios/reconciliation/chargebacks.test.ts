@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
 import { fetchSettlement, reconcile, writeLines } from "../../support/bank/settlement.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { assertRefused, bookedFor } from "../../support/expect.ts";
 import { readGw, runGw } from "../../support/programs.ts";
 import { startReceiver } from "../../support/receiver.ts";

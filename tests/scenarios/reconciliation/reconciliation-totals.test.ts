@@ -5,7 +5,8 @@ import { type TestContext, test } from "node:test";
 import { type Dialect, dialects } from "../../support/bank/dialects.ts";
 import { connectionsOf } from "../../support/bank/links.ts";
 import { dayOf } from "../../support/bank/settlement.ts";
-import { atEnd, endOfFile } from "../../support/clean-up.ts";
+import { atEnd } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { runGw, runGwWith } from "../../support/programs.ts";
 import { startWorld } from "../../support/world.ts";
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
 import { dayOf, fetchSettlement, reconcile } from "../../support/bank/settlement.ts";
-import { endOfFile } from "../../support/clean-up.ts";
 import { detailsOf } from "../../support/doubt.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { runGw } from "../../support/programs.ts";
 import { startWorld } from "../../support/world.ts";
 

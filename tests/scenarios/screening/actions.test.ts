@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { passChallenge } from "../../support/cardholder.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import type { SaleFields } from "../../support/merchant.ts";
 import { readGw, runGw } from "../../support/programs.ts";
 import { beginChallenge, cards, chargesAt, standingOf, statusOf } from "../../support/threeds.ts";

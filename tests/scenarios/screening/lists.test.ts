@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import type { SaleFields } from "../../support/merchant.ts";
 import { readGw, runGw, runGwWith } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";

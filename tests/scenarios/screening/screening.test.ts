@@ -1,7 +1,7 @@
 /** Screening at the merchant interface: what rules count, keep out, and tell to whom. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { received } from "../../support/expect.ts";
 import type { SaleFields } from "../../support/merchant.ts";
 import { startWorld } from "../../support/world.ts";

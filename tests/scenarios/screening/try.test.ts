@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { writeLines } from "../../support/bank/settlement.ts";
-import { endOfFile } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import type { SaleFields } from "../../support/merchant.ts";
 import { readGw, runGw } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";

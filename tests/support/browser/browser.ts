@@ -14,10 +14,9 @@ import {
   type Page,
 } from "playwright-core";
 import { chooseBrowser, thisMachine } from "../../../tools/find-browser.ts";
-import { atEnd, endOfFile, type Test } from "../clean-up.ts";
+import { atEnd, type Test } from "../clean-up.ts";
+import { endOfFile } from "../end-of-file.ts";
 import { isLongRun } from "../series.ts";
-
-const picturesSetting = "TOLLGATE_PICTURES";
 
 const choice = chooseBrowser(thisMachine());
 const isMissing = choice.kind === "none" || choice.kind === "installable";

@@ -11,7 +11,8 @@ import { startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
 import pg from "pg";
 import { readRows } from "../books.ts";
-import { atEnd, endOfFile } from "../clean-up.ts";
+import { atEnd } from "../clean-up.ts";
+import { endOfFile } from "../end-of-file.ts";
 import { until } from "../until.ts";
 import { startServerGuard } from "./database-server.ts";
 

@@ -10,7 +10,8 @@ import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
 import { settingsForTests } from "@tollgate/gateway/settings-for-tests";
 import pg from "pg";
-import { atEnd, endOfFile, type Test } from "../clean-up.ts";
+import { atEnd, type Test } from "../clean-up.ts";
+import { endOfFile } from "../end-of-file.ts";
 import { startGuard } from "../programs.ts";
 import { until } from "../until.ts";
 import {
