@@ -39,7 +39,7 @@ import { until } from "../support/until.ts";
 const withoutFunds = "4000004000000020";
 const withoutAnswer = "4000004000000129";
 
-const gateway = await startProcess({
+const gateway = await startProcess(endOfFile, {
   env: { GW_ACQUIRER_ANSWER_TIMEOUT_S: "5", GW_REVERSAL_RETRY_GAPS_S: "1" },
 });
 const shop = await startShopProcess(endOfFile, gateway);

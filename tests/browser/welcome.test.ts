@@ -9,6 +9,7 @@ import type { Page } from "playwright-core";
 import { openContext, takePicture, test } from "../support/browser/browser.ts";
 import { buildSite } from "../support/browser/docs-site.ts";
 import { atEnd } from "../support/clean-up.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { type GatewayProcess, startProcess } from "../support/gateway-process.ts";
 
 const approving = "4000001000000018";
@@ -17,7 +18,7 @@ const withoutFunds = "4000004000000020";
 describe("the page at / in staging", () => {
   let gateway: GatewayProcess;
   before(async () => {
-    gateway = await startProcess();
+    gateway = await startProcess(endOfFile);
   });
 
   test("tells a newcomer what is running and what to use", async () => {
@@ -118,7 +119,7 @@ test("in production there is no page at /, no form to pay with and no explorer",
   await writeFile(keyFile, "7".repeat(64), { mode: 0o600 });
   const port = await findFreePort();
   await buildSite();
-  await startProcess({
+  await startProcess(endOfFile, {
     env: {
       GW_ENV: "production",
       GW_BASE_URL: "https://pay.example.com",

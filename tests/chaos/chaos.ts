@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { setLatency } from "../support/programs.ts";
+import { setLatency } from "../support/bank/bank-program.ts";
 import { untilTrue } from "../support/until.ts";
 import { compareBooks, readUnfinished } from "./books.ts";
 import { inject } from "./faults.ts";

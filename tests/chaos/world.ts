@@ -6,11 +6,14 @@
 import { execFileSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import { findFreePort } from "../support/bank/results-balancer.ts";
+import { startBankProgram } from "../support/bank/bank-program.ts";
+import { findFreePort, startResultsBalancer } from "../support/bank/results-balancer.ts";
 import { atEnd, type Test } from "../support/clean-up.ts";
-import { crashTimes, shortLease, startCrashWorld } from "../support/crash-world.ts";
+import { settingsOfNode, shortLease } from "../support/crash-world.ts";
 import { type PairServer, startPair } from "../support/databases/database-pair.ts";
-import { type Program, startBankProgram, startGuard, startProgram } from "../support/programs.ts";
+import { furnishPlace, makePlace, startLinesTo } from "../support/place.ts";
+import { type Program, startGuard, startProgram } from "../support/programs.ts";
+import { isReady } from "../support/readiness.ts";
 import { type Answer, answerWith, type Heard, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 import { type Line, startLine } from "./line.ts";
@@ -25,7 +28,6 @@ const callbackGaps = [0.5, 1, 1, ...Array(300).fill(2)];
 
 // biome-ignore format: a table
 const times = {
-  ...crashTimes,
   ...shortLease,
   GW_ACCEPT_RETRY_S:               "3",
   GW_ACQUIRER_ECHO_AFTER_S:        "2",
@@ -34,7 +36,6 @@ const times = {
   GW_DATABASE_CONNECT_TIMEOUT_S:   "1",
   GW_DATABASE_STATEMENT_TIMEOUT_S: "2",
   GW_DIRECTORY_TIMEOUT_S:          "3",
-  GW_LOG_LEVEL:                    "debug",
 };
 
 export async function startChaosWorld(t: Test) {
@@ -56,42 +57,35 @@ export async function startChaosWorld(t: Test) {
     return standby.follow(primary, `host=127.0.0.1 port=${replication.port}`);
   };
 
-  let bank: Awaited<ReturnType<typeof startBankProgram>> | undefined;
-  const world = await startCrashWorld(t, {
+  const place = await makePlace(t, {
     databaseUrl: pair.primary.url,
-    async startBank(dataDir) {
-      bank = await startBankProgram(t, dataDir);
-      const acquirer = await lineTo(placeOf(`tcp://${bank.hostAddress}`));
-      const directory = await lineTo(placeOf(bank.directoryUrl));
-      lines.set("acquirer", [acquirer]).set("directory", [directory]);
-      const directoryUrl = `https://127.0.0.1:${directory.port}`;
-      return { ...bank, hostAddress: `127.0.0.1:${acquirer.port}`, directoryUrl };
-    },
+    startBank: (dataDir) => startBankProgram(t, dataDir),
   });
+  const { acquirer, directory, address } = await startLinesTo(t, place.bank, startLine);
+  lines.set("acquirer", [acquirer]).set("directory", [directory]);
+  const results = await startResultsBalancer(t);
+  const { set, installation } = await furnishPlace(t, place, { address });
+  await installation.close();
   await follow(pair.standby, pair.primary);
 
   const nodes = new Map<string, NodeSlot>();
   for (const name of ["left", "right"]) {
     const servers = [await lineTo(pair.primary.target), await lineTo(pair.standby.target)];
     const hosts = servers.map(({ port }) => `127.0.0.1:${port}`).join(",");
-    const [port, resultsPort] = [await findFreePort(), await findFreePort()];
+    const port = await findFreePort();
     const merchants = await lineTo({ host: "127.0.0.1", port });
-    world.results.add(resultsPort);
     lines.set(`${name}-database`, servers).set(`merchants-${name}`, [merchants]);
     const node = keepNode(`http://127.0.0.1:${merchants.port}`, {
+      ...(await settingsOfNode(place, results)),
       ...times,
       GW_DATABASE_URL: `postgres://tollgate:${pair.primary.password}@${hosts}/tollgate`,
-      GW_DATA_DIR: world.dataDir,
       GW_NODE_NAME: name,
       GW_PORT: String(port),
-      GW_RESULTS_PORT: String(resultsPort),
-      GW_RESULTS_URL: world.results.url,
       NODE_OPTIONS: `--max-old-space-size=${heapMib} --import=${import.meta.dirname}/balloon.ts`,
     });
     atEnd(t, () => node.end());
     nodes.set(name, node);
   }
-  if (bank === undefined) throw new Error("there is no bank");
   await Promise.all(
     [...nodes.values()].map(({ url }) => until("a node is ready", () => isReady(url))),
   );
@@ -102,18 +96,13 @@ export async function startChaosWorld(t: Test) {
   };
   const receiver = await startReceiver(t, accept);
   return {
-    ...{ ...world, lines, nodes, follow, bankProgram: bank, receiver, accept },
+    ...{ ...place, set, lines, nodes, follow, receiver, accept },
     /** The callbacks that were answered with 200. */
     accepted,
     /** They change places. */
     database: { primary: pair.primary, standby: pair.standby },
     diskOf: (server: PairServer) => disks.find((disk) => disk === server.folder),
   };
-}
-
-async function isReady(url: string): Promise<true | undefined> {
-  const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
-  return answer?.status === 200 || undefined;
 }
 
 /** As a supervisor does it: a node that ends is started again. */
@@ -181,9 +170,4 @@ function mountDisk(t: Test, folder: string): boolean {
     guard.kill("SIGKILL");
   });
   return true;
-}
-
-function placeOf(url: string): { readonly host: string; readonly port: number } {
-  const { hostname, port } = new URL(url);
-  return { host: hostname, port: Number(port) };
 }

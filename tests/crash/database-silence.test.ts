@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { makeClient, Refused } from "@tollgate/client";
 import pg from "pg";
+import { setLatency } from "../support/bank/bank-program.ts";
 import { assertBooksAgree, readLedger, readRows } from "../support/books.ts";
 import { atEnd } from "../support/clean-up.ts";
 import { type CrashWorld, type Node, shortLease, startCrashWorld } from "../support/crash-world.ts";
@@ -14,7 +15,6 @@ import { waitingLocks } from "../support/databases/locks.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { type Load, startLoad } from "../support/load.ts";
 import { makeMerchant } from "../support/merchant.ts";
-import { setLatency } from "../support/programs.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 const statementMs = 2_000;

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { setLatency } from "../support/bank/bank-program.ts";
 import { assertBooksAgree, readOrders, readRows } from "../support/books.ts";
 import { shortLease, startCrashWorld } from "../support/crash-world.ts";
 import { startLoad } from "../support/load.ts";
-import { setLatency } from "../support/programs.ts";
 import { seed, series } from "../support/series.ts";
 import { untilTrue } from "../support/until.ts";
 

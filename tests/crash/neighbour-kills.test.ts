@@ -1,11 +1,11 @@
 /** The gateway's neighbours are killed under load while it stays up: the database and the bank. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type BankProgram, startBankProgram } from "../support/bank/bank-program.ts";
 import { assertBooksAgree, readRows } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
 import { startOwnServer } from "../support/databases/database-server.ts";
 import { type Load, startLoad } from "../support/load.ts";
-import { type BankProgram, startBankProgram } from "../support/programs.ts";
 import { series } from "../support/series.ts";
 import { untilTrue } from "../support/until.ts";
 

@@ -4,11 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setLatency } from "../support/bank/bank-program.ts";
 import { nthMention } from "../support/bank/trap-proxy.ts";
 import { assertBooksAgree, readLedger, readRows } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
 import { startLoad } from "../support/load.ts";
-import { setLatency } from "../support/programs.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 // biome-ignore format: a table

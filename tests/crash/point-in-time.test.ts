@@ -9,6 +9,7 @@ import { makeClient } from "@tollgate/client";
 import { readRows } from "../support/books.ts";
 import { crashTimes } from "../support/crash-world.ts";
 import { startArchived } from "../support/databases/archived-server.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { type GatewayProcess, startProcess } from "../support/gateway-process.ts";
 import { makeMerchant } from "../support/merchant.ts";
 import { readGw, runGw } from "../support/programs.ts";
@@ -18,7 +19,9 @@ const salesEach = 2;
 
 test("a server that was restored to a point in time is on hold until it is released", async () => {
   const source = await startArchived();
-  const first = await startProcess({ env: { ...crashTimes, GW_DATABASE_URL: source.url } });
+  const first = await startProcess(endOfFile, {
+    env: { ...crashTimes, GW_DATABASE_URL: source.url },
+  });
   const early = await pay(first);
   await source.backUp();
   const kept = await pay(first);
@@ -33,7 +36,7 @@ test("a server that was restored to a point in time is on hold until it is relea
 
   const restored = await source.recover(moment);
   const env = { ...crashTimes, GW_DATABASE_URL: restored.url };
-  const second = await startProcess({ env, dataDir: first.dataDir });
+  const second = await startProcess(endOfFile, { env, dataDir: first.dataDir });
   const place = { installation: { databaseUrl: restored.url }, dataDir: first.dataDir };
 
   const { merchant } = await at(second);

@@ -10,24 +10,25 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { makeClient } from "@tollgate/client";
 import { crashTimes } from "../support/crash-world.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { type GatewayProcess, startProcess } from "../support/gateway-process.ts";
 import { makeMerchant } from "../support/merchant.ts";
 import { until } from "../support/until.ts";
 
 test("after a restored backup no order id and no acquirer reference comes again", async () => {
-  const known = await startProcess({ env: crashTimes });
+  const known = await startProcess(endOfFile, { env: crashTimes });
   const { dataDir } = known;
   const [folder, backup] = [join(dataDir, "postgres"), join(dataDir, "backup")];
   const orders = [...(await pay(known))];
   await known.stop();
   await copy(folder, backup);
-  const lost = await startProcess({ env: crashTimes, dataDir });
+  const lost = await startProcess(endOfFile, { env: crashTimes, dataDir });
   orders.push(...(await pay(lost)));
   await lost.stop();
 
   await rm(folder, { recursive: true });
   await copy(backup, folder);
-  const restored = await startProcess({ env: crashTimes, dataDir });
+  const restored = await startProcess(endOfFile, { env: crashTimes, dataDir });
   orders.push(...(await pay(restored)));
   const answer = await fetch(`${restored.demo.bank.url}/ledger`);
   const { entries } = (await answer.json()) as Ledger;

@@ -7,7 +7,8 @@ import { test } from "node:test";
 import { assertBooksAgree, assertMoneyAddsUp, readRows } from "../support/books.ts";
 import { payAt, payToTheEnd } from "../support/crash-payments.ts";
 import { crashTimes } from "../support/crash-world.ts";
-import { findServerOf } from "../support/databases/database-server.ts";
+import { findServerOf } from "../support/databases/gateway-server.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { startProcess } from "../support/gateway-process.ts";
 import { startLoad } from "../support/load.ts";
 import { saleFields } from "../support/merchant.ts";
@@ -15,7 +16,7 @@ import { cards } from "../support/threeds.ts";
 import { untilTrue } from "../support/until.ts";
 
 test("everything killed at once under load starts again and goes on, and stops without a trace", async (t) => {
-  let whole = await startProcess({ env: crashTimes });
+  let whole = await startProcess(endOfFile, { env: crashTimes });
   const { dataDir, demo } = whole;
   const set = { ...demo.merchant, ...demo };
   const merchants = { set, url: () => whole.baseUrl };
@@ -25,7 +26,7 @@ test("everything killed at once under load starts again and goes on, and stops w
   const killed = whole;
   await killed.kill();
   const databaseUrl = findServerOf(dataDir) ?? "";
-  whole = await startProcess({ env: crashTimes, dataDir });
+  whole = await startProcess(endOfFile, { env: crashTimes, dataDir });
   const enough = paying.acknowledged + 40;
   await untilTrue("the next gateway takes orders", () => paying.acknowledged >= enough);
   await paying.finish();
@@ -42,7 +43,7 @@ test("everything killed at once under load starts again and goes on, and stops w
 });
 
 test("challenges are finished whichever of two workers gets their result", async () => {
-  const whole = await startProcess({ env: { ...crashTimes, GW_WORKERS: "2" } });
+  const whole = await startProcess(endOfFile, { env: { ...crashTimes, GW_WORKERS: "2" } });
   const { dataDir, demo } = whole;
   const databaseUrl = findServerOf(dataDir) ?? "";
   const pay = payAt({ set: { ...demo.merchant, ...demo } }, { url: whole.baseUrl });

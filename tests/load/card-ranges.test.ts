@@ -5,7 +5,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { findServerOf } from "../support/databases/database-server.ts";
+import { findServerOf } from "../support/databases/gateway-server.ts";
+import { endOfFile } from "../support/end-of-file.ts";
 import { startProcess } from "../support/gateway-process.ts";
 import { startLoad } from "../support/load.ts";
 import { runGw } from "../support/programs.ts";
@@ -19,7 +20,7 @@ const roundsMax = 3;
 const quietSeconds = 3;
 
 test("250,000 card ranges are loaded while sales go on, and hold no sale up", async (t) => {
-  const whole = await startProcess();
+  const whole = await startProcess(endOfFile);
   const { dataDir, demo, baseUrl } = whole;
   const place = { installation: { databaseUrl: findServerOf(dataDir) ?? "" }, dataDir };
   const set = { ...demo.merchant, ...demo };

@@ -4,38 +4,31 @@
  */
 import assert from "node:assert/strict";
 import { makeClient, type StatusReply } from "@tollgate/client";
-import { type Bank, startBank } from "@tollgate/sandbox-bank";
+import type { Bank } from "@tollgate/sandbox-bank";
 import pg from "pg";
 import { ascii } from "../../sandbox-bank/acquirer-host/dialects.ts";
 import { assertMoneyAddsUp, readRows, untilFinal } from "./books.ts";
 import { answerPareq, passChallenge } from "./cardholder.ts";
-import { atEnd, type Test } from "./clean-up.ts";
-import { type CrashOptions, type CrashWorld, type Node, startCrashWorld } from "./crash-world.ts";
+import type { Test } from "./clean-up.ts";
+import { type CrashOptions, type CrashWorld, type Node, startCrashWorldOn } from "./crash-world.ts";
 import { testSearchPath } from "./databases/database-server.ts";
 import { waitingLocks } from "./databases/locks.ts";
 import { type Acknowledged, makeMerchant, type SaleFields } from "./merchant.ts";
+import { bankInProcess } from "./place.ts";
 import { forgeCres } from "./threeds.ts";
 import { until } from "./until.ts";
 
 export type SecureWorld = CrashWorld & { readonly secureBank: Bank };
 export type Step = "MethodUrlFrame" | "CReqForm" | "PaReqForm";
 
+/** A node that is killed and replaced may take long to answer, on a busy machine very long. */
+const patient = { resultTimeoutMs: 120_000 };
+
 /** The bank is in this process, so that a test can see what it hears. */
 export async function startSecureWorld(t: Test, options: CrashOptions = {}): Promise<SecureWorld> {
-  let secureBank: Bank | undefined;
-  const world = await startCrashWorld(t, {
-    ...options,
-    async startBank(dataDir) {
-      // A node that is killed and replaced may take long to answer, on a busy machine very long.
-      const patient = { resultTimeoutMs: 120_000 };
-      const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir, ...patient });
-      atEnd(t, () => bank.stop());
-      secureBank = bank;
-      return bank;
-    },
-  });
-  assert.ok(secureBank !== undefined);
-  return { ...world, secureBank };
+  const startBank = bankInProcess(t, patient);
+  const world = await startCrashWorldOn(t, { ...options, startBank });
+  return { ...world, secureBank: world.bank };
 }
 
 export type Pay = ReturnType<typeof payAt>;

@@ -1,18 +1,21 @@
 /**
- * A whole gateway as a process, as `npm start` runs it: database, bank and gateway on free ports.
- * Nothing keeps running after the file's last test, nor when the test process is killed.
+ * A gateway as a process: the whole of it as `npm start` runs it, with a database, a bank and an
+ * installation that it makes itself; and what a node of a place has in common with it. Nothing
+ * keeps running after its owner has ended, nor when this process is killed.
  */
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { atEnd } from "./clean-up.ts";
-import { startServerGuard, stopServerOf } from "./databases/database-server.ts";
-import { endOfFile } from "./end-of-file.ts";
+import { portsOfBank } from "./bank/bank-program.ts";
+import { atEnd, type Test } from "./clean-up.ts";
+import { startServerGuard, stopServerOf } from "./databases/gateway-server.ts";
+import { makeFolder } from "./folder.ts";
 import { extendProgram, migrateFirst, type Program, startProgram } from "./programs.ts";
+import { isReady } from "./readiness.ts";
 import { until } from "./until.ts";
 
-export type GatewayProcess = Program & {
+export type GatewayProgram = Program & { readonly url: string; untilReady(): Promise<void> };
+export type GatewayProcess = GatewayProgram & {
   /** As `demo.json` or, in production, the line that says where it listens has it. */
   readonly baseUrl: string;
   readonly demo: Demo;
@@ -28,7 +31,7 @@ export type Demo = {
 };
 
 export type ProcessOptions = {
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<NodeJS.ProcessEnv>;
   /** What is run; by default without what `npm start` does before. */
   readonly command?: readonly string[];
   /** A folder of the caller's; without it one is made, and removed at the end. */
@@ -36,36 +39,28 @@ export type ProcessOptions = {
 };
 
 /** One process on every machine: tests kill it by its id, and read its log as one node's. */
-const defaults = {
-  GW_WORKERS: "1",
-  GW_PORT: "0",
-  GW_RESULTS_PORT: "0",
-  GW_BANK_DIRECTORY_PORT: "0",
-  GW_BANK_PORT: "0",
-  GW_BANK_HOST_PORT: "0",
-  GW_BANK_BINARY_HOST_PORT: "0",
-  GW_BANK_ISO93_HOST_PORT: "0",
-};
+const defaults = { GW_WORKERS: "1", GW_PORT: "0", GW_RESULTS_PORT: "0", ...portsOfBank() };
 
 /** A killed gateway leaves its database running, and the next process on the folder adopts it. */
-export async function startProcess(options: ProcessOptions = {}): Promise<GatewayProcess> {
-  const dataDir = options.dataDir ?? (await makeFolder());
-  const settings = { ...defaults, ...options.env, GW_DATA_DIR: dataDir };
-  if (options.env?.["GW_ENV"] === "production") await migrateFirst(settings);
-  const { command = ["gateway/cli/gw.ts", "start"] } = options;
+export async function startProcess(
+  t: Test,
+  { env = {}, command = ["gateway/cli/gw.ts", "start"], dataDir: given }: ProcessOptions = {},
+): Promise<GatewayProcess> {
+  const dataDir = given ?? (await makeFolder(t, "process"));
+  const settings = { ...defaults, ...env, GW_DATA_DIR: dataDir };
+  if (env["GW_ENV"] === "production") await migrateFirst(settings);
   const program = startProgram(command, settings);
-  const guard = startServerGuard(join(dataDir, "postgres"));
-  // Not when a test ends: a process may be killed, and another one of a later test follow it.
-  atEnd(endOfFile, async () => {
+  const guard = startServerGuard(dataDir);
+  atEnd(t, async () => {
     await program.stop();
     await stopServerOf(dataDir);
     guard.kill("SIGKILL");
   });
 
-  const baseUrl = await until("the gateway is up", () => findAddress(program));
+  const gateway = await untilUp(program, "start");
   const demo = await readDemo(dataDir);
-  return extendProgram(program, {
-    baseUrl,
+  return extendProgram(gateway, {
+    baseUrl: gateway.url,
     dataDir,
     get demo() {
       assert.ok(demo !== undefined, "there is no demo.json in production");
@@ -74,20 +69,32 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Gatewa
   });
 }
 
-async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-process-"));
-  atEnd(endOfFile, () => rm(folder, { recursive: true, force: true }));
-  // PostgreSQL never runs as root: its user must be able to enter the folder.
-  await chmod(folder, 0o711);
-  return folder;
-}
+/** Printed when everything is up. A whole gateway shows the lines of its nodes as well. */
+const saysUp = {
+  serve: [/^Listening on (\S+) as/m],
+  start: [
+    /^Tollgate listens on (\S+)$/m,
+    /^ *Gateway +(\S+?)\/$(?=[\s\S]*^Ctrl-C stops everything\.$)/m,
+  ],
+};
 
-/** Printed when everything is up. */
-function findAddress({ isRunning, output }: Program): string | undefined {
-  if (!isRunning) throw new Error(`The gateway did not start:\n${output}`);
-  const [, listening] = /^Tollgate listens on (\S+)$/m.exec(output) ?? [];
-  const [, shown] = /^ *Gateway +(\S+?)\/$/m.exec(output) ?? [];
-  return listening ?? (output.includes("Ctrl-C stops everything.") ? shown : undefined);
+export async function untilUp(
+  program: Program,
+  command: keyof typeof saysUp,
+): Promise<GatewayProgram> {
+  const url = await until("the gateway is up", () => {
+    const { isRunning, output } = program;
+    if (!isRunning) throw new Error(`The gateway did not start:\n${output}`);
+    return saysUp[command].map((pattern) => pattern.exec(output)?.[1]).find(Boolean);
+  });
+  const untilReady = async () => {
+    await until("the gateway is ready", () => {
+      const { isRunning, output } = program;
+      if (!isRunning) throw new Error(`The gateway has ended:\n${output.slice(-4000)}`);
+      return isReady(url);
+    });
+  };
+  return extendProgram(program, { url, untilReady });
 }
 
 async function readDemo(dataDir: string): Promise<Demo | undefined> {

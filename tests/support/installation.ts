@@ -63,14 +63,12 @@ export async function openFor(
     ...limits,
     searchPath: testSearchPath,
   });
+  let closed: Promise<void> | undefined;
   return {
     ...installation,
     /** A test that looks at tables of orders sees those of the demonstration merchant. */
     database,
-    async close() {
-      await database.close();
-      await installation.close();
-    },
+    close: () => (closed ??= database.close().then(() => installation.close())),
   };
 }
 
@@ -82,7 +80,13 @@ export async function furnish(installation: Installation, bank: BankAddress) {
   return { gates, set: await makeDemonstration(installation, gates, cell) };
 }
 
-export function addressOf(bank: Bank): BankAddress {
+/** Where a bank is, in this process or as a program. */
+export type BankPlace = Pick<
+  Bank,
+  "url" | "hostAddress" | "binaryHostAddress" | "iso93HostAddress" | "directoryUrl"
+>;
+
+export function addressOf(bank: BankPlace): BankAddress {
   const { url, hostAddress: host, directoryUrl: directory } = bank;
   const { binaryHostAddress: binaryHost, iso93HostAddress: iso93Host } = bank;
   return { url, host, binaryHost, iso93Host, directory };

@@ -1,14 +1,13 @@
 /**
- * The project's programs as child processes: any that a test can kill, the sandbox bank, and the
- * command line to its end. None outlives the test: a shell reads from a pipe that only the test's
- * process can write to, and kills the child when the pipe is closed.
+ * The project's programs as child processes: any that a test can kill, and the command line to its
+ * end. None outlives the test: a shell reads from a pipe that only the test's process can write to,
+ * and kills the child when the pipe is closed.
  */
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { atEnd, type Test } from "./clean-up.ts";
 import { until } from "./until.ts";
 
 export type Program = {
@@ -32,7 +31,8 @@ export async function migrateFirst(settings: Settings): Promise<void> {
   assert.equal(program.child.exitCode, 0, program.output);
 }
 
-type Settings = Readonly<Record<string, string>>;
+/** What is undefined is not in the program's environment either. */
+type Settings = Readonly<NodeJS.ProcessEnv>;
 
 export function startProgram(command: readonly string[], settings: Settings): Program {
   return startChild([process.execPath, ...command], root, settings);
@@ -75,7 +75,8 @@ function startChild(
     },
     async stop() {
       if (isRunning()) child.kill("SIGTERM");
-      const late = setTimeout(() => child.kill("SIGKILL"), stopsWithinMs);
+      // With its own programs, of which one may be the gateway.
+      const late = setTimeout(() => process.kill(-(child.pid ?? 0), "SIGKILL"), stopsWithinMs);
       await ended;
       clearTimeout(late);
       return child.exitCode ?? undefined;
@@ -84,9 +85,9 @@ function startChild(
 }
 
 /** The program with more; its state stays readable. */
-export function extendProgram<More extends object>(program: Program, more: More): Program & More {
+export function extendProgram<Own extends Program, More extends object>(program: Own, more: More) {
   // A spread would read the state once.
-  return Object.defineProperties(more, Object.getOwnPropertyDescriptors(program)) as Program & More;
+  return Object.defineProperties(more, Object.getOwnPropertyDescriptors(program)) as Own & More;
 }
 
 /** Runs a line of shell when this process is gone, also by SIGKILL, unless the guard is killed. */
@@ -104,84 +105,6 @@ export function startGuard(line: string, argument: string): ChildProcess {
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(GW|NODE_TEST)_/.test(name));
   return Object.fromEntries(kept);
-}
-
-/** The sandbox bank, which can be killed and come back at the same addresses. */
-export type BankProgram = {
-  readonly url: string;
-  readonly hostAddress: string;
-  readonly binaryHostAddress: string;
-  readonly iso93HostAddress: string;
-  readonly directoryUrl: string;
-  kill(): Promise<void>;
-  /** Stopped, it keeps its connections and answers nothing until it continues. */
-  signal(name: "SIGSTOP" | "SIGCONT"): void;
-  /** On the same ports and books as before. */
-  startAgain(): Promise<void>;
-};
-
-const saysReady = /^\{"bank":"ready",.*\}$/m;
-
-export async function startBankProgram(t: Test, dataDir: string): Promise<BankProgram> {
-  let program = start({
-    GW_BANK_PORT: "0",
-    GW_BANK_HOST_PORT: "0",
-    GW_BANK_BINARY_HOST_PORT: "0",
-    GW_BANK_ISO93_HOST_PORT: "0",
-    GW_BANK_DIRECTORY_PORT: "0",
-  });
-  atEnd(t, () => program.kill());
-  const place = await untilReady(program);
-  const ports = {
-    GW_BANK_PORT: portOf(place.url),
-    GW_BANK_HOST_PORT: portOf(`tcp://${place.hostAddress}`),
-    GW_BANK_BINARY_HOST_PORT: portOf(`tcp://${place.binaryHostAddress}`),
-    GW_BANK_ISO93_HOST_PORT: portOf(`tcp://${place.iso93HostAddress}`),
-    GW_BANK_DIRECTORY_PORT: portOf(place.directoryUrl),
-  };
-  return {
-    ...place,
-    kill: () => program.kill(),
-    signal: (name) => void program.child.kill(name),
-    async startAgain() {
-      program = start(ports);
-      await untilReady(program);
-    },
-  };
-
-  function start(settings: Readonly<Record<string, string>>): Program {
-    return startProgram(["sandbox-bank/main.ts"], { GW_DATA_DIR: dataDir, ...settings });
-  }
-}
-
-/** So that orders are in flight at every moment. */
-export async function setLatency(bankUrl: string, latencyMedianMs: number): Promise<void> {
-  const answer = await fetch(`${bankUrl}/switches`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ latencyMedianMs }),
-  });
-  assert.ok(answer.ok, `the bank refused its switches: ${answer.status}`);
-}
-
-async function untilReady(program: Program) {
-  return until("the bank is ready", () => {
-    if (!program.isRunning) throw new Error(`The bank did not start:\n${program.output}`);
-    const [line] = saysReady.exec(program.output) ?? [];
-    if (line === undefined) return undefined;
-    const { url, host, binaryHost, iso93Host, directory } = JSON.parse(line);
-    return {
-      url: String(url),
-      hostAddress: String(host),
-      binaryHostAddress: String(binaryHost),
-      iso93HostAddress: String(iso93Host),
-      directoryUrl: String(directory),
-    };
-  });
-}
-
-function portOf(address: string): string {
-  return new URL(address).port;
 }
 
 /** `gw` as an operator runs it beside a gateway. */

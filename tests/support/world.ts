@@ -4,51 +4,27 @@
  * When the world ends, the books of gateway and bank must agree.
  */
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as pause, setImmediate } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
 import { makeClient } from "@tollgate/client";
-import { type Gateway, startGateway } from "@tollgate/gateway";
+import type { Gateway } from "@tollgate/gateway";
 import { callbackFeedRoutes } from "@tollgate/gateway/callback-feed";
 import { makeProgram } from "@tollgate/gateway/commands";
 import { makeDesk } from "@tollgate/gateway/desk";
 import { type Installation, openVault } from "@tollgate/gateway/installation";
-import { makeLog } from "@tollgate/gateway/log";
 import { createMerchantSet } from "@tollgate/gateway/merchant-set";
 import { backToPortal, sandboxHandlers } from "@tollgate/gateway/sandbox-portal";
 import { sandboxNetworks, sandboxRanges } from "@tollgate/gateway/sandbox-ranges";
 import { makeWalletSheet } from "@tollgate/gateway/wallet-sheet";
-import { startBank } from "@tollgate/sandbox-bank";
 import { assertBalancesAgree, type StoredOrder, selectStoredOrders } from "./books.ts";
 import { makeChanges } from "./changes.ts";
 import { atEnd, type Test } from "./clean-up.ts";
 import { makeLocks } from "./databases/locks.ts";
-import { addressOf, copyInstallation, furnish, openFor } from "./installation.ts";
+import { quiet, recordLog, startByClock, stopByClock, untilDown } from "./gateway-by-clock.ts";
 import { type Acknowledged, makeMerchant, plainCard } from "./merchant.ts";
+import { bankInProcess, furnishPlace, makePlace } from "./place.ts";
 import { TestClock } from "./test-clock.ts";
 
 type Config = Installation["config"];
 export type World = Awaited<ReturnType<typeof startWorld>>;
-
-/**
- * Work is looked for only when the test says so, and an order waits for no link, because the clock
- * that would end the wait stands still. And no link is tested by an echo: one whose answer
- * is still on its way when the clock jumps would count as unanswered.
- */
-export const quiet = {
-  ...{ GW_CLAIM_EVERY_S: "86400", GW_ACQUIRER_ECHO_AFTER_S: "864000" },
-  GW_PORTAL_INDEX_EVERY_S: "86400",
-  ...{ GW_PORT: "0", GW_RESULTS_PORT: "0", GW_DRAIN_S: "0" },
-  ...{ GW_LINK_WAIT_S: "0", GW_READY_TIMEOUT_S: "0.2", GW_NODE_NAME_WAIT_S: "0" },
-};
-
-/**
- * More than the answer of a charge and the one to the sign-off may take together, and no more: the
- * orders' own deadlines must not pass because a busy machine is slow to stop a gateway.
- */
-const stopsWithinMs = 60_000;
 
 export async function startWorld(
   t: Test,
@@ -59,25 +35,16 @@ export async function startWorld(
    */
   { sharesClock = false, keepsBooks = true, behindMs = 0 } = {},
 ) {
-  const cleanUp = (clean: () => Promise<unknown>) => atEnd(t, clean);
-  const dataDir = await mkdtemp(join(tmpdir(), "tollgate-world-"));
-  await chmod(dataDir, 0o711);
-  // A program of the test may still write there.
-  cleanUp(() => rm(dataDir, { recursive: true, force: true, maxRetries: 10 }));
   const clock = new TestClock(Date.now() - behindMs);
-  const logged: string[] = [];
-  const log = makeLog("debug", { write: (line) => void logged.push(line) });
-  const GW_DATABASE_URL = await copyInstallation(dataDir);
+  const { log, logged } = recordLog();
   const bankClock = sharesClock ? { now: () => clock.now() } : {};
-  const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir, ...bankClock });
-  cleanUp(() => bank.stop());
-  const environment = { GW_DATA_DIR: dataDir, GW_DATABASE_URL, ...quiet, ...settings };
-  const installation = await openFor(environment);
-  cleanUp(() => installation.close());
-  if (keepsBooks) cleanUp(readBooks);
-  const { gates, set } = await furnish(installation, addressOf(bank));
+  const place = await makePlace(t, { startBank: bankInProcess(t, bankClock) });
+  const { bank, dataDir } = place;
+  const own = { settings: { ...quiet, ...settings } };
+  const { installation, gates, set } = await furnishPlace(t, place, own);
+  if (keepsBooks) atEnd(t, readBooks);
   let gateway = await start();
-  cleanUp(() => end(gateway));
+  atEnd(t, () => stopByClock(clock, gateway));
 
   return {
     bank,
@@ -146,7 +113,7 @@ export async function startWorld(
     /** Another node on the same database, whose machine's clock may be ahead of it. */
     async otherNode(nodeName: string, changes: Partial<Config> = {}, aheadMs = 0) {
       const other = await start({ ...installation.config, nodeName, ...changes }, [], aheadMs);
-      cleanUp(() => end(other));
+      atEnd(t, () => stopByClock(clock, other));
       return other;
     },
   };
@@ -164,22 +131,8 @@ export async function startWorld(
 
   /** The gateway ends with orders in flight, and another one starts on the same database. */
   async function restart(down: readonly string[] = []): Promise<void> {
-    await end(gateway);
+    await stopByClock(clock, gateway);
     gateway = await start(installation.config, down);
-  }
-
-  /** The clock goes on while a gateway stops, because it waits for the bank's answers by it. */
-  async function end(ending: Gateway): Promise<void> {
-    let ended = false;
-    const stopping = ending.stop().finally(() => {
-      ended = true;
-    });
-    for (let leftMs = stopsWithinMs; !ended; leftMs -= 100) {
-      clock.advance(100);
-      // What still waits by the clock ends too, but no longer at once.
-      await (leftMs > 0 ? setImmediate() : pause(20));
-    }
-    await stopping;
   }
 
   /** As `demo.json` would name it. */
@@ -206,10 +159,9 @@ export async function startWorld(
         },
       }),
     };
-    const time = { clock: clock.ahead(aheadMs), readTime: async () => clock.now() };
     const openDesk = async () => makeDesk({ ...installation, config }, makeProgram);
-    const own = { ...installation, config, log, ...time, staging, openDesk };
-    const started = await startGateway(own);
+    const parts = { ...installation, config, log, staging, openDesk };
+    const started = await startByClock(clock, parts, aheadMs);
     const { hostDown, refuseSignOn } = bank.switches();
     if (!hostDown && !refuseSignOn) await untilDown(started, down);
     return started;
@@ -217,20 +169,3 @@ export async function startWorld(
 }
 
 const sandboxGates = ["sandbox", "sandbox-binary", "sandbox-iso93"];
-
-/** Links sign on by themselves; a world begins when all have but those that cannot. */
-async function untilDown(
-  gateway: Gateway,
-  down: readonly string[],
-  meanwhile: () => void = () => undefined,
-): Promise<void> {
-  const wanted = down.map((name) => `gate ${name}`).sort();
-  while (!isDeepStrictEqual((await missingIn(gateway)).sort(), wanted)) meanwhile();
-}
-
-async function missingIn({ port }: Gateway): Promise<string[]> {
-  const answer = await fetch(`http://127.0.0.1:${port}/health/ready`);
-  const { missing } = (await answer.json()) as { missing: object };
-  // A test may hold the tables of orders locked, and wait for a link meanwhile.
-  return Object.keys(missing).filter((name) => name !== "database" && !name.startsWith("cell "));
-}

@@ -5,14 +5,9 @@ import { once } from "node:events";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import {
-  backUp,
-  makeElsewhere,
-  makeFolder,
-  makeIdentity,
-  restore,
-} from "../../support/databases/restored.ts";
+import { backUp, makeElsewhere, makeIdentity, restore } from "../../support/databases/restored.ts";
 import { endOfFile } from "../../support/end-of-file.ts";
+import { makeFolder } from "../../support/folder.ts";
 import { cleanEnvironment, runGw, startProgram } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";

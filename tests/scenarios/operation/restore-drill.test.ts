@@ -17,12 +17,12 @@ import { atEnd } from "../../support/clean-up.ts";
 import {
   backUp,
   makeElsewhere,
-  makeFolder,
   makeIdentity,
   type Restored,
   restore,
   startRestored,
 } from "../../support/databases/restored.ts";
+import { makeFolder } from "../../support/folder.ts";
 import type { Acknowledged } from "../../support/merchant.ts";
 import { openPage, pay } from "../../support/posted-page.ts";
 import { readGw, runGw } from "../../support/programs.ts";

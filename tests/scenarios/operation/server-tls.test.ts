@@ -10,6 +10,7 @@ import { test } from "node:test";
 import { type ConnectionOptions, connect } from "node:tls";
 import { makeAuthority } from "../../support/bank/tls-line.ts";
 import { atEnd } from "../../support/clean-up.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
 import { startProcess } from "../../support/gateway-process.ts";
 import { copyInstallation } from "../../support/installation.ts";
 import { saleFields } from "../../support/merchant.ts";
@@ -29,7 +30,7 @@ test("two processes share a port with TLS, a new certificate and their figures",
     await writeFile(key, made.key, { mode: 0o600 });
   };
   await install("first");
-  const gateway = await startProcess({
+  const gateway = await startProcess(endOfFile, {
     dataDir,
     env: {
       ...{ GW_DATABASE_URL: await copyInstallation(dataDir), GW_WORKERS: "2", GW_ADMIN_PORT: "0" },

@@ -1,5 +1,6 @@
 /** Connections of a gate: how many are up, and two lines to its host that a test can cut. */
 import { atEnd, type Test } from "../clean-up.ts";
+import { readReadiness } from "../readiness.ts";
 import { until } from "../until.ts";
 import type { World } from "../world.ts";
 import { startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
@@ -19,8 +20,7 @@ export async function gateOf(world: World, through: string): Promise<GateAt> {
 
 /** As `/health/ready` tells it, like `1 of 2`. */
 export async function connectionsOf(world: World, gate: string): Promise<string> {
-  const answer = await fetch(`${world.gateway.url}/health/ready`);
-  const { links } = (await answer.json()) as { links: Readonly<Record<string, string>> };
+  const { links } = await readReadiness(world.gateway.url);
   return links[gate] ?? "none";
 }
 

@@ -6,6 +6,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { atEnd, type Test } from "../clean-up.ts";
 
 export type ResultsBalancer = {
   readonly url: string;
@@ -14,12 +15,11 @@ export type ResultsBalancer = {
   leadTo(port?: number): void;
   /** Connections wait: a node that is being killed may still accept one. */
   leadNowhere(): void;
-  close(): Promise<void>;
 };
 
 const lookEveryMs = 20;
 
-export async function startResultsBalancer(): Promise<ResultsBalancer> {
+export async function startResultsBalancer(t: Test): Promise<ResultsBalancer> {
   const sockets = new Set<Socket>();
   let ports: readonly number[] = [];
   let only: readonly number[] | undefined;
@@ -34,6 +34,11 @@ export async function startResultsBalancer(): Promise<ResultsBalancer> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  atEnd(t, async () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await once(server, "close");
+  });
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
 
@@ -47,11 +52,6 @@ export async function startResultsBalancer(): Promise<ResultsBalancer> {
     },
     leadNowhere() {
       only = [];
-    },
-    async close() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, "close");
     },
   };
 

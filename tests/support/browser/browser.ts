@@ -18,6 +18,8 @@ import { atEnd, type Test } from "../clean-up.ts";
 import { endOfFile } from "../end-of-file.ts";
 import { isLongRun } from "../series.ts";
 
+const picturesSetting = "TOLLGATE_PICTURES";
+
 const choice = chooseBrowser(thisMachine());
 const isMissing = choice.kind === "none" || choice.kind === "installable";
 

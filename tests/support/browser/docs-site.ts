@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { buildDocsSite } from "@tollgate/docs-site/build";
+import { endOfFile } from "../end-of-file.ts";
 import { startProcess } from "../gateway-process.ts";
 import { cleanEnvironment } from "../programs.ts";
 
@@ -11,7 +12,7 @@ export type DocsSite = Awaited<ReturnType<typeof startDocsSite>>;
 export async function startDocsSite() {
   const beganAt = Date.now();
   const command = ["tools/run.mjs", "gateway/cli/gw.ts", "start"];
-  const { baseUrl, demo } = await startProcess({ command });
+  const { baseUrl, demo } = await startProcess(endOfFile, { command });
   const readMarkdown = async (page: string): Promise<string> => {
     const answer = await fetch(`${baseUrl}/docs/${page}.md`);
     assert.equal(answer.status, 200, page);

@@ -4,20 +4,19 @@
  */
 import { execFileSync } from "node:child_process";
 import { chownSync, statSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
 import pg from "pg";
 import { readRows } from "../books.ts";
-import { atEnd } from "../clean-up.ts";
 import { endOfFile } from "../end-of-file.ts";
+import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
-import { startServerGuard } from "./database-server.ts";
+import { startServerGuard } from "./gateway-server.ts";
 
 export async function startArchived() {
-  const root = await makeRoot();
+  const root = await makeFolder(endOfFile, "archive");
   const [archive, folder] = [join(root, "archive"), join(root, "one")];
   await mkdir(archive);
   const command = { archive_mode: "on", archive_command: `cp %p ${archive}/%f` };
@@ -42,20 +41,12 @@ export async function startArchived() {
   };
 }
 
-/** Its user is another one when the tests are run by root. */
-async function makeRoot(): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), "tollgate-archive-"));
-  await chmod(root, 0o711);
-  atEnd(endOfFile, () => rm(root, { recursive: true, force: true }));
-  return root;
-}
-
 async function start(folder: string, settings: Readonly<Record<string, string>>) {
   await mkdir(folder, { recursive: true, mode: 0o711 });
   const postgres = join(folder, "postgres");
   const server = await startEmbedded({ folder: postgres, report: () => undefined, settings });
   if (server instanceof Problem) throw new Error(server.sentence);
-  const guard = startServerGuard(postgres);
+  const guard = startServerGuard(folder);
   return {
     url: server.url,
     async stop() {

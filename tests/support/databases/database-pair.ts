@@ -14,8 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
@@ -23,6 +22,7 @@ import pg from "pg";
 import type { Identity } from "../bank/tls-line.ts";
 import { readRows } from "../books.ts";
 import { atEnd, type Test } from "../clean-up.ts";
+import { makeFolder } from "../folder.ts";
 import { startGuard } from "../programs.ts";
 import { until } from "../until.ts";
 
@@ -47,16 +47,13 @@ const settings = {
 };
 
 /** Of a server's folder, which may be a disk of its own. */
-type MakeFolder = (folder: string) => Promise<unknown>;
+type MakeDisk = (folder: string) => Promise<unknown>;
 
-const makePlainFolder: MakeFolder = (folder) => mkdir(folder, { mode: 0o711 });
+const makeNoDisk: MakeDisk = (folder) => mkdir(folder, { mode: 0o711 });
 
-export async function startPair(t: Test, makeFolder = makePlainFolder) {
-  const cleanUp = (clean: () => Promise<unknown>) => atEnd(t, clean);
-  const root = await mkdtemp(join(tmpdir(), "tollgate-pair-"));
-  await chmod(root, 0o711);
-  cleanUp(() => rm(root, { recursive: true, force: true }));
-  for (const name of ["one", "two"]) await makeFolder(join(root, name));
+export async function startPair(t: Test, makeDisk = makeNoDisk) {
+  const root = await makeFolder(t, "pair");
+  for (const name of ["one", "two"]) await makeDisk(join(root, name));
   const password = await makeCluster(join(root, "one"));
   execFileSync("cp", ["-a", join(root, "one", "postgres"), join(root, "two", "postgres")]);
 
@@ -67,7 +64,7 @@ export async function startPair(t: Test, makeFolder = makePlainFolder) {
   });
   writeFileSync(join(root, "two", "postgres", "standby.signal"), "");
   for (const server of [primary, standby]) {
-    cleanUp(() => server.kill());
+    atEnd(t, () => server.kill());
     await server.launch();
   }
   await untilReplicating(primary);
@@ -76,10 +73,8 @@ export async function startPair(t: Test, makeFolder = makePlainFolder) {
 
 /** One server as an administrator runs it: with TLS on a port of this machine, and durable. */
 export async function startExternalServer(t: Test, port: number, identity: Identity) {
-  const root = await mkdtemp(join(tmpdir(), "tollgate-external-"));
-  await chmod(root, 0o711);
-  atEnd(t, () => rm(root, { recursive: true, force: true }));
-  await makePlainFolder(join(root, "one"));
+  const root = await makeFolder(t, "external");
+  await makeNoDisk(join(root, "one"));
   const password = await makeCluster(join(root, "one"));
   const folder = join(root, "one", "postgres");
   const { uid, gid } = statSync(folder);

@@ -1,10 +1,7 @@
 /**
  * Real PostgreSQL servers for tests: the one that all files of a test run share, or one of a file's
- * own where there is no run; one that a test may kill; and those that gateways have started.
+ * own where there is no run; and one that a test may kill.
  */
-import type { ChildProcess } from "node:child_process";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
@@ -12,7 +9,7 @@ import { settingsForTests } from "@tollgate/gateway/settings-for-tests";
 import pg from "pg";
 import { atEnd, type Test } from "../clean-up.ts";
 import { endOfFile } from "../end-of-file.ts";
-import { startGuard } from "../programs.ts";
+import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
 import {
   citusUrl,
@@ -21,6 +18,7 @@ import {
   makeCitusDatabase,
   nameForRun,
 } from "./citus.ts";
+import { startServerGuard } from "./gateway-server.ts";
 
 /** The folder is the server's and may hold more that belongs to it. */
 export type Server = { readonly url: string; readonly folder: string };
@@ -71,38 +69,24 @@ export async function whileConnected(
 
 async function findOrStartServer(): Promise<Server> {
   const given = process.env["TOLLGATE_TEST_FOLDER"];
-  if (citusUrl !== undefined) return { url: citusUrl, folder: given ?? (await makeFolder()) };
+  if (citusUrl !== undefined) {
+    return { url: citusUrl, folder: given ?? (await makeFolder(endOfFile, "server")) };
+  }
   const running = given === undefined ? undefined : findEmbeddedUrl(join(given, "postgres"));
   if (given !== undefined && running !== undefined) return { url: running, folder: given };
-  const { url, folder, stop } = await startServer(settingsForTests);
-  atEnd(endOfFile, stop);
-  return { url, folder };
+  return startServer(endOfFile, settingsForTests);
 }
 
-async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-server-"));
-  // The database runs as another user when the tests are run by root.
-  await chmod(folder, 0o711);
-  return folder;
-}
-
-async function startServer(settings: Readonly<Record<string, string>> = {}) {
-  const folder = await makeFolder();
+async function startServer(t: Test, settings: Readonly<Record<string, string>> = {}) {
+  const folder = await makeFolder(t, "server");
   const postgres = join(folder, "postgres");
   const server = await startEmbedded({ folder: postgres, report: () => undefined, settings });
   if (server instanceof Problem) throw new Error(server.sentence);
-  const guard = startServerGuard(postgres);
-  const stop = async () => {
-    await server.stop();
-    guard.kill("SIGKILL");
-    await rm(folder, { recursive: true, force: true });
-  };
-  return { url: server.url, folder, pid: () => server.pid, stop };
-}
-
-/** Stops the server when this process is gone, after the gateway that would start it again. */
-export function startServerGuard(postgres: string): ChildProcess {
-  return startGuard('sleep 1; kill -INT "$(head -n 1 "$0")"', join(postgres, "postmaster.pid"));
+  const guard = startServerGuard(folder);
+  let ended: Promise<void> | undefined;
+  const end = () => (ended ??= server.stop().then(() => void guard.kill("SIGKILL")));
+  atEnd(t, end);
+  return { url: server.url, folder, pid: () => server.pid, end };
 }
 
 export type OwnServer = {
@@ -117,10 +101,7 @@ export type OwnServer = {
 
 /** For one test alone, which may end it: a server that ends is started again. */
 export async function startOwnServer(t: Test): Promise<OwnServer> {
-  const { url, pid, stop } = await startServer();
-  let ended: Promise<void> | undefined;
-  const end = () => (ended ??= stop());
-  atEnd(t, end);
+  const { url, pid, end } = await startServer(t);
   const endAndAwaitNext = async (signal: "SIGKILL" | "SIGINT") => {
     const earlier = pid();
     process.kill(earlier, signal);
@@ -132,17 +113,4 @@ export async function startOwnServer(t: Test): Promise<OwnServer> {
     killAndAwaitNext: () => endAndAwaitNext("SIGKILL"),
     stopAndAwaitNext: () => endAndAwaitNext("SIGINT"),
   };
-}
-
-/** The address of the server that a gateway has started for itself; nothing when it is gone. */
-export function findServerOf(dataDir: string): string | undefined {
-  return findEmbeddedUrl(join(dataDir, "postgres"));
-}
-
-/** Takes over a server that a killed gateway has left running, and stops it. */
-export async function stopServerOf(dataDir: string): Promise<void> {
-  if (findServerOf(dataDir) === undefined) return;
-  const folder = join(dataDir, "postgres");
-  const server = await startEmbedded({ folder, report: () => undefined });
-  if (!(server instanceof Problem)) await server.stop();
 }

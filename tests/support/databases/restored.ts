@@ -3,19 +3,18 @@
  * a gateway on it that talks to the same bank and goes by the same clock.
  */
 import assert from "node:assert/strict";
-import { chmod, cp, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { makeClient } from "@tollgate/client";
-import { type Gateway, startGateway } from "@tollgate/gateway";
-import { makeLog } from "@tollgate/gateway/log";
 import { sandboxRanges } from "@tollgate/gateway/sandbox-ranges";
 import { atEnd, type Test } from "../clean-up.ts";
+import { makeFolder } from "../folder.ts";
+import { quiet, recordLog, startByClock, stopByClock } from "../gateway-by-clock.ts";
 import { openFor } from "../installation.ts";
 import { makeMerchant } from "../merchant.ts";
 import { type Ran, readGw, runGw } from "../programs.ts";
-import { quiet, type World } from "../world.ts";
+import { readReadiness } from "../readiness.ts";
+import type { World } from "../world.ts";
 import { makeDatabase } from "./database-server.ts";
 
 export type Elsewhere = {
@@ -25,16 +24,9 @@ export type Elsewhere = {
 
 /** An empty database and a data folder with the key-encryption key, as an operator brings them. */
 export async function makeElsewhere(t: Test, { dataDir: from }: World): Promise<Elsewhere> {
-  const dataDir = await makeFolder(t);
+  const dataDir = await makeFolder(t, "restored");
   await cp(join(from, "keys"), join(dataDir, "keys"), { recursive: true });
   return { installation: { databaseUrl: await makeDatabase() }, dataDir };
-}
-
-export async function makeFolder(t: Test): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-restored-"));
-  await chmod(folder, 0o711);
-  atEnd(t, () => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
-  return folder;
 }
 
 export type Identity = { readonly file: string; readonly recipient: string };
@@ -69,41 +61,17 @@ export async function startRestored(t: Test, { clock, set }: World, place: Elsew
     ...{ GW_DATA_DIR: place.dataDir, GW_DATABASE_URL: place.installation.databaseUrl },
     ...{ ...quiet, GW_NODE_NAME: "elsewhere" },
   });
-  const logged: string[] = [];
-  const log = makeLog("debug", { write: (line) => void logged.push(line) });
-  const gateway = await startGateway({
-    ...installation,
-    ...{ log, staging: { ranges: sandboxRanges } },
-    ...{ clock: clock.ahead(0), readTime: async () => clock.now() },
-  });
-  atEnd(t, async () => {
-    await end(gateway);
-    await installation.close();
-  });
+  atEnd(t, () => installation.close());
+  const { log, logged } = recordLog();
+  const parts = { ...installation, log, staging: { ranges: sandboxRanges } };
+  const gateway = await startByClock(clock, parts);
+  atEnd(t, () => stopByClock(clock, gateway));
   const { databaseUrl } = installation;
   return {
     ...{ gateway, installation, databaseUrl, logged, dataDir: place.dataDir },
     merchant: makeMerchant({ set, baseUrl: () => gateway.url, makeClient }),
-    ready: () => readReady(gateway),
+    ready: () => readReadiness(`http://127.0.0.1:${gateway.port}`),
   };
-
-  async function end(ending: Gateway): Promise<void> {
-    let ended = false;
-    const stopping = ending.stop().finally(() => {
-      ended = true;
-    });
-    while (!ended) {
-      clock.advance(100);
-      await setImmediate();
-    }
-    await stopping;
-  }
 }
 
 export type Restored = Awaited<ReturnType<typeof startRestored>>;
-
-async function readReady({ port }: Gateway) {
-  const answer = await fetch(`http://127.0.0.1:${port}/health/ready`);
-  const said = (await answer.json()) as { status: string; missing: object; why?: string };
-  return { code: answer.status, ...said };
-}

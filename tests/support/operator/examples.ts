@@ -1,12 +1,11 @@
 /** The examples of the documents as programs: their languages, and the variables that they read. */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { symlink, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { atEnd } from "../clean-up.ts";
 import { endOfFile } from "../end-of-file.ts";
+import { makeFolder } from "../folder.ts";
 import { cleanEnvironment } from "../programs.ts";
 import { giveKey, makeKeyPair } from "../wire.ts";
 import type { World } from "../world.ts";
@@ -30,8 +29,7 @@ export function isMissing(language: Language): string | false {
 
 /** A folder in which Node finds the client. */
 export async function makeExampleFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-examples-"));
-  atEnd(endOfFile, () => rm(folder, { recursive: true, force: true }));
+  const folder = await makeFolder(endOfFile, "examples");
   await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
   return folder;
 }
