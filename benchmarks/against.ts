@@ -5,9 +5,9 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { launchIn } from "./gateway.ts";
 import type { Turns } from "./measure.ts";
 import type { Plan } from "./plan.ts";
-import { launchIn } from "./processes.ts";
 import * as report from "./report.ts";
 import { type Course, measureRound, measureSales, warmUp } from "./rounds.ts";
 import type { Setup } from "./setup.ts";

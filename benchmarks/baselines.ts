@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import { fastify } from "fastify";
 import { Client } from "pg";
-import { offer } from "./processes.ts";
+import { offer } from "./parts.ts";
 
 export type BaselineJobs = {
   /** How many single-row transactions the same driver makes at the same server. */

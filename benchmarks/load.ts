@@ -12,7 +12,7 @@ import {
   type Span,
 } from "./http-load.ts";
 import { type PageJob, type PaidPages, payPages } from "./page-load.ts";
-import { offer } from "./processes.ts";
+import { offer } from "./parts.ts";
 import { type Batch, makeRequests, type Target } from "./requests.ts";
 
 type Job = { readonly target: Target; readonly connections: number; readonly batch: Batch };

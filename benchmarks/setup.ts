@@ -4,15 +4,16 @@ import type { Client } from "pg";
 import { isOfGateway } from "../gateway/storage/generated-orders.ts";
 import type { BaselineJobs } from "./baselines.ts";
 import type { Processes } from "./cpu-time.ts";
+import type { MeasuredGateway } from "./gateway.ts";
 import type { Load, LoadJobs } from "./load.ts";
+import type { Part } from "./parts.ts";
 import type { Plan } from "./plan.ts";
-import type { GatewayProcess, Part } from "./processes.ts";
 import { type Batch, clientOrderIdOf, type OrderName } from "./requests.ts";
 
 /** Everything that runs during the benchmark, and the orders acknowledged so far. */
 export type Setup = {
   readonly plan: Plan;
-  readonly gateway: GatewayProcess;
+  readonly gateway: MeasuredGateway;
   readonly database: Client;
   readonly ordersDue: "due" | "orders";
   readonly load: Part<LoadJobs>;
@@ -37,7 +38,7 @@ export function run(
   {
     target = gateway.target,
     seconds,
-  }: { target?: GatewayProcess["target"]; seconds?: number } = {},
+  }: { target?: MeasuredGateway["target"]; seconds?: number } = {},
 ): Promise<Load> {
   return load.ask("run", { target, connections: plan.connections, batch, seconds });
 }

@@ -2,9 +2,10 @@
 import { join } from "node:path";
 import { Client } from "pg";
 import type { BaselineJobs } from "./baselines.ts";
+import { type Launch, startMeasured } from "./gateway.ts";
 import type { LoadJobs } from "./load.ts";
+import { type Part, startPart } from "./parts.ts";
 import type { Plan } from "./plan.ts";
-import { type Launch, type Part, startGatewayProcess, startPart } from "./processes.ts";
 import { findOrdersDue, type Setup } from "./setup.ts";
 
 /** Two gateways that are compared are measured by the same generators and the same bare route. */
@@ -28,7 +29,7 @@ export async function startGateway(
   { route, ...parts }: Parts,
   stack: AsyncDisposableStack,
 ): Promise<Setup> {
-  const gateway = await startGatewayProcess(join(folder, "gateway"), { stack, launch });
+  const gateway = await startMeasured(join(folder, "gateway"), { stack, launch });
   const database = new Client({ connectionString: gateway.databaseUrl });
   // The connection is lost only when the gateway ends, and the next query reports it.
   database.on("error", () => undefined);

@@ -7,7 +7,6 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Ended } from "./plan.ts";
-import { environmentWithout } from "./processes.ts";
 
 export type Trees = {
   readonly earlier: Tree;
@@ -79,6 +78,11 @@ export function installPackages(repository: string, { folder, sharesPackages }: 
     env: environmentWithout(/^GW_|^NODE_COMPILE_CACHE$|^npm_lifecycle_event$/),
     stdio: ["ignore", "ignore", "inherit"],
   });
+}
+
+/** The user's settings of git and of the gateway must not change what is written and measured. */
+function environmentWithout(names: RegExp): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.test(name)));
 }
 
 /** The output of a git command, or nothing when it fails. */

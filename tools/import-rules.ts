@@ -103,7 +103,8 @@ export const importRules: readonly Rule[] = [
   ["tests/simulator",       ["gateway", "protocols", "tests/support/series"]],
   // Changes the samples that stand beside the codecs.
   ["tests/fuzz",            ["tests", "client", "gateway/main", "gateway/http", "sandbox-bank", "protocols"]],
-  ["benchmarks",            ["client", "gateway/main", "gateway/embedded", "gateway/storage/embedded", "gateway/storage/generated-orders", "gateway/storage/testing", "sandbox-bank", "protocols"]],
+  // What it measures is started as tests start it.
+  ["benchmarks",            ["tests/support/gateway-process", "tests/support/databases/gateway-server", "type tests/support/clean-up", "gateway/storage/generated-orders", "protocols"]],
   ["tools",                 ["client", "gateway", "sandbox-bank", "protocols"]],
 ];
 
