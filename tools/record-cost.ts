@@ -1,9 +1,10 @@
 /**
  * Part of every test process: appends what a test file has cost to the file that TOLLGATE_COSTS
- * names. A cost covers the process, the programs that it has started and their children; the
- * PostgreSQL that all files share is measured by `times.ts`.
+ * names, and says what keeps the process running when its tests are over. A cost covers the process,
+ * the programs that it has started and their children, but not the database server that files share.
  */
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
+import { after } from "node:test";
 import { isMainThread } from "node:worker_threads";
 
 export type Cost = { readonly file: string; readonly wallMs: number; readonly cpuMs: number };
@@ -11,11 +12,21 @@ export type Cost = { readonly file: string; readonly wallMs: number; readonly cp
 const place = process.env["TOLLGATE_COSTS"];
 /** The kernel's clock ticks of 1/100 s, on every Linux that Node runs on. */
 const msPerTick = 10;
+const endsWithinMs = 30_000;
 
 let [recordedFile, wallBefore, cpuBefore] = [process.argv[1] ?? "", 0, 0];
 
 // Worker threads inherit the import of this file.
 if (place !== undefined && isMainThread) process.on("exit", () => recordCost(recordedFile));
+
+if (process.env["NODE_TEST_CONTEXT"] !== undefined && isMainThread) {
+  after(() => setTimeout(tellWhatIsLeft, endsWithinMs).unref());
+}
+
+function tellWhatIsLeft(): void {
+  const left = process.getActiveResourcesInfo().filter((name) => name !== "Immediate");
+  process.stderr.write(`The tests are over, and these are left: ${left.join(", ")}\n`);
+}
 
 /** Records the cost since the previous call; what follows the last call is added to its file. */
 export function recordCost(file: string): void {

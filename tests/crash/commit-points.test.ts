@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { bankMessage, type Moment, statement } from "../support/bank/trap-proxy.ts";
+import { bankMessage, type Moment, orderChange, statement } from "../support/bank/trap-proxy.ts";
 import { assertBooksAgree, type Left, readWhatIsLeft } from "../support/books.ts";
 import { type Node, startCrashWorld } from "../support/crash-world.ts";
 import { type Sale, startLoad } from "../support/load.ts";
@@ -25,8 +25,8 @@ type Point = readonly [
 const points: readonly Point[] = [
   ["before an order is written",                     "database", () => statement("begin_orders", "before", 2), "unwritten"],
   ["when an order is written and nobody was told",   "database", () => statement("begin_orders", "after", 2),  "untold"],
-  ["before an outcome is written",                   "database", () => statement("move_orders_1", "before", 2), "charged"],
-  ["when an outcome is written and nobody was told", "database", () => statement("move_orders_1", "after", 2),  "approved"],
+  ["before an outcome is written",                   "database", () => orderChange(2, "before"), "charged"],
+  ["when an outcome is written and nobody was told", "database", () => orderChange(2, "after"),  "approved"],
   ["before a charge reaches the bank",               "acquirer", () => bankMessage("0200", "before", 15),      "uncharged"],
   ["when a charge has reached the bank unanswered",  "acquirer", () => bankMessage("0200", "after", 15),       "charged"],
 ];

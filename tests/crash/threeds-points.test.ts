@@ -5,13 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import {
-  bankMessage,
-  type Moment,
-  nthMention,
-  statement,
-  type Trap,
-} from "../support/bank/trap-proxy.ts";
+import { bankMessage, type Moment, orderChange, statement } from "../support/bank/trap-proxy.ts";
 import {
   countPending,
   payAt,
@@ -64,21 +58,21 @@ const [v2, v1] = [cards.challenge, cards.v1Authenticated];
 // biome-ignore format: a table
 const allPoints: readonly Point[] = [
   ["short", "when its card data is kept and it is not written",     v2, "database",  () => statement("begin_orders", "before", 1), "none",               "paid", brief],
-  ["long",  "when its end is written and its card data still kept", v2, "database",  () => commit(5, "after"),                     "approved",           "paid", brief],
+  ["long",  "when its end is written and its card data still kept", v2, "database",  () => orderChange(5, "after"),                     "approved",           "paid", brief],
   ["long",  "when it is written and nobody was told",          v2, "database",  () => statement("begin_orders", "after", 1),  "awaiting_method",    "paid"],
-  ["long",  "before the method's end is written",              v2, "database",  () => commit(1, "before"),                    "awaiting_method",    "paid"],
-  ["long",  "when the method's end is written",                v2, "database",  () => commit(1, "after"),                     "authenticating",     "paid"],
+  ["long",  "before the method's end is written",              v2, "database",  () => orderChange(1, "before"),                    "awaiting_method",    "paid"],
+  ["long",  "when the method's end is written",                v2, "database",  () => orderChange(1, "after"),                     "authenticating",     "paid"],
   ["short", "before the AReq leaves",                          v2, "directory", beforeAnything,                               "authenticating",     "paid"],
-  ["long",  "before the challenge is written",                 v2, "database",  () => commit(2, "before"),                    "authenticating",     "paid"],
-  ["short", "when the challenge is written",                   v2, "database",  () => commit(2, "after"),                     "awaiting_challenge", "paid"],
-  ["long",  "before the RReq is written",                      v2, "database",  () => commit(3, "before"),                    "awaiting_challenge", "paid"],
-  ["short", "when the RReq is written and not answered",       v2, "database",  () => commit(3, "after"),                     "awaiting_return",    "paid"],
-  ["long",  "before the CRes is written",                      v2, "database",  () => commit(4, "before"),                    "awaiting_return",    "paid"],
-  ["short", "when the CRes is written and nobody was told",    v2, "database",  () => commit(4, "after"),                     "authorizing",        "unsent"],
+  ["long",  "before the challenge is written",                 v2, "database",  () => orderChange(2, "before"),                    "authenticating",     "paid"],
+  ["short", "when the challenge is written",                   v2, "database",  () => orderChange(2, "after"),                     "awaiting_challenge", "paid"],
+  ["long",  "before the RReq is written",                      v2, "database",  () => orderChange(3, "before"),                    "awaiting_challenge", "paid"],
+  ["short", "when the RReq is written and not answered",       v2, "database",  () => orderChange(3, "after"),                     "awaiting_return",    "paid"],
+  ["long",  "before the CRes is written",                      v2, "database",  () => orderChange(4, "before"),                    "awaiting_return",    "paid"],
+  ["short", "when the CRes is written and nobody was told",    v2, "database",  () => orderChange(4, "after"),                     "authorizing",        "unsent"],
   ["long",  "before the charge reaches the bank",              v2, "acquirer",  () => bankMessage("0200", "before", 1),       "authorizing",        "unsent"],
   ["short", "when the charge has reached the bank unanswered", v2, "acquirer",  () => bankMessage("0200", "after", 1),        "authorizing",        "takenBack"],
   ["short", "before the VEReq leaves",                         v1, "directory", beforeAnything,                               "authenticating",     "paid"],
-  ["long",  "before the PaReq is written",                     v1, "database",  () => commit(1, "before"),                    "authenticating",     "paid"],
+  ["long",  "before the PaReq is written",                     v1, "database",  () => orderChange(1, "before"),                    "authenticating",     "paid"],
 ];
 
 const points = rowsOf(allPoints, ([run]) => run === "short");
@@ -150,12 +144,6 @@ async function startNext(settings?: Readonly<Record<string, string>>): Promise<v
   node = await world.startNode(settings);
   world.results.leadTo(node.resultsPort);
   await node.untilReady();
-}
-
-/** The n-th change of an order that is written. */
-function commit(wanted: number, moment: Trap["moment"]): Moment {
-  const { isAnswer } = statement("move_orders", moment, wanted);
-  return { moment, isAnswer, isRequest: nthMention("\0move_orders_", wanted) };
 }
 
 /** A piece that is longer than the end of an idle connection. */

@@ -174,6 +174,12 @@ export function statement(name: string, moment: Trap["moment"], wanted: number):
   };
 }
 
+/** The n-th change of an order that is written from now on, in however many runs before. */
+export function orderChange(wanted: number, moment: Trap["moment"]): Moment {
+  const { isAnswer } = statement("move_orders", moment, wanted);
+  return { moment, isAnswer, isRequest: nthMention("\0move_orders_", wanted) };
+}
+
 /** The n-th message of a type that the gateway sends to the bank. */
 export function bankMessage(mti: string, moment: Trap["moment"], wanted: number): Moment {
   const rests = new Map<number, Buffer>();
