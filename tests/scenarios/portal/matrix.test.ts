@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { endOfFile } from "../../support/end-of-file.ts";
 import { addUser, type Browser, openBrowser, password } from "../../support/operator/portal.ts";
 import { examples, mayUse, type Role, roles } from "../../support/operator/portal-routes.ts";
+import { isLongRun } from "../../support/series.ts";
 import { startWorld } from "../../support/world.ts";
 
 const world = await startWorld(endOfFile, { GW_PORTAL_INDEX_EVERY_S: "1" });
@@ -121,12 +122,14 @@ test("no value of any field makes the gateway fail", async () => {
     if (examples.ends(name)) continue;
     const good = examples.inputOf(name, values);
     const fields = Object.keys(input.json["properties"] ?? {});
-    const tries = fields.flatMap((field) =>
+    const all = fields.flatMap((field) =>
       // No address can be written with half a character.
       hostile
         .filter((value) => value !== half || !name.includes(`:${field}`))
         .map((value) => ({ ...good, [field]: value })),
     );
+    // The short run sends a third of them.
+    const tries = isLongRun ? all : all.filter((_, index) => index % 3 === 0);
     for (let from = 0; from < tries.length; from += 8) {
       const batch = tries.slice(from, from + 8);
       const replies = await Promise.all(batch.map((each) => admin.send(name, each)));
