@@ -33,7 +33,8 @@ export function recordCost(file: string): void {
   recordedFile = file;
   if (place === undefined) return;
   const [wallMs, cpuMs] = [performance.now(), readCpuMs(process.pid)];
-  const cost: Cost = { file, wallMs: wallMs - wallBefore, cpuMs: cpuMs - cpuBefore };
+  // A browser that has ended leaves the times of its own children uncounted.
+  const cost: Cost = { file, wallMs: wallMs - wallBefore, cpuMs: Math.max(0, cpuMs - cpuBefore) };
   [wallBefore, cpuBefore] = [wallMs, cpuMs];
   appendFileSync(place, `${JSON.stringify(cost)}\n`);
 }
