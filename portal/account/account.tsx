@@ -5,7 +5,7 @@ import { type FormEvent, useState } from "react";
 import { Failed, Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import { SecretInput } from "../sign-in/step.tsx";
+import { OwnLogin, SecretInput } from "../sign-in/step.tsx";
 import { Authenticator } from "./authenticator.tsx";
 import { Panel, roleName } from "./panel.tsx";
 import { Passkeys } from "./passkeys.tsx";
@@ -57,6 +57,7 @@ function ChangePassword() {
   };
   return (
     <form className="action" onSubmit={submit}>
+      <OwnLogin />
       <SecretInput
         label={messages.currentPassword}
         autoComplete="current-password"

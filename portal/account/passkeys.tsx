@@ -6,7 +6,7 @@ import { ActionForm, Dialog } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { CallError, call, type OutputOf } from "../shell/call.ts";
-import { SecretInput } from "../sign-in/step.tsx";
+import { OwnLogin, SecretInput } from "../sign-in/step.tsx";
 import { Panel } from "./panel.tsx";
 import { hasPasskeys, makePasskey } from "./passkey-prompt.ts";
 import { WithPassword } from "./with-password.tsx";
@@ -113,6 +113,7 @@ function AddPasskey({ added, close }: AddPasskeyProps) {
           value={name}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
+        <OwnLogin />
         <SecretInput
           label={messages.passwordAgain}
           autoComplete="current-password"

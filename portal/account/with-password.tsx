@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { ActionForm, Dialog } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
-import { SecretInput } from "../sign-in/step.tsx";
+import { OwnLogin, SecretInput } from "../sign-in/step.tsx";
 
 type WithPasswordProps = {
   readonly title: string;
@@ -30,6 +30,7 @@ export function WithPassword({ title, label, hint, run, close }: WithPasswordPro
         error={send.error}
         send={() => send.mutate()}
       >
+        <OwnLogin />
         <SecretInput
           label={messages.passwordAgain}
           autoComplete="current-password"

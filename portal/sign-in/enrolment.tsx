@@ -9,7 +9,7 @@ import { SecretPicture } from "../account/panel.tsx";
 import { ShownOnce } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import { CodeInput, SecretInput, Step, type StepProps } from "./step.tsx";
+import { CodeInput, OwnLogin, SecretInput, Step, type StepProps } from "./step.tsx";
 
 export function Enrolment(_: StepProps) {
   const messages = useMessages();
@@ -44,12 +44,15 @@ export function Enrolment(_: StepProps) {
       send={() => (isBegun ? confirm.mutate() : begin.mutate())}
     >
       {!isBegun && (
-        <SecretInput
-          label={messages.passwordAgain}
-          autoComplete="current-password"
-          value={password}
-          onChange={setPassword}
-        />
+        <>
+          <OwnLogin />
+          <SecretInput
+            label={messages.passwordAgain}
+            autoComplete="current-password"
+            value={password}
+            onChange={setPassword}
+          />
+        </>
       )}
       {isBegun && (
         <>

@@ -9,7 +9,7 @@ import { hasPasskeys, showPasskey } from "../account/passkey-prompt.ts";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { Enrolment } from "./enrolment.tsx";
-import { CodeInput, SecretInput, Step, type StepProps } from "./step.tsx";
+import { CodeInput, OwnLogin, SecretInput, Step, type StepProps } from "./step.tsx";
 
 export function SignIn(props: StepProps) {
   const { state } = props.session;
@@ -121,6 +121,7 @@ function NewPassword({ accept }: StepProps) {
       error={send.error}
       send={() => send.mutate()}
     >
+      <OwnLogin />
       <SecretInput
         label={messages.currentPassword}
         autoComplete="current-password"

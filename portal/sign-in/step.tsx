@@ -1,6 +1,7 @@
 /** The frame of one step of signing in, and its fields. */
 
 import { PasswordInput, TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
 import type { FormEvent, ReactNode } from "react";
 import { Logo } from "../design/icons.tsx";
 import { Refusal } from "../design/states.tsx";
@@ -22,6 +23,26 @@ export function SecretInput({ onChange, ...props }: SecretProps) {
       required
       withAsterisk={false}
       onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  );
+}
+
+/**
+ * The user's login, hidden in each form that asks a known user for a password: a password manager
+ * keeps passwords by login, and a browser complains of a form without one.
+ */
+export function OwnLogin() {
+  const session = useQueryClient().getQueryData<Session>(["session"]);
+  return (
+    <input
+      className="own-login"
+      type="text"
+      name="username"
+      autoComplete="username"
+      value={session?.user?.login ?? ""}
+      readOnly
+      tabIndex={-1}
+      aria-hidden="true"
     />
   );
 }
