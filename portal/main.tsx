@@ -10,7 +10,7 @@ import { createRoot } from "react-dom/client";
 import { theme } from "./design/theme.ts";
 import { LanguageProvider, loadLanguage } from "./language/language.tsx";
 import { App } from "./shell/app.tsx";
-import { CallError } from "./shell/call.ts";
+import { isSessionEnd, mayTryAgain } from "./shell/call.ts";
 
 const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
 
@@ -18,8 +18,7 @@ const queries = new QueryClient({
   queryCache: new QueryCache({
     // The session has ended: the portal asks how far the user is signed in, and shows that step.
     onError(error, { queryKey }) {
-      const isEnded = error instanceof CallError && error.status === 401;
-      if (isEnded && queryKey[0] !== "session") {
+      if (isSessionEnd(error) && queryKey[0] !== "session") {
         void queries.invalidateQueries({ queryKey: ["session"] });
       }
     },
@@ -27,8 +26,7 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // A refusal stays one; a lost connection may come back.
-      retry: (count, error) => !(error instanceof CallError && error.status > 0) && count < 2,
+      retry: mayTryAgain,
     },
   },
 });

@@ -33,19 +33,10 @@ export async function call<Name extends Route>(
   input: InputOf<Name>,
   { signal, isPoll = false }: Options = {},
 ): Promise<OutputOf<Name>> {
-  const [method = "", template = ""] = name.split(" ");
-  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
-  const path = template.replace(/:(\w+)/g, (_, field: string) => {
-    const value = String(rest.get(field));
-    rest.delete(field);
-    return encodeURIComponent(value);
-  });
-  const query =
-    method === "GET" && rest.size > 0 ? `?${new URLSearchParams([...rest].map(asText))}` : "";
-  const answer = await fetch(`/portal/api${path}${query}`, {
-    method,
+  const { address, ...request } = requestFor(name, input);
+  const answer = await fetch(address, {
+    ...request,
     headers: { "x-portal": "1", ...(isPoll && { "x-portal-poll": "1" }) },
-    ...(method === "POST" && { body: JSON.stringify(Object.fromEntries(rest)) }),
     ...(signal && { signal }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
@@ -55,6 +46,33 @@ export async function call<Name extends Route>(
   if (answer.ok) return body;
   const { code = "internal", message = "The gateway gave no usable answer." } = body?.error ?? {};
   throw refusal(answer.status, code, message);
+}
+
+/** Fields that the route names are in the path; the others are the query, or the body. */
+export function requestFor(name: Route, input: object) {
+  const [method = "", template = ""] = name.split(" ");
+  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
+  const path = template.replace(/:(\w+)/g, (_, field: string) => {
+    const value = String(rest.get(field));
+    rest.delete(field);
+    return encodeURIComponent(value);
+  });
+  const query =
+    method === "GET" && rest.size > 0 ? `?${new URLSearchParams([...rest].map(asText))}` : "";
+  return {
+    address: `/portal/api${path}${query}`,
+    method,
+    ...(method === "POST" && { body: JSON.stringify(Object.fromEntries(rest)) }),
+  };
+}
+
+/** A refusal stays one; a lost connection may come back. */
+export function mayTryAgain(count: number, error: Error): boolean {
+  return !(error instanceof CallError && error.status > 0) && count < 2;
+}
+
+export function isSessionEnd(error: Error): boolean {
+  return error instanceof CallError && error.status === 401;
 }
 
 type Describe = (code: string, sentence: string) => string;

@@ -35,6 +35,25 @@ const entries: readonly Entry[] = [
   { screen: "sandbox", icon: "sandbox", right: "operate", environment: "staging" },
 ];
 
+/** What the palette offers for a text: names that have each of its words, and orders. */
+export function findChoices<Choice extends { readonly name: string }>(
+  all: readonly Choice[],
+  text: string,
+  [open, search]: readonly [open: Choice, search: Choice],
+): readonly Choice[] {
+  if (text === "") return all;
+  const words = text.toLowerCase().split(/\s+/);
+  const found = all.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+  const isOrder = /^[1-9]\d{5,18}$/.test(text);
+  return isOrder ? [open, search, ...found] : [...found, search];
+}
+
+/** From the last choice down to the first, and back. */
+export function choiceBeside(at: number, key: string, count: number): number | undefined {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[key];
+  return step === undefined ? undefined : (at + step + count) % count;
+}
+
 export function entriesFor({ environment, user }: Session): readonly Entry[] {
   return entries.filter(
     ({ right, isOperators = false, environment: only = environment }) =>

@@ -29,11 +29,17 @@ export function useKeys(keys: Keys): void {
   }, []);
 }
 
-function isElsewhere(event: KeyboardEvent) {
+type Pressed = Pick<
+  KeyboardEvent,
+  "key" | "ctrlKey" | "altKey" | "metaKey" | "defaultPrevented"
+> & { readonly target: object | null };
+
+export function isElsewhere(event: Pressed): boolean {
   const { key, ctrlKey, altKey, metaKey, target, defaultPrevented } = event;
   if (ctrlKey || altKey || metaKey || defaultPrevented) return true;
   const taking = key === "Enter" ? `${takesText}, ${takesEnter}` : takesText;
-  return target instanceof Element && target.closest(`${taking}, ${isOver}`) !== null;
+  const { closest }: Partial<Element> = target ?? {};
+  return closest !== undefined && closest.call(target, `${taking}, ${isOver}`) !== null;
 }
 
 /**

@@ -9,7 +9,7 @@ import { Dialog } from "../design/dialog.tsx";
 import { Icon, type IconName } from "../design/icons.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { call, type Session } from "./call.ts";
-import { entriesFor } from "./entries.ts";
+import { choiceBeside, entriesFor, findChoices } from "./entries.ts";
 import { useKeys } from "./keys.ts";
 import { go } from "./url.tsx";
 
@@ -71,8 +71,8 @@ function Choices({ session, close }: Omit<PaletteProps, "shown">) {
     choice.run();
   };
   const press = (event: ReactKeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined) setAt((chosen + step + choices.length) % choices.length);
+    const next = choiceBeside(chosen, event.key, choices.length);
+    if (next !== undefined) setAt(next);
     else if (event.key === "Enter") run(choices[chosen]);
     else return;
     event.preventDefault();
@@ -132,17 +132,12 @@ function useChoices(session: Session, text: string): readonly Choice[] {
     { name: messages.otherLanguage, icon: "language", run: () => change(code === "en" ? "de" : "en") },
     { name: messages.signOut,       icon: "leave",    run: () => void signOut() },
   ];
-  if (text === "") return all;
-  const words = text.toLowerCase().split(/\s+/);
-  const found = all.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
   const query = new URLSearchParams({ search: text });
-  const isOrder = /^[1-9]\d{5,18}$/.test(text);
   // biome-ignore format: a table
-  const orders: readonly Choice[] = [
+  return findChoices(all, text, [
     { name: messages.openOrder(text),       icon: "orders", run: () => go(`orders/${text}`) },
     { name: messages.searchOrdersFor(text), icon: "search", run: () => go(`orders?${query}`) },
-  ];
-  return isOrder ? [...orders, ...found] : [...found, ...orders.slice(1)];
+  ]);
 }
 
 /** Ends the session, here and in the gateway; the portal then shows the sign-in. */

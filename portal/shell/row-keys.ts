@@ -3,6 +3,7 @@
  * selected row is in the address.
  */
 import { useKeys } from "./keys.ts";
+import { rowBelow } from "./place.ts";
 import { changeQuery, go } from "./url.tsx";
 
 export type RowList = {
@@ -16,8 +17,7 @@ export type RowList = {
 export function useRowKeys({ screen, rows, search }: RowList): void {
   const selected = () => new URLSearchParams(location.search).get("row") ?? "";
   const move = (by: number) => {
-    const at = rows.indexOf(selected());
-    const row = rows[Math.max(0, Math.min(rows.length - 1, at + by))];
+    const row = rowBelow(rows, selected(), by);
     changeQuery({ row }, { replaces: true });
     document.querySelector(`[data-row="${row}"]`)?.scrollIntoView({ block: "nearest" });
   };

@@ -4,23 +4,13 @@
  * `changeQuery`; nothing else is kept about where the user is.
  */
 import { type MouseEvent, type ReactNode, useMemo, useSyncExternalStore } from "react";
+import { changeAddress, type Place, type QueryChange, readPlace, root } from "./place.ts";
 
-const root = "/portal/";
 const moved = "portal-moved";
-
-export type Place = {
-  readonly screen: string;
-  readonly item: string;
-  readonly query: URLSearchParams;
-};
 
 export function usePlace(): Place {
   const address = useSyncExternalStore(subscribe, () => location.pathname + location.search);
-  return useMemo(() => {
-    const { pathname, searchParams } = new URL(address, location.origin);
-    const [screen = "", item = ""] = pathname.replace(/^\/portal\/?/, "").split("/");
-    return { screen, item: decodeURIComponent(item), query: searchParams };
-  }, [address]);
+  return useMemo(() => readPlace(address), [address]);
 }
 
 function subscribe(changed: () => void): () => void {
@@ -40,17 +30,8 @@ export function go(path: string, { replaces = false } = {}): void {
   dispatchEvent(new Event(moved));
 }
 
-export type QueryChange = Readonly<Record<string, string | undefined>>;
-
-/** Leaves what is not named as it is; an empty value removes the name. */
 export function changeQuery(change: QueryChange, options?: { readonly replaces?: boolean }): void {
-  const query = new URLSearchParams(location.search);
-  for (const [name, value = ""] of Object.entries(change)) {
-    if (value === "") query.delete(name);
-    else query.set(name, value);
-  }
-  const text = query.toString().replaceAll("%2C", ",");
-  go(location.pathname.slice(root.length) + (text && `?${text}`), options);
+  go(changeAddress(location, change), options);
 }
 
 type LinkProps = {
