@@ -2,12 +2,14 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Facts } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Failed, ScreenSkeleton } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { Link, usePlace } from "../shell/url.tsx";
+import { readId, verdictOf } from "./delivery-query.ts";
 import { ResendMany } from "./resend.tsx";
 import { DeliveryState, SignedParts } from "./state.tsx";
 
@@ -18,8 +20,7 @@ const liveEveryMs = 3_000;
 
 export function Callback({ user }: { readonly user: User }) {
   const { item } = usePlace();
-  const [order = "", number = ""] = item.split("-");
-  const sequence = Number(number);
+  const { order, sequence } = readId(item);
   const found = useQuery({
     queryKey: ["callbacks", "one", order, sequence],
     queryFn: ({ signal, client, queryKey }) => {
@@ -57,19 +58,22 @@ function Shown({ detail, user }: { readonly detail: Detail; readonly user: User 
           </Button>
         )}
       </div>
-      <dl className="facts">
-        <Fact name={messages.order}>
-          <Link to={`orders/${order}`}>{order}</Link>
-        </Fact>
-        <Fact name={messages.merchant}>{merchant}</Fact>
-        <Fact name={messages.tries}>{callback.tries}</Fact>
-        <Fact name={messages.made}>{showTime(madeAt)}</Fact>
-        {nextAt !== undefined && <Fact name={messages.nextTry}>{showTime(nextAt)}</Fact>}
-        {endedAt !== undefined && <Fact name={messages.ended}>{showTime(endedAt)}</Fact>}
-        <Fact name={messages.sentTo}>
-          <code>{url}</code>
-        </Fact>
-      </dl>
+      <Facts
+        facts={[
+          [
+            messages.order,
+            <Link key="order" to={`orders/${order}`}>
+              {order}
+            </Link>,
+          ],
+          [messages.merchant, merchant],
+          [messages.tries, callback.tries],
+          [messages.made, showTime(madeAt)],
+          [messages.nextTry, nextAt && showTime(nextAt)],
+          [messages.ended, endedAt && showTime(endedAt)],
+          [messages.sentTo, <code key="url">{url}</code>],
+        ]}
+      />
       <section className="section">
         <h2>{messages.attempts}</h2>
         {attempts.length === 0 && <p className="quiet">{messages.noAttempts}</p>}
@@ -84,15 +88,6 @@ function Shown({ detail, user }: { readonly detail: Detail; readonly user: User 
         isOpen={isResending}
         close={() => setResending(false)}
       />
-    </div>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
     </div>
   );
 }
@@ -124,11 +119,10 @@ function Attempt({ attempted, isOpen }: AttemptProps) {
 
 function Signature({ parts, result, webhook }: Attempted["signature"]) {
   const messages = useMessages();
-  const is = result === "current_key" ? "right" : result === "other" ? "wrong" : "unknown";
   return (
     <>
       <h3>{messages.signature}</h3>
-      <div className="verdict" data-is={is}>
+      <div className="verdict" data-is={verdictOf(result)}>
         <p>{messages.signatureResults[result]}</p>
       </div>
       {result !== "absent" && (

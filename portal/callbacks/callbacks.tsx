@@ -8,15 +8,21 @@ import { useState } from "react";
 import { Failed, Nothing, Pages, SearchedTo } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { TableSkeleton } from "../orders/order-table.tsx";
-import { call, type OutputOf, type User } from "../shell/call.ts";
+import { call, type User } from "../shell/call.ts";
 import { rowMarks, useRowKeys } from "../shell/row-keys.ts";
 import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
-import { DeliveryFilters, isFiltered, readDeliveryQuery, withoutFilters } from "./filters.tsx";
+import {
+  type Delivery,
+  idOf,
+  isFiltered,
+  readDeliveryQuery,
+  withoutFilters,
+} from "./delivery-query.ts";
+import { DeliveryFilters } from "./filters.tsx";
 import { ResendMany } from "./resend.tsx";
 import { DeliveryState } from "./state.tsx";
 
 const liveEveryMs = 5_000;
-type Delivery = OutputOf<"GET /callbacks">["callbacks"][number];
 
 export function Callbacks({ user }: { readonly user: User }) {
   const messages = useMessages();
@@ -35,7 +41,7 @@ export function Callbacks({ user }: { readonly user: User }) {
     refetchInterval: after === undefined ? liveEveryMs : false,
   });
   const callbacks = found.data?.callbacks ?? [];
-  useRowKeys({ screen: "callbacks", rows: callbacks.map(rowOf) });
+  useRowKeys({ screen: "callbacks", rows: callbacks.map(idOf) });
   return (
     <div className="screen">
       <div className="heading">
@@ -77,10 +83,6 @@ type TableProps = {
   readonly user: User;
   readonly isOld: boolean;
 };
-
-function rowOf({ order, sequence }: Delivery): string {
-  return `${order}-${sequence}`;
-}
 
 function Table({ callbacks, user, isOld }: TableProps) {
   const { messages, showTime } = useLanguage();

@@ -4,39 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useMessages } from "../language/language.tsx";
 import { DateFilter } from "../orders/date-filter.tsx";
 import { FilterButton } from "../orders/filter-button.tsx";
-import { ChoiceFilter, configured } from "../orders/filters.tsx";
-import { startOfDay } from "../orders/order-query.ts";
-import { call, type InputOf, type User } from "../shell/call.ts";
+import { ChoiceFilter } from "../orders/filters.tsx";
+import { configured } from "../orders/order-query.ts";
+import { call, type User } from "../shell/call.ts";
 import { changeQuery } from "../shell/url.tsx";
-import { states } from "./state.tsx";
-
-export type DeliveryFilter = Omit<InputOf<"POST /callbacks/preview">, "sequence">;
-
-const names = ["state", "endpoint", "merchant", "host", "order", "from", "until"] as const;
-
-export const withoutFilters = Object.fromEntries(
-  [...names, "after"].map((name) => [name, undefined]),
-);
-
-export function isFiltered(query: URLSearchParams): boolean {
-  return names.some((name) => query.has(name));
-}
-
-export function readDeliveryQuery(query: URLSearchParams): DeliveryFilter {
-  const text = (name: string) => query.get(name)?.trim() || undefined;
-  const state = states.find((each) => each === query.get("state"));
-  const [since, until] = [startOfDay(text("from")), startOfDay(text("until"), 1)];
-  const [endpoint, merchant, host, order] = ["endpoint", "merchant", "host", "order"].map(text);
-  return {
-    ...(state && { state }),
-    ...(endpoint && { endpoint }),
-    ...(merchant && { merchant }),
-    ...(host && { host }),
-    ...(order && /^[1-9]\d{0,18}$/.test(order) && { order }),
-    ...(since !== undefined && { since }),
-    ...(until !== undefined && { until }),
-  };
-}
+import { isFiltered, states, withoutFilters } from "./delivery-query.ts";
 
 type FiltersProps = { readonly query: URLSearchParams; readonly user: User };
 

@@ -10,6 +10,7 @@ import { ReasonInput } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, type InputOf } from "../shell/call.ts";
+import { maySendAgain } from "./delivery-query.ts";
 
 type Chosen = InputOf<"POST /callbacks/preview">;
 type Props = {
@@ -38,7 +39,7 @@ function ResendForm({ filter }: { readonly filter: Chosen }) {
   const messages = useMessages();
   const queries = useQueryClient();
   const [reason, setReason] = useState("");
-  const isNamed = filter.order !== undefined || filter.since !== undefined;
+  const isNamed = maySendAgain(filter);
   const preview = useQuery({
     queryKey: ["resend-preview", filter],
     queryFn: ({ signal }) => call("POST /callbacks/preview", filter, { signal }),

@@ -12,8 +12,6 @@ const colours = {
   given_up: "declined",
 } as const satisfies Readonly<Record<State, string>>;
 
-export const states: readonly State[] = ["due", "delivered", "stopped", "given_up"];
-
 export function DeliveryState({ state }: { readonly state: State }) {
   const { callbackStates } = useMessages();
   return (

@@ -11,7 +11,7 @@ import { ReasonInput } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type InputOf } from "../shell/call.ts";
-import { Changes, hasSecret, Result, SentInput } from "./command-parts.tsx";
+import { Changes, Result, SentInput } from "./command-parts.tsx";
 import { CommandField } from "./field.tsx";
 import {
   type Command,
@@ -20,6 +20,8 @@ import {
   fieldsOf,
   initialOf,
   requestOf,
+  secretsIn,
+  splitFields,
   type Values,
 } from "./request.ts";
 
@@ -97,7 +99,7 @@ function CommandForm({ command, label, onDone, close, ...given }: FormProps) {
   const [once] = useState(makeToken);
   const run = useRun({ ...request, once }, reason, (result) => {
     onDone?.(result);
-    if (onDone !== undefined || !hasSecret(result)) close();
+    if (onDone !== undefined || secretsIn(result).length === 0) close();
   });
   if (run.data !== undefined) return <Result result={run.data.result} close={close} />;
   const reset = () => {
@@ -198,12 +200,4 @@ function FieldList({ fields, values, known, isSet, write }: ListProps) {
       )}
     </>
   );
-}
-
-/** What must be given, or is set already, stands first; all where there is little. */
-function splitFields(fields: readonly Field[], known: Values, isSet: boolean) {
-  if (fields.length <= 9) return [fields, []] as const;
-  const isFirst = ({ isRequired, isWord, name }: Field) =>
-    isRequired || isWord || (isSet && known[name] !== undefined);
-  return [fields.filter(isFirst), fields.filter((field) => !isFirst(field))] as const;
 }

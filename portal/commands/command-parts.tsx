@@ -4,6 +4,7 @@ import { ShownOnce } from "../design/dialog.tsx";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { useLabel } from "./field.tsx";
+import { secretsIn, showValue, subjectOf } from "./request.ts";
 
 type SentProps = {
   readonly kind: "secret" | "file";
@@ -52,9 +53,7 @@ export function Changes({ changes }: ChangesProps) {
   if (changes.length === 0) return <p className="quiet">{messages.noPreview}</p>;
   return changes.map(({ action, subject, fields }) => (
     <section key={`${action} ${subject}`} className="changes">
-      <h3>
-        <Subject text={subject} />
-      </h3>
+      <h3>{subjectOf(subject, messages.fields)}</h3>
       <dl className="fields">
         {fields.map((field) => (
           <Change key={field.name} {...field} />
@@ -64,22 +63,11 @@ export function Changes({ changes }: ChangesProps) {
   ));
 }
 
-/** `endpoint 12`, with its first word as the user reads it. */
-function Subject({ text }: { readonly text: string }) {
-  const { fields } = useConfigurationMessages();
-  const [, kind = "", name] = /^(\w+) (\S+)$/.exec(text) ?? [];
-  return name !== undefined && Object.hasOwn(fields, kind) ? `${fields[kind]} ${name}` : text;
-}
-
 function Change({ name, before, after }: ChangesProps["changes"][number]["fields"][number]) {
   const { choices } = useConfigurationMessages();
   const { showTime } = useLanguage();
   const label = useLabel(name);
-  const isChoice = (value: string) => name === "3ds" || value === "on" || value === "off";
-  const shown = (value: string) => {
-    if (name.endsWith("At") && /^\d{13}$/.test(value)) return showTime(Number(value));
-    return (isChoice(value) && choices[value]) || value;
-  };
+  const shown = (value: string) => showValue(name, value, { choices, showTime });
   return (
     <div>
       <dt>{label}</dt>
@@ -90,20 +78,12 @@ function Change({ name, before, after }: ChangesProps["changes"][number]["fields
   );
 }
 
-/** Shown once: the gateway does not tell it again. */
-const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret"];
-
-export function hasSecret(result: object): boolean {
-  return secrets.some((name) => name in result);
-}
-
 export function Result({ result, close }: { readonly result: object; readonly close: () => void }) {
   const messages = useConfigurationMessages();
-  const shown = Object.entries(result).filter(([name]) => secrets.includes(name));
   return (
     <div className="action">
-      {shown.map(([name, value]) => (
-        <Secret key={name} name={name} text={String(value)} />
+      {secretsIn(result).map(([name, text]) => (
+        <Secret key={name} name={name} text={text} />
       ))}
       <p className="quiet">{messages.shownOnce}</p>
       <Button size="sm" onClick={close}>

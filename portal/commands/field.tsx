@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import type { Field } from "./request.ts";
+import { type Field, labelOf } from "./request.ts";
 
 type FieldProps = {
   readonly field: Field;
@@ -56,11 +56,8 @@ export function CommandField({ field, text, write }: FieldProps) {
   return <Text {...{ field, text, write }} {...shared} />;
 }
 
-/** The label of an option or a word; a name that has none is shown as it is. */
 export function useLabel(name: string): string {
-  const { fields } = useConfigurationMessages();
-  const plain = name.replaceAll(/-|(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
-  return fields[name] ?? plain.slice(0, 1).toUpperCase() + plain.slice(1);
+  return labelOf(name, useConfigurationMessages().fields);
 }
 
 type Shared = { readonly label: string; readonly description: string; readonly required: boolean };

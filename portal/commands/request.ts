@@ -102,6 +102,43 @@ export function requestOf(
   }
 }
 
+/** What must be given, or is set already, stands first; all where there is little. */
+export function splitFields(fields: readonly Field[], known: Values, isSet: boolean) {
+  if (fields.length <= 9) return [fields, []] as const;
+  const isFirst = ({ isRequired, isWord, name }: Field) =>
+    isRequired || isWord || (isSet && known[name] !== undefined);
+  return [fields.filter(isFirst), fields.filter((field) => !isFirst(field))] as const;
+}
+
+/** The label of an option or a word; a name that has none is shown as it is. */
+export function labelOf(name: string, labels: Values): string {
+  const plain = name.replaceAll(/-|(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+  return labels[name] ?? plain.slice(0, 1).toUpperCase() + plain.slice(1);
+}
+
+/** `endpoint 12`, with its first word as the user reads it. */
+export function subjectOf(text: string, labels: Values): string {
+  const [, kind = "", name] = /^(\w+) (\S+)$/.exec(text) ?? [];
+  return name !== undefined && Object.hasOwn(labels, kind) ? `${labels[kind]} ${name}` : text;
+}
+
+type Show = { readonly choices: Values; readonly showTime: (at: number) => string };
+
+/** A value of the preview: a moment, a choice by its word, or the value itself. */
+export function showValue(name: string, value: string, { choices, showTime }: Show): string {
+  if (name.endsWith("At") && /^\d{13}$/.test(value)) return showTime(Number(value));
+  const isChoice = name === "3ds" || value === "on" || value === "off";
+  return (isChoice && choices[value]) || value;
+}
+
+/** Shown once: the gateway does not tell it again. */
+const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret"];
+
+export function secretsIn(result: object): readonly (readonly [name: string, text: string])[] {
+  const shown = Object.entries(result).filter(([name]) => secrets.includes(name));
+  return shown.map(([name, value]) => [name, String(value)]);
+}
+
 type Given = Partial<Omit<CommandRequest, "name">>;
 /** A line of a table. */
 export type Row = Readonly<Record<string, string>>;
@@ -112,14 +149,16 @@ export function useRows(name: string, { words = [], options = [] }: Given = {}, 
     queryKey: ["rows", name, words, options],
     queryFn: async ({ signal }): Promise<readonly Row[]> => {
       const { result } = await call("POST /commands/run", { name, words, options }, { signal });
-      const { rows = [result] }: { readonly rows?: readonly object[] } = result;
-      return rows.map(asTexts);
+      return rowsOf(result);
     },
     enabled,
   });
 }
 
-function asTexts(row: object): Row {
-  const pairs = Object.entries(row).map(([name, value]) => [name, String(value ?? "")]);
-  return Object.fromEntries(pairs);
+export function rowsOf(result: object): readonly Row[] {
+  const { rows = [result] }: { readonly rows?: readonly object[] } = result;
+  return rows.map((row) => {
+    const pairs = Object.entries(row).map(([name, value]) => [name, String(value ?? "")]);
+    return Object.fromEntries(pairs);
+  });
 }

@@ -4,6 +4,7 @@
  * shown as it is.
  */
 import { useMessages } from "../language/language.tsx";
+import { wordIn } from "../language/timeline.ts";
 
 type StatusProps = {
   readonly status: string;
@@ -29,11 +30,6 @@ export function Status({ status, detail = "" }: StatusProps) {
 /** What kind of payment an order or a transaction is. */
 export function Type({ type }: { readonly type: string }) {
   return wordIn(useMessages().types, type);
-}
-
-/** As the table says it, or as it is. */
-export function wordIn(words: Readonly<Record<string, string>>, name: string): string {
-  return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
 }
 
 /** Four digits of a card, as they stand on it. */

@@ -4,26 +4,20 @@
  */
 import { useState } from "react";
 import { useLanguage } from "../language/language.tsx";
-import type { OutputOf } from "../shell/call.ts";
+import { boxesOf, chartSize, mostOf, type Point, sumsOf } from "./figures.ts";
 
-type Point = OutputOf<"GET /home">["series"][number];
 type ChartProps = { readonly points: readonly Point[]; readonly stepMs: number };
 
-const [width, height] = [1_000, 180];
+const { width, height } = chartSize;
 const dayMs = 86_400_000;
 
 export function Chart({ points, stepMs }: ChartProps) {
   const { messages, showTime, showDay } = useLanguage();
   const [at, setAt] = useState<number>();
-  const most = Math.max(1, ...points.map(totalOf));
-  const step = width / Math.max(1, points.length);
+  const most = mostOf(points);
   const show = stepMs >= dayMs ? showDay : showTime;
   const shown = at === undefined ? undefined : points[at];
-  const sums = shown ?? {
-    approved: sumOf(points, "approved"),
-    refused: sumOf(points, "refused"),
-    processing: sumOf(points, "processing"),
-  };
+  const sums = shown ?? sumsOf(points);
   return (
     <figure className="chart">
       <figcaption>
@@ -49,10 +43,7 @@ export function Chart({ points, stepMs }: ChartProps) {
         {points.map((point, index) => (
           <Column
             key={point.at}
-            point={point}
-            x={index * step}
-            width={step}
-            scale={height / most}
+            boxes={boxesOf(point, { index, count: points.length, most })}
             enter={() => setAt(index)}
           />
         ))}
@@ -66,35 +57,19 @@ export function Chart({ points, stepMs }: ChartProps) {
 }
 
 type ColumnProps = {
-  readonly point: Point;
-  readonly x: number;
-  readonly width: number;
-  readonly scale: number;
+  readonly boxes: ReturnType<typeof boxesOf>;
   readonly enter: () => void;
 };
 
-function Column({ point, x, width: step, scale, enter }: ColumnProps) {
-  const kinds = ["approved", "refused", "processing"] as const;
-  let top = height;
+function Column({ boxes: { touch, parts }, enter }: ColumnProps) {
   return (
     <g onPointerEnter={enter}>
-      <rect className="touch" x={x} y={0} width={step} height={height} />
-      {kinds.map((kind) => {
-        const tall = point[kind] * scale;
-        top -= tall;
-        const box = { x: x + step * 0.12, y: top, width: step * 0.76, height: tall };
-        return tall === 0 ? null : <rect key={kind} data-kind={kind} {...box} />;
-      })}
+      <rect className="touch" {...touch} />
+      {parts.map(({ kind, ...box }) => (
+        <rect key={kind} data-kind={kind} {...box} />
+      ))}
     </g>
   );
-}
-
-function totalOf({ approved, refused, processing }: Point): number {
-  return approved + refused + processing;
-}
-
-function sumOf(points: readonly Point[], kind: "approved" | "refused" | "processing"): number {
-  return points.reduce((sum, point) => sum + point[kind], 0);
 }
 
 type BarsProps = {

@@ -5,22 +5,22 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Failed, ScreenSkeleton } from "../design/states.tsx";
-import { wordIn } from "../design/status.tsx";
 import { useLanguage } from "../language/language.tsx";
+import { wordIn } from "../language/timeline.ts";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { Bars, Chart } from "./chart.tsx";
+import { rangeIn, ranges } from "./figures.ts";
 
 type HomeFigures = OutputOf<"GET /home">;
 
-const ranges = ["hour", "day", "week", "month", "year"] as const;
 const liveEveryMs = 5_000;
 const doubtful = "sale_unknown,auth_unknown,capture_unknown,reversal_unknown,cancel_unknown";
 
 export function Home({ user }: { readonly user: User }) {
   const { messages } = useLanguage();
   const { query } = usePlace();
-  const range = ranges.find((each) => each === query.get("range")) ?? "day";
+  const range = rangeIn(query);
   const found = useQuery({
     queryKey: ["home", range],
     queryFn: ({ signal, client, queryKey }) => {

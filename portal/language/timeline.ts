@@ -46,6 +46,11 @@ const transactionEnglish: Table<TransactionField> = {
   gate: "Gate", choice: "Why this gate", responseCode: "Response code", approvalCode: "Approval code", reason: "Reason",
 };
 
+/** As the table says it, or as it is. */
+export function wordIn(words: Readonly<Record<string, string>>, name: string): string {
+  return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
+}
+
 /** `insufficient_funds` as people read it. */
 export function wordsOf(code: string): string {
   const words = code.replaceAll("_", " ").replace(/\b3ds\b/, "3-D Secure");

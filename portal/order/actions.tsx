@@ -10,17 +10,23 @@ import { ReasonInput } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { Type } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type OutputOf } from "../shell/call.ts";
+import { call } from "../shell/call.ts";
+import {
+  type Action,
+  actionsFor,
+  amountOf,
+  givenAmount,
+  isDecision,
+  outcomeOf,
+  type Preview,
+  requestOf,
+  whyNot,
+} from "./action-texts.ts";
+import type { OrderDetail } from "./order-texts.ts";
 
-type Detail = OutputOf<"GET /orders/:order">;
-type Decision = Detail["may"]["settle"][number];
-type Action = "capture" | "return" | "resend" | Decision;
-
-export function Actions({ detail }: { readonly detail: Detail }) {
+export function Actions({ detail }: { readonly detail: OrderDetail }) {
   const messages = useMessages();
   const [action, setAction] = useState<Action>();
-  const moves = (["capture", "return", "resend"] as const).filter((name) => detail.may[name]);
-  const offered: readonly Action[] = [...moves, ...detail.may.settle];
   const names = { ...messages.actions, ...messages.decisions };
   return (
     <>
@@ -29,7 +35,7 @@ export function Actions({ detail }: { readonly detail: Detail }) {
           {messages.receipt}
         </Button>
       )}
-      {offered.map((name) => (
+      {actionsFor(detail).map((name) => (
         <Button key={name} variant="default" onClick={() => setAction(name)}>
           {names[name]}
         </Button>
@@ -71,7 +77,7 @@ function CopyCurl({ text }: { readonly text: string }) {
 
 type FormProps = {
   readonly action: Action;
-  readonly detail: Detail;
+  readonly detail: OrderDetail;
   readonly close: () => void;
 };
 
@@ -83,7 +89,7 @@ function ActionForm({ action, detail, close }: FormProps) {
   const { order } = detail.line;
   const [amount, setAmount] = useState("");
   const [reason, setReason] = useState("");
-  const given = amount.trim() === "" ? {} : { amount: amount.trim() };
+  const given = givenAmount(amount);
   const preview = useQuery({
     queryKey: ["preview", order, action, given, detail.version],
     queryFn: async ({ signal }): Promise<Preview> =>
@@ -95,7 +101,10 @@ function ActionForm({ action, detail, close }: FormProps) {
       isDecision(action) && state.data?.isAllowed === false ? refusedEveryMs : false,
   });
   const run = useMutation({
-    mutationFn: () => send(action, detail, reason, given),
+    mutationFn: () => {
+      const [route, input] = requestOf(action, detail, { reason, amount });
+      return call(route, input);
+    },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ["order", order] });
       close();
@@ -127,66 +136,22 @@ function ActionForm({ action, detail, close }: FormProps) {
         loading={run.isPending}
         disabled={preview.data?.isAllowed !== true}
       >
-        {{ ...messages.actions, ...messages.decisions }[action]} {describe(preview.data)}
+        {{ ...messages.actions, ...messages.decisions }[action]} {amountOf(preview.data)}
       </Button>
     </form>
   );
 }
 
-type Preview = OutputOf<"POST /orders/preview/:order">;
-
-function whyNot(preview: Preview | undefined, { refusalOf }: ReturnType<typeof useMessages>) {
-  const { why, code = "" } = preview ?? {};
-  return why === undefined ? undefined : refusalOf(code, why);
-}
-
-function describe(preview: Preview | undefined): string {
-  return preview?.amount === undefined ? "" : `${preview.amount.text} ${preview.amount.currency}`;
-}
-
 /** What the action would do now, in words. */
 function Outcome({ action, preview }: { readonly action: Action; readonly preview: Preview }) {
   const messages = useMessages();
-  const { of, becomes } = preview;
-  if (of === undefined) return null;
-  const { decided } = messages;
-  const text = () => {
-    if (!isDecision(action)) return messages.begins[action === "capture" ? "capture" : kindOf(of)];
-    if (action === "ask") return decided.asked;
-    return becomes === undefined ? decided.stays : decided[becomes];
-  };
+  if (preview.of === undefined) return null;
   return (
     <p className="outcome">
       <b>
-        <Type type={of} /> {describe(preview)}
+        <Type type={preview.of} /> {amountOf(preview)}
       </b>
-      {text()}
+      {outcomeOf(action, preview, messages)}
     </p>
   );
-}
-
-function kindOf(of: NonNullable<Preview["of"]>): "refund" | "cancel" {
-  return of === "cancel" ? "cancel" : "refund";
-}
-
-function isDecision(action: Action): action is Decision {
-  return action === "ask" || action === "settle-done" || action === "settle-not-done";
-}
-
-/** A decision names the version that was shown. */
-async function send(
-  action: Action,
-  { line: { order }, version }: Detail,
-  reason: string,
-  given: { readonly amount?: string },
-): Promise<void> {
-  const input = { order, reason, ...given };
-  const settle = (outcome: "done" | "not-done") =>
-    call("POST /orders/settle/:order", { order, reason, version, outcome });
-  if (action === "resend") await call("POST /callbacks/resend", { order, reason });
-  if (action === "capture") await call("POST /orders/capture/:order", input);
-  if (action === "return") await call("POST /orders/return/:order", input);
-  if (action === "ask") await call("POST /orders/ask/:order", { order, reason, version });
-  if (action === "settle-done") await settle("done");
-  if (action === "settle-not-done") await settle("not-done");
 }

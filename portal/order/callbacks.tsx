@@ -1,4 +1,5 @@
 /** The order's callbacks: where each went, and every attempt with its body and the answer. */
+import { DeliveryState } from "../callbacks/state.tsx";
 import { useLanguage } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 
@@ -13,10 +14,7 @@ export function Callbacks({ callbacks }: { readonly callbacks: readonly Callback
       {callbacks.map(({ callback, attempts }) => (
         <li key={callback.sequence}>
           <div className="event">
-            <span className="status" data-status={colours[callback.state]}>
-              <span className="dot" aria-hidden="true" />
-              {messages.callbackStates[callback.state]}
-            </span>
+            <DeliveryState state={callback.state} />
             <code>{callback.url}</code>
           </div>
           {attempts.map((attempt) => (
@@ -27,14 +25,6 @@ export function Callbacks({ callbacks }: { readonly callbacks: readonly Callback
     </ul>
   );
 }
-
-/** The colours of an order's status, for the state of a callback. */
-const colours = {
-  due: "processing",
-  delivered: "approved",
-  stopped: "filtered",
-  given_up: "declined",
-} as const satisfies Readonly<Record<Callback["callback"]["state"], string>>;
 
 function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
   const { messages, showTime } = useLanguage();

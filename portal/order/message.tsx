@@ -1,10 +1,10 @@
 /** A message to or from an acquirer or a directory server: its fields, and its raw form. */
 import { useLanguage } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
+import { type Field, isNews } from "./order-texts.ts";
 
 type Entry = OutputOf<"GET /orders/:order">["timeline"][number];
 type Kept = NonNullable<Entry["messages"]>[number];
-type Field = { readonly name: string; readonly value: string };
 
 export function Message({ message }: { readonly message: Kept }) {
   const { messages } = useLanguage();
@@ -39,14 +39,12 @@ export function Seen({
 }) {
   const { messages } = useLanguage();
   const replyOf = (name: string) => seen.find((field) => field.name === name)?.value;
-  const isNew = ({ name, value }: Field) =>
-    before.length > 0 && before.find((field) => field.name === name)?.value !== value;
   return (
     <details className="message">
       <summary>
         {messages.sawThen} <small>{replyOf("order-stage")}</small>
       </summary>
-      <FieldList fields={seen} isMarked={isNew} />
+      <FieldList fields={seen} isMarked={(field) => isNews(field, before)} />
     </details>
   );
 }

@@ -4,17 +4,16 @@
  */
 import { useQuery } from "@tanstack/react-query";
 import { Facts, Head, Loaded, Section } from "../design/details.tsx";
-import { Card, Status, Type, wordIn } from "../design/status.tsx";
-import { useLanguage, type useMessages } from "../language/language.tsx";
-import { call, type OutputOf } from "../shell/call.ts";
+import { Card, Status, Type } from "../design/status.tsx";
+import { useLanguage } from "../language/language.tsx";
+import { call } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { usePlace } from "../shell/url.tsx";
 import { Actions } from "./actions.tsx";
 import { Callbacks } from "./callbacks.tsx";
 import { FieldList } from "./message.tsx";
+import { fieldsOf, isUnfinished, type OrderDetail, totalsOf } from "./order-texts.ts";
 import { Timeline } from "./timeline.tsx";
-
-export type OrderDetail = OutputOf<"GET /orders/:order">;
 
 /** An order that is not finished, or of which a transaction is not, is asked for again. */
 const liveEveryMs = 3_000;
@@ -32,11 +31,6 @@ export function Order() {
   useKeys([["Escape", () => history.back()]]);
 
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
-}
-
-function isUnfinished(detail: OrderDetail | undefined): boolean {
-  if (detail === undefined) return false;
-  return [detail.line, ...detail.transactions].some(({ status }) => status === "processing");
 }
 
 function Shown({ detail }: { readonly detail: OrderDetail }) {
@@ -103,33 +97,4 @@ function Summary({ line }: { readonly line: OrderDetail["line"] }) {
       ]}
     />
   );
-}
-
-type Field = { readonly name: string; readonly value: string };
-
-function totalsOf({ totals }: OrderDetail, messages: ReturnType<typeof useMessages>) {
-  const names = ["held", "charged", "returned", "left"] as const;
-  return names.map((name) => {
-    const { text, currency } = totals[name];
-    return { name: messages[name], value: `${text} ${currency}` };
-  });
-}
-
-function fieldsOf(
-  { finishedAt: _, kind: __, ...rest }: OrderDetail["transactions"][number],
-  messages: ReturnType<typeof useMessages>,
-): readonly Field[] {
-  const { status, amount, choice, reason } = rest;
-  const shown = {
-    ...rest,
-    amount: `${amount.text} ${amount.currency}`,
-    status: wordIn(messages.statuses, status),
-    ...(choice !== undefined && { choice: messages.choiceOf(choice) }),
-    ...(reason !== undefined && { reason: messages.reasonOf(reason) }),
-  };
-  const names = Object.keys(messages.transactionFields) as (keyof typeof shown)[];
-  return names.flatMap((name) => {
-    const value = shown[name];
-    return value === undefined ? [] : [{ name: messages.transactionFields[name], value }];
-  });
 }

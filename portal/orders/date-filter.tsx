@@ -2,7 +2,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useLanguage } from "../language/language.tsx";
 import { FilterButton } from "./filter-button.tsx";
-import { dayOf } from "./order-query.ts";
+import { rangeSince } from "./order-query.ts";
 
 type DateFilterProps = {
   readonly query: URLSearchParams;
@@ -21,13 +21,6 @@ export function DateFilter({ query, change }: DateFilterProps) {
   const show = (day: string) => (day === "" ? "…" : showDay(new Date(`${day}T12:00`).getTime()));
   const isSet = from !== "" || until !== "";
   const clear = () => change({ from: undefined, until: undefined });
-  const since = (days: number) => {
-    const now = new Date();
-    change({
-      from: dayOf(new Date(now.getFullYear(), now.getMonth(), now.getDate() - days)),
-      until: undefined,
-    });
-  };
   return (
     <FilterButton
       label={messages.date}
@@ -35,7 +28,7 @@ export function DateFilter({ query, change }: DateFilterProps) {
       clear={clear}
     >
       {ranges.map(({ name, days }) => (
-        <Button key={name} variant="default" onClick={() => since(days)}>
+        <Button key={name} variant="default" onClick={() => change(rangeSince(days, new Date()))}>
           {messages[name]}
         </Button>
       ))}

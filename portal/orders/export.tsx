@@ -6,10 +6,8 @@ import { Button } from "@mantine/core";
 import { useRef, useState } from "react";
 import { Icon } from "../design/icons.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type OutputOf } from "../shell/call.ts";
-import type { OrdersInput } from "./order-query.ts";
-
-const rowsMax = 1_000_000;
+import { call } from "../shell/call.ts";
+import { exportedRowsMax, type OrdersInput, readParts } from "./order-query.ts";
 
 export function Export({ input }: { readonly input: OrdersInput }) {
   const messages = useMessages();
@@ -24,9 +22,10 @@ export function Export({ input }: { readonly input: OrdersInput }) {
     setNote("");
     setCount(0);
     try {
-      const { parts, rows } = await readAll(input, signal, setCount);
+      const read = (part: OrdersInput) => call("GET /exports/orders", part, { signal });
+      const { parts, rows } = await readParts(input, read, setCount);
       save(parts, `orders-${new Date().toISOString().slice(0, 10)}.csv`);
-      if (rows >= rowsMax) setNote(messages.exportTooLong(rowsMax));
+      if (rows >= exportedRowsMax) setNote(messages.exportTooLong(exportedRowsMax));
     } catch {
       if (!signal.aborted) setNote(messages.exportFailed);
     }
@@ -47,27 +46,6 @@ export function Export({ input }: { readonly input: OrdersInput }) {
       </Button>
     </>
   );
-}
-
-/** The gateway looks through the list part by part; each part goes to the browser's own store. */
-async function readAll(
-  { after: _, limit: __, ...input }: OrdersInput,
-  signal: AbortSignal,
-  report: (count: number) => void,
-): Promise<{ readonly parts: readonly string[]; readonly rows: number }> {
-  const parts: string[] = [];
-  let [rows, after]: [number, string | undefined] = [0, undefined];
-  do {
-    const asked: OrdersInput = after === undefined ? input : { ...input, after };
-    const part: OutputOf<"GET /exports/orders"> = await call("GET /exports/orders", asked, {
-      signal,
-    });
-    parts.push(part.csv);
-    rows += part.rows;
-    report(rows);
-    after = part.next;
-  } while (after !== undefined && rows < rowsMax);
-  return { parts, rows };
 }
 
 function save(parts: readonly string[], name: string): void {

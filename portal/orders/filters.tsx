@@ -6,11 +6,11 @@ import { Button, Checkbox } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { knownStatuses, knownTypes } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type OutputOf, type User } from "../shell/call.ts";
+import { call, type User } from "../shell/call.ts";
 import { changeQuery } from "../shell/url.tsx";
 import { DateFilter } from "./date-filter.tsx";
 import { FilterButton } from "./filter-button.tsx";
-import { isFiltered, valuesOf, withoutFilters } from "./order-query.ts";
+import { configured, isFiltered, toggle, valuesOf, withoutFilters } from "./order-query.ts";
 
 type FiltersProps = { readonly query: URLSearchParams; readonly user: User };
 type Choice = { readonly value: string; readonly label: string };
@@ -76,17 +76,6 @@ function changeFilter(change: Readonly<Record<string, string | undefined>>): voi
   changeQuery({ ...change, after: undefined, row: undefined });
 }
 
-export function configured(known: OutputOf<"GET /filters"> | undefined) {
-  const { endpoints = [], gates = [], merchants = [] } = known ?? {};
-  return {
-    endpoint: endpoints.map(({ id, name, currency }) => ({
-      ...{ value: id, label: name === "" ? `${id} ${currency}` : `${name} ${currency}` },
-    })),
-    gate: gates.map(({ id, name }) => ({ value: id, label: name || id })),
-    merchant: merchants.map(({ login, name }) => ({ value: login, label: name || login })),
-  };
-}
-
 function sameLabel(value: string): Choice {
   return { value, label: value };
 }
@@ -102,10 +91,6 @@ type ChoiceProps = {
 export function ChoiceFilter({ label, choices, chosen, isSingle = false, choose }: ChoiceProps) {
   const labelOf = (value: string) =>
     choices.find((choice) => choice.value === value)?.label ?? value;
-  const toggle = (value: string) => {
-    const rest = isSingle ? [] : chosen.filter((each) => each !== value);
-    choose(chosen.includes(value) ? rest : [...rest, value]);
-  };
   return (
     <FilterButton label={label} chosen={chosen.map(labelOf).join(", ")} clear={() => choose([])}>
       {choices.map(({ value, label: text }) => (
@@ -114,7 +99,7 @@ export function ChoiceFilter({ label, choices, chosen, isSingle = false, choose 
           size="xs"
           label={text}
           checked={chosen.includes(value)}
-          onChange={() => toggle(value)}
+          onChange={() => choose(toggle(chosen, value, isSingle))}
         />
       ))}
     </FilterButton>

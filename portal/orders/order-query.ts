@@ -37,9 +37,15 @@ export function valuesOf(query: URLSearchParams, name: string): readonly string[
   return (query.get(name) ?? "").split(",").filter((value) => value !== "");
 }
 
-export function isFiltered(query: URLSearchParams): boolean {
-  return kept.some((name) => query.has(name));
+/** Of a screen with these names in its address: whether one is set, and what removes them all. */
+export function makeFilters(names: readonly string[], place = ["after"]) {
+  return {
+    isFiltered: (query: URLSearchParams) => names.some((name) => query.has(name)),
+    withoutFilters: Object.fromEntries([...names, ...place].map((name) => [name, undefined])),
+  };
 }
+
+export const { isFiltered, withoutFilters } = makeFilters(kept, ["after", "row"]);
 
 /** The query of a view: what is searched and filtered, without the page. */
 export function viewOf(query: URLSearchParams): string {
@@ -49,11 +55,6 @@ export function viewOf(query: URLSearchParams): string {
   });
   return new URLSearchParams(entries).toString().replaceAll("%2C", ",");
 }
-
-/** Every name of a view without its value, to remove them all. */
-export const withoutFilters = Object.fromEntries(
-  [...kept, "after", "row"].map((name) => [name, undefined]),
-);
 
 /** Nothing for text that is no day. */
 export function startOfDay(day: string | undefined, plusDays = 0): number | undefined {
@@ -66,4 +67,65 @@ export function startOfDay(day: string | undefined, plusDays = 0): number | unde
 export function dayOf(at: Date): string {
   const two = (number: number) => String(number).padStart(2, "0");
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+/** From the day so many days before this one. */
+export function rangeSince(days: number, now: Date) {
+  const first = new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
+  return { from: dayOf(first), until: undefined };
+}
+
+/** The values of a filter after a click on one of them. */
+export function toggle(chosen: readonly string[], value: string, isSingle: boolean) {
+  const rest = isSingle ? [] : chosen.filter((each) => each !== value);
+  return chosen.includes(value) ? rest : [...rest, value];
+}
+
+/** What filters offer of the configuration. */
+export function configured(known: OutputOf<"GET /filters"> | undefined) {
+  const { endpoints = [], gates = [], merchants = [] } = known ?? {};
+  return {
+    endpoint: endpoints.map(({ id, name, currency }) => ({
+      ...{ value: id, label: name === "" ? `${id} ${currency}` : `${name} ${currency}` },
+    })),
+    gate: gates.map(({ id, name }) => ({ value: id, label: name || id })),
+    merchant: merchants.map(({ login, name }) => ({ value: login, label: name || login })),
+  };
+}
+
+export type View = { readonly name: string; readonly query: string };
+
+/** What another version of the portal has kept may have another form. */
+export function readViews(kept: string | null): readonly View[] {
+  try {
+    const stored: unknown = JSON.parse(kept ?? "[]");
+    return Array.isArray(stored) ? stored.filter(isView) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isView(view: Partial<View>): view is View {
+  return typeof view?.name === "string" && typeof view.query === "string";
+}
+
+export const exportedRowsMax = 1_000_000;
+type Part = OutputOf<"GET /exports/orders">;
+
+/** The whole list of an export, part by part, from its beginning. */
+export async function readParts(
+  { after: _, limit: __, ...input }: OrdersInput,
+  read: (input: OrdersInput) => Promise<Part>,
+  report: (count: number) => void,
+): Promise<{ readonly parts: readonly string[]; readonly rows: number }> {
+  const parts: string[] = [];
+  let [rows, after]: [number, string | undefined] = [0, undefined];
+  do {
+    const part: Part = await read(after === undefined ? input : { ...input, after });
+    parts.push(part.csv);
+    rows += part.rows;
+    report(rows);
+    after = part.next;
+  } while (after !== undefined && rows < exportedRowsMax);
+  return { parts, rows };
 }

@@ -6,14 +6,13 @@ import { Button, CloseButton, Popover, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useMessages } from "../language/language.tsx";
 import { Link } from "../shell/url.tsx";
-import { viewOf } from "./order-query.ts";
+import { readViews, type View, viewOf } from "./order-query.ts";
 
-type View = { readonly name: string; readonly query: string };
 const storedAs = "portal-order-views";
 
 export function Views({ query }: { readonly query: URLSearchParams }) {
   const messages = useMessages();
-  const [own, setOwn] = useState<readonly View[]>(readViews);
+  const [own, setOwn] = useState(() => readViews(localStorage.getItem(storedAs)));
   const { statuses } = messages;
   const usual: readonly View[] = [
     { name: messages.allOrders, query: "" },
@@ -84,18 +83,4 @@ function SaveView({ save }: { readonly save: (name: string) => void }) {
       </Popover.Dropdown>
     </Popover>
   );
-}
-
-/** What another version of the portal has kept may have another form. */
-function readViews(): readonly View[] {
-  try {
-    const stored: unknown = JSON.parse(localStorage.getItem(storedAs) ?? "[]");
-    return Array.isArray(stored) ? stored.filter(isView) : [];
-  } catch {
-    return [];
-  }
-}
-
-function isView(view: Partial<View>): view is View {
-  return typeof view?.name === "string" && typeof view.query === "string";
 }

@@ -10,13 +10,11 @@ import { type FormEvent, useState } from "react";
 import { Icon } from "../design/icons.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
-import { configured } from "../orders/filters.tsx";
-import { call, type InputOf, type User } from "../shell/call.ts";
+import { configured } from "../orders/order-query.ts";
+import { call, type User } from "../shell/call.ts";
 import { changeQuery, Link, usePlace } from "../shell/url.tsx";
 import { ChecksumResult } from "./checksum-result.tsx";
-
-type Pasted = InputOf<"POST /checksum/try">["fields"];
-type Name = keyof Pasted;
+import { filledIn, namesIn, type Pasted, readPasted } from "./request-query.ts";
 
 export function Checksum({ user }: { readonly user: User }) {
   const messages = useMessages();
@@ -64,10 +62,8 @@ function Debugger() {
   const { endpoint, operation, names } = choices;
   const [fields, setFields] = useState<Pasted>({});
   const run = useMutation({
-    mutationFn: () => {
-      const sent = names.flatMap((name) => (fields[name] ? [[name, fields[name]] as const] : []));
-      return call("POST /checksum/try", { endpoint, operation, fields: Object.fromEntries(sent) });
-    },
+    mutationFn: () =>
+      call("POST /checksum/try", { endpoint, operation, fields: filledIn(fields, names) }),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -129,23 +125,4 @@ function Target({ endpoints, operations, endpoint, operation }: ReturnType<typeo
 
 function choose(change: Readonly<Record<string, string>>): void {
   changeQuery(change, { replaces: true });
-}
-
-/** The fields of a formula, what an amount needs beside it, and the checksum. */
-function namesIn(formula: readonly string[]): readonly Name[] {
-  const own = formula.filter((name): name is Name => name !== "{id}");
-  const currency = own.includes("amount") && !own.includes("currency") ? ["currency" as const] : [];
-  return [...own, ...currency, "control"];
-}
-
-/** Of a form or of lines, the named fields; the rest of the pasted text goes nowhere. */
-function readPasted(text: string, names: readonly Name[]): Pasted {
-  const form = text.trim().replace(/\r?\n/g, "&");
-  const body = form.includes("?") ? (form.split("?").at(-1) ?? "") : form;
-  const sent = new URLSearchParams(body);
-  const found = names.flatMap((name) => {
-    const value = sent.get(name);
-    return value === null ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(found);
 }

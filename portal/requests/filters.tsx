@@ -3,42 +3,13 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMessages } from "../language/language.tsx";
 import { DateFilter } from "../orders/date-filter.tsx";
-import { ChoiceFilter, configured } from "../orders/filters.tsx";
-import { startOfDay, valuesOf } from "../orders/order-query.ts";
+import { ChoiceFilter } from "../orders/filters.tsx";
+import { configured, valuesOf } from "../orders/order-query.ts";
 import { Search, searchField } from "../orders/search.tsx";
-import { call, type InputOf, type User } from "../shell/call.ts";
+import { call, type User } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { changeQuery } from "../shell/url.tsx";
-
-type RequestsInput = InputOf<"GET /requests">;
-
-const names = ["search", "operation", "code", "endpoint", "merchant", "from", "until"] as const;
-
-export const withoutFilters = Object.fromEntries(
-  [...names, "after"].map((name) => [name, undefined]),
-);
-
-export function isFiltered(query: URLSearchParams): boolean {
-  return names.some((name) => query.has(name));
-}
-
-export function readRequestsQuery(query: URLSearchParams): RequestsInput {
-  const text = (name: string) => query.get(name)?.trim() || undefined;
-  const [search, merchant, after] = ["search", "merchant", "after"].map(text);
-  const [from, until] = [startOfDay(text("from")), startOfDay(text("until"), 1)];
-  const lists = (["operation", "code", "endpoint"] as const).flatMap((name) => {
-    const values = valuesOf(query, name);
-    return values.length === 0 ? [] : [[name, values] as const];
-  });
-  return {
-    ...Object.fromEntries(lists),
-    ...(search && { search }),
-    ...(merchant && { merchant }),
-    ...(after && { after }),
-    ...(from !== undefined && { from }),
-    ...(until !== undefined && { until }),
-  };
-}
+import { isFiltered, withoutFilters } from "./request-query.ts";
 
 /** Those that merchants meet most; others are found by the other filters. */
 // biome-ignore format: a table

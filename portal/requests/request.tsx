@@ -1,6 +1,7 @@
 /** One refused request: every fault, what its checksum covers, and its fields as they are kept. */
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { Facts } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Failed, ScreenSkeleton } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
@@ -8,6 +9,7 @@ import { call, type OutputOf } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { ChecksumResult } from "./checksum-result.tsx";
+import { hasControl, splitFault } from "./request-query.ts";
 
 type Detail = OutputOf<"GET /requests/:serial">;
 
@@ -39,17 +41,17 @@ function Shown({ detail }: { readonly detail: Detail }) {
           {line.error}
         </span>
       </div>
-      <dl className="facts">
-        <Fact name={messages.clientOrder}>{line.clientOrder}</Fact>
-        <Fact name={messages.endpoint}>{line.endpoint}</Fact>
-        <Fact name={messages.merchant}>{line.merchant}</Fact>
-        <Fact name={messages.sentAt}>{showTime(line.at)}</Fact>
-        <Fact name={messages.sentFrom}>{line.from}</Fact>
-        <Fact name={messages.signature}>{line.isSigned ? messages.signed : messages.unsigned}</Fact>
-        <Fact name={messages.serialNumber}>
-          <code>{line.serial}</code>
-        </Fact>
-      </dl>
+      <Facts
+        facts={[
+          [messages.clientOrder, line.clientOrder],
+          [messages.endpoint, line.endpoint],
+          [messages.merchant, line.merchant],
+          [messages.sentAt, showTime(line.at)],
+          [messages.sentFrom, line.from],
+          [messages.signature, line.isSigned ? messages.signed : messages.unsigned],
+          [messages.serialNumber, <code key="serial">{line.serial}</code>],
+        ]}
+      />
       <div className="columns">
         <div>
           {(check !== undefined || base !== undefined) && (
@@ -97,20 +99,6 @@ function OAuth({ check, base }: { readonly [Name in "check" | "base"]: string | 
   );
 }
 
-function hasControl(fields: Detail["fields"]): boolean {
-  return fields.some(({ name, length }) => name === "control" && length > 0);
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  if (children === "") return null;
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
 function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <section className="section">
@@ -124,11 +112,11 @@ function Faults({ faults }: { readonly faults: readonly string[] }) {
   return (
     <ul className="fault-list">
       {faults.map((fault) => {
-        const [word = "", ...rest] = fault.split(": ");
+        const [field, what] = splitFault(fault);
         return (
           <li key={fault}>
-            <b>{word}</b>
-            {rest.join(": ")}
+            <b>{field}</b>
+            {what}
           </li>
         );
       })}

@@ -7,7 +7,8 @@ import { TableSkeleton } from "../orders/order-table.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { rowMarks, useRowKeys } from "../shell/row-keys.ts";
 import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
-import { isFiltered, RequestFilters, readRequestsQuery, withoutFilters } from "./filters.tsx";
+import { RequestFilters } from "./filters.tsx";
+import { isFiltered, readRequestsQuery, withoutFilters } from "./request-query.ts";
 
 const liveEveryMs = 3_000;
 type Refusal = OutputOf<"GET /requests">["requests"][number];

@@ -1,0 +1,70 @@
+/** Deliveries of callbacks: filters of the address, ids, and what may be sent again. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type DeliveryFilter,
+  idOf,
+  isFiltered,
+  maySendAgain,
+  readDeliveryQuery,
+  readId,
+  verdictOf,
+  withoutFilters,
+} from "./delivery-query.ts";
+
+const day = (month: number, date: number) => new Date(2030, month - 1, date).getTime();
+
+// biome-ignore format: a table
+const queries: readonly (readonly [query: string, filter: DeliveryFilter, isNarrow: boolean])[] = [
+  ["",                                  {},                                        false],
+  ["after=5&row=12-1",                  {},                                        false],
+  ["state=due",                         { state: "due" },                          true],
+  ["state=lost",                        {},                                        true],
+  ["endpoint=3&merchant=demo",          { endpoint: "3", merchant: "demo" },       true],
+  ["host=%20shop.example%20",           { host: "shop.example" },                  true],
+  ["order=12",                          { order: "12" },                           true],
+  ["order=0",                           {},                                        true],
+  ["order=12-1",                        {},                                        true],
+  ["from=2030-02-01&until=2030-02-28",  { since: day(2, 1), until: day(3, 1) },    true],
+];
+
+for (const [query, filter, isNarrow] of queries) {
+  test(`the address “${query}” asks for ${JSON.stringify(filter)}`, () => {
+    assert.deepEqual(readDeliveryQuery(new URLSearchParams(query)), filter);
+    assert.equal(isFiltered(new URLSearchParams(query)), isNarrow);
+  });
+}
+
+test("every filter of the address is cleared, and the page with them", () => {
+  const names = ["state", "endpoint", "merchant", "host", "order", "from", "until", "after"];
+
+  assert.deepEqual(Object.keys(withoutFilters).sort(), names.sort());
+});
+
+test("a callback is named by its order and its number, and found again by that name", () => {
+  const callback = { order: "9007199254740993", sequence: 12 };
+
+  assert.equal(idOf(callback), "9007199254740993-12");
+  assert.deepEqual(readId(idOf(callback)), callback);
+});
+
+// biome-ignore format: a table
+const chosen = [
+  [{},                                      false],
+  [{ state: "due", merchant: "demo" },      false],
+  [{ until: 9 },                            false],
+  [{ since: 0 },                            true],
+  [{ order: "12" },                         true],
+] as const;
+
+for (const [filter, may] of chosen) {
+  test(`${JSON.stringify(filter)} is ${may ? "" : "not "}narrow enough to send callbacks again`, () => {
+    assert.equal(maySendAgain(filter), may);
+  });
+}
+
+test("only a signature of the merchant's present key is shown as right", () => {
+  const results = ["current_key", "old_key", "other", "absent"] as const;
+
+  assert.deepEqual(results.map(verdictOf), ["right", "unknown", "wrong", "unknown"]);
+});

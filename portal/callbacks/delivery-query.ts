@@ -1,0 +1,49 @@
+/** Deliveries of callbacks: the address as a filter, one callback's id, and what is sent again. */
+import { makeFilters, startOfDay } from "../orders/order-query.ts";
+import type { InputOf, OutputOf } from "../shell/call.ts";
+
+export type Delivery = OutputOf<"GET /callbacks">["callbacks"][number];
+export type DeliveryFilter = Omit<InputOf<"POST /callbacks/preview">, "sequence">;
+type Signature = OutputOf<"GET /callbacks/:order/:sequence">["attempts"][number]["signature"];
+
+export const states: readonly Delivery["state"][] = ["due", "delivered", "stopped", "given_up"];
+
+const names = ["state", "endpoint", "merchant", "host", "order", "from", "until"] as const;
+
+export const { isFiltered, withoutFilters } = makeFilters(names);
+
+export function readDeliveryQuery(query: URLSearchParams): DeliveryFilter {
+  const text = (name: string) => query.get(name)?.trim() || undefined;
+  const state = states.find((each) => each === query.get("state"));
+  const [since, until] = [startOfDay(text("from")), startOfDay(text("until"), 1)];
+  const [endpoint, merchant, host, order] = ["endpoint", "merchant", "host", "order"].map(text);
+  return {
+    ...(state && { state }),
+    ...(endpoint && { endpoint }),
+    ...(merchant && { merchant }),
+    ...(host && { host }),
+    ...(order && /^[1-9]\d{0,18}$/.test(order) && { order }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+  };
+}
+
+/** Of one callback, as addresses name it. */
+export function idOf({ order, sequence }: Pick<Delivery, "order" | "sequence">): string {
+  return `${order}-${sequence}`;
+}
+
+export function readId(id: string): Pick<Delivery, "order" | "sequence"> {
+  const [order = "", sequence = ""] = id.split("-");
+  return { order, sequence: Number(sequence) };
+}
+
+/** Callbacks of all times are not sent again at once. */
+export function maySendAgain({ order, since }: DeliveryFilter): boolean {
+  return order !== undefined || since !== undefined;
+}
+
+/** The colour of a signature's verdict. */
+export function verdictOf(result: Signature["result"]): "right" | "wrong" | "unknown" {
+  return result === "current_key" ? "right" : result === "other" ? "wrong" : "unknown";
+}

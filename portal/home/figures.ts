@@ -1,0 +1,49 @@
+/** The figures of the home screen: its ranges, and sums and columns of orders over time. */
+import type { OutputOf } from "../shell/call.ts";
+
+export type Point = OutputOf<"GET /home">["series"][number];
+
+export const ranges = ["hour", "day", "week", "month", "year"] as const;
+const kinds = ["approved", "refused", "processing"] as const;
+
+/** In units of the drawing, which is stretched to the width of the screen. */
+export const chartSize = { width: 1_000, height: 180 };
+
+/** Of the address; the day where it names none. */
+export function rangeIn(query: URLSearchParams): (typeof ranges)[number] {
+  return ranges.find((each) => each === query.get("range")) ?? "day";
+}
+
+export function sumsOf(points: readonly Point[]) {
+  const sumOf = (kind: (typeof kinds)[number]) =>
+    points.reduce((sum, point) => sum + point[kind], 0);
+  return {
+    approved: sumOf("approved"),
+    refused: sumOf("refused"),
+    processing: sumOf("processing"),
+  };
+}
+
+/** The orders of the tallest column; at least one, so that an empty chart has a scale. */
+export function mostOf(points: readonly Point[]): number {
+  return Math.max(1, ...points.map((point) => kinds.reduce((sum, kind) => sum + point[kind], 0)));
+}
+
+type Where = { readonly index: number; readonly count: number; readonly most: number };
+
+/** One column: the area that the pointer meets, and its parts from the ground upwards. */
+export function boxesOf(point: Point, { index, count, most }: Where) {
+  const { width, height } = chartSize;
+  const step = width / Math.max(1, count);
+  const x = index * step;
+  let top = height;
+  const parts = kinds.map((kind) => {
+    const tall = (point[kind] * height) / most;
+    top -= tall;
+    return { kind, x: x + step * 0.12, y: top, width: step * 0.76, height: tall };
+  });
+  return {
+    touch: { x, y: 0, width: step, height },
+    parts: parts.filter((part) => part.height > 0),
+  };
+}

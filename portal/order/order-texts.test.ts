@@ -1,0 +1,186 @@
+/** An order in words, in English and German: its timeline, its totals and its transactions. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { english } from "../language/english.ts";
+import { german } from "../language/german.ts";
+import {
+  fieldsOf,
+  gapOf,
+  isNews,
+  isUnfinished,
+  type OrderDetail,
+  ruleOf,
+  seenBefore,
+  timelineOf,
+  totalsOf,
+} from "./order-texts.ts";
+
+type Entry = OrderDetail["timeline"][number];
+const entry = (
+  at: number,
+  event: Entry["event"],
+  facts: Entry["facts"] = {},
+  more = {},
+): Entry => ({
+  ...{ at, version: at, event, facts, ...more },
+});
+
+const declined: readonly Entry[] = [
+  entry(1, "received"),
+  entry(2, "cleared", {
+    "gate id": "7",
+    "gate choice": "rank 1, weight 3 of 4, because north was not ready",
+  }),
+  entry(9, "refused", { "reason code": "insufficient_funds", "answer responseCode": "51" }),
+];
+
+function tell(timeline: readonly Entry[], messages: typeof english) {
+  return timelineOf({ timeline, callbacks: [] }, messages).map(({ title, facts }) =>
+    [title, ...facts.map((fact) => fact.join(": "))].join(", "),
+  );
+}
+
+test("a decline tells its steps, why this gate was chosen and why the bank refused", () => {
+  assert.deepEqual(tell(declined, english), [
+    "Received",
+    "Cleared, Gate: 7, Why this gate: rank 1, weight 3 of 4, because north was not ready",
+    "Refused, Reason: Insufficient funds, Response code: 51",
+  ]);
+});
+
+test("in German the same steps have no English word", () => {
+  assert.deepEqual(tell(declined, german), [
+    "Angenommen",
+    "Freigegeben, Gate: 7, Warum dieses Gate: Rang 1, Gewicht 3 von 4, denn north war nicht bereit",
+    "Abgelehnt, Grund: Deckung reicht nicht, Antwortcode: 51",
+  ]);
+});
+
+// biome-ignore format: a table
+const facts = [
+  ["cause",                 "timeout",        "No answer in time",  "Keine Antwort in der Zeit"],
+  ["cause",                 "moon_phase",     "moon_phase",         "moon_phase"],
+  ["request operation",     "return",         "Return",             "Rückgabe"],
+  ["authentication status", "AUTHENTICATED",  "Authenticated",      "Authentifiziert"],
+  ["reason code",           "stolen_card",    "Stolen card",        "Karte gestohlen gemeldet"],
+  ["reason code",           "brand_new_code", "Brand new code",     "Brand new code"],
+  ["by",                    "toString",       "toString",           "toString"],
+] as const;
+
+for (const [name, value, inEnglish, inGerman] of facts) {
+  test(`the fact ${name} ${value} reads “${inEnglish}” and “${inGerman}”`, () => {
+    const told = [english, german].map((messages) => {
+      const [step] = timelineOf(
+        { timeline: [entry(1, "noted", { [name]: value })], callbacks: [] },
+        messages,
+      );
+      return step?.facts[0]?.[1];
+    });
+
+    assert.deepEqual(told, [inEnglish, inGerman]);
+  });
+}
+
+test("attempts to deliver a callback stand between the steps, without what the address carries", () => {
+  const attempt = { sequence: 1, method: "GET", body: "", answer: "", ms: 40 };
+  const url = "https://shop.example/paid?control=12ab&order=1";
+  const callback = {
+    ...{ order: "1", merchant: "demo", sequence: 1, url, tries: 2, madeAt: 2 },
+    state: "delivered" as const,
+  };
+  const attempts = [
+    { ...attempt, at: 3, url, failure: "refused" },
+    { ...attempt, at: 30, url, status: 200 },
+  ];
+
+  const steps = timelineOf({ timeline: declined, callbacks: [{ callback, attempts }] }, english);
+
+  assert.deepEqual(
+    steps.map(({ title }) => title),
+    ["Received", "Cleared", "Callback: refused", "Refused", "Callback: 200"],
+  );
+  assert.deepEqual(steps[4]?.facts, [
+    ["Address", "https://shop.example/paid"],
+    ["Took", "40 ms"],
+  ]);
+});
+
+test("a rule tells what it did and to whom it belongs, or what it could not know", () => {
+  const rule = { kind: "velocity", scope: "merchant", facts: "count 9" } as const;
+
+  assert.deepEqual(ruleOf({ ...rule, action: "force_3ds" }, english), [
+    "Velocity (of the merchant)",
+    "Force 3-D Secure count 9",
+  ]);
+  assert.deepEqual(ruleOf({ ...rule, missing: "ip", facts: "" }, english), [
+    "Velocity (of the merchant)",
+    "not known: ip",
+  ]);
+});
+
+test("of what the merchant sees, only what differs from the reply before is marked", () => {
+  const seen = (status: string) => [{ name: "status", value: status }];
+  const timeline = [
+    entry(1, "received", {}, { seen: seen("processing") }),
+    entry(2, "cleared"),
+    entry(3, "refused", {}, { seen: seen("declined") }),
+  ];
+  const steps = timelineOf({ timeline, callbacks: [] }, english);
+
+  assert.deepEqual(seenBefore(steps, 2), seen("processing"));
+  assert.equal(isNews({ name: "status", value: "declined" }, seenBefore(steps, 2)), true);
+  assert.equal(isNews({ name: "status", value: "processing" }, seenBefore(steps, 2)), false);
+  assert.equal(isNews({ name: "error-code", value: "5" }, seenBefore(steps, 2)), true);
+  // The first reply is no news.
+  assert.deepEqual(seenBefore(steps, 0), []);
+  assert.equal(isNews({ name: "status", value: "processing" }, []), false);
+});
+
+// biome-ignore format: a table
+const gaps = [
+  [-5, "+0 ms"], [0.4, "+0 ms"], [999, "+999 ms"], [1_000, "+1.0 s"], [59_900, "+59.9 s"], [60_000, "+1 min"], [3_540_000, "+59 min"], [7_200_000, "+2 h"],
+] as const;
+
+test("the time since the step before is told in the unit that fits it", () => {
+  for (const [ms, text] of gaps) assert.equal(gapOf(ms), text);
+});
+
+const usd = (text: string) => ({ minor: 0, currency: "USD", text });
+const line = { status: "approved" };
+const transaction = {
+  ...{ kind: "sale", stage: "sale_declined", status: "declined", amount: usd("7.05") },
+  ...{ serialNumber: "s-1", choice: "only gate", reason: "insufficient_funds", finishedAt: 9 },
+};
+
+test("totals and transactions are lists of fields, without those that nothing is known of", () => {
+  const totals = {
+    held: usd("0.00"),
+    charged: usd("9.00"),
+    returned: usd("2.00"),
+    left: usd("7.00"),
+  };
+
+  assert.deepEqual(totalsOf({ totals }, english).at(-1), {
+    ...{ name: "Left to return", value: "7.00 USD" },
+  });
+  assert.deepEqual(
+    fieldsOf(transaction, german).map(({ name, value }) => `${name}: ${value}`),
+    [
+      "Betrag: 7.05 USD",
+      "Stufe: sale_declined",
+      "Status: Abgelehnt",
+      "Seriennummer: s-1",
+      "Warum dieses Gate: einziges Gate",
+      "Grund: Deckung reicht nicht",
+    ],
+  );
+});
+
+test("an order is asked for again while it or one of its transactions is not finished", () => {
+  const processing = { ...transaction, status: "processing" };
+
+  assert.equal(isUnfinished(undefined), false);
+  assert.equal(isUnfinished({ line, transactions: [transaction] }), false);
+  assert.equal(isUnfinished({ line, transactions: [transaction, processing] }), true);
+  assert.equal(isUnfinished({ line: { ...line, status: "processing" }, transactions: [] }), true);
+});

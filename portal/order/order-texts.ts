@@ -1,0 +1,135 @@
+/**
+ * An order in words: its totals and transactions, and its timeline, in which steps of the order and
+ * attempts to deliver callbacks are one list.
+ */
+import type { Messages } from "../language/english.ts";
+import { wordIn } from "../language/timeline.ts";
+import type { OutputOf } from "../shell/call.ts";
+
+export type OrderDetail = OutputOf<"GET /orders/:order">;
+export type Field = { readonly name: string; readonly value: string };
+type Entry = OrderDetail["timeline"][number];
+
+export type Step = Pick<Entry, "at" | "messages" | "seen" | "rules"> & {
+  readonly title: string;
+  readonly facts: readonly (readonly [name: string, value: string])[];
+};
+
+type Stated = { readonly status: string };
+type Statuses = { readonly line: Stated; readonly transactions: readonly Stated[] };
+
+export function isUnfinished(detail: Statuses | undefined): boolean {
+  if (detail === undefined) return false;
+  return [detail.line, ...detail.transactions].some(({ status }) => status === "processing");
+}
+
+/** The first step on top. */
+export function timelineOf(
+  detail: Pick<OrderDetail, "timeline" | "callbacks">,
+  messages: Messages,
+): readonly Step[] {
+  return [
+    ...detail.timeline.map((entry) => showEntry(entry, messages)),
+    ...attemptsOf(detail, messages),
+  ].toSorted((one, other) => one.at - other.at);
+}
+
+function showEntry({ event, facts, ...entry }: Entry, messages: Messages): Step {
+  // The table of facts has every name that the gateway sends.
+  const given = Object.entries(facts) as [keyof Entry["facts"], string][];
+  return {
+    ...entry,
+    title: messages.events[event],
+    facts: given.map(([name, value]) => [
+      messages.factNames[name],
+      showFact(name, value, messages),
+    ]),
+  };
+}
+
+function showFact(name: keyof Entry["facts"], value: string, messages: Messages): string {
+  if (name === "reason code") return messages.reasonOf(value);
+  if (name === "gate choice") return messages.choiceOf(value);
+  if (name === "cause") return wordIn(messages.causes, value);
+  if (name === "request operation") return wordIn(messages.followUps, value);
+  if (name === "authentication status") return wordIn(messages.threedsNames, value);
+  return value;
+}
+
+function attemptsOf(
+  { callbacks }: Pick<OrderDetail, "callbacks">,
+  messages: Messages,
+): readonly Step[] {
+  const { address, duration } = messages.factNames;
+  return callbacks.flatMap(({ attempts }) =>
+    attempts.map(({ at, status, failure, url, ms }) => ({
+      at,
+      title: messages.attemptMade(String(status ?? failure ?? "")),
+      // What the address carries is shown with the callback.
+      facts: [
+        [address, url.split("?", 1).join()],
+        [duration, `${ms} ms`],
+      ],
+    })),
+  );
+}
+
+/** A rule of screening that has fired, or could not tell. */
+export function ruleOf(
+  { kind, scope, action, missing, facts }: NonNullable<Entry["rules"]>[number],
+  messages: Messages,
+): readonly [name: string, value: string] {
+  const { choices, ruleKinds } = messages.configuration;
+  const did = action === undefined ? messages.ruleMissing(missing ?? "") : wordIn(choices, action);
+  const name = `${wordIn(ruleKinds, kind)} (${messages.ruleScopes[scope]})`;
+  return [name, `${did} ${facts}`.trim()];
+}
+
+/** What the merchant saw before a step. */
+export function seenBefore(steps: readonly Step[], at: number): readonly Field[] {
+  return steps.slice(0, at).findLast(({ seen }) => seen !== undefined)?.seen ?? [];
+}
+
+/** Whether the merchant sees it since this step; the first reply is no news. */
+export function isNews({ name, value }: Field, before: readonly Field[]): boolean {
+  return before.length > 0 && before.find((field) => field.name === name)?.value !== value;
+}
+
+/** The time since the step before, which shows where an order has waited. */
+export function gapOf(ms: number): string {
+  if (ms < 1_000) return `+${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 60_000) return `+${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `+${Math.round(ms / 60_000)} min`;
+  return `+${Math.round(ms / 3_600_000)} h`;
+}
+
+export function totalsOf(
+  { totals }: Pick<OrderDetail, "totals">,
+  messages: Messages,
+): readonly Field[] {
+  const names = ["held", "charged", "returned", "left"] as const;
+  return names.map((name) => {
+    const { text, currency } = totals[name];
+    return { name: messages[name], value: `${text} ${currency}` };
+  });
+}
+
+/** Of a transaction. */
+export function fieldsOf(
+  { finishedAt: _, kind: __, ...rest }: OrderDetail["transactions"][number],
+  messages: Messages,
+): readonly Field[] {
+  const { status, amount, choice, reason } = rest;
+  const shown = {
+    ...rest,
+    amount: `${amount.text} ${amount.currency}`,
+    status: wordIn(messages.statuses, status),
+    ...(choice !== undefined && { choice: messages.choiceOf(choice) }),
+    ...(reason !== undefined && { reason: messages.reasonOf(reason) }),
+  };
+  const names = Object.keys(messages.transactionFields) as (keyof typeof shown)[];
+  return names.flatMap((name) => {
+    const value = shown[name];
+    return value === undefined ? [] : [{ name: messages.transactionFields[name], value }];
+  });
+}

@@ -1,0 +1,158 @@
+/** The list of orders: its address as a query, choices of filters, saved views and the export. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  configured,
+  exportedRowsMax,
+  isFiltered,
+  type OrdersInput,
+  rangeSince,
+  readOrdersQuery,
+  readParts,
+  readViews,
+  startOfDay,
+  toggle,
+  viewOf,
+  withoutFilters,
+} from "./order-query.ts";
+
+// biome-ignore format: a table
+const queries: readonly (readonly [query: string, input: OrdersInput])[] = [
+  ["",                                       {}],
+  ["search=carla%40example.com",             { search: "carla@example.com" }],
+  ["status=declined,error&type=sale",        { status: ["declined", "error"], type: ["sale"] }],
+  ["status=,&currency=&search=",             {}],
+  ["merchant=demo&after=7&row=3",            { merchant: "demo", after: "7" }],
+  ["network=VISA&gate=1&endpoint=2&stage=sale_unknown", { network: ["VISA"], gate: ["1"], endpoint: ["2"], stage: ["sale_unknown"] }],
+  ["from=yesterday&until=2030-1-1",          {}],
+];
+
+for (const [query, input] of queries) {
+  test(`the address “${query}” asks for ${JSON.stringify(input)}`, () => {
+    assert.deepEqual(readOrdersQuery(new URLSearchParams(query)), input);
+  });
+}
+
+test("a range of days begins with the first day and ends after the last, in the user's own time", () => {
+  const input = readOrdersQuery(new URLSearchParams("from=2030-01-30&until=2030-01-31"));
+
+  assert.equal(input.from, new Date(2030, 0, 30).getTime());
+  assert.equal(input.until, new Date(2030, 1, 1).getTime());
+  assert.equal(startOfDay("2030-01-31", 1), new Date("2030-02-01T00:00").getTime());
+});
+
+// biome-ignore format: a table
+const ranges = [[0, "2030-03-01"], [6, "2030-02-23"], [29, "2030-01-31"], [60, "2029-12-31"]] as const;
+
+for (const [days, from] of ranges) {
+  test(`${days} days before the first of March begin on ${from}`, () => {
+    const range = rangeSince(days, new Date(2030, 2, 1, 23, 59));
+
+    assert.deepEqual(range, { from, until: undefined });
+  });
+}
+
+test("a view is what is searched and filtered, without the page and the row", () => {
+  const query = new URLSearchParams("row=3&after=7&status=declined,error&search=a b&merchant=");
+
+  assert.equal(viewOf(query), "search=a+b&status=declined,error");
+});
+
+test("filters are cleared with the page and the row, and nothing else of the address", () => {
+  assert.ok(isFiltered(new URLSearchParams("status=declined")));
+  assert.ok(!isFiltered(new URLSearchParams("after=7&row=3&tab=keys")));
+  for (const name of ["status", "search", "from", "merchant", "after", "row"]) {
+    assert.ok(Object.hasOwn(withoutFilters, name), name);
+  }
+  assert.ok(!Object.hasOwn(withoutFilters, "tab"));
+});
+
+// biome-ignore format: a table
+const clicks = [
+  [[],         "a", false, ["a"]],
+  [["a"],      "b", false, ["a", "b"]],
+  [["a", "b"], "a", false, ["b"]],
+  [["a"],      "b", true,  ["b"]],
+  [["a"],      "a", true,  []],
+] as const;
+
+for (const [chosen, value, isSingle, expected] of clicks) {
+  const kind = isSingle ? "single" : "several";
+  test(`of [${chosen}] a click on ${value} leaves [${expected}] where ${kind} may be chosen`, () => {
+    assert.deepEqual(toggle(chosen, value, isSingle), expected);
+  });
+}
+
+test("choices are named by what people call them, and by their id without a name", () => {
+  const { endpoint, gate, merchant } = configured({
+    endpoints: [
+      { id: "1", name: "shop", currency: "EUR" },
+      { id: "2", name: "", currency: "USD" },
+    ],
+    gates: [
+      { id: "7", name: "north" },
+      { id: "8", name: "" },
+    ],
+    merchants: [
+      { login: "demo", name: "Demo Ltd" },
+      { login: "acme", name: "" },
+    ],
+    currencies: [],
+  });
+
+  const labels = [endpoint, gate, merchant].map((each) => each.map(({ label }) => label));
+  assert.deepEqual(labels, [
+    ["shop EUR", "2 USD"],
+    ["north", "8"],
+    ["Demo Ltd", "acme"],
+  ]);
+  assert.deepEqual(configured(undefined), { endpoint: [], gate: [], merchant: [] });
+});
+
+// biome-ignore format: a table
+const stored = [
+  [null,                                     []],
+  ['[{"name":"a","query":"status=error"}]',  [{ name: "a", query: "status=error" }]],
+  ['[{"name":"a"},null,7,{"query":"x"}]',    []],
+  ['{"name":"a","query":"b"}',               []],
+  ["not JSON",                               []],
+] as const;
+
+for (const [text, views] of stored) {
+  test(`of the kept views “${text}” ${views.length} can be used`, () => {
+    assert.deepEqual(readViews(text), views);
+  });
+}
+
+test("an export reads every part from the beginning, and tells how far it is", async () => {
+  const asked: OrdersInput[] = [];
+  const told: number[] = [];
+  const answers = [
+    { csv: "one", rows: 2, next: "b" },
+    { csv: "two", rows: 1, next: "c" },
+    { csv: "", rows: 0 },
+  ];
+  const read = async (input: OrdersInput) => {
+    asked.push(input);
+    return answers[asked.length - 1] ?? { csv: "", rows: 0 };
+  };
+
+  const input = { search: "x", after: "old", limit: 5 };
+  const { parts, rows } = await readParts(input, read, (count) => told.push(count));
+
+  assert.deepEqual([parts, rows, told], [["one", "two", ""], 3, [2, 3, 3]]);
+  const search = "x";
+  assert.deepEqual(asked, [{ search }, { search, after: "b" }, { search, after: "c" }]);
+});
+
+test("an export ends with the largest number of rows that a file has", async () => {
+  let count = 0;
+  const read = async () => {
+    count += 1;
+    return { csv: "", rows: exportedRowsMax / 2, next: "more" };
+  };
+
+  const { rows } = await readParts({}, read, () => undefined);
+
+  assert.deepEqual([count, rows], [2, exportedRowsMax]);
+});

@@ -1,0 +1,65 @@
+/** Refused requests: the address as a query, and what the checksum debugger takes of a request. */
+import { makeFilters, startOfDay, valuesOf } from "../orders/order-query.ts";
+import type { InputOf, OutputOf } from "../shell/call.ts";
+
+type RequestsInput = InputOf<"GET /requests">;
+type SentField = OutputOf<"GET /requests/:serial">["fields"][number];
+export type Pasted = InputOf<"POST /checksum/try">["fields"];
+type Name = keyof Pasted;
+
+const names = ["search", "operation", "code", "endpoint", "merchant", "from", "until"] as const;
+
+export const { isFiltered, withoutFilters } = makeFilters(names);
+
+export function readRequestsQuery(query: URLSearchParams): RequestsInput {
+  const text = (name: string) => query.get(name)?.trim() || undefined;
+  const [search, merchant, after] = ["search", "merchant", "after"].map(text);
+  const [from, until] = [startOfDay(text("from")), startOfDay(text("until"), 1)];
+  const lists = (["operation", "code", "endpoint"] as const).flatMap((name) => {
+    const values = valuesOf(query, name);
+    return values.length === 0 ? [] : [[name, values] as const];
+  });
+  return {
+    ...Object.fromEntries(lists),
+    ...(search && { search }),
+    ...(merchant && { merchant }),
+    ...(after && { after }),
+    ...(from !== undefined && { from }),
+    ...(until !== undefined && { until }),
+  };
+}
+
+export function hasControl(fields: readonly SentField[]): boolean {
+  return fields.some(({ name, length }) => name === "control" && length > 0);
+}
+
+/** A fault begins with the field's name. */
+export function splitFault(fault: string): readonly [field: string, what: string] {
+  const [field = "", ...rest] = fault.split(": ");
+  return [field, rest.join(": ")];
+}
+
+/** The fields of a formula, what an amount needs beside it, and the checksum. */
+export function namesIn(formula: readonly string[]): readonly Name[] {
+  const own = formula.filter((name): name is Name => name !== "{id}");
+  const currency = own.includes("amount") && !own.includes("currency") ? ["currency" as const] : [];
+  return [...own, ...currency, "control"];
+}
+
+/** Of a form or of lines, the named fields; the rest of the pasted text goes nowhere. */
+export function readPasted(text: string, names: readonly Name[]): Pasted {
+  const form = text.trim().replace(/\r?\n/g, "&");
+  const body = form.includes("?") ? (form.split("?").at(-1) ?? "") : form;
+  const sent = new URLSearchParams(body);
+  const found = names.flatMap((name) => {
+    const value = sent.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+/** Fields that were filled in and belong to the formula. */
+export function filledIn(fields: Pasted, names: readonly Name[]): Pasted {
+  const sent = names.flatMap((name) => (fields[name] ? [[name, fields[name]] as const] : []));
+  return Object.fromEntries(sent);
+}
