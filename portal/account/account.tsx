@@ -7,9 +7,10 @@ import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { OwnLogin, SecretInput } from "../sign-in/step.tsx";
 import { Authenticator } from "./authenticator.tsx";
-import { Panel, roleName } from "./panel.tsx";
+import { Panel } from "./panel.tsx";
 import { Passkeys } from "./passkeys.tsx";
 import { Sessions } from "./sessions.tsx";
+import { roleName } from "./users.ts";
 
 export function Account() {
   const messages = useMessages();

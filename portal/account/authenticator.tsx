@@ -7,6 +7,7 @@ import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { CodeInput } from "../sign-in/step.tsx";
 import { type Factors, Panel, SecretPicture, type ShownSecret } from "./panel.tsx";
+import { codeIn, hasFactor } from "./users.ts";
 import { WithPassword } from "./with-password.tsx";
 
 export function Authenticator({ factors }: { readonly factors: Factors }) {
@@ -21,7 +22,6 @@ export function Authenticator({ factors }: { readonly factors: Factors }) {
     setCodes(made.recoveryCodes);
     await refresh();
   };
-  const hasFactor = factors.totp || factors.passkeys > 0;
   return (
     <Panel title={messages.app} hint={messages.appHint}>
       <div className="panel-row">
@@ -33,7 +33,7 @@ export function Authenticator({ factors }: { readonly factors: Factors }) {
           {factors.totp ? messages.turnOff : messages.turnOn}
         </Button>
       </div>
-      {hasFactor && (
+      {hasFactor(factors) && (
         <div className="panel-row">
           <div>
             {messages.recoveryCodes} <small>{messages.codesLeft(factors.recoveryCodes)}</small>
@@ -105,7 +105,7 @@ function Scan({ shown, keep, close }: ScanProps) {
   const messages = useMessages();
   const [code, setCode] = useState("");
   const confirm = useMutation({
-    mutationFn: () => call("POST /totp/confirm", { code: code.replaceAll(" ", "") }),
+    mutationFn: () => call("POST /totp/confirm", { code: codeIn(code) }),
     onSuccess: keep,
     onError: () => setCode(""),
   });

@@ -1,14 +1,9 @@
-/** What several parts of the account share: a panel, the name of a role, the secret of an app. */
+/** What several parts of the account share: a panel, and the secret of an app. */
 import type { ReactNode } from "react";
 import { useMessages } from "../language/language.tsx";
 import type { Session } from "../shell/call.ts";
 
 export type Factors = NonNullable<Session["factors"]>;
-
-export function roleName(messages: ReturnType<typeof useMessages>, role = ""): string {
-  const names: Readonly<Record<string, string>> = messages.roles;
-  return names[role] ?? role;
-}
 
 type PanelProps = {
   readonly title: string;

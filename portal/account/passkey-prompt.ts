@@ -3,9 +3,13 @@
  * both are JSON as WebAuthn level 3 writes it.
  */
 
-/** Passkeys need TLS or this machine's own name, never a numeric address. */
 export function hasPasskeys(): boolean {
-  return typeof PublicKeyCredential === "function" && !/^[\d.]+$|:/.test(location.hostname);
+  return typeof PublicKeyCredential === "function" && mayHavePasskeys(location.hostname);
+}
+
+/** Passkeys need TLS or this machine's own name, never a numeric address. */
+export function mayHavePasskeys(hostname: string): boolean {
+  return !/^[\d.]+$|:/.test(hostname);
 }
 
 export async function makePasskey(options: object): Promise<object> {

@@ -1,6 +1,7 @@
 /** Sessions as a list: whose, with which browser, from where, and a button that ends each. */
 import { Button } from "@mantine/core";
 import { useLanguage, useMessages } from "../language/language.tsx";
+import { describeAgent } from "./users.ts";
 
 type Listed = {
   readonly id: string;
@@ -63,16 +64,4 @@ function EndButton({
       {messages.endSession}
     </Button>
   );
-}
-
-const browsers = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
-const systems = ["iPhone", "iPad", "Android", "Windows", "Mac OS X", "Linux"];
-
-/** What a person calls it; a program names itself as it likes. */
-function describeAgent(agent: string): string {
-  const browser = browsers.find((name) => agent.includes(`${name}/`));
-  const system = systems.find((name) => agent.includes(name));
-  if (browser === undefined) return agent.slice(0, 60) || "–";
-  const name = { Edg: "Edge", OPR: "Opera" }[browser] ?? browser;
-  return system === undefined ? name : `${name}, ${system.replace(" OS X", "OS")}`;
 }

@@ -5,20 +5,18 @@ import { useEffect, useRef, useState } from "react";
 import { Icon } from "../design/icons.tsx";
 import { Failed, Nothing, Refusal, SearchedTo } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
-import { call, type OutputOf } from "../shell/call.ts";
+import { call } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { changeQuery, usePlace } from "../shell/url.tsx";
-
-type Entry = OutputOf<"GET /audit">["entries"][number];
+import { type Entry, fieldsOf, readAuditQuery, verdictOf } from "./entry.ts";
 
 export function Audit() {
   const messages = useMessages();
   const { query } = usePlace();
-  const [search, after] = [query.get("search") ?? "", query.get("after") ?? ""];
+  const input = readAuditQuery(query);
   const found = useQuery({
-    queryKey: ["audit", search, after],
-    queryFn: ({ signal }) =>
-      call("GET /audit", { ...(search && { search }), ...(after && { after }) }, { signal }),
+    queryKey: ["audit", input],
+    queryFn: ({ signal }) => call("GET /audit", input, { signal }),
     placeholderData: keepPreviousData,
   });
   const next = found.data?.next;
@@ -29,14 +27,14 @@ export function Audit() {
         <span className="note">{messages.verifyHint}</span>
       </div>
       <Verification />
-      <Search text={search} />
+      <Search text={input.search ?? ""} />
       {found.error !== null && <Failed error={found.error} retry={() => void found.refetch()} />}
       {found.data === undefined && found.error === null && <Skeleton height={240} />}
       {found.data && <Entries entries={found.data.entries} isBusy={found.isPlaceholderData} />}
       <SearchedTo at={found.data?.searchedTo} />
       <div className="pages">
         <div className="space" />
-        {after !== "" && (
+        {input.after !== undefined && (
           <Button variant="default" onClick={() => changeQuery({ after: "" })}>
             {messages.newest}
           </Button>
@@ -54,7 +52,7 @@ export function Audit() {
 function Verification() {
   const messages = useMessages();
   const verify = useMutation({ mutationFn: () => call("POST /audit/verify", {}) });
-  const { data } = verify;
+  const verdict = verify.data && verdictOf(verify.data, messages);
   return (
     <div className="verification">
       <Button
@@ -66,17 +64,16 @@ function Verification() {
         {messages.verify}
       </Button>
       <Refusal text={verify.error?.message} />
-      {data && data.findings.length === 0 && (
+      {verdict?.isWhole === true && (
         <p className="success" role="status">
-          {messages.whole(data.entries)}{" "}
-          <small>{messages.proofs(data.signatures, data.outsideHeads, data.unsigned)}</small>
+          {verdict.text} <small>{verdict.note}</small>
         </p>
       )}
-      {data && data.findings.length > 0 && (
+      {verdict?.isWhole === false && (
         <div className="refusal" role="alert">
-          {messages.broken}
+          {verdict.text}
           <ul>
-            {data.findings.map((finding) => (
+            {verdict.findings.map((finding) => (
               <li key={finding}>{finding}</li>
             ))}
           </ul>
@@ -135,7 +132,7 @@ function Entries({ entries, isBusy }: EntriesProps) {
 
 function AuditEntry({ entry }: { readonly entry: Entry }) {
   const { messages, showTime } = useLanguage();
-  const { seq, at, actor, origin, action, subject, reason, before, after } = entry;
+  const { at, actor, action, subject } = entry;
   return (
     <details>
       <summary>
@@ -145,30 +142,13 @@ function AuditEntry({ entry }: { readonly entry: Entry }) {
         <span className="quiet">{actor}</span>
       </summary>
       <dl className="fields">
-        <Field name="#" text={String(seq)} />
-        <Field name={messages.fromWhere} text={origin} />
-        <Field name={messages.why} text={reason} />
-        <Field name={messages.before} text={before} />
-        <Field name={messages.after} text={after} />
+        {fieldsOf(entry, messages).map(({ name, text, isJson }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{isJson ? <pre>{text}</pre> : text}</dd>
+          </div>
+        ))}
       </dl>
     </details>
   );
-}
-
-function Field({ name, text }: { readonly name: string; readonly text: string | undefined }) {
-  if (text === undefined || text === "") return null;
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{text.startsWith("{") ? <pre>{indent(text)}</pre> : text}</dd>
-    </div>
-  );
-}
-
-function indent(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text;
-  }
 }

@@ -3,6 +3,7 @@ import { CommandButton } from "../commands/command-form.tsx";
 import { type Row, useRows } from "../commands/request.ts";
 import { LoadedPart, Mark, Section } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
+import { addressOf, filesOf } from "./gate-lines.ts";
 
 export function Directories({ mayChange }: { readonly mayChange: boolean }) {
   const messages = useConfigurationMessages();
@@ -42,15 +43,13 @@ function ServerTable({ servers, mayChange }: TableProps) {
         </tr>
       </thead>
       <tbody>
-        {servers.map(({ name = "", networks, ranges, files, url, url102 }) => (
+        {servers.map(({ name = "", networks, ranges, ...server }) => (
           <tr key={name}>
             <td>
               <b>{name}</b>
             </td>
             <td>
-              <Mark kind={files === "good" ? "approved" : "declined"}>
-                {files === "good" ? messages.good : files}
-              </Mark>
+              <Files server={server} />
             </td>
             <td className="quiet" data-name={messages.network}>
               {networks}
@@ -59,7 +58,7 @@ function ServerTable({ servers, mayChange }: TableProps) {
               {ranges}
             </td>
             <td className="wide quiet" data-name={messages.address}>
-              {url === "none" ? url102 : url}
+              {addressOf(server)}
             </td>
             {mayChange && (
               <td className="row-actions">
@@ -77,6 +76,11 @@ function ServerTable({ servers, mayChange }: TableProps) {
       </tbody>
     </table>
   );
+}
+
+function Files({ server }: { readonly server: Row }) {
+  const [colour, text] = filesOf(server, useConfigurationMessages().good);
+  return <Mark kind={colour}>{text}</Mark>;
 }
 
 /** The form begins with the settings as they are. */

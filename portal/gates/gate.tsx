@@ -8,6 +8,7 @@ import { EndpointTable } from "../merchants/endpoint-table.tsx";
 import { Settings } from "../merchants/settings.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { usePlace } from "../shell/url.tsx";
+import { currenciesOf, keyCommandsFor } from "./gate-lines.ts";
 import { GateState } from "./gates.tsx";
 
 type GateDetail = OutputOf<"GET /gates/:gate">;
@@ -49,7 +50,7 @@ function Shown({ detail, user }: { readonly detail: GateDetail; readonly user: U
           [messages.id, <code key="id">{line.id}</code>],
           [messages.dialect, line.kind],
           [messages.host, line.host],
-          [messages.currencies, line.currencies.join(", ") || messages.everyCurrency],
+          [messages.currencies, currenciesOf(line, messages.everyCurrency)],
         ]}
       />
       <div className="columns">
@@ -104,22 +105,9 @@ function MacKeys({ detail: { line, hasZoneKey }, mayChange }: KeysProps) {
       </LoadedPart>
       {mayChange && (
         <div className="row-actions start">
-          <CommandButton command="gate mac-key set" label={messages.addKey} words={words} />
-          <CommandButton command="gate mac-key zone" label={messages.setZoneKey} words={words} />
-          {hasZoneKey && (
-            <>
-              <CommandButton
-                command="gate mac-key exchange"
-                label={messages.exchangeKey}
-                words={words}
-              />
-              <CommandButton
-                command="gate mac-key drop-zone"
-                label={messages.dropZoneKey}
-                words={words}
-              />
-            </>
-          )}
+          {keyCommandsFor(hasZoneKey).map(({ command, label }) => (
+            <CommandButton key={command} command={command} label={messages[label]} words={words} />
+          ))}
         </div>
       )}
     </Section>

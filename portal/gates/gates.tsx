@@ -4,11 +4,10 @@ import { CommandButton } from "../commands/command-form.tsx";
 import { Head, Loaded, Mark } from "../design/details.tsx";
 import { Nothing } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
-import { call, type OutputOf, type User } from "../shell/call.ts";
+import { call, type User } from "../shell/call.ts";
 import { go, Link } from "../shell/url.tsx";
 import { Directories } from "./directories.tsx";
-
-export type GateLine = OutputOf<"GET /gates">["gates"][number];
+import { currenciesOf, type GateLine, hostOf, linkColour } from "./gate-lines.ts";
 
 export function Gates({ user }: { readonly user: User }) {
   const messages = useConfigurationMessages();
@@ -66,10 +65,10 @@ function GateTable({ gates }: { readonly gates: readonly GateLine[] }) {
               {gate.kind}
             </td>
             <td className="wide quiet" data-name={messages.host}>
-              {gate.host} {gate.tls ? "TLS" : ""}
+              {hostOf(gate)}
             </td>
             <td className="quiet" data-name={messages.currencies}>
-              {gate.currencies.join(", ") || messages.everyCurrency}
+              {currenciesOf(gate, messages.everyCurrency)}
             </td>
             <td className="number plain" data-name={messages.endpoints}>
               {gate.endpoints}
@@ -82,11 +81,9 @@ function GateTable({ gates }: { readonly gates: readonly GateLine[] }) {
 }
 
 export function GateState({ gate }: { readonly gate: GateLine }) {
-  const { up, wanted } = gate;
-  const kind = up === 0 ? "declined" : up < wanted ? "filtered" : "approved";
   return (
-    <Mark kind={kind}>
-      {up} / {wanted}
+    <Mark kind={linkColour(gate)}>
+      {gate.up} / {gate.wanted}
     </Mark>
   );
 }

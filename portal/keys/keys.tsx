@@ -5,6 +5,7 @@ import { Head, LoadedPart, Mark, Section } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import type { User } from "../shell/call.ts";
 import { Link } from "../shell/url.tsx";
+import { byUse, cardsOf, purposeOf, stateOf, walletKeyOf } from "./key-lines.ts";
 
 export function Keys({ user }: { readonly user: User }) {
   const messages = useConfigurationMessages();
@@ -34,12 +35,6 @@ function VaultKeys() {
   );
 }
 
-/** The newest first, and last those that are no more. */
-function byUse(one: Row, other: Row): number {
-  const age = ({ id, destroyedAt }: Row) => Number(id) - (destroyedAt === "" ? 0 : 1e9);
-  return age(other) - age(one);
-}
-
 function VaultKeyTable({ keys }: { readonly keys: readonly Row[] }) {
   const messages = useConfigurationMessages();
   return (
@@ -54,22 +49,22 @@ function VaultKeyTable({ keys }: { readonly keys: readonly Row[] }) {
         </tr>
       </thead>
       <tbody>
-        {keys.map(({ id, purpose = "", createdAt, retiredAt, destroyedAt, cards }) => (
+        {keys.map(({ id, ...row }) => (
           <tr key={id}>
             <td>
-              <b>{messages.keyPurposes[purpose] ?? purpose}</b> <small>{id}</small>
+              <b>{purposeOf(row, messages)}</b> <small>{id}</small>
             </td>
             <td>
-              <KeyState isRetired={retiredAt !== ""} isDestroyed={destroyedAt !== ""} />
+              <KeyState row={row} />
             </td>
             <td className="number plain" data-name={messages.cards}>
-              {purpose === "cards" ? cards : ""}
+              {cardsOf(row)}
             </td>
             <td className="time" data-name={messages.created}>
-              {createdAt}
+              {row["createdAt"]}
             </td>
             <td className="time" data-name={messages.destroyed}>
-              {destroyedAt}
+              {row["destroyedAt"]}
             </td>
           </tr>
         ))}
@@ -78,13 +73,9 @@ function VaultKeyTable({ keys }: { readonly keys: readonly Row[] }) {
   );
 }
 
-type StateProps = { readonly isRetired: boolean; readonly isDestroyed: boolean };
-
-function KeyState({ isRetired, isDestroyed }: StateProps) {
-  const messages = useConfigurationMessages();
-  if (isDestroyed) return <Mark kind="off">{messages.destroyed}</Mark>;
-  if (isRetired) return <Mark kind="filtered">{messages.retired}</Mark>;
-  return <Mark kind="approved">{messages.inUse}</Mark>;
+function KeyState({ row }: { readonly row: Row }) {
+  const [colour, text] = stateOf(row, useConfigurationMessages());
+  return <Mark kind={colour}>{text}</Mark>;
 }
 
 function WalletKeys() {
@@ -118,7 +109,7 @@ function WalletKeyTable({ keys }: { readonly keys: readonly Row[] }) {
         </tr>
       </thead>
       <tbody>
-        {keys.map(({ id, merchant = "", wallet = "", made, certificate, expires }) => (
+        {keys.map(({ id, merchant = "", made, ...key }) => (
           <tr key={id}>
             <td>
               <Link to={`merchants/${merchant}?tab=wallets`}>
@@ -127,12 +118,12 @@ function WalletKeyTable({ keys }: { readonly keys: readonly Row[] }) {
               <small>{id}</small>
             </td>
             <td>
-              <Mark kind={certificate === "missing" ? "filtered" : "approved"}>
-                {messages.fields[wallet] ?? wallet}
+              <Mark kind={walletKeyOf(key, messages).colour}>
+                {walletKeyOf(key, messages).name}
               </Mark>
             </td>
             <td className="wide quiet" data-name={messages.expires}>
-              {certificate === "missing" ? messages.certificates.missing : expires}
+              {walletKeyOf(key, messages).expires}
             </td>
             <td className="quiet" data-name={messages.created}>
               {made}

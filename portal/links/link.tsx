@@ -7,7 +7,8 @@ import { useConfigurationMessages, useLanguage } from "../language/language.tsx"
 import { OrderTable } from "../orders/order-table.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { Link as PortalLink, usePlace } from "../shell/url.tsx";
-import { LinkState, usesOf } from "./links.tsx";
+import { factsOf, mayEnd } from "./link-facts.ts";
+import { LinkState } from "./links.tsx";
 
 type LinkDetail = OutputOf<"GET /links/:link">;
 
@@ -25,7 +26,6 @@ function Shown({ detail, user }: { readonly detail: LinkDetail; readonly user: U
   const { showTime } = useLanguage();
   const { line, url, svg } = detail;
   const picture = `data:image/svg+xml,${encodeURIComponent(svg)}`;
-  const mayEnd = user.rights.includes("move_money") && line.state !== "closed";
   return (
     <div className="screen">
       <Head
@@ -34,22 +34,11 @@ function Shown({ detail, user }: { readonly detail: LinkDetail; readonly user: U
         state={<LinkState state={line.state} />}
       >
         <CopyButton text={url} label={messages.copyAddress} />
-        {mayEnd && (
+        {mayEnd(line, user) && (
           <CommandButton command="link close" label={messages.endLink} words={[line.link]} />
         )}
       </Head>
-      <Facts
-        facts={[
-          [messages.description, line.description],
-          [messages.merchant, line.merchant],
-          [messages.endpoint, line.endpoint],
-          [messages.uses, usesOf(line, messages.anyNumber)],
-          [messages.created, `${showTime(line.createdAt)}, ${line.createdBy}`],
-          [messages.expires, line.expiresAt === undefined ? "" : showTime(line.expiresAt)],
-          [messages.returnUrl, detail.returnUrl],
-          [messages.callbackUrl, detail.callbackUrl],
-        ]}
-      />
+      <Facts facts={factsOf(detail, messages, showTime)} />
       <div className="link-columns">
         <figure className="link-code">
           <img src={picture} alt={messages.qrCode} width={200} height={200} />

@@ -4,10 +4,9 @@ import { CommandButton } from "../commands/command-form.tsx";
 import { Head, Loaded, Mark } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
-import { call, type OutputOf, type User } from "../shell/call.ts";
+import { call, type User } from "../shell/call.ts";
 import { go, Link, usePlace } from "../shell/url.tsx";
-
-type LinkLine = OutputOf<"GET /links">["links"][number];
+import { type LinkLine, stateColours, usesOf } from "./link-facts.ts";
 
 export function Links({ user }: { readonly user: User }) {
   const messages = useConfigurationMessages();
@@ -92,14 +91,7 @@ function LinkTable({ links, isOperator }: TableProps) {
   );
 }
 
-/** Pages begin no more than the maximum; of a link for many, none is counted. */
-export function usesOf({ uses, usesMax }: LinkLine, anyNumber: string): string {
-  return usesMax === undefined ? anyNumber : `${uses} / ${usesMax}`;
-}
-
-const kinds = { open: "approved", used: "processing", expired: "filtered", closed: "off" } as const;
-
 export function LinkState({ state }: { readonly state: LinkLine["state"] }) {
   const messages = useConfigurationMessages();
-  return <Mark kind={kinds[state]}>{messages.linkStates[state]}</Mark>;
+  return <Mark kind={stateColours[state]}>{messages.linkStates[state]}</Mark>;
 }

@@ -4,6 +4,7 @@ import { OnOff } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { go, Link } from "../shell/url.tsx";
 import type { MerchantDetail } from "./settings.tsx";
+import { membersOf, termsOf } from "./terms.ts";
 
 export type EndpointLine = MerchantDetail["endpoints"][number];
 
@@ -94,7 +95,7 @@ export function GroupTable({ groups, mayChange }: GroupTableProps) {
               {id}
             </td>
             <td className="wide" data-name={messages.endpoints}>
-              {endpoints.map((each) => `${each.name} (${each.currency})`).join(", ")}
+              {membersOf(endpoints)}
             </td>
             {mayChange && (
               <td className="row-actions">
@@ -102,10 +103,7 @@ export function GroupTable({ groups, mayChange }: GroupTableProps) {
                   command="group set"
                   label={messages.change}
                   words={[id]}
-                  known={{
-                    enable: String(enabled),
-                    endpoints: endpoints.map((each) => each.id).join(","),
-                  }}
+                  known={termsOf(enabled, endpoints)}
                 />
               </td>
             )}

@@ -8,6 +8,7 @@ import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { changeQuery, Link, usePlace } from "../shell/url.tsx";
 import { Settings } from "./settings.tsx";
+import { placesOf } from "./terms.ts";
 
 type EndpointDetail = OutputOf<"GET /endpoints/:endpoint">;
 
@@ -70,7 +71,6 @@ type LineProps = { readonly line: EndpointDetail["line"] };
 
 function Gates({ line, mayChange }: LineProps & { readonly mayChange: boolean }) {
   const messages = useConfigurationMessages();
-  const places = line.gates.map(({ name, rank, weight }) => `${name}:${rank}:${weight}`);
   return (
     <Section
       title={messages.gates}
@@ -80,7 +80,7 @@ function Gates({ line, mayChange }: LineProps & { readonly mayChange: boolean })
             command="endpoint gates"
             label={messages.change}
             words={[line.id]}
-            known={{ "name:rank:weight": places.join("\n") }}
+            known={{ "name:rank:weight": placesOf(line) }}
           />
         )
       }

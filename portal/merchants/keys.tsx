@@ -3,6 +3,7 @@ import { CommandButton } from "../commands/command-form.tsx";
 import { Section } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import type { PartProps } from "./settings.tsx";
+import { keyCommandsFor } from "./terms.ts";
 
 export function Keys(props: PartProps) {
   return (
@@ -35,11 +36,8 @@ function ControlKey({ detail, user }: PartProps) {
       <p className="quiet note-line">{hasOld ? messages.oldKeyHint : messages.controlKeyHint}</p>
       <div className="row-actions start">
         {user.rights.includes("manage_keys") &&
-          keyCommands.map(([command, label, needsOld]) => (
-            <CommandButton
-              key={command}
-              {...{ command, words, label: messages[label], isOffered: needsOld === hasOld }}
-            />
+          keyCommandsFor(controlKey).map(({ label, ...rest }) => (
+            <CommandButton key={rest.command} {...rest} words={words} label={messages[label]} />
           ))}
         {user.rights.includes("reveal_secrets") && (
           <CommandButton
@@ -53,13 +51,6 @@ function ControlKey({ detail, user }: PartProps) {
     </Section>
   );
 }
-
-/** An old key has to be dropped before there is another one. */
-const keyCommands = [
-  ["merchant control-key renew", "renewKey", false],
-  ["merchant control-key set", "setKey", false],
-  ["merchant control-key drop", "dropOldKey", true],
-] as const;
 
 function OAuthKeys({ detail: { oauthKeys, line }, user }: PartProps) {
   const messages = useConfigurationMessages();

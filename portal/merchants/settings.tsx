@@ -5,6 +5,7 @@ import type { Values } from "../commands/request.ts";
 import { Section } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import type { OutputOf, User } from "../shell/call.ts";
+import { showSetting } from "./terms.ts";
 
 export type MerchantDetail = OutputOf<"GET /merchants/:login">;
 /** Of a tab. */
@@ -32,7 +33,6 @@ export function Settings({ settings, action }: SettingsProps) {
 
 function Setting({ name, value }: { readonly name: string; readonly value: string }) {
   const { choices } = useConfigurationMessages();
-  const word = value === "true" ? "on" : value === "false" ? "off" : value;
   return (
     <div>
       <dt>{useLabel(name)}</dt>
@@ -40,7 +40,7 @@ function Setting({ name, value }: { readonly name: string; readonly value: strin
         {value.startsWith("data:") ? (
           <img src={value} alt="" height={28} />
         ) : (
-          (choices[word] ?? value.replaceAll(",", ", "))
+          showSetting(value, choices)
         )}
       </dd>
     </div>

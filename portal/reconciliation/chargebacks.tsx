@@ -4,6 +4,7 @@ import { LoadedPart, Mark } from "../design/details.tsx";
 import { Nothing } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { go, Link } from "../shell/url.tsx";
+import { unrecordedIn } from "./day-lines.ts";
 
 /** `imported` is what the last import has answered: the result of each line. */
 export function Chargebacks({ imported }: { readonly imported: object }) {
@@ -27,7 +28,7 @@ export function Chargebacks({ imported }: { readonly imported: object }) {
 
 function Unrecorded({ rows = [] }: { readonly rows?: readonly Row[] }) {
   const { unrecorded, unrecordedLine, importResults } = useConfigurationMessages();
-  const left = rows.filter(({ result = "" }) => result !== "recorded" && result !== "known");
+  const left = unrecordedIn(rows);
   if (left.length === 0) return null;
   return (
     <div className="verdict" data-is="wrong" role="alert">

@@ -4,18 +4,17 @@ import { Facts, Head, Loaded, Section } from "../design/details.tsx";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 import { Link, usePlace } from "../shell/url.tsx";
+import { acquirersTotal, readDay } from "./day-lines.ts";
 import { DayState } from "./reconciliation.tsx";
 
 type Detail = OutputOf<"GET /reconciliations/:gate/:day">;
 
 export function ReconciledDay() {
   const { item: gate, query } = usePlace();
-  const day = query.get("day") ?? "";
-  const way = query.get("way") === "totals" ? "totals" : "file";
+  const input = readDay(gate, query);
   const found = useQuery({
-    queryKey: ["reconciliation", gate, day, way],
-    queryFn: ({ signal }) =>
-      call("GET /reconciliations/:gate/:day", { gate, day, way }, { signal }),
+    queryKey: ["reconciliation", input],
+    queryFn: ({ signal }) => call("GET /reconciliations/:gate/:day", input, { signal }),
   });
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
 }
@@ -115,17 +114,20 @@ function Totals({ totals }: Pick<Detail, "totals">) {
               {total.here} <small>× {total.countHere}</small>
             </td>
             <td className="number plain">
-              {total.there === undefined ? (
-                (total.balance ?? "–")
-              ) : (
-                <>
-                  {total.there} <small>× {total.countThere}</small>
-                </>
-              )}
+              <AcquirersTotal {...acquirersTotal(total)} />
             </td>
           </tr>
         ))}
       </tbody>
     </table>
+  );
+}
+
+function AcquirersTotal({ sum, count }: ReturnType<typeof acquirersTotal>) {
+  if (count === undefined) return sum;
+  return (
+    <>
+      {sum} <small>× {count}</small>
+    </>
   );
 }

@@ -5,11 +5,10 @@ import { CommandButton } from "../commands/command-form.tsx";
 import { Head, Loaded, Mark, Tabs } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
-import { call, type OutputOf } from "../shell/call.ts";
+import { call } from "../shell/call.ts";
 import { go, Link, usePlace } from "../shell/url.tsx";
 import { Chargebacks } from "./chargebacks.tsx";
-
-type Line = OutputOf<"GET /reconciliations">["reconciliations"][number];
+import { addressOf, type DayLine, stateOf } from "./day-lines.ts";
 
 export function Reconciliation() {
   const messages = useConfigurationMessages();
@@ -66,7 +65,7 @@ function Days() {
   );
 }
 
-function DayTable({ days }: { readonly days: readonly Line[] }) {
+function DayTable({ days }: { readonly days: readonly DayLine[] }) {
   const messages = useConfigurationMessages();
   const { showTime } = useLanguage();
   return (
@@ -83,7 +82,7 @@ function DayTable({ days }: { readonly days: readonly Line[] }) {
       </thead>
       <tbody>
         {days.map((line) => {
-          const to = `reconciliation/${line.gate}?day=${line.day}&way=${line.way}`;
+          const to = addressOf(line);
           return (
             <tr key={to} onClick={() => go(to)}>
               <td>
@@ -114,9 +113,7 @@ function DayTable({ days }: { readonly days: readonly Line[] }) {
   );
 }
 
-export function DayState({ line }: { readonly line: Line }) {
-  const messages = useConfigurationMessages();
-  if (line.agrees) return <Mark kind="approved">{messages.agrees}</Mark>;
-  const text = line.differences === 0 ? messages.differs : messages.differences(line.differences);
-  return <Mark kind="declined">{text}</Mark>;
+export function DayState({ line }: { readonly line: DayLine }) {
+  const [colour, text] = stateOf(line, useConfigurationMessages());
+  return <Mark kind={colour}>{text}</Mark>;
 }

@@ -3,10 +3,9 @@ import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Failed, Nothing } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type OutputOf } from "../shell/call.ts";
+import { call } from "../shell/call.ts";
 import { Link } from "../shell/url.tsx";
-
-type Booked = OutputOf<"GET /sandbox/ledger">["booked"][number];
+import { type Booked, comparisonOf } from "./test-payments.ts";
 
 const againEveryMs = 5_000;
 
@@ -57,11 +56,10 @@ export function Ledger() {
 
 function LedgerRow({ row }: { readonly row: Booked }) {
   const messages = useMessages();
-  const { order, reference, bank, gateway, isHeld, isOpen, differs } = row;
+  const { order, reference, bank, gateway, isHeld } = row;
+  const [colour, word] = comparisonOf(row);
   const show = (money: Booked["bank"]) =>
     money === undefined ? messages.nothingBooked : `${money.text} ${money.currency}`;
-  const state = isOpen ? "processing" : differs ? "declined" : "approved";
-  const word = isOpen ? messages.open : differs ? messages.differs : messages.agrees;
   return (
     <tr>
       <td>
@@ -75,8 +73,8 @@ function LedgerRow({ row }: { readonly row: Booked }) {
         {show(gateway)} {isHeld && <small>{messages.held}</small>}
       </td>
       <td>
-        <span className="status" data-status={state}>
-          {word}
+        <span className="status" data-status={colour}>
+          {messages[word]}
         </span>
       </td>
     </tr>

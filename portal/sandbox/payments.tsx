@@ -4,22 +4,9 @@ import { useMutation } from "@tanstack/react-query";
 import { Refusal } from "../design/states.tsx";
 import { Status } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type OutputOf } from "../shell/call.ts";
+import { call } from "../shell/call.ts";
 import { Link } from "../shell/url.tsx";
-
-export type SandboxView = OutputOf<"GET /sandbox">;
-type Payment = { readonly card: string; readonly endpoint: string; readonly wallet?: boolean };
-
-/** Cards by their names in the bank's catalogue. */
-// biome-ignore format: a table
-const payments = {
-  plain:        { card: "not-enrolled",     endpoint: "plain" },
-  frictionless: { card: "frictionless",     endpoint: "secure" },
-  challenge:    { card: "challenge",        endpoint: "secure" },
-  version1:     { card: "v1-authenticated", endpoint: "secure" },
-  wallet:       { card: "not-enrolled",     endpoint: "plain", wallet: true },
-  decline:      { card: "decline-funds",    endpoint: "plain" },
-} as const satisfies Readonly<Record<string, Payment>>;
+import { endpointNamed, type Payment, payments, type SandboxView } from "./test-payments.ts";
 
 export function TestPayments({ sandbox }: { readonly sandbox: SandboxView }) {
   return (
@@ -41,7 +28,7 @@ type TestPaymentProps = {
 function TestPayment({ name, sandbox }: TestPaymentProps) {
   const messages = useMessages();
   const payment: Payment = payments[name];
-  const endpoint = sandbox.endpoints.find((each) => each.name === payment.endpoint)?.id ?? "";
+  const endpoint = endpointNamed(payment.endpoint, sandbox);
   return (
     <>
       <h2>{messages.payments[name]}</h2>

@@ -9,13 +9,11 @@ import { Cards } from "./cards.tsx";
 import { Ledger } from "./ledger.tsx";
 import { TestPayments } from "./payments.tsx";
 import { Switches } from "./switches.tsx";
-
-const views = ["testPayments", "testCards", "switches", "ledger"] as const;
+import { viewIn, views } from "./test-payments.ts";
 
 export function Sandbox() {
   const messages = useMessages();
-  const wanted = usePlace().query.get("view");
-  const view = views.find((each) => each === wanted) ?? "testPayments";
+  const view = viewIn(usePlace().query);
   const found = useQuery({
     queryKey: ["sandbox"],
     queryFn: ({ signal }) => call("GET /sandbox", {}, { signal }),

@@ -5,7 +5,7 @@ import { type FormEvent, useEffect, useState } from "react";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import type { SandboxView } from "./payments.tsx";
+import type { SandboxView } from "./test-payments.ts";
 
 type Switch = SandboxView["switches"][number];
 

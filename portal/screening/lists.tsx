@@ -6,25 +6,18 @@ import { LoadedPart, Mark } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { changeQuery, usePlace } from "../shell/url.tsx";
+import { listOptions, pageOf } from "./rules.ts";
 
 const kinds = [
   ...["card", "email", "phone", "ip", "email-domain", "bin", "purpose"],
   ...["issuer-country", "payer-country"],
 ];
-const pageRows = 100;
 
 export function Lists({ mayChange }: { readonly mayChange: boolean }) {
   const messages = useConfigurationMessages();
   const { query } = usePlace();
-  const filters = ["list", "kind"].flatMap((name) => {
-    const value = query.get(name) ?? "";
-    return value === "" ? [] : [{ name, value }];
-  });
-  const after = query.get("after") ?? "";
-  // One more than is shown tells whether there is a next page.
-  const limit = { name: "limit", value: String(pageRows + 1) };
-  const page = after === "" ? [] : [{ name: "before", value: after }];
-  const found = useRows("list show", { options: [...filters, ...page, limit] });
+  const isFirst = (query.get("after") ?? "") === "";
+  const found = useRows("list show", { options: listOptions(query) });
   return (
     <>
       <div className="inline-form">
@@ -44,12 +37,8 @@ export function Lists({ mayChange }: { readonly mayChange: boolean }) {
             <Nothing title={messages.noEntries} hint={messages.noEntriesHint} />
           ) : (
             <>
-              <EntryTable rows={rows.slice(0, pageRows)} mayChange={mayChange} />
-              <Pages
-                text=""
-                next={rows.length > pageRows ? rows[pageRows - 1]?.["entry"] : undefined}
-                isFirst={after === ""}
-              />
+              <EntryTable rows={pageOf(rows).rows} mayChange={mayChange} />
+              <Pages text="" next={pageOf(rows).next} isFirst={isFirst} />
             </>
           )
         }

@@ -2,9 +2,8 @@
 import { CommandButton } from "../commands/command-form.tsx";
 import { OnOff } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
-import type { OutputOf } from "../shell/call.ts";
+import { parametersOf, placeOf, type Rule } from "./rules.ts";
 
-type Rule = OutputOf<"GET /rules">["rules"][number];
 type TableProps = { readonly rules: readonly Rule[]; readonly mayChange: boolean };
 
 export function RuleTable({ rules, mayChange }: TableProps) {
@@ -31,7 +30,7 @@ export function RuleTable({ rules, mayChange }: TableProps) {
               <OnOff isOn={rule.enabled} />
             </td>
             <td className="wide" data-name={messages.parameters}>
-              {parametersOf(rule).join(", ")}
+              {parametersOf(rule, " ").join(", ")}
             </td>
             <td className="quiet" data-name={messages.countsFor}>
               {placeOf(rule, messages.everywhere)}
@@ -49,16 +48,16 @@ export function RuleTable({ rules, mayChange }: TableProps) {
   );
 }
 
-function RuleActions({ rule: { id, enabled, parameters } }: { readonly rule: Rule }) {
+function RuleActions({ rule }: { readonly rule: Rule }) {
   const messages = useConfigurationMessages();
-  const pairs = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
+  const { id, enabled } = rule;
   return (
     <>
       <CommandButton
         command="filter change"
         label={messages.change}
         words={[id]}
-        known={{ parameters: pairs.join("\n") }}
+        known={{ parameters: parametersOf(rule, "=").join("\n") }}
       />
       <CommandButton
         command={enabled ? "filter disable" : "filter enable"}
@@ -68,12 +67,4 @@ function RuleActions({ rule: { id, enabled, parameters } }: { readonly rule: Rul
       <CommandButton command="filter remove" label={messages.remove} words={[id]} />
     </>
   );
-}
-
-function parametersOf({ parameters }: Rule): readonly string[] {
-  return Object.entries(parameters).map(([name, value]) => `${name} ${value}`);
-}
-
-function placeOf({ merchant, endpoint }: Rule, everywhere: string): string {
-  return [merchant ?? everywhere, endpoint].filter((each) => each !== undefined).join(", ");
 }

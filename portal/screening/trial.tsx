@@ -6,17 +6,7 @@ import { type FormEvent, useState } from "react";
 import { Refusal } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-
-type Counts = Readonly<Record<"orders" | "paid" | "refunded" | "chargedBack", number>>;
-/** As `gw filter try --json` prints it. */
-type Report = Readonly<Record<"all" | "blocked" | "forced" | "marked", Counts>> & {
-  readonly rules: readonly (Counts & {
-    readonly rule: string;
-    readonly kind: string;
-    readonly noData: number;
-  })[];
-  readonly notes: readonly string[];
-};
+import { type Report, reportRows, trialOptions } from "./rules.ts";
 
 export function Trial() {
   const messages = useConfigurationMessages();
@@ -24,11 +14,7 @@ export function Trial() {
   const [since, setSince] = useState("");
   const run = useMutation({
     mutationFn: async () => {
-      const options = [
-        ...(rule.trim() === "" ? [] : [{ name: "rule", value: rule.trim() }]),
-        ...(since === "" ? [] : [{ name: "since", value: `${since}T00:00:00Z` }]),
-      ];
-      const given = { name: "filter try", words: [], options };
+      const given = { name: "filter try", words: [], options: trialOptions(rule, since) };
       const { result } = await call("POST /commands/run", given);
       // The gateway's own report.
       return result as Report;
@@ -67,12 +53,6 @@ export function Trial() {
 
 function ReportTable({ report }: { readonly report: Report }) {
   const messages = useConfigurationMessages();
-  const totals = (["all", "blocked", "forced", "marked"] as const).map((name) => ({
-    ...{ key: name, name: messages.wouldHave[name], counts: report[name] },
-  }));
-  const ofRules = report.rules.map(({ rule, kind, ...counts }) => ({
-    ...{ key: `rule ${rule}`, name: `${messages.ruleKinds[kind] ?? kind} ${rule}`, counts },
-  }));
   return (
     <>
       <table className="rows still small">
@@ -86,7 +66,7 @@ function ReportTable({ report }: { readonly report: Report }) {
           </tr>
         </thead>
         <tbody>
-          {[...totals, ...ofRules].map(({ key, name, counts }) => (
+          {reportRows(report, messages).map(({ key, name, counts }) => (
             <tr key={key}>
               <td>{name}</td>
               <td className="number">{counts.orders}</td>

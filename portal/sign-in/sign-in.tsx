@@ -6,6 +6,7 @@ import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { hasPasskeys, showPasskey } from "../account/passkey-prompt.ts";
+import { codeIn } from "../account/users.ts";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { Enrolment } from "./enrolment.tsx";
@@ -74,7 +75,7 @@ function SecondFactor({ session, accept }: StepProps) {
   });
   const mayShow = (session.factors?.passkeys ?? 0) > 0 && hasPasskeys();
   const send = useMutation({
-    mutationFn: () => call("POST /sign-in/code", { code: code.replaceAll(" ", "") }),
+    mutationFn: () => call("POST /sign-in/code", { code: codeIn(code) }),
     onSuccess: accept,
     onError: () => setCode(""),
   });

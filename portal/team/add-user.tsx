@@ -5,7 +5,8 @@ import { useState } from "react";
 import { ActionForm, Dialog, ShownOnce } from "../design/dialog.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
-import { type Chosen, RoleFields, roleInput } from "./role-fields.tsx";
+import { RoleFields } from "./role-fields.tsx";
+import { firstChoice, roleInput } from "./roles.ts";
 
 type AddUserProps = { readonly user: User; readonly close: () => void };
 
@@ -13,10 +14,7 @@ export function AddUser({ user, close }: AddUserProps) {
   const messages = useMessages();
   const queries = useQueryClient();
   const [login, setLogin] = useState("");
-  const [chosen, setChosen] = useState<Chosen>({
-    role: user.merchant === undefined ? "support" : "merchant-viewer",
-    merchant: "",
-  });
+  const [chosen, setChosen] = useState(() => firstChoice(user));
   const add = useMutation({
     mutationFn: () => call("POST /users/add", { login, ...roleInput(chosen, user) }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["users"] }),

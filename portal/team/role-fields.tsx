@@ -2,19 +2,14 @@
 import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMessages } from "../language/language.tsx";
-import { call, type InputOf, type OutputOf, type User } from "../shell/call.ts";
-
-export type Listed = OutputOf<"GET /users">["users"][number];
-export type Role = InputOf<"POST /users/add">["role"];
-export type Chosen = { readonly role: Role; readonly merchant: string };
+import { call, type User } from "../shell/call.ts";
+import { type Chosen, isMerchants, type Role, rolesToGive } from "./roles.ts";
 
 type RoleFieldsProps = {
   readonly user: User;
   readonly chosen: Chosen;
   readonly choose: (chosen: Chosen) => void;
 };
-
-const isMerchants = (role: string) => role.startsWith("merchant-");
 
 export function RoleFields({ user, chosen, choose }: RoleFieldsProps) {
   const messages = useMessages();
@@ -24,10 +19,8 @@ export function RoleFields({ user, chosen, choose }: RoleFieldsProps) {
     queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
     enabled: isOperator,
   });
-  // An administrator of a merchant makes no operator.
-  const offered = (Object.keys(messages.roles) as Role[]).filter(
-    (role) => isOperator || isMerchants(role),
-  );
+  // The table of texts has every role.
+  const offered = rolesToGive(Object.keys(messages.roles) as Role[], user);
   return (
     <>
       <NativeSelect
@@ -52,10 +45,4 @@ export function RoleFields({ user, chosen, choose }: RoleFieldsProps) {
       )}
     </>
   );
-}
-
-/** As the gateway takes it: operators name the merchant, a merchant's administrator has one. */
-export function roleInput({ role, merchant }: Chosen, user: User) {
-  const isNamed = user.merchant === undefined && isMerchants(role);
-  return isNamed ? { role, merchant } : { role };
 }

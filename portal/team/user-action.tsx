@@ -5,9 +5,8 @@ import { ActionForm, Dialog } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, type User } from "../shell/call.ts";
 import { TemporaryPassword } from "./add-user.tsx";
-import { type Chosen, type Listed, RoleFields, roleInput } from "./role-fields.tsx";
-
-export type UserActionName = "role" | "password" | "factors" | "disable" | "enable";
+import { RoleFields } from "./role-fields.tsx";
+import { actionLabels, type Chosen, type Listed, roleInput, type UserActionName } from "./roles.ts";
 
 type UserActionProps = {
   readonly user: Listed;
@@ -21,13 +20,7 @@ export function UserAction({ user, action, own, close }: UserActionProps) {
   const queries = useQueryClient();
   const { login, role, merchant = "" } = user;
   const [chosen, setChosen] = useState<Chosen>({ role, merchant });
-  const labels: Readonly<Record<UserActionName, string>> = {
-    role: messages.changeRole,
-    password: messages.temporaryPassword,
-    factors: messages.resetFactors,
-    disable: messages.disable,
-    enable: messages.enable,
-  };
+  const labels = actionLabels(messages);
   const run = useMutation({
     async mutationFn() {
       if (action === "password") return call("POST /users/password/:login", { login });

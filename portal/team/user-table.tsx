@@ -1,12 +1,12 @@
 /** Users as a table, with what can be done to each; nothing to oneself. */
 import { ActionIcon, Menu } from "@mantine/core";
-import { useState } from "react";
-import { roleName } from "../account/panel.tsx";
+import { Fragment, useState } from "react";
+import { roleName, signInBy } from "../account/users.ts";
 import { Icon } from "../design/icons.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import type { User } from "../shell/call.ts";
-import type { Listed } from "./role-fields.tsx";
-import { UserAction, type UserActionName } from "./user-action.tsx";
+import { actionLabels, actionsFor, type Listed, type UserActionName } from "./roles.ts";
+import { UserAction } from "./user-action.tsx";
 
 type UserTableProps = { readonly users: readonly Listed[]; readonly own: User };
 
@@ -51,12 +51,7 @@ type UserRowProps = {
 
 function UserRow({ user, own, ask }: UserRowProps) {
   const { messages, showTime } = useLanguage();
-  const { password, totp, passkeys } = user;
-  const factors = [
-    messages.passwords[password],
-    ...(totp ? [messages.withApp] : []),
-    ...(passkeys > 0 ? [messages.withPasskeys(passkeys)] : []),
-  ];
+  const actions = actionsFor(user, own);
   return (
     <tr>
       <td>
@@ -64,7 +59,7 @@ function UserRow({ user, own, ask }: UserRowProps) {
       </td>
       <td>{roleName(messages, user.role)}</td>
       {own.merchant === undefined && <td className="minor">{user.merchant}</td>}
-      <td className="minor">{factors.join(" + ")}</td>
+      <td className="minor">{signInBy(user, messages)}</td>
       <td className="minor quiet">
         {user.seenAt === undefined ? messages.never : showTime(user.seenAt)}
       </td>
@@ -73,13 +68,18 @@ function UserRow({ user, own, ask }: UserRowProps) {
           {user.enabled ? messages.enabled : messages.disabled}
         </span>
       </td>
-      <td className="tools">{user.login !== own.login && <Tools user={user} ask={ask} />}</td>
+      <td className="tools">
+        {actions.length > 0 && <Tools user={user} actions={actions} ask={ask} />}
+      </td>
     </tr>
   );
 }
 
-function Tools({ user, ask }: Omit<UserRowProps, "own">) {
+type ToolsProps = Omit<UserRowProps, "own"> & { readonly actions: readonly UserActionName[] };
+
+function Tools({ user, actions, ask }: ToolsProps) {
   const messages = useMessages();
+  const labels = actionLabels(messages);
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -88,13 +88,12 @@ function Tools({ user, ask }: Omit<UserRowProps, "own">) {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => ask("role")}>{messages.changeRole}</Menu.Item>
-        <Menu.Item onClick={() => ask("password")}>{messages.temporaryPassword}</Menu.Item>
-        <Menu.Item onClick={() => ask("factors")}>{messages.resetFactors}</Menu.Item>
-        <Menu.Divider />
-        <Menu.Item onClick={() => ask(user.enabled ? "disable" : "enable")}>
-          {user.enabled ? messages.disable : messages.enable}
-        </Menu.Item>
+        {actions.map((action) => (
+          <Fragment key={action}>
+            {(action === "disable" || action === "enable") && <Menu.Divider />}
+            <Menu.Item onClick={() => ask(action)}>{labels[action]}</Menu.Item>
+          </Fragment>
+        ))}
       </Menu.Dropdown>
     </Menu>
   );

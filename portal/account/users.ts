@@ -1,0 +1,46 @@
+/** Users and their sessions in words: roles, ways to sign in, browsers; and codes as typed. */
+import type { Messages } from "../language/english.ts";
+import type { OutputOf, Session } from "../shell/call.ts";
+
+type Listed = OutputOf<"GET /users">["users"][number];
+
+/** A role that this portal does not know is shown as it is. */
+export function roleName(messages: Pick<Messages, "roles">, role = ""): string {
+  const names: Readonly<Record<string, string>> = messages.roles;
+  return names[role] ?? role;
+}
+
+/** What a user shows to sign in. */
+export function signInBy(
+  { password, totp, passkeys }: Pick<Listed, "password" | "totp" | "passkeys">,
+  messages: Pick<Messages, "passwords" | "withApp" | "withPasskeys">,
+): string {
+  const factors = [
+    messages.passwords[password],
+    ...(totp ? [messages.withApp] : []),
+    ...(passkeys > 0 ? [messages.withPasskeys(passkeys)] : []),
+  ];
+  return factors.join(" + ");
+}
+
+/** Recovery codes replace a second factor, so there are none without one. */
+export function hasFactor({ totp, passkeys }: NonNullable<Session["factors"]>): boolean {
+  return totp || passkeys > 0;
+}
+
+/** Apps and lists show codes in groups. */
+export function codeIn(typed: string): string {
+  return typed.replaceAll(" ", "");
+}
+
+const browsers = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
+const systems = ["iPhone", "iPad", "Android", "Windows", "Mac OS X", "Linux"];
+
+/** What a person calls it; a program names itself as it likes. */
+export function describeAgent(agent: string): string {
+  const browser = browsers.find((name) => agent.includes(`${name}/`));
+  const system = systems.find((name) => agent.includes(name));
+  if (browser === undefined) return agent.slice(0, 60) || "–";
+  const name = { Edg: "Edge", OPR: "Opera" }[browser] ?? browser;
+  return system === undefined ? name : `${name}, ${system.replace(" OS X", "OS")}`;
+}

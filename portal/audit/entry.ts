@@ -1,0 +1,48 @@
+/** The audit: what its address asks for, the fields of an entry, and the verdict of a proof. */
+import type { Messages } from "../language/english.ts";
+import type { InputOf, OutputOf } from "../shell/call.ts";
+
+export type Entry = OutputOf<"GET /audit">["entries"][number];
+type Proof = OutputOf<"POST /audit/verify">;
+
+export function readAuditQuery(query: URLSearchParams): InputOf<"GET /audit"> {
+  const [search, after] = [query.get("search"), query.get("after")];
+  return { ...(search && { search }), ...(after && { after }) };
+}
+
+type Field = { readonly name: string; readonly text: string; readonly isJson: boolean };
+type FieldTexts = Pick<Messages, "fromWhere" | "why" | "before" | "after">;
+
+/** Nothing of a field that is empty; settings before and after are indented. */
+export function fieldsOf(entry: Entry, messages: FieldTexts): readonly Field[] {
+  const { seq, origin, reason, before, after } = entry;
+  const named: readonly (readonly [name: string, text: string | undefined])[] = [
+    ["#", String(seq)],
+    [messages.fromWhere, origin],
+    [messages.why, reason],
+    [messages.before, before],
+    [messages.after, after],
+  ];
+  return named.flatMap(([name, text = ""]) => {
+    const isJson = text.startsWith("{");
+    return text === "" ? [] : [{ name, text: isJson ? indent(text) : text, isJson }];
+  });
+}
+
+function indent(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}
+
+type ProofTexts = Pick<Messages, "whole" | "broken" | "proofs">;
+
+/** The audit is whole only when nothing at all was found. */
+export function verdictOf(proof: Proof, messages: ProofTexts) {
+  const { findings, entries, signatures, outsideHeads, unsigned } = proof;
+  if (findings.length > 0) return { isWhole: false, text: messages.broken, note: "", findings };
+  const note = messages.proofs(signatures, outsideHeads, unsigned);
+  return { isWhole: true, text: messages.whole(entries), note, findings };
+}

@@ -1,0 +1,55 @@
+/** The colours of `portal.css`: text is readable on its ground, by day and by night. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const css = readFileSync(join(import.meta.dirname, "portal.css"), "utf8");
+
+/** The variables of each theme; the dark one keeps what it does not change. */
+const [light = {}, dark = {}] = [...css.matchAll(/^:root\[data-mantine[^{]*\{([^}]*)\}/gm)].map(
+  ([, body = ""]): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      [...body.matchAll(/--([\w-]+): (#\w+);/g)].map(([, name, value]) => [name, value]),
+    ),
+);
+
+/** As WCAG 2 computes it. */
+function luminance(colour: string): number {
+  const hex = colour.length === 4 ? colour.replaceAll(/[0-9a-f]/g, "$&$&") : colour;
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5]
+    .map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function contrast(one: string, other: string): number {
+  const [dim = 0, bright = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (bright + 0.05) / (dim + 0.05);
+}
+
+// biome-ignore format: a table
+const pairs = [
+  ...["ground", "side", "raised", "hover", "chosen"].flatMap((on) => [["ink", on], ["quiet", on], ["accent-ink", on]]),
+  ...["approved", "declined", "filtered", "processing"].flatMap((state) => [[state, `${state}-ground`], [state, "ground"], [state, "raised"]]),
+  ["mantine-color-placeholder", "raised"],
+];
+
+for (const [name, theme] of [
+  ["light", light],
+  ["dark", { ...light, ...dark }],
+] as const) {
+  test(`every text of the ${name} theme has the contrast that WCAG AA asks for`, () => {
+    const faint = pairs.flatMap(([text = "", ground = ""]) => {
+      const ratio = contrast(theme[text] ?? "#000", theme[ground] ?? "#000");
+      return ratio >= 4.5 ? [] : [`${text} on ${ground}: ${ratio.toFixed(2)}`];
+    });
+
+    assert.deepEqual(faint, []);
+  });
+}
+
+test("the measure of contrast is that of WCAG", () => {
+  assert.equal(contrast("#000", "#fff"), 21);
+  assert.ok(Math.abs(contrast("#767676", "#ffffff") - 4.54) < 0.01);
+});

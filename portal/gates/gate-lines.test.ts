@@ -1,0 +1,44 @@
+/** Gates and directory servers: how their state is marked, and what can be done to their keys. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  addressOf,
+  currenciesOf,
+  filesOf,
+  hostOf,
+  keyCommandsFor,
+  linkColour,
+} from "./gate-lines.ts";
+
+// biome-ignore format: a table
+const links = [[0, 0, "declined"], [0, 2, "declined"], [1, 2, "filtered"], [2, 2, "approved"], [3, 2, "approved"]] as const;
+
+for (const [up, wanted, colour] of links) {
+  test(`a gate with ${up} of ${wanted} links is marked ${colour}`, () => {
+    assert.equal(linkColour({ up, wanted }), colour);
+  });
+}
+
+test("a gate without a list of currencies takes all", () => {
+  assert.equal(currenciesOf({ currencies: ["EUR", "USD"] }, "All"), "EUR, USD");
+  assert.equal(currenciesOf({ currencies: [] }, "All"), "All");
+});
+
+test("a host that is spoken to in the clear is not marked with TLS", () => {
+  assert.equal(hostOf({ host: "10.0.0.1:5000", tls: true }), "10.0.0.1:5000 TLS");
+  assert.equal(hostOf({ host: "10.0.0.1:5000", tls: false }), "10.0.0.1:5000");
+});
+
+test("a directory server tells what is wrong with its files, and its address of either version", () => {
+  assert.deepEqual(filesOf({ files: "good" }, "Gut"), ["approved", "Gut"]);
+  assert.deepEqual(filesOf({ files: "expired" }, "Gut"), ["declined", "expired"]);
+  assert.equal(addressOf({ url: "https://ds", url102: "https://old" }), "https://ds");
+  assert.equal(addressOf({ url: "none", url102: "https://old" }), "https://old");
+});
+
+test("the next key is asked for, and the zone key dropped, only where there is a zone key", () => {
+  const labels = (hasZoneKey: boolean) => keyCommandsFor(hasZoneKey).map(({ label }) => label);
+
+  assert.deepEqual(labels(false), ["addKey", "setZoneKey"]);
+  assert.deepEqual(labels(true), ["addKey", "setZoneKey", "exchangeKey", "dropZoneKey"]);
+});

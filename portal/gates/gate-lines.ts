@@ -1,0 +1,46 @@
+/** Gates and directory servers as their tables show them. */
+import type { Row } from "../commands/request.ts";
+import type { OutputOf } from "../shell/call.ts";
+
+export type GateLine = OutputOf<"GET /gates">["gates"][number];
+type Colour = "approved" | "filtered" | "declined";
+
+/** No link is an alarm, and fewer than wanted a warning. */
+export function linkColour({ up, wanted }: Pick<GateLine, "up" | "wanted">): Colour {
+  return up === 0 ? "declined" : up < wanted ? "filtered" : "approved";
+}
+
+export function currenciesOf(
+  { currencies }: Pick<GateLine, "currencies">,
+  everyCurrency: string,
+): string {
+  return currencies.join(", ") || everyCurrency;
+}
+
+export function hostOf({ host, tls }: Pick<GateLine, "host" | "tls">): string {
+  return tls ? `${host} TLS` : host;
+}
+
+/** Whether a directory server's certificates can be used, or what is wrong with them. */
+export function filesOf({ files = "" }: Row, good: string): readonly [Colour, text: string] {
+  return files === "good" ? ["approved", good] : ["declined", files];
+}
+
+/** Of EMV 3-D Secure; of 1.0.2 for a server that has no other. */
+export function addressOf({ url = "", url102 = "" }: Row): string {
+  return url === "none" ? url102 : url;
+}
+
+/** Keys can be asked of the host once there is a zone key that protects them. */
+export function keyCommandsFor(hasZoneKey: boolean) {
+  return [
+    { command: "gate mac-key set", label: "addKey" },
+    { command: "gate mac-key zone", label: "setZoneKey" },
+    ...(hasZoneKey ? withZoneKey : []),
+  ] as const;
+}
+
+const withZoneKey = [
+  { command: "gate mac-key exchange", label: "exchangeKey" },
+  { command: "gate mac-key drop-zone", label: "dropZoneKey" },
+] as const;

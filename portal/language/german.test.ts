@@ -1,0 +1,116 @@
+/** German against English: the same texts, none left out and none left English. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { english } from "./english.ts";
+import { german } from "./german.ts";
+
+/** Functions of codes and not of counts have tests of their own. */
+const ofCodes = ["reasonOf", "refusalOf", "choiceOf", "message"];
+
+type Leaf = { readonly path: string; readonly text: string };
+
+/** Every text by its path; a text with gaps is made with one count, with several, and with names. */
+function textsIn(table: object, path = ""): readonly Leaf[] {
+  return Object.entries(table).flatMap(([name, value]): readonly Leaf[] => {
+    const at = path === "" ? name : `${path} / ${name}`;
+    if (typeof value === "string") return [{ path: at, text: value }];
+    if (typeof value !== "function") return textsIn(value, at);
+    if (ofCodes.includes(name)) return [];
+    return [1, 7].map((count) => ({
+      path: `${at} (${count})`,
+      text: String(value(count, count, count)),
+    }));
+  });
+}
+
+/** English help texts are those of `gw` itself, so only German has a table of them. */
+const { commandTexts, ...germanConfiguration } = german.configuration;
+const { commandTexts: _, ...englishConfiguration } = english.configuration;
+const inEnglish = textsIn({ ...english, configuration: englishConfiguration });
+const inGerman = textsIn({ ...german, configuration: germanConfiguration });
+
+test("German has every text that English has, and no other", () => {
+  const paths = (texts: readonly Leaf[]) => texts.map(({ path }) => path).sort();
+
+  assert.deepEqual(paths(inGerman), paths(inEnglish));
+});
+
+test("no text is empty, in either language, nor has a gap that nothing fills", () => {
+  const faults = [...inEnglish, ...inGerman].filter(
+    ({ text }) => text.trim() === "" || /undefined|\[object|NaN/.test(text),
+  );
+
+  assert.deepEqual(faults, []);
+});
+
+test("one of something is told otherwise than seven wherever English does so", () => {
+  const unnumbered = (texts: readonly Leaf[]) =>
+    new Map(texts.map(({ path, text }) => [path, text.replaceAll(/[17]/g, "#")]));
+  const differs = (texts: ReadonlyMap<string, string>, path: string) =>
+    texts.get(path) !== texts.get(path.replace("(1)", "(7)"));
+  const [first, second] = [unnumbered(inEnglish), unnumbered(inGerman)];
+  const counted = [...first.keys()].filter((path) => path.endsWith("(1)") && differs(first, path));
+
+  // German has one word for one and many of these.
+  const alike = counted.filter((path) => !differs(second, path));
+  assert.ok(counted.length > 5);
+  assert.deepEqual(alike, []);
+});
+
+/** Words that no German text has; the names of fields and protocols have none of them. */
+const englishWord =
+  /(^|[ (])(the|of|or|and|is|are|not|with|for|from|this|that|default|which|when)([ ,.:;)]|$)/i;
+
+test("no German text has an English word in it", () => {
+  const texts = [...inGerman, ...textsIn(commandTexts, "commandTexts")];
+
+  const left = texts.filter(({ text }) => englishWord.test(text.replaceAll(/“[^”]*”/g, "")));
+  assert.ok(inEnglish.filter(({ text }) => englishWord.test(text)).length > 100);
+  assert.deepEqual(left, []);
+});
+
+test("a sentence of more than three words is never the same in both languages", () => {
+  const known = new Map(inEnglish.map(({ path, text }) => [path, text]));
+
+  const same = inGerman.filter(
+    ({ path, text }) => known.get(path) === text && text.split(" ").length > 3,
+  );
+  assert.deepEqual(same, []);
+});
+
+// biome-ignore format: a table
+const refusals = [
+  ["wrong_credentials",  "The login or the password is wrong.",  "Benutzername oder Passwort ist falsch."],
+  ["insufficient_funds", "Too little money.",                    "Deckung reicht nicht"],
+  // The gateway's sentence says which field it is.
+  ["invalid_input",      "amount: takes a number",               "Eine Angabe passt nicht. (amount: takes a number)"],
+  ["brand_new",          "Something new.",                       "Something new."],
+  ["constructor",        "Something new.",                       "Something new."],
+] as const;
+
+for (const [code, sentence, text] of refusals) {
+  test(`the refusal ${code} reads “${text}” in German and stays the gateway's own in English`, () => {
+    assert.equal(german.refusalOf(code, sentence), text);
+    assert.equal(english.refusalOf(code, sentence), sentence);
+  });
+}
+
+// biome-ignore format: a table
+const choices = [
+  ["only gate",                                                  "einziges Gate"],
+  ["rank 2, because north was tried before and south does not take EUR", "Rang 2, denn north wurde schon versucht und south nimmt EUR nicht"],
+  ["rank 1, though none was ready",                              "Rang 1, obwohl keines bereit war"],
+  ["weight 3 of 4, because north does not take so much",         "Gewicht 3 von 4, denn north nimmt so viel nicht"],
+] as const;
+
+for (const [choice, text] of choices) {
+  test(`why a gate was chosen, “${choice}”, reads “${text}”`, () => {
+    assert.equal(german.choiceOf(choice), text);
+    assert.equal(english.choiceOf(choice), choice);
+  });
+}
+
+test("codes without words of their own are read as words", () => {
+  assert.equal(english.reasonOf("authentication_3ds_failed"), "Authentication 3-D Secure failed");
+  assert.equal(german.reasonOf("brand_new_code"), "Brand new code");
+});

@@ -1,0 +1,46 @@
+/** Settings of a merchant as they are read, and as the forms that change them begin. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { german } from "../language/german.ts";
+import { keyCommandsFor, membersOf, placesOf, showSetting, termsOf } from "./terms.ts";
+
+// biome-ignore format: a table
+const settings = [
+  ["true", "An"], ["false", "Aus"], ["when_possible", "Wenn möglich"], ["USD,EUR", "USD, EUR"], ["Pottery", "Pottery"], ["", ""],
+] as const;
+
+for (const [value, shown] of settings) {
+  test(`the setting “${value}” reads “${shown}” in German`, () => {
+    assert.equal(showSetting(value, german.configuration.choices), shown);
+  });
+}
+
+test("the gates of an endpoint stand in its form as the command takes them", () => {
+  const gates = [
+    { name: "north", rank: 1, weight: 3 },
+    { name: "sandbox", rank: 2, weight: 1 },
+  ];
+
+  assert.equal(placesOf({ gates }), "north:1:3\nsandbox:2:1");
+  assert.equal(placesOf({ gates: [] }), "");
+});
+
+test("a group is shown by its endpoints' currencies, and changed by their ids", () => {
+  const endpoints = [
+    { id: "3", name: "shop", currency: "EUR" },
+    { id: "4", name: "shop", currency: "USD" },
+  ];
+
+  assert.equal(membersOf(endpoints), "shop (EUR), shop (USD)");
+  assert.deepEqual(termsOf(false, endpoints), { enable: "false", endpoints: "3,4" });
+});
+
+test("a control key is renewed or set unless an old one has to be dropped first", () => {
+  const offered = (oldLastUsed?: string) =>
+    keyCommandsFor(oldLastUsed === undefined ? {} : { oldLastUsed })
+      .filter(({ isOffered }) => isOffered)
+      .map(({ label }) => label);
+
+  assert.deepEqual(offered(), ["renewKey", "setKey"]);
+  assert.deepEqual(offered("never"), ["dropOldKey"]);
+});

@@ -1,0 +1,45 @@
+/** A merchant's settings, endpoints and keys as their screens and forms show them. */
+import type { Row } from "../commands/request.ts";
+import type { OutputOf } from "../shell/call.ts";
+
+type Detail = OutputOf<"GET /merchants/:login">;
+type Endpoint = Detail["endpoints"][number];
+type Member = Pick<Endpoint, "id" | "name" | "currency">;
+
+/** As the user reads it: switches and choices by their words, lists with spaces. */
+export function showSetting(value: string, choices: Row): string {
+  const word = value === "true" ? "on" : value === "false" ? "off" : value;
+  return choices[word] ?? value.replaceAll(",", ", ");
+}
+
+/** The gates of an endpoint as its form takes them, one in each line. */
+export function placesOf({ gates }: Pick<Endpoint, "gates">): string {
+  return gates.map(({ name, rank, weight }) => `${name}:${rank}:${weight}`).join("\n");
+}
+
+/** The endpoints of a group, which chooses among them by currency. */
+export function membersOf(endpoints: readonly Member[]): string {
+  return endpoints.map(({ name, currency }) => `${name} (${currency})`).join(", ");
+}
+
+/** A group as the form that changes it begins. */
+export function termsOf(enabled: boolean, endpoints: readonly Member[]) {
+  return {
+    enable: String(enabled),
+    endpoints: endpoints.map(({ id }) => id).join(","),
+  };
+}
+
+/** An old key has to be dropped before there is another one. */
+const keyCommands = [
+  ["merchant control-key renew", "renewKey", false],
+  ["merchant control-key set", "setKey", false],
+  ["merchant control-key drop", "dropOldKey", true],
+] as const;
+
+/** All of them, so that the window of one that is no longer offered can stay open. */
+export function keyCommandsFor({ oldLastUsed }: Pick<Detail["controlKey"], "oldLastUsed">) {
+  return keyCommands.map(([command, label, needsOld]) => ({
+    ...{ command, label, isOffered: needsOld === (oldLastUsed !== undefined) },
+  }));
+}

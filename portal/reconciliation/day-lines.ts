@@ -1,0 +1,44 @@
+/** Compared days and imported chargebacks as their screens show them. */
+import type { Row } from "../commands/request.ts";
+import type { ConfigurationMessages } from "../language/configuration.ts";
+import type { InputOf, OutputOf } from "../shell/call.ts";
+
+export type DayLine = OutputOf<"GET /reconciliations">["reconciliations"][number];
+type DayDetail = OutputOf<"GET /reconciliations/:gate/:day">;
+type Texts = Pick<ConfigurationMessages, "agrees" | "differs" | "differences">;
+
+/** A comparison of totals knows that a day differs, and not where. */
+export function stateOf(
+  { agrees, differences }: Pick<DayLine, "agrees" | "differences">,
+  messages: Texts,
+): readonly [colour: "approved" | "declined", text: string] {
+  if (agrees) return ["approved", messages.agrees];
+  return ["declined", differences === 0 ? messages.differs : messages.differences(differences)];
+}
+
+/** The address of a day, and what that address asks for. */
+export function addressOf({ gate, day, way }: Pick<DayLine, "gate" | "day" | "way">): string {
+  return `reconciliation/${gate}?day=${day}&way=${way}`;
+}
+
+export function readDay(
+  gate: string,
+  query: URLSearchParams,
+): InputOf<"GET /reconciliations/:gate/:day"> {
+  const way = query.get("way") === "totals" ? "totals" : "file";
+  return { gate, day: query.get("day") ?? "", way };
+}
+
+/** The acquirer's side of a total: its sum and count, or the balance that its host has told. */
+export function acquirersTotal({
+  there,
+  countThere,
+  balance,
+}: Pick<DayDetail["totals"][number], "there" | "countThere" | "balance">) {
+  return there === undefined ? { sum: balance ?? "–" } : { sum: there, count: countThere };
+}
+
+/** Lines of an import that were neither recorded nor known before. */
+export function unrecordedIn(rows: readonly Row[]): readonly Row[] {
+  return rows.filter(({ result = "" }) => result !== "recorded" && result !== "known");
+}

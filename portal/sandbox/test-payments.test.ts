@@ -1,0 +1,62 @@
+/** The sandbox: its payments against the bank's own catalogue, and what the books say. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { scenarios } from "../../sandbox-bank/scenarios.ts";
+import {
+  comparisonOf,
+  describeCard,
+  endpointFor,
+  endpointNamed,
+  payments,
+  viewIn,
+} from "./test-payments.ts";
+
+const sandbox = {
+  endpoints: [
+    { id: "3", name: "plain", currency: "USD" },
+    { id: "4", name: "secure", currency: "USD" },
+  ],
+};
+
+for (const [name, { card, endpoint }] of Object.entries(payments)) {
+  test(`the payment ${name} is with a card of the bank, at an endpoint where it does what it says`, () => {
+    const scenario = scenarios.find((each) => each.name === card);
+
+    assert.ok(scenario !== undefined, card);
+    assert.equal(endpointNamed(endpoint, sandbox), endpointFor(scenario.group, sandbox));
+  });
+}
+
+test("every card of the bank that 3-D Secure knows is tried where 3-D Secure is on", () => {
+  for (const { name, group, emv3ds, threeds102 } of scenarios) {
+    const isSecure = emv3ds !== undefined || threeds102?.kind.startsWith("enrolled");
+    if (isSecure) assert.equal(endpointFor(group, sandbox), "4", name);
+  }
+  assert.equal(endpointFor("Acquirer behaviour", sandbox), "3");
+  assert.equal(endpointNamed("missing", sandbox), "");
+});
+
+// biome-ignore format: a table
+const described = [["51", "declined with code 51"], ["N7", "declined with code N7"], ["ARes Y", "ARes Y"], ["no answer", "no answer"]] as const;
+
+test("a plain decline is told with its response code, and all else in the bank's words", () => {
+  for (const [what, text] of described) assert.equal(describeCard(what), text);
+});
+
+// biome-ignore format: a table
+const booked = [
+  [false, false, "approved",   "agrees"],
+  [false, true,  "declined",   "differs"],
+  [true,  true,  "processing", "open"],
+] as const;
+
+for (const [isOpen, differs, colour, word] of booked) {
+  test(`an order reads “${word}” when it is ${isOpen ? "open" : "ended"} and ${differs ? "differs" : "agrees"}`, () => {
+    assert.deepEqual(comparisonOf({ isOpen, differs }), [colour, word]);
+  });
+}
+
+test("the address chooses the view, and an unknown one shows the payments", () => {
+  assert.equal(viewIn(new URLSearchParams("view=ledger")), "ledger");
+  assert.equal(viewIn(new URLSearchParams("view=vault")), "testPayments");
+});
