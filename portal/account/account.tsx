@@ -1,11 +1,12 @@
 /** The user's own account: password, second factors and sessions. */
 import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { Failed, Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import { OwnLogin, SecretInput } from "../sign-in/step.tsx";
+import { submitting } from "../shell/keys.ts";
+import { OwnPassword, SecretInput } from "../sign-in/step.tsx";
 import { Authenticator } from "./authenticator.tsx";
 import { Panel } from "./panel.tsx";
 import { Passkeys } from "./passkeys.tsx";
@@ -52,19 +53,9 @@ function ChangePassword() {
     },
     onSettled: () => setCurrent(""),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    send.mutate();
-  };
   return (
-    <form className="action" onSubmit={submit}>
-      <OwnLogin />
-      <SecretInput
-        label={messages.currentPassword}
-        autoComplete="current-password"
-        value={current}
-        onChange={setCurrent}
-      />
+    <form className="action" onSubmit={submitting(() => send.mutate())}>
+      <OwnPassword label={messages.currentPassword} value={current} onChange={setCurrent} />
       <SecretInput
         label={messages.nextPassword}
         autoComplete="new-password"

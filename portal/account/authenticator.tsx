@@ -5,10 +5,9 @@ import { useState } from "react";
 import { ActionForm, Dialog, ShownOnce } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import { CodeInput } from "../sign-in/step.tsx";
+import { CodeInput, OwnPassword } from "../sign-in/step.tsx";
 import { type Factors, Panel, SecretPicture, type ShownSecret } from "./panel.tsx";
 import { codeIn, hasFactor } from "./users.ts";
-import { WithPassword } from "./with-password.tsx";
 
 export function Authenticator({ factors }: { readonly factors: Factors }) {
   const messages = useMessages();
@@ -120,6 +119,37 @@ function Scan({ shown, keep, close }: ScanProps) {
       >
         <SecretPicture shown={shown} />
         <CodeInput value={code} onChange={setCode} />
+      </ActionForm>
+    </Dialog>
+  );
+}
+
+type WithPasswordProps = {
+  readonly title: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly run: (password: string) => Promise<unknown>;
+  readonly close: () => void;
+};
+
+/** A change of what lets the user in: it asks for the password once more. */
+export function WithPassword({ title, label, hint, run, close }: WithPasswordProps) {
+  const [password, setPassword] = useState("");
+  const send = useMutation({
+    mutationFn: () => run(password),
+    onSuccess: close,
+    onError: () => setPassword(""),
+  });
+  return (
+    <Dialog title={title} close={close}>
+      <ActionForm
+        hint={hint}
+        label={label}
+        isPending={send.isPending}
+        error={send.error}
+        send={() => send.mutate()}
+      >
+        <OwnPassword value={password} onChange={setPassword} />
       </ActionForm>
     </Dialog>
   );

@@ -6,10 +6,10 @@ import { ActionForm, Dialog } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { CallError, call, type OutputOf } from "../shell/call.ts";
-import { OwnLogin, SecretInput } from "../sign-in/step.tsx";
+import { OwnPassword } from "../sign-in/step.tsx";
+import { WithPassword } from "./authenticator.tsx";
 import { Panel } from "./panel.tsx";
 import { hasPasskeys, makePasskey } from "./passkey-prompt.ts";
-import { WithPassword } from "./with-password.tsx";
 
 type Passkey = OutputOf<"GET /passkeys">["passkeys"][number];
 
@@ -113,13 +113,7 @@ function AddPasskey({ added, close }: AddPasskeyProps) {
           value={name}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
-        <OwnLogin />
-        <SecretInput
-          label={messages.passwordAgain}
-          autoComplete="current-password"
-          value={password}
-          onChange={setPassword}
-        />
+        <OwnPassword value={password} onChange={setPassword} />
       </ActionForm>
     </Dialog>
   );

@@ -6,7 +6,7 @@ import { Facts } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Failed, ScreenSkeleton } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
-import { call, type OutputOf, type User } from "../shell/call.ts";
+import { live, type OutputOf, type User } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { readId, verdictOf } from "./delivery-query.ts";
@@ -23,10 +23,7 @@ export function Callback({ user }: { readonly user: User }) {
   const { order, sequence } = readId(item);
   const found = useQuery({
     queryKey: ["callbacks", "one", order, sequence],
-    queryFn: ({ signal, client, queryKey }) => {
-      const isPoll = client.getQueryData(queryKey) !== undefined;
-      return call("GET /callbacks/:order/:sequence", { order, sequence }, { signal, isPoll });
-    },
+    queryFn: (context) => live("GET /callbacks/:order/:sequence", { order, sequence })(context),
     refetchInterval: ({ state }) => (state.data?.callback.state === "due" ? liveEveryMs : false),
   });
   // The window over the screen has its own use of the key.

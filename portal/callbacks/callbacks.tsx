@@ -5,10 +5,10 @@
 import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Failed, Nothing, Pages, SearchedTo } from "../design/states.tsx";
+import { Nothing, Pages, SearchedTo } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
-import { TableSkeleton } from "../orders/order-table.tsx";
-import { call, type User } from "../shell/call.ts";
+import { Waiting } from "../orders/order-table.tsx";
+import { live, type User } from "../shell/call.ts";
 import { rowMarks, useRowKeys } from "../shell/row-keys.ts";
 import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
 import {
@@ -33,10 +33,7 @@ export function Callbacks({ user }: { readonly user: User }) {
   const input = { ...filter, ...(after && { after }) };
   const found = useQuery({
     queryKey: ["callbacks", input],
-    queryFn: ({ signal, client, queryKey }) => {
-      const isPoll = client.getQueryData(queryKey) !== undefined;
-      return call("GET /callbacks", input, { signal, isPoll });
-    },
+    queryFn: live("GET /callbacks", input),
     placeholderData: keepPreviousData,
     refetchInterval: after === undefined ? liveEveryMs : false,
   });
@@ -55,11 +52,7 @@ export function Callbacks({ user }: { readonly user: User }) {
       </div>
       <DeliveryFilters query={query} user={user} />
       {found.data === undefined ? (
-        found.error === null ? (
-          <TableSkeleton />
-        ) : (
-          <Failed error={found.error} retry={() => void found.refetch()} />
-        )
+        <Waiting error={found.error} retry={() => void found.refetch()} />
       ) : callbacks.length === 0 ? (
         <Empty isFiltered={isFiltered(query)} />
       ) : (

@@ -1,12 +1,11 @@
 /** The filters of deliveries, in the address: state, endpoint, merchant, receiver and time. */
 import { Button, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useMessages } from "../language/language.tsx";
 import { DateFilter } from "../orders/date-filter.tsx";
 import { FilterButton } from "../orders/filter-button.tsx";
 import { ChoiceFilter } from "../orders/filters.tsx";
-import { configured } from "../orders/order-query.ts";
-import { call, type User } from "../shell/call.ts";
+import { configured, useKnown } from "../orders/order-query.ts";
+import type { User } from "../shell/call.ts";
 import { changeQuery } from "../shell/url.tsx";
 import { isFiltered, states, withoutFilters } from "./delivery-query.ts";
 
@@ -14,11 +13,7 @@ type FiltersProps = { readonly query: URLSearchParams; readonly user: User };
 
 export function DeliveryFilters({ query, user }: FiltersProps) {
   const messages = useMessages();
-  const { data: known } = useQuery({
-    queryKey: ["filters"],
-    queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
-    staleTime: 60_000,
-  });
+  const { data: known } = useKnown();
   const { endpoint, merchant } = configured(known);
   const choices = {
     state: states.map((value) => ({ value, label: messages.callbackStates[value] })),

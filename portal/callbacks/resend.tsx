@@ -5,11 +5,12 @@
 
 import { Button, Modal } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { ReasonInput } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, type InputOf } from "../shell/call.ts";
+import { submitting } from "../shell/keys.ts";
 import { maySendAgain } from "./delivery-query.ts";
 
 type Chosen = InputOf<"POST /callbacks/preview">;
@@ -52,14 +53,10 @@ function ResendForm({ filter }: { readonly filter: Chosen }) {
   });
   if (!isNamed) return <p>{messages.resendNeedsTime}</p>;
   if (run.data !== undefined) return <Progress filter={filter} {...run.data} />;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    run.mutate();
-  };
   const { count = 0, isMore = false, receivers = [] } = preview.data ?? {};
   const refusal = run.error?.message ?? preview.error?.message;
   return (
-    <form className="action" onSubmit={submit}>
+    <form className="action" onSubmit={submitting(() => run.mutate())}>
       {preview.data !== undefined && count === 0 && <p>{messages.resendNone}</p>}
       {count > 0 && (
         <section aria-label={messages.resendReceivers}>

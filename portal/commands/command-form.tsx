@@ -6,11 +6,12 @@
 
 import { Button, Modal, Skeleton } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { ReasonInput } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type InputOf } from "../shell/call.ts";
+import { submitting } from "../shell/keys.ts";
 import { Changes, Result, SentInput } from "./command-parts.tsx";
 import { CommandField } from "./field.tsx";
 import {
@@ -107,11 +108,7 @@ function CommandForm({ command, label, onDone, close, ...given }: FormProps) {
     run.reset();
   };
   const isTried = preview.data !== undefined;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isTried) run.mutate();
-    else preview.mutate();
-  };
+  const submit = submitting(() => (isTried ? run.mutate() : preview.mutate()));
   const refusal = run.error?.message ?? preview.error?.message;
   return (
     <form className="action command" onSubmit={submit}>

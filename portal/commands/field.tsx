@@ -1,9 +1,8 @@
 /** One field of a command's form, by what the command takes. */
 import { Checkbox, NativeSelect, Textarea, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { useConfigurationMessages } from "../language/language.tsx";
-import { call } from "../shell/call.ts";
+import { useKnown } from "../orders/order-query.ts";
 import { type Field, labelOf } from "./request.ts";
 
 type FieldProps = {
@@ -66,12 +65,7 @@ type Shared = { readonly label: string; readonly description: string; readonly r
 function Text({ field, text, write, ...shared }: FieldProps & Shared) {
   const id = useId();
   const known = ["gate", "endpoint", "merchant", "currency"].includes(field.name);
-  const filters = useQuery({
-    queryKey: ["filters"],
-    queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
-    staleTime: 60_000,
-    enabled: known,
-  });
+  const filters = useKnown(known);
   const { gates = [], endpoints = [], merchants = [], currencies = [] } = filters.data ?? {};
   const names: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
     gate: gates.map(({ name }) => [name, ""]),

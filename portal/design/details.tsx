@@ -71,6 +71,17 @@ export function Section({ title, action, children }: SectionProps) {
   );
 }
 
+type PlainProps = { readonly title: string; readonly children: ReactNode };
+
+export function PlainSection({ title, children }: PlainProps) {
+  return (
+    <section className="section">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
 type FactsProps = { readonly facts: readonly (readonly [name: string, value: ReactNode])[] };
 
 /** Nothing of a fact that is empty. */

@@ -1,7 +1,8 @@
 /** A window over the screen: a form with what it does, why it was refused, and one button. */
 import { Button, Modal, TextInput } from "@mantine/core";
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useMessages } from "../language/language.tsx";
+import { submitting } from "../shell/keys.ts";
 import { Icon } from "./icons.tsx";
 import { Refusal } from "./states.tsx";
 
@@ -40,12 +41,8 @@ export function ActionForm({
   send,
   children,
 }: FormProps) {
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    send();
-  };
   return (
-    <form className="action" onSubmit={submit}>
+    <form className="action" onSubmit={submitting(send)}>
       {hint !== undefined && <p className="quiet">{hint}</p>}
       {children}
       <Refusal text={error?.message} />

@@ -2,6 +2,7 @@
 import { CommandButton } from "../commands/command-form.tsx";
 import { type Row, useRows } from "../commands/request.ts";
 import { LoadedPart, Mark, Section } from "../design/details.tsx";
+import { StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { addressOf, filesOf } from "./gate-lines.ts";
 
@@ -31,50 +32,27 @@ type TableProps = { readonly servers: readonly Row[]; readonly mayChange: boolea
 function ServerTable({ servers, mayChange }: TableProps) {
   const messages = useConfigurationMessages();
   return (
-    <table className="rows stacked still">
-      <thead>
-        <tr>
-          <th>{messages.name}</th>
-          <th>{messages.files}</th>
-          <th>{messages.network}</th>
-          <th className="number">{messages.cardRanges}</th>
-          <th>{messages.address}</th>
-          {mayChange && <th aria-label={messages.does} />}
-        </tr>
-      </thead>
-      <tbody>
-        {servers.map(({ name = "", networks, ranges, ...server }) => (
-          <tr key={name}>
-            <td>
-              <b>{name}</b>
-            </td>
-            <td>
-              <Files server={server} />
-            </td>
-            <td className="quiet" data-name={messages.network}>
-              {networks}
-            </td>
-            <td className="number plain" data-name={messages.cardRanges}>
-              {ranges}
-            </td>
-            <td className="wide quiet" data-name={messages.address}>
-              {addressOf(server)}
-            </td>
-            {mayChange && (
-              <td className="row-actions">
-                <ChangeServer name={name} />
-                <CommandButton
-                  command="directory refresh"
-                  label={messages.refresh}
-                  words={[name]}
-                />
-                <CommandButton command="directory remove" label={messages.remove} words={[name]} />
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <StackedTable
+      rows={servers}
+      keyOf={({ name = "" }) => name}
+      columns={[
+        [messages.name, ({ name }) => <b>{name}</b>],
+        [messages.files, (server) => <Files server={server} />],
+        [messages.network, ({ networks }) => networks, "quiet"],
+        [messages.cardRanges, ({ ranges }) => ranges, "number plain"],
+        [messages.address, addressOf, "wide quiet"],
+      ]}
+      actions={
+        mayChange &&
+        (({ name = "" }) => (
+          <>
+            <ChangeServer name={name} />
+            <CommandButton command="directory refresh" label={messages.refresh} words={[name]} />
+            <CommandButton command="directory remove" label={messages.remove} words={[name]} />
+          </>
+        ))
+      }
+    />
   );
 }
 

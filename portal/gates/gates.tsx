@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { CommandButton } from "../commands/command-form.tsx";
 import { Head, Loaded, Mark } from "../design/details.tsx";
 import { Nothing } from "../design/states.tsx";
+import { Name, StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type User } from "../shell/call.ts";
-import { go, Link } from "../shell/url.tsx";
 import { Directories } from "./directories.tsx";
 import { currenciesOf, type GateLine, hostOf, linkColour } from "./gate-lines.ts";
 
@@ -38,45 +38,24 @@ export function Gates({ user }: { readonly user: User }) {
 function GateTable({ gates }: { readonly gates: readonly GateLine[] }) {
   const messages = useConfigurationMessages();
   return (
-    <table className="rows stacked">
-      <thead>
-        <tr>
-          <th>{messages.name}</th>
-          <th>{messages.connections}</th>
-          <th>{messages.dialect}</th>
-          <th>{messages.host}</th>
-          <th>{messages.currencies}</th>
-          <th className="number">{messages.endpoints}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {gates.map((gate) => (
-          <tr key={gate.id} onClick={() => go(`gates/${gate.name}`)}>
-            <td>
-              <Link to={`gates/${gate.name}`}>
-                <b>{gate.name}</b>
-              </Link>{" "}
-              {gate.isSandbox && <small>{messages.sandboxBank}</small>}
-            </td>
-            <td>
-              <GateState gate={gate} />
-            </td>
-            <td className="quiet" data-name={messages.dialect}>
-              {gate.kind}
-            </td>
-            <td className="wide quiet" data-name={messages.host}>
-              {hostOf(gate)}
-            </td>
-            <td className="quiet" data-name={messages.currencies}>
-              {currenciesOf(gate, messages.everyCurrency)}
-            </td>
-            <td className="number plain" data-name={messages.endpoints}>
-              {gate.endpoints}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <StackedTable
+      rows={gates}
+      keyOf={({ id }) => id}
+      opens={({ name }) => `gates/${name}`}
+      columns={[
+        [
+          messages.name,
+          ({ name, isSandbox }) => (
+            <Name name={name} to={`gates/${name}`} note={isSandbox && messages.sandboxBank} />
+          ),
+        ],
+        [messages.connections, (gate) => <GateState gate={gate} />],
+        [messages.dialect, ({ kind }) => kind, "quiet"],
+        [messages.host, hostOf, "wide quiet"],
+        [messages.currencies, (gate) => currenciesOf(gate, messages.everyCurrency), "quiet"],
+        [messages.endpoints, ({ endpoints }) => endpoints, "number plain"],
+      ]}
+    />
   );
 }
 

@@ -4,10 +4,11 @@
  */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { Mark, PlainSection } from "../design/details.tsx";
 import { Failed, ScreenSkeleton } from "../design/states.tsx";
 import { useLanguage } from "../language/language.tsx";
 import { wordIn } from "../language/timeline.ts";
-import { call, type OutputOf, type User } from "../shell/call.ts";
+import { live, type OutputOf, type User } from "../shell/call.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { Bars, Chart } from "./chart.tsx";
 import { rangeIn, ranges } from "./figures.ts";
@@ -23,10 +24,7 @@ export function Home({ user }: { readonly user: User }) {
   const range = rangeIn(query);
   const found = useQuery({
     queryKey: ["home", range],
-    queryFn: ({ signal, client, queryKey }) => {
-      const isPoll = client.getQueryData(queryKey) !== undefined;
-      return call("GET /home", { range }, { signal, isPoll });
-    },
+    queryFn: live("GET /home", { range }),
     placeholderData: keepPreviousData,
     refetchInterval: liveEveryMs,
   });
@@ -48,11 +46,11 @@ export function Home({ user }: { readonly user: User }) {
         ))}
       </nav>
       <Figures figures={found.data} />
-      <Section title={messages.ordersOverTime}>
+      <PlainSection title={messages.ordersOverTime}>
         <Chart points={found.data.series} stepMs={found.data.stepMs} />
-      </Section>
+      </PlainSection>
       <div className="columns even">
-        <Section title={messages.declinesByReason}>
+        <PlainSection title={messages.declinesByReason}>
           <Bars
             rows={found.data.reasons.map(({ reason, count }) => ({
               name: messages.reasonOf(reason),
@@ -60,15 +58,15 @@ export function Home({ user }: { readonly user: User }) {
             }))}
             nothing={messages.noDeclines}
           />
-        </Section>
-        <Section title={messages.threedsResults}>
+        </PlainSection>
+        <PlainSection title={messages.threedsResults}>
           <Bars
             rows={Object.entries(found.data.threeds).map(([name, count]) => ({
               ...{ name: wordIn(messages.threedsNames, name), count },
             }))}
             nothing={messages.noThreeds}
           />
-        </Section>
+        </PlainSection>
       </div>
       {user.merchant === undefined && <Health figures={found.data} />}
     </div>
@@ -142,7 +140,7 @@ function Figure({ name, isAlarming = false, children }: FigureProps) {
 function Health({ figures: { links, missing } }: { readonly figures: HomeFigures }) {
   const { messages } = useLanguage();
   return (
-    <Section title={messages.links}>
+    <PlainSection title={messages.links}>
       {missing.map((each) => (
         <p className="refusal" key={each}>
           {each}
@@ -152,22 +150,12 @@ function Health({ figures: { links, missing } }: { readonly figures: HomeFigures
       <ul className="links">
         {links.map(({ gate, up, wanted }) => (
           <li key={gate}>
-            <span className="status" data-status={up > 0 ? "approved" : "declined"}>
-              <span className="dot" aria-hidden="true" />
+            <Mark kind={up > 0 ? "approved" : "declined"}>
               {gate} {up}/{wanted}
-            </span>
+            </Mark>
           </li>
         ))}
       </ul>
-    </Section>
-  );
-}
-
-function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section className="section">
-      <h2>{title}</h2>
-      {children}
-    </section>
+    </PlainSection>
   );
 }

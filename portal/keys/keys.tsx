@@ -2,9 +2,9 @@
 import { CommandButton } from "../commands/command-form.tsx";
 import { type Row, useRows } from "../commands/request.ts";
 import { Head, LoadedPart, Mark, Section } from "../design/details.tsx";
+import { Name, StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import type { User } from "../shell/call.ts";
-import { Link } from "../shell/url.tsx";
 import { byUse, cardsOf, purposeOf, stateOf, walletKeyOf } from "./key-lines.ts";
 
 export function Keys({ user }: { readonly user: User }) {
@@ -38,38 +38,17 @@ function VaultKeys() {
 function VaultKeyTable({ keys }: { readonly keys: readonly Row[] }) {
   const messages = useConfigurationMessages();
   return (
-    <table className="rows stacked still">
-      <thead>
-        <tr>
-          <th>{messages.purpose}</th>
-          <th>{messages.status}</th>
-          <th className="number">{messages.cards}</th>
-          <th className="time">{messages.created}</th>
-          <th className="time">{messages.destroyed}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {keys.map(({ id, ...row }) => (
-          <tr key={id}>
-            <td>
-              <b>{purposeOf(row, messages)}</b> <small>{id}</small>
-            </td>
-            <td>
-              <KeyState row={row} />
-            </td>
-            <td className="number plain" data-name={messages.cards}>
-              {cardsOf(row)}
-            </td>
-            <td className="time" data-name={messages.created}>
-              {row["createdAt"]}
-            </td>
-            <td className="time" data-name={messages.destroyed}>
-              {row["destroyedAt"]}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <StackedTable
+      rows={keys}
+      keyOf={({ id = "" }) => id}
+      columns={[
+        [messages.purpose, (key) => <Name name={purposeOf(key, messages)} note={key["id"]} />],
+        [messages.status, (key) => <KeyState row={key} />],
+        [messages.cards, cardsOf, "number plain"],
+        [messages.created, ({ createdAt }) => createdAt, "time"],
+        [messages.destroyed, ({ destroyedAt }) => destroyedAt, "time"],
+      ]}
+    />
   );
 }
 
@@ -99,40 +78,27 @@ function WalletKeys() {
 function WalletKeyTable({ keys }: { readonly keys: readonly Row[] }) {
   const messages = useConfigurationMessages();
   return (
-    <table className="rows stacked still">
-      <thead>
-        <tr>
-          <th>{messages.merchant}</th>
-          <th>{messages.wallet}</th>
-          <th>{messages.expires}</th>
-          <th>{messages.created}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {keys.map(({ id, merchant = "", made, ...key }) => (
-          <tr key={id}>
-            <td>
-              <Link to={`merchants/${merchant}?tab=wallets`}>
-                <b>{merchant}</b>
-              </Link>{" "}
-              <small>{id}</small>
-            </td>
-            <td>
-              <Mark kind={walletKeyOf(key, messages).colour}>
-                {walletKeyOf(key, messages).name}
-              </Mark>
-            </td>
-            <td className="wide quiet" data-name={messages.expires}>
-              {walletKeyOf(key, messages).expires}
-            </td>
-            <td className="quiet" data-name={messages.created}>
-              {made}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <StackedTable
+      rows={keys}
+      keyOf={({ id = "" }) => id}
+      columns={[
+        [
+          messages.merchant,
+          ({ id, merchant }) => (
+            <Name name={merchant} to={`merchants/${merchant}?tab=wallets`} note={id} />
+          ),
+        ],
+        [messages.wallet, (key) => <WalletName row={key} />],
+        [messages.expires, (key) => walletKeyOf(key, messages).expires, "wide quiet"],
+        [messages.created, ({ made }) => made, "quiet"],
+      ]}
+    />
   );
+}
+
+function WalletName({ row }: { readonly row: Row }) {
+  const { colour, name } = walletKeyOf(row, useConfigurationMessages());
+  return <Mark kind={colour}>{name}</Mark>;
 }
 
 function DomainFiles({ mayChange }: { readonly mayChange: boolean }) {

@@ -1,11 +1,12 @@
 /** One endpoint: its settings, the gates behind it, and which of them a sale would take. */
 import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { CommandButton } from "../commands/command-form.tsx";
 import { Facts, Head, Loaded, LoadedPart, Mark, OnOff, Section } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
+import { submitting } from "../shell/keys.ts";
 import { changeQuery, Link, usePlace } from "../shell/url.tsx";
 import { Settings } from "./settings.tsx";
 import { placesOf } from "./terms.ts";
@@ -115,13 +116,12 @@ function Routing({ line }: LineProps) {
   const { query } = usePlace();
   const amount = query.get("amount") ?? "";
   const [written, setWritten] = useState(amount);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    changeQuery({ amount: written.trim() }, { replaces: true });
-  };
   return (
     <Section title={messages.routing}>
-      <form className="inline-form" onSubmit={submit}>
+      <form
+        className="inline-form"
+        onSubmit={submitting(() => changeQuery({ amount: written.trim() }, { replaces: true }))}
+      >
         <TextInput
           aria-label={messages.amountOfSale}
           placeholder={`${messages.amountOfSale} (${line.currency})`}

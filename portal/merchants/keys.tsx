@@ -1,6 +1,7 @@
 /** A merchant's keys: the control key of checksums, and public keys of OAuth signatures. */
 import { CommandButton } from "../commands/command-form.tsx";
 import { Section } from "../design/details.tsx";
+import { StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import type { PartProps } from "./settings.tsx";
 import { keyCommandsFor } from "./terms.ts";
@@ -67,42 +68,26 @@ function OAuthKeys({ detail: { oauthKeys, line }, user }: PartProps) {
       {oauthKeys.length === 0 ? (
         <p className="quiet">{messages.noOauthKeys}</p>
       ) : (
-        <table className="rows stacked still">
-          <thead>
-            <tr>
-              <th>{messages.name}</th>
-              <th>{messages.id}</th>
-              <th>{messages.size}</th>
-              <th>SHA-256</th>
-              {mayChange && <th aria-label={messages.does} />}
-            </tr>
-          </thead>
-          <tbody>
-            {oauthKeys.map(({ id, name, bits, sha256 }) => (
-              <tr key={id}>
-                <td>{name || "–"}</td>
-                <td className="mono" data-name={messages.id}>
-                  {id}
-                </td>
-                <td className="quiet" data-name={messages.size}>
-                  {bits} bit
-                </td>
-                <td className="wide mono" data-name="SHA-256">
-                  {sha256}
-                </td>
-                {mayChange && (
-                  <td className="row-actions">
-                    <CommandButton
-                      command="merchant key remove"
-                      label={messages.remove}
-                      words={[line.login, id]}
-                    />
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <StackedTable
+          rows={oauthKeys}
+          keyOf={({ id }) => id}
+          columns={[
+            [messages.name, ({ name }) => name || "–"],
+            [messages.id, ({ id }) => id, "mono"],
+            [messages.size, ({ bits }) => `${bits} bit`, "quiet"],
+            ["SHA-256", ({ sha256 }) => sha256, "wide mono"],
+          ]}
+          actions={
+            mayChange &&
+            (({ id }) => (
+              <CommandButton
+                command="merchant key remove"
+                label={messages.remove}
+                words={[line.login, id]}
+              />
+            ))
+          }
+        />
       )}
     </Section>
   );

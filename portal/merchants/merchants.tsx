@@ -5,9 +5,10 @@ import { CommandButton } from "../commands/command-form.tsx";
 import { Head, Loaded, OnOff } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
+import { Name, StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
-import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
+import { changeQuery, usePlace } from "../shell/url.tsx";
 import { MerchantPage } from "./merchant.tsx";
 
 type MerchantLine = OutputOf<"GET /merchants">["merchants"][number];
@@ -71,40 +72,22 @@ function MerchantList({ user }: { readonly user: User }) {
 function MerchantTable({ merchants }: { readonly merchants: readonly MerchantLine[] }) {
   const messages = useConfigurationMessages();
   return (
-    <table className="rows stacked">
-      <thead>
-        <tr>
-          <th>{messages.login}</th>
-          <th>{messages.status}</th>
-          <th>{messages.currencies}</th>
-          <th className="number">{messages.endpoints}</th>
-          <th>{messages.cell}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {merchants.map(({ login, name, enabled, currencies, endpoints, cell }) => (
-          <tr key={login} onClick={() => go(`merchants/${login}`)}>
-            <td>
-              <Link to={`merchants/${login}`}>
-                <b>{login}</b>
-              </Link>{" "}
-              {name !== login && <small>{name}</small>}
-            </td>
-            <td>
-              <OnOff isOn={enabled} />
-            </td>
-            <td className="wide quiet" data-name={messages.currencies}>
-              {currencies.join(", ")}
-            </td>
-            <td className="number plain" data-name={messages.endpoints}>
-              {endpoints}
-            </td>
-            <td className="quiet" data-name={messages.cell}>
-              {cell}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <StackedTable
+      rows={merchants}
+      keyOf={({ login }) => login}
+      opens={({ login }) => `merchants/${login}`}
+      columns={[
+        [
+          messages.login,
+          ({ login, name }) => (
+            <Name name={login} to={`merchants/${login}`} note={name !== login && name} />
+          ),
+        ],
+        [messages.status, ({ enabled }) => <OnOff isOn={enabled} />],
+        [messages.currencies, ({ currencies }) => currencies.join(", "), "wide quiet"],
+        [messages.endpoints, ({ endpoints }) => endpoints, "number plain"],
+        [messages.cell, ({ cell }) => cell, "quiet"],
+      ]}
+    />
   );
 }

@@ -1,6 +1,7 @@
 /** A merchant's identifiers at its customers' wallets, and the keys that wallets encrypt for. */
 import { CommandButton } from "../commands/command-form.tsx";
 import { Mark, Section } from "../design/details.tsx";
+import { Name, StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { type MerchantDetail, type PartProps, Settings } from "./settings.tsx";
 
@@ -49,47 +50,37 @@ type TableProps = { readonly keys: MerchantDetail["walletKeys"]; readonly mayCha
 
 function WalletKeyTable({ keys, mayChange }: TableProps) {
   const messages = useConfigurationMessages();
+  const { fields, certificates } = messages;
   return (
-    <table className="rows stacked still">
-      <thead>
-        <tr>
-          <th>{messages.wallet}</th>
-          <th>{messages.certificate}</th>
-          <th>{messages.expires}</th>
-          <th>{messages.created}</th>
-          {mayChange && <th aria-label={messages.does} />}
-        </tr>
-      </thead>
-      <tbody>
-        {keys.map(({ id, wallet, certificate, expiresAt, createdAt }) => (
-          <tr key={id}>
-            <td>
-              <b>{messages.fields[wallet] ?? wallet}</b> <small>{id}</small>
-            </td>
-            <td>
-              <Mark kind={certificate === "missing" ? "filtered" : "approved"}>
-                {messages.certificates[certificate]}
-              </Mark>
-            </td>
-            <td data-name={messages.expires}>{expiresAt ?? "–"}</td>
-            <td className="quiet" data-name={messages.created}>
-              {createdAt}
-            </td>
-            {mayChange && (
-              <td className="row-actions">
-                {certificate !== "none" && (
-                  <CommandButton
-                    command="wallet key certify"
-                    label={messages.addCertificate}
-                    words={[id]}
-                  />
-                )}
-                <CommandButton command="wallet key remove" label={messages.remove} words={[id]} />
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <StackedTable
+      rows={keys}
+      keyOf={({ id }) => id}
+      columns={[
+        [messages.wallet, ({ id, wallet }) => <Name name={fields[wallet] ?? wallet} note={id} />],
+        [
+          messages.certificate,
+          ({ certificate }) => (
+            <Mark kind={certificate === "missing" ? "filtered" : "approved"}>
+              {certificates[certificate]}
+            </Mark>
+          ),
+        ],
+        [messages.expires, ({ expiresAt }) => expiresAt ?? "–"],
+        [messages.created, ({ createdAt }) => createdAt, "quiet"],
+      ]}
+      actions={mayChange && ((key) => <WalletKeyActions {...key} />)}
+    />
+  );
+}
+
+function WalletKeyActions({ id, certificate }: MerchantDetail["walletKeys"][number]) {
+  const { addCertificate, remove } = useConfigurationMessages();
+  return (
+    <>
+      {certificate !== "none" && (
+        <CommandButton command="wallet key certify" label={addCertificate} words={[id]} />
+      )}
+      <CommandButton command="wallet key remove" label={remove} words={[id]} />
+    </>
   );
 }

@@ -5,12 +5,13 @@
 
 import { Button, Modal, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { ReasonInput } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { Type } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
+import { submitting } from "../shell/keys.ts";
 import {
   type Action,
   actionsFor,
@@ -110,13 +111,9 @@ function ActionForm({ action, detail, close }: FormProps) {
       close();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    run.mutate();
-  };
   const refusal = run.error?.message ?? preview.error?.message ?? whyNot(preview.data, messages);
   return (
-    <form className="action" onSubmit={submit}>
+    <form className="action" onSubmit={submitting(() => run.mutate())}>
       {isDecision(action) && <p className="quiet">{messages.decisionHints[action]}</p>}
       {(action === "capture" || action === "return") && (
         <TextInput

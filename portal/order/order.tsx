@@ -6,7 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Facts, Head, Loaded, Section } from "../design/details.tsx";
 import { Card, Status, Type } from "../design/status.tsx";
 import { useLanguage } from "../language/language.tsx";
-import { call } from "../shell/call.ts";
+import { live } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { usePlace } from "../shell/url.tsx";
 import { Actions } from "./actions.tsx";
@@ -22,10 +22,7 @@ export function Order() {
   const { item: order } = usePlace();
   const found = useQuery({
     queryKey: ["order", order],
-    queryFn: ({ signal, client, queryKey }) => {
-      const isPoll = client.getQueryData(queryKey) !== undefined;
-      return call("GET /orders/:order", { order }, { signal, isPoll });
-    },
+    queryFn: (context) => live("GET /orders/:order", { order })(context),
     refetchInterval: ({ state }) => (isUnfinished(state.data) ? liveEveryMs : false),
   });
   useKeys([["Escape", () => history.back()]]);

@@ -3,14 +3,20 @@
  * shows its values in the button, and every change is in the address at once.
  */
 import { Button, Checkbox } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { knownStatuses, knownTypes } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type User } from "../shell/call.ts";
+import type { User } from "../shell/call.ts";
 import { changeQuery } from "../shell/url.tsx";
 import { DateFilter } from "./date-filter.tsx";
 import { FilterButton } from "./filter-button.tsx";
-import { configured, isFiltered, toggle, valuesOf, withoutFilters } from "./order-query.ts";
+import {
+  configured,
+  isFiltered,
+  toggle,
+  useKnown,
+  valuesOf,
+  withoutFilters,
+} from "./order-query.ts";
 
 type FiltersProps = { readonly query: URLSearchParams; readonly user: User };
 type Choice = { readonly value: string; readonly label: string };
@@ -29,11 +35,7 @@ const stages = [
 
 export function Filters({ query, user }: FiltersProps) {
   const messages = useMessages();
-  const { data: known } = useQuery({
-    queryKey: ["filters"],
-    queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
-    staleTime: 60_000,
-  });
+  const { data: known } = useKnown();
   const isOperator = user.merchant === undefined;
   const { statuses, types } = messages;
   const choices = {

@@ -2,7 +2,8 @@
  * The address of the orders screen and what it asks the gateway for: search, filters, dates and the
  * page. A date in the address is a day of the user's own calendar.
  */
-import type { InputOf, OutputOf } from "../shell/call.ts";
+import { useQuery } from "@tanstack/react-query";
+import { call, type InputOf, type OutputOf } from "../shell/call.ts";
 
 export type OrdersInput = InputOf<"GET /orders">;
 export type OrderLine = OutputOf<"GET /orders">["orders"][number];
@@ -79,6 +80,16 @@ export function rangeSince(days: number, now: Date) {
 export function toggle(chosen: readonly string[], value: string, isSingle: boolean) {
   const rest = isSingle ? [] : chosen.filter((each) => each !== value);
   return chosen.includes(value) ? rest : [...rest, value];
+}
+
+/** Endpoints, gates, merchants and currencies, which change seldom. */
+export function useKnown(enabled = true) {
+  return useQuery({
+    queryKey: ["filters"],
+    queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
+    staleTime: 60_000,
+    enabled,
+  });
 }
 
 /** What filters offer of the configuration. */

@@ -1,5 +1,6 @@
 /** The list of orders: a table at a desk, a stack of two-line rows on a phone. */
 import { Skeleton } from "@mantine/core";
+import { Failed } from "../design/states.tsx";
 import { Card, Status, Type } from "../design/status.tsx";
 import { useLanguage } from "../language/language.tsx";
 import type { User } from "../shell/call.ts";
@@ -83,7 +84,11 @@ function Row({ order, isSelected, isOperator }: RowProps) {
   );
 }
 
-export function TableSkeleton() {
+type WaitingProps = { readonly error: Error | null; readonly retry: () => void };
+
+/** In place of the rows of a list. */
+export function Waiting({ error, retry }: WaitingProps) {
+  if (error !== null) return <Failed error={error} retry={retry} />;
   return (
     <div className="waiting" aria-busy="true">
       {Array.from({ length: 12 }, (_, row) => (

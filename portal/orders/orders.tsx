@@ -4,15 +4,15 @@
  */
 import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Failed, Nothing, Pages } from "../design/states.tsx";
+import { Nothing, Pages } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type User } from "../shell/call.ts";
+import { live, type User } from "../shell/call.ts";
 import { useRowKeys } from "../shell/row-keys.ts";
 import { changeQuery, usePlace } from "../shell/url.tsx";
 import { Export } from "./export.tsx";
 import { Filters } from "./filters.tsx";
 import { isFiltered, readOrdersQuery, withoutFilters } from "./order-query.ts";
-import { OrderTable, TableSkeleton } from "./order-table.tsx";
+import { OrderTable, Waiting } from "./order-table.tsx";
 import { Search, searchField } from "./search.tsx";
 import { Views } from "./views.tsx";
 
@@ -25,11 +25,7 @@ export function Orders({ user }: { readonly user: User }) {
   const isFirstPage = input.after === undefined;
   const found = useQuery({
     queryKey: ["orders", input],
-    // What is asked for a second time was asked by the page.
-    queryFn: ({ signal, client, queryKey }) => {
-      const isPoll = client.getQueryData(queryKey) !== undefined;
-      return call("GET /orders", input, { signal, isPoll });
-    },
+    queryFn: live("GET /orders", input),
     placeholderData: keepPreviousData,
     refetchInterval: isFirstPage ? liveEveryMs : false,
   });
@@ -69,12 +65,6 @@ export function Orders({ user }: { readonly user: User }) {
       )}
     </div>
   );
-}
-
-type WaitingProps = { readonly error: Error | null; readonly retry: () => void };
-
-function Waiting({ error, retry }: WaitingProps) {
-  return error === null ? <TableSkeleton /> : <Failed error={error} retry={retry} />;
 }
 
 function Empty({ isFiltered }: { readonly isFiltered: boolean }) {

@@ -2,8 +2,8 @@
 import { type Row, useRows } from "../commands/request.ts";
 import { LoadedPart, Mark } from "../design/details.tsx";
 import { Nothing } from "../design/states.tsx";
+import { Name, StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
-import { go, Link } from "../shell/url.tsx";
 import { unrecordedIn } from "./day-lines.ts";
 
 /** `imported` is what the last import has answered: the result of each line. */
@@ -47,45 +47,27 @@ function Unrecorded({ rows = [] }: { readonly rows?: readonly Row[] }) {
 function ChargebackTable({ rows }: { readonly rows: readonly Row[] }) {
   const messages = useConfigurationMessages();
   return (
-    <table className="rows stacked">
-      <thead>
-        <tr>
-          <th>{messages.order}</th>
-          <th>{messages.stage}</th>
-          <th className="number">{messages.amount}</th>
-          <th>{messages.case}</th>
-          <th>{messages.reason}</th>
-          <th className="time">{messages.recorded}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ order = "", case: id, stage = "", amount, reason, at }) => (
-          <tr key={`${order} ${id} ${stage}`} onClick={() => go(`orders/${order}`)}>
-            <td>
-              <Link to={`orders/${order}`}>
-                <b>{order}</b>
-              </Link>
-            </td>
-            <td>
-              <Mark kind={stage === "reversed" ? "approved" : "declined"}>
-                {messages.chargebackStages[stage] ?? stage}
-              </Mark>
-            </td>
-            <td className="number" data-name={messages.amount}>
-              {amount}
-            </td>
-            <td className="quiet" data-name={messages.case}>
-              {id}
-            </td>
-            <td className="wide quiet" data-name={messages.reason}>
-              {reason || "–"}
-            </td>
-            <td className="time" data-name={messages.recorded}>
-              {at}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <StackedTable
+      rows={rows}
+      keyOf={({ order, case: id, stage }) => `${order} ${id} ${stage}`}
+      opens={({ order }) => `orders/${order}`}
+      columns={[
+        [messages.order, ({ order }) => <Name name={order} to={`orders/${order}`} />],
+        [messages.stage, ({ stage }) => <Stage stage={stage} />],
+        [messages.amount, ({ amount }) => amount, "number"],
+        [messages.case, ({ case: id }) => id, "quiet"],
+        [messages.reason, ({ reason }) => reason || "–", "wide quiet"],
+        [messages.recorded, ({ at }) => at, "time"],
+      ]}
+    />
+  );
+}
+
+function Stage({ stage = "" }: { readonly stage: string | undefined }) {
+  const { chargebackStages } = useConfigurationMessages();
+  return (
+    <Mark kind={stage === "reversed" ? "approved" : "declined"}>
+      {chargebackStages[stage] ?? stage}
+    </Mark>
   );
 }

@@ -1,6 +1,7 @@
 /** One day of a gate: totals on both sides, and every difference. */
 import { useQuery } from "@tanstack/react-query";
 import { Facts, Head, Loaded, Section } from "../design/details.tsx";
+import { StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 import { Link, usePlace } from "../shell/url.tsx";
@@ -56,40 +57,22 @@ function Shown({ detail }: { readonly detail: Detail }) {
 function Differences({ differences }: Pick<Detail, "differences">) {
   const messages = useConfigurationMessages();
   return (
-    <table className="rows stacked still">
-      <thead>
-        <tr>
-          <th>{messages.difference}</th>
-          <th>{messages.reference}</th>
-          <th>{messages.kind}</th>
-          <th className="number">{messages.here}</th>
-          <th className="number">{messages.there}</th>
-          <th>{messages.order}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {differences.map(({ kind, reference, what, here, there, order, line }) => (
-          <tr key={`${kind} ${reference} ${what} ${line}`}>
-            <td>
-              <b>{messages.differenceKinds[kind] ?? kind}</b>
-            </td>
-            <td className="mono shown">{reference}</td>
-            <td className="quiet" data-name={messages.kind}>
-              {messages.types[what as "sale"] ?? what}
-            </td>
-            <td className="number plain" data-name={messages.here}>
-              {here ?? "–"}
-            </td>
-            <td className="number plain" data-name={messages.there}>
-              {there ?? "–"}
-            </td>
-            <td className="mono shown" data-name={messages.order}>
-              {order && <Link to={`orders/${order}`}>{order}</Link>}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <StackedTable
+      rows={differences}
+      keyOf={({ kind, reference, what, line }) => `${kind} ${reference} ${what} ${line}`}
+      columns={[
+        [messages.difference, ({ kind }) => <b>{messages.differenceKinds[kind] ?? kind}</b>],
+        [messages.reference, ({ reference }) => reference, "mono shown"],
+        [messages.kind, ({ what }) => messages.types[what as "sale"] ?? what, "quiet"],
+        [messages.here, ({ here = "–" }) => here, "number plain"],
+        [messages.there, ({ there = "–" }) => there, "number plain"],
+        [
+          messages.order,
+          ({ order }) => order && <Link to={`orders/${order}`}>{order}</Link>,
+          "mono shown",
+        ],
+      ]}
+    />
   );
 }
 

@@ -4,9 +4,10 @@ import { useState } from "react";
 import { CommandButton } from "../commands/command-form.tsx";
 import { Head, Loaded, Mark, Tabs } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
+import { Name, StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import { go, Link, usePlace } from "../shell/url.tsx";
+import { usePlace } from "../shell/url.tsx";
 import { Chargebacks } from "./chargebacks.tsx";
 import { addressOf, type DayLine, stateOf } from "./day-lines.ts";
 
@@ -69,47 +70,19 @@ function DayTable({ days }: { readonly days: readonly DayLine[] }) {
   const messages = useConfigurationMessages();
   const { showTime } = useLanguage();
   return (
-    <table className="rows stacked">
-      <thead>
-        <tr>
-          <th>{messages.day}</th>
-          <th>{messages.result}</th>
-          <th>{messages.gate}</th>
-          <th>{messages.way}</th>
-          <th className="number">{messages.matched}</th>
-          <th className="time">{messages.compared}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {days.map((line) => {
-          const to = addressOf(line);
-          return (
-            <tr key={to} onClick={() => go(to)}>
-              <td>
-                <Link to={to}>
-                  <b>{line.day}</b>
-                </Link>
-              </td>
-              <td>
-                <DayState line={line} />
-              </td>
-              <td className="quiet" data-name={messages.gate}>
-                {line.gate}
-              </td>
-              <td className="quiet" data-name={messages.way}>
-                {messages.ways[line.way]}
-              </td>
-              <td className="number plain" data-name={messages.matched}>
-                {line.way === "file" ? line.matched : "–"}
-              </td>
-              <td className="time" data-name={messages.compared}>
-                {showTime(line.at)}, {line.by}
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <StackedTable
+      rows={days}
+      keyOf={addressOf}
+      opens={addressOf}
+      columns={[
+        [messages.day, (line) => <Name name={line.day} to={addressOf(line)} />],
+        [messages.result, (line) => <DayState line={line} />],
+        [messages.gate, ({ gate }) => gate, "quiet"],
+        [messages.way, ({ way }) => messages.ways[way], "quiet"],
+        [messages.matched, ({ way, matched }) => (way === "file" ? matched : "–"), "number plain"],
+        [messages.compared, ({ at, by }) => `${showTime(at)}, ${by}`, "time"],
+      ]}
+    />
   );
 }
 

@@ -6,12 +6,13 @@
 
 import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { Icon } from "../design/icons.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { configured } from "../orders/order-query.ts";
 import { call, type User } from "../shell/call.ts";
+import { submitting } from "../shell/keys.ts";
 import { changeQuery, Link, usePlace } from "../shell/url.tsx";
 import { ChecksumResult } from "./checksum-result.tsx";
 import { filledIn, namesIn, type Pasted, readPasted } from "./request-query.ts";
@@ -65,14 +66,10 @@ function Debugger() {
     mutationFn: () =>
       call("POST /checksum/try", { endpoint, operation, fields: filledIn(fields, names) }),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    run.mutate();
-  };
   const change = (to: Pasted) => setFields({ ...fields, ...to });
   return (
     <div className="debugger">
-      <form onSubmit={submit}>
+      <form onSubmit={submitting(() => run.mutate())}>
         <Target {...choices} />
         <Textarea
           label={messages.pasteRequest}

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMessages } from "../language/language.tsx";
 import { DateFilter } from "../orders/date-filter.tsx";
 import { ChoiceFilter } from "../orders/filters.tsx";
-import { configured, valuesOf } from "../orders/order-query.ts";
+import { configured, useKnown, valuesOf } from "../orders/order-query.ts";
 import { Search, searchField } from "../orders/search.tsx";
 import { call, type User } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -28,11 +28,7 @@ type FiltersProps = { readonly query: URLSearchParams; readonly user: User };
 
 export function RequestFilters({ query, user }: FiltersProps) {
   const messages = useMessages();
-  const { data: known } = useQuery({
-    queryKey: ["filters"],
-    queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
-    staleTime: 60_000,
-  });
+  const { data: known } = useKnown();
   const { data: formulas } = useQuery({
     queryKey: ["checksum-operations"],
     queryFn: ({ signal }) => call("GET /checksum/operations", {}, { signal }),

@@ -1,7 +1,6 @@
 /** One refused request: every fault, what its checksum covers, and its fields as they are kept. */
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { Facts } from "../design/details.tsx";
+import { Facts, Mark, PlainSection } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Failed, ScreenSkeleton } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
@@ -36,10 +35,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
       </Link>
       <div className="heading">
         <h1>{line.operation}</h1>
-        <span className="status" data-status="declined">
-          <span className="dot" aria-hidden="true" />
-          {line.error}
-        </span>
+        <Mark kind="declined">{line.error}</Mark>
       </div>
       <Facts
         facts={[
@@ -55,24 +51,24 @@ function Shown({ detail }: { readonly detail: Detail }) {
       <div className="columns">
         <div>
           {(check !== undefined || base !== undefined) && (
-            <Section title={messages.oauth}>
+            <PlainSection title={messages.oauth}>
               <OAuth check={check} base={base} />
-            </Section>
+            </PlainSection>
           )}
           {checksum !== undefined && (
-            <Section title={messages.checksum}>
+            <PlainSection title={messages.checksum}>
               <ChecksumResult checksum={checksum} wasSent={hasControl(fields)} />
-            </Section>
+            </PlainSection>
           )}
           {faults.length > 0 && (
-            <Section title={messages.faults}>
+            <PlainSection title={messages.faults}>
               <Faults faults={faults} />
-            </Section>
+            </PlainSection>
           )}
         </div>
-        <Section title={messages.fieldsSent}>
+        <PlainSection title={messages.fieldsSent}>
           <Fields fields={fields} />
-        </Section>
+        </PlainSection>
       </div>
     </div>
   );
@@ -96,15 +92,6 @@ function OAuth({ check, base }: { readonly [Name in "check" | "base"]: string | 
         </>
       )}
     </>
-  );
-}
-
-function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section className="section">
-      <h2>{title}</h2>
-      {children}
-    </section>
   );
 }
 

@@ -1,10 +1,11 @@
 /** Refused requests: search, filters, the list and its pages, and how many were not kept. */
 import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Failed, Nothing, Pages, SearchedTo } from "../design/states.tsx";
+import { Mark } from "../design/details.tsx";
+import { Nothing, Pages, SearchedTo } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
-import { TableSkeleton } from "../orders/order-table.tsx";
-import { call, type OutputOf, type User } from "../shell/call.ts";
+import { Waiting } from "../orders/order-table.tsx";
+import { live, type OutputOf, type User } from "../shell/call.ts";
 import { rowMarks, useRowKeys } from "../shell/row-keys.ts";
 import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
 import { RequestFilters } from "./filters.tsx";
@@ -20,10 +21,7 @@ export function Requests({ user }: { readonly user: User }) {
   const isFirst = input.after === undefined;
   const found = useQuery({
     queryKey: ["requests", input],
-    queryFn: ({ signal, client, queryKey }) => {
-      const isPoll = client.getQueryData(queryKey) !== undefined;
-      return call("GET /requests", input, { signal, isPoll });
-    },
+    queryFn: live("GET /requests", input),
     placeholderData: keepPreviousData,
     refetchInterval: isFirst ? liveEveryMs : false,
   });
@@ -44,11 +42,7 @@ export function Requests({ user }: { readonly user: User }) {
       </p>
       <RequestFilters query={query} user={user} />
       {found.data === undefined ? (
-        found.error === null ? (
-          <TableSkeleton />
-        ) : (
-          <Failed error={found.error} retry={() => void found.refetch()} />
-        )
+        <Waiting error={found.error} retry={() => void found.refetch()} />
       ) : requests.length === 0 ? (
         <Empty isFiltered={isFiltered(query)} />
       ) : (
@@ -92,10 +86,7 @@ function Table({ requests, user, isOld }: TableProps) {
               <Link to={`requests/${serial}`}>{operation}</Link>
             </td>
             <td>
-              <span className="status" data-status={isSigned ? "filtered" : "declined"}>
-                <span className="dot" aria-hidden="true" />
-                {error}
-              </span>
+              <Mark kind={isSigned ? "filtered" : "declined"}>{error}</Mark>
             </td>
             <td className="wide">{clientOrder}</td>
             {isOperator && <td className="merchant">{merchant}</td>}

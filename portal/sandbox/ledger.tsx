@@ -3,7 +3,7 @@ import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Failed, Nothing } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call } from "../shell/call.ts";
+import { live } from "../shell/call.ts";
 import { Link } from "../shell/url.tsx";
 import { type Booked, comparisonOf } from "./test-payments.ts";
 
@@ -13,10 +13,7 @@ export function Ledger() {
   const messages = useMessages();
   const found = useQuery({
     queryKey: ["sandbox-ledger"],
-    queryFn: ({ signal, client, queryKey }) => {
-      const isPoll = client.getQueryData(queryKey) !== undefined;
-      return call("GET /sandbox/ledger", {}, { signal, isPoll });
-    },
+    queryFn: live("GET /sandbox/ledger", {}),
     refetchInterval: againEveryMs,
   });
   if (found.error !== null) {

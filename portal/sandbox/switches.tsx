@@ -1,10 +1,11 @@
 /** The bank's switches: how it answers, how late, and what it gets wrong on purpose. */
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
+import { submitting } from "../shell/keys.ts";
 import type { SandboxView } from "./test-payments.ts";
 
 type Switch = SandboxView["switches"][number];
@@ -35,12 +36,12 @@ function OneSwitch({ of: { name, value, what, takes, isFlag, isOff } }: { readon
     mutationFn: (next: string) => call("POST /sandbox/switch", { name, value: next }),
     onSettled: () => queries.invalidateQueries({ queryKey: ["sandbox"] }),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    set.mutate(written);
-  };
   return (
-    <form className="switch" onSubmit={submit} data-changed={isOff ? undefined : true}>
+    <form
+      className="switch"
+      onSubmit={submitting(() => set.mutate(written))}
+      data-changed={isOff ? undefined : true}
+    >
       <div>
         <b>{name}</b>
         <small>{what}</small>

@@ -4,6 +4,7 @@ import { CommandButton } from "../commands/command-form.tsx";
 import { type Row, useRows } from "../commands/request.ts";
 import { LoadedPart, Mark } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
+import { StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { changeQuery, usePlace } from "../shell/url.tsx";
 import { listOptions, pageOf } from "./rules.ts";
@@ -75,50 +76,34 @@ type TableProps = { readonly rows: readonly Row[]; readonly mayChange: boolean }
 
 function EntryTable({ rows, mayChange }: TableProps) {
   const messages = useConfigurationMessages();
+  const { choices, everywhere, fields } = messages;
   return (
-    <table className="rows stacked still">
-      <thead>
-        <tr>
-          <th>{messages.value}</th>
-          <th>{messages.list}</th>
-          <th>{messages.kind}</th>
-          <th>{messages.countsFor}</th>
-          <th>{messages.fields["reason"]}</th>
-          <th>{messages.expires}</th>
-          {mayChange && <th aria-label={messages.does} />}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ entry = "", list = "", kind = "", value, counts, reason, expires }) => (
-          <tr key={entry}>
-            <td className="wide">
-              <b>{value}</b>
-            </td>
-            <td>
-              <Mark kind={list === "allow" ? "approved" : "declined"}>
-                {messages.choices[list] ?? list}
-              </Mark>
-            </td>
-            <td className="quiet" data-name={messages.kind}>
-              {messages.choices[kind] ?? kind}
-            </td>
-            <td className="quiet" data-name={messages.countsFor}>
-              {counts === "everywhere" ? messages.everywhere : counts}
-            </td>
-            <td className="wide" data-name={messages.fields["reason"]}>
-              {reason}
-            </td>
-            <td className="quiet" data-name={messages.expires}>
-              {expires || "–"}
-            </td>
-            {mayChange && (
-              <td className="row-actions">
-                <CommandButton command="list remove" label={messages.remove} words={[entry]} />
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <StackedTable
+      rows={rows}
+      keyOf={({ entry = "" }) => entry}
+      columns={[
+        [messages.value, ({ value }) => <b>{value}</b>, "wide"],
+        [
+          messages.list,
+          ({ list = "" }) => (
+            <Mark kind={list === "allow" ? "approved" : "declined"}>{choices[list] ?? list}</Mark>
+          ),
+        ],
+        [messages.kind, ({ kind = "" }) => choices[kind] ?? kind, "quiet"],
+        [
+          messages.countsFor,
+          ({ counts }) => (counts === "everywhere" ? everywhere : counts),
+          "quiet",
+        ],
+        [fields["reason"] ?? "", ({ reason }) => reason, "wide"],
+        [messages.expires, ({ expires }) => expires || "–", "quiet"],
+      ]}
+      actions={
+        mayChange &&
+        (({ entry = "" }) => (
+          <CommandButton command="list remove" label={messages.remove} words={[entry]} />
+        ))
+      }
+    />
   );
 }

@@ -2,10 +2,11 @@
 
 import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { Refusal } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
+import { submitting } from "../shell/keys.ts";
 import { type Report, reportRows, trialOptions } from "./rules.ts";
 
 export function Trial() {
@@ -20,13 +21,9 @@ export function Trial() {
       return result as Report;
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    run.mutate();
-  };
   return (
     <>
-      <form className="inline-form" onSubmit={submit}>
+      <form className="inline-form" onSubmit={submitting(() => run.mutate())}>
         <TextInput
           w={320}
           label={messages.rules}

@@ -2,6 +2,7 @@
  * A call of the gateway's portal API, typed by its table of routes. A refusal is thrown as a
  * `CallError`, whose message is the gateway's own sentence for the screen.
  */
+import type { QueryFunctionContext } from "@tanstack/react-query";
 import type { Api } from "@tollgate/gateway/portal-api";
 
 export type Route = keyof Api;
@@ -46,6 +47,15 @@ export async function call<Name extends Route>(
   if (answer.ok) return body;
   const { code = "internal", message = "The gateway gave no usable answer." } = body?.error ?? {};
   throw refusal(answer.status, code, message);
+}
+
+/** Of a query that the page repeats: what is asked for a second time was asked by the page. */
+export function live<Name extends Route>(
+  name: Name,
+  input: InputOf<Name>,
+): (context: QueryFunctionContext) => Promise<OutputOf<Name>> {
+  return ({ signal, client, queryKey }) =>
+    call(name, input, { signal, isPoll: client.getQueryData(queryKey) !== undefined });
 }
 
 /** Fields that the route names are in the path; the others are the query, or the body. */

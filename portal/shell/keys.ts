@@ -2,7 +2,7 @@
  * Keys of a screen. They are not taken from a field that is being written in, nor from a menu or a
  * window that is open over the screen, nor together with the browser's own Ctrl, Alt and Command.
  */
-import { useEffect, useRef } from "react";
+import { type FormEvent, useEffect, useRef } from "react";
 
 /** By the name of `KeyboardEvent.key`. A screen may give new functions at each rendering. */
 type Keys = readonly (readonly [key: string, run: () => void])[];
@@ -48,4 +48,12 @@ export function isElsewhere(event: Pressed): boolean {
 export function leaveField(): void {
   const { activeElement } = document;
   if (activeElement instanceof HTMLElement) activeElement.blur();
+}
+
+/** Of a form: it is sent by the page, which is not loaded anew. */
+export function submitting(send: () => void) {
+  return (event: FormEvent): void => {
+    event.preventDefault();
+    send();
+  };
 }

@@ -9,7 +9,7 @@ import { SecretPicture } from "../account/panel.tsx";
 import { ShownOnce } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import { CodeInput, OwnLogin, SecretInput, Step, type StepProps } from "./step.tsx";
+import { CodeInput, OwnPassword, Step, type StepProps } from "./step.tsx";
 
 export function Enrolment(_: StepProps) {
   const messages = useMessages();
@@ -43,17 +43,7 @@ export function Enrolment(_: StepProps) {
       error={begin.error ?? confirm.error}
       send={() => (isBegun ? confirm.mutate() : begin.mutate())}
     >
-      {!isBegun && (
-        <>
-          <OwnLogin />
-          <SecretInput
-            label={messages.passwordAgain}
-            autoComplete="current-password"
-            value={password}
-            onChange={setPassword}
-          />
-        </>
-      )}
+      {!isBegun && <OwnPassword value={password} onChange={setPassword} />}
       {isBegun && (
         <>
           <SecretPicture shown={begin.data} />

@@ -10,7 +10,7 @@ import { codeIn } from "../account/users.ts";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { Enrolment } from "./enrolment.tsx";
-import { CodeInput, OwnLogin, SecretInput, Step, type StepProps } from "./step.tsx";
+import { CodeInput, OwnPassword, SecretInput, Step, type StepProps } from "./step.tsx";
 
 export function SignIn(props: StepProps) {
   const { state } = props.session;
@@ -122,13 +122,7 @@ function NewPassword({ accept }: StepProps) {
       error={send.error}
       send={() => send.mutate()}
     >
-      <OwnLogin />
-      <SecretInput
-        label={messages.currentPassword}
-        autoComplete="current-password"
-        value={current}
-        onChange={setCurrent}
-      />
+      <OwnPassword label={messages.currentPassword} value={current} onChange={setCurrent} />
       <SecretInput
         label={messages.nextPassword}
         autoComplete="new-password"

@@ -2,11 +2,12 @@
 
 import { PasswordInput, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import type { FormEvent, ReactNode } from "react";
+import type { ReactNode } from "react";
 import { Logo } from "../design/icons.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import type { Session } from "../shell/call.ts";
+import { submitting } from "../shell/keys.ts";
 
 export type StepProps = {
   readonly session: Session;
@@ -28,22 +29,26 @@ export function SecretInput({ onChange, ...props }: SecretProps) {
 }
 
 /**
- * The user's login, hidden in each form that asks a known user for a password: a password manager
- * keeps passwords by login, and a browser complains of a form without one.
+ * The password of a user who is known. The login stands before it, hidden: a password manager keeps
+ * passwords by login, and a browser complains of a form without one.
  */
-export function OwnLogin() {
+export function OwnPassword({ label, ...field }: FieldProps & { readonly label?: string }) {
+  const { passwordAgain } = useMessages();
   const session = useQueryClient().getQueryData<Session>(["session"]);
   return (
-    <input
-      className="own-login"
-      type="text"
-      name="username"
-      autoComplete="username"
-      value={session?.user?.login ?? ""}
-      readOnly
-      tabIndex={-1}
-      aria-hidden="true"
-    />
+    <>
+      <input
+        className="own-login"
+        type="text"
+        name="username"
+        autoComplete="username"
+        value={session?.user?.login ?? ""}
+        readOnly
+        tabIndex={-1}
+        aria-hidden="true"
+      />
+      <SecretInput label={label ?? passwordAgain} autoComplete="current-password" {...field} />
+    </>
   );
 }
 
@@ -73,10 +78,6 @@ type StepFrameProps = {
 
 export function Step({ title, hint, environment, error, send, children }: StepFrameProps) {
   const messages = useMessages();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    send();
-  };
   return (
     <main className="sign-in">
       <div className="brand">
@@ -88,7 +89,7 @@ export function Step({ title, hint, environment, error, send, children }: StepFr
           </span>
         )}
       </div>
-      <form onSubmit={submit}>
+      <form onSubmit={submitting(send)}>
         <h1>{title}</h1>
         <p>{hint}</p>
         <Refusal text={error?.message} />
