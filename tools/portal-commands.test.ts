@@ -71,8 +71,8 @@ const onMachine: Readonly<Record<string, string>> = {
   "key rewrap":         "needs the next key-encryption key, which no browser may have",
 };
 
-const screens = globSync("portal/**/*.tsx", { cwd: root })
-  .filter((path) => !path.includes("node_modules"))
+const screens = globSync("portal/**/*.{ts,tsx}", { cwd: root })
+  .filter((path) => !/node_modules|\.test\.|\.generated\./.test(path))
   .map((path) => readFileSync(join(root, path), "utf8"))
   .join("\n");
 const isIn = (text: string) => screens.includes(`"${text}"`) || screens.includes(`\`${text} `);

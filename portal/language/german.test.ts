@@ -9,7 +9,7 @@ const ofCodes = ["reasonOf", "refusalOf", "choiceOf", "message"];
 
 type Leaf = { readonly path: string; readonly text: string };
 
-/** Every text by its path; a text with gaps is made with one count, with several, and with names. */
+/** Every text by its path; a text with gaps is made with one of something, and with several. */
 function textsIn(table: object, path = ""): readonly Leaf[] {
   return Object.entries(table).flatMap(([name, value]): readonly Leaf[] => {
     const at = path === "" ? name : `${path} / ${name}`;

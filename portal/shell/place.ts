@@ -21,8 +21,8 @@ export function readPlace(address: string): Place {
 }
 
 /**
- * The path below the root with a changed query: what is not named stays as it is, and an empty value
- * removes the name.
+ * The path below the root with a changed query: what is not named stays as it is, and an empty
+ * value removes the name.
  */
 export function changeAddress(
   { pathname, search }: Pick<Location, "pathname" | "search">,

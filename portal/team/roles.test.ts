@@ -24,7 +24,7 @@ test("the form of a new user begins with a role that the user may give, and with
 const inputs = [
   ["admin",           operator,       { role: "admin" }],
   ["merchant-viewer", operator,       { role: "merchant-viewer", merchant: "acme" }],
-  // The gateway takes the administrator's own merchant, whatever a form says.
+  // The gateway takes the administrator's own merchant.
   ["merchant-viewer", administrator,  { role: "merchant-viewer" }],
 ] as const;
 
