@@ -1,13 +1,12 @@
 /**
- * The configuration in the portal, in a real browser: payment links, merchants, endpoints, gates,
- * screening and reconciliation, at a desk and on a phone, in light and dark.
+ * The configuration in the portal, in a real browser: payment links, merchants, endpoints, keys,
+ * gates, screening and reconciliation. Each kind of form field is written into once.
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { dayOf, fetchSettlement } from "../support/bank/settlement.ts";
-import { openWindow, type Size, test } from "../support/browser/browser.ts";
-import { fillIn, look } from "../support/browser/portal-window.ts";
-import type { Test } from "../support/clean-up.ts";
+import { test } from "../support/browser/browser.ts";
+import { glance, look, lookAtBoth, makeDesk } from "../support/browser/portal-window.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { addUser, buildPortal } from "../support/operator/portal.ts";
 import { startWorld } from "../support/world.ts";
@@ -17,220 +16,191 @@ const world = await startWorld(endOfFile, { GW_PORTAL_INDEX_EVERY_S: "1" });
 const address = `http://127.0.0.1:${world.gateway.port}/portal/`;
 const plain = world.set.endpoints["plain"] ?? "";
 await addUser(world, { login: "ann", role: "admin" });
-await addUser(world, { login: "bob", role: "merchant-admin", merchant: "demo" });
-const phone = { width: 390, height: 844 };
+const atDesk = makeDesk(address, "ann");
 
-test("a payment link is made after a preview, with a reason, and ended", async (t) => {
-  const { page, troubles } = await signIn(t, "desk", "ann", "payment-links");
+test("a payment link is made after a preview, with a reason, and ended", async () => {
+  const { page, troubles } = await atDesk("payment-links");
   await page.getByRole("heading", { name: "No payment links yet" }).waitFor();
 
-  await page.getByRole("button", { name: "New link" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Endpoint").fill(plain);
-  await dialog.getByLabel("Amount").fill("a lot");
-  await dialog.getByLabel("Currency").fill("USD");
-  await dialog.getByLabel("Description").fill("Course in pottery");
-  await dialog.getByRole("button", { name: "Preview" }).click();
-  await dialog.getByText("a lot is no amount in USD.").waitFor();
-  await dialog.getByLabel("Amount").fill("120.00");
+  const form = { Endpoint: plain, Amount: "120.00", Currency: "USD", Description: "Pottery" };
+  await fill(page, "New link", form);
   await look(page, "portal-link-form-desk");
-  await dialog.getByRole("button", { name: "Preview" }).click();
-  await confirm(page, "New link");
-
+  await send(page);
   await page.getByRole("heading", { name: "120.00 USD" }).waitFor();
   await page.getByRole("img", { name: "QR code" }).waitFor();
-  await look(page, "portal-link-desk");
-  await page.setViewportSize(phone);
-  await look(page, "portal-link-phone");
-  await page.getByRole("button", { name: "End link" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Preview" }).click();
-  await confirm(page, "End link");
+  await lookAtBoth(page, "portal-link");
+  await fill(page, "End link", {});
+  await send(page);
   await page.getByText("Ended").waitFor();
 
-  await page.goto(`${address}payment-links`);
-  await page.getByText("Course in pottery").waitFor();
-  await look(page, "portal-links-phone");
-  await page.setViewportSize({ width: 1440, height: 900 });
-  await look(page, "portal-links-desk");
-  assert.ok(
-    troubles.every((trouble) => trouble.includes("409")),
-    troubles.join(", "),
-  );
+  await page.getByRole("link", { name: "Payment links" }).first().click();
+  await page.getByText("Pottery").waitFor();
+  await lookAtBoth(page, "portal-links");
+  assert.deepEqual(troubles, []);
 });
 
-test("an endpoint is changed, and tells which gate a sale would take", async (t) => {
-  const { page, troubles } = await signIn(t, "desk", "ann", "merchants");
+test("an endpoint is changed, and tells which gate a sale would take", async () => {
+  const { page, troubles } = await atDesk("merchants");
   await page.getByRole("link", { name: "demo", exact: true }).click();
   await page.getByRole("link", { name: "plain", exact: true }).waitFor();
-  await look(page, "portal-merchant-desk");
-  await page.setViewportSize(phone);
-  await look(page, "portal-merchant-phone");
-  await page.setViewportSize({ width: 1440, height: 900 });
+  await lookAtBoth(page, "portal-merchant");
   await page.getByRole("link", { name: "plain", exact: true }).click();
   await page.getByRole("heading", { name: "plain", level: 1 }).waitFor();
 
-  await page.getByRole("button", { name: "Change" }).first().click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByText("more settings").click();
-  await dialog.getByLabel("Largest amount").fill("100");
-  await dialog.getByRole("button", { name: "Preview" }).click();
-  await dialog.getByRole("heading", { name: /^Endpoint \d+$/ }).waitFor();
-  assert.match((await dialog.textContent()) ?? "", /Largest amount.*100\.00/);
-  await look(page, "portal-endpoint-preview-desk");
-  await confirm(page, "Change");
+  await fill(page, "Change", { "Largest amount": "100" });
+  await page.getByRole("dialog").getByRole("button", { name: "Preview" }).press("Enter");
+  await page.getByRole("heading", { name: /^Endpoint \d+$/ }).waitFor();
+  const preview = (await page.getByRole("dialog").textContent()) ?? "";
+  assert.match(preview, /Largest amount.*100\.00/);
+  await glance(page, "portal-endpoint-preview");
+  await confirm(page);
   await page.getByText("100.00").first().waitFor();
   await page.getByLabel("Amount of the sale").fill("20");
   await page.getByRole("button", { name: "Tell" }).click();
   await page.getByText("only gate").waitFor();
-  await look(page, "portal-endpoint-desk");
-  await page.setViewportSize(phone);
-  await look(page, "portal-endpoint-phone");
+  await lookAtBoth(page, "portal-endpoint");
   assert.deepEqual(troubles, []);
 });
 
-test("a merchant's user renews the control key, which is shown once", async (t) => {
-  const { page, troubles } = await signIn(t, "desk", "bob", "merchants");
-  await page.getByRole("link", { name: "Keys" }).click();
-  assert.equal(await page.getByRole("link", { name: "Gates" }).count(), 0);
+test("a control key is renewed and shown once, beside a merchant's wallets", async () => {
+  const { page, troubles } = await atDesk("merchants/demo?tab=keys");
 
-  await page.getByRole("button", { name: "Renew" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Preview" }).click();
-  await confirm(page, "Renew", false);
+  await fill(page, "Renew", {});
+  await send(page, "secret");
   const key = (await page.locator(".secret").textContent()) ?? "";
   assert.match(key, /^[0-9A-F-]{36}$/);
-  await page.getByRole("button", { name: "I have kept it" }).click();
+  await page.getByRole("button", { name: "I have kept it" }).press("Enter");
   await page.getByRole("button", { name: "Drop the old key" }).waitFor();
 
   assert.ok(!(await page.content()).includes(key));
-  await look(page, "portal-keys-desk");
+  await glance(page, "portal-keys");
   await page.getByRole("link", { name: "Wallets" }).click();
   await page.getByRole("heading", { name: "Wallet keys" }).waitFor();
-  await page.setViewportSize(phone);
-  await look(page, "portal-wallets-phone");
+  await glance(page, "portal-wallets");
   assert.deepEqual(troubles, []);
 });
 
-test("gates, and one of them with its settings", async (t) => {
-  const { page, troubles } = await signIn(t, "desk", "ann", "gates");
-  await page.getByRole("link", { name: "sandbox", exact: true }).waitFor();
+// biome-ignore format: a table
+const gate = {
+  Name: "north", Kind: "iso87_binary", Host: "127.0.0.1:1", TLS: "off", "Terminal (field 41)": "10000042", "Merchant code (field 42)": "ACME1",
+  "Name and place (field 43)": "ACME Oslo", "Category (field 18)": "5732", "Acquirer's country (field 19)": "578", "Acquirer id (field 32)": "412345", "Text on the statement": "ACME",
+};
+
+test("a gate is created and given a key, which is nowhere shown", async () => {
+  const { page, troubles } = await atDesk("gates");
   await page.getByRole("columnheader", { name: "Card ranges" }).waitFor();
-  await look(page, "portal-gates-desk");
-  await page.getByRole("button", { name: "Change" }).click();
-  const server = page.getByRole("dialog").getByLabel("Address, EMV 3-D Secure");
-  assert.match(await server.inputValue(), /^https:/);
-  await page.keyboard.press("Escape");
-  await page.getByRole("dialog").waitFor({ state: "detached" });
-  await page.setViewportSize(phone);
-  await look(page, "portal-gates-phone");
-  await page.getByRole("link", { name: "sandbox", exact: true }).click();
-  await page.getByText("Terminal (field 41)").waitFor();
-  await page.getByText("No keys").waitFor();
-  await look(page, "portal-gate-phone");
-  await page.setViewportSize({ width: 1440, height: 900 });
-  await look(page, "portal-gate-desk");
+  await fill(page, "New gate", gate);
+  await send(page);
+  await page.getByRole("link", { name: "north", exact: true }).waitFor();
+  await lookAtBoth(page, "portal-gates");
+
+  await page.getByRole("link", { name: "north", exact: true }).click();
+  await page.getByText("ACME Oslo").waitFor();
+  const key = "0123456789ABCDEFFEDCBA9876543210";
+  await fill(page, "Add a key", { Algorithm: "retail_80", Key: key });
+  await send(page);
+  await page.getByText("retail_80, 8 bytes").waitFor();
+  assert.ok(!(await page.content()).includes(key));
+  await lookAtBoth(page, "portal-gate");
   assert.deepEqual(troubles, []);
 });
 
-test("a rule is added and tried on past orders; an entry is put on a list", async (t) => {
+test("a rule is added and tried on past orders, and a list is imported from a file", async () => {
   await world.merchant().sale({ amount: "15.00" });
   await world.settle();
-  const { page, troubles } = await signIn(t, "desk", "ann", "screening");
+  const { page, troubles } = await atDesk("screening");
   await page.getByRole("heading", { name: "No rules yet" }).waitFor();
-  await page.getByRole("button", { name: "New rule" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Largest amount").fill("10.00");
-  await dialog.getByLabel("Currency").fill("USD");
-  await dialog.getByRole("button", { name: "Preview" }).click();
-  await confirm(page, "New rule");
+  await fill(page, "New rule", { "Largest amount": "10.00", Currency: "USD" });
+  await send(page);
   await page.getByRole("cell", { name: /max 10/ }).waitFor();
-  await look(page, "portal-rules-desk");
-  await page.setViewportSize(phone);
-  await look(page, "portal-rules-phone");
-  await page.setViewportSize({ width: 1440, height: 900 });
+  await lookAtBoth(page, "portal-rules");
 
   await page.getByRole("link", { name: "Trial" }).click();
   await page.getByRole("button", { name: "Try" }).click();
   await page.getByRole("row", { name: /Blocked 1/ }).waitFor();
-  await look(page, "portal-trial-desk");
+  await glance(page, "portal-trial");
 
   await page.getByRole("link", { name: "Lists" }).click();
-  await page.getByRole("button", { name: "New entry" }).click();
-  await dialog.getByLabel("List").selectOption("block");
-  await dialog.getByLabel("Kind").selectOption("email-domain");
-  await dialog.getByLabel("Value").fill("mailbox.example");
-  await dialog.getByRole("button", { name: "Preview" }).click();
-  await confirm(page, "New entry");
-  await page.getByText("mailbox.example").waitFor();
-  await look(page, "portal-lists-desk");
-  await page.setViewportSize(phone);
-  await look(page, "portal-lists-phone");
+  const file = "list,kind,value\nblock,email,worse@shop.example\n";
+  await fill(page, "Import", {});
+  await page
+    .getByLabel("File", { exact: true })
+    .setInputFiles({ name: "list.csv", mimeType: "text/csv", buffer: Buffer.from(file) });
+  await page.getByRole("dialog").getByText("worse@shop.example").waitFor();
+  await send(page);
+  await page.getByText("worse@shop.example").waitFor();
+  await glance(page, "portal-lists");
   assert.deepEqual(troubles, []);
 });
 
-test("a day is compared with the acquirer's file", async (t) => {
-  await world.merchant().sale({ amount: "9.00" });
-  await world.settle();
-  const lines = await fetchSettlement(world, "sandbox");
-  const { page, troubles } = await signIn(t, "desk", "ann", "reconciliation");
-  await page.getByRole("button", { name: "Compare a day" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Gate").fill("sandbox");
-  await dialog.getByLabel("Day (UTC)").fill(dayOf(world));
-  await dialog.getByLabel("Or its content").fill(lines.slice(0, -1).join("\n"));
-  await dialog.getByRole("button", { name: "Preview" }).click();
-  await confirm(page, "Compare a day");
-
-  await page.getByText("1 difference").waitFor();
-  await look(page, "portal-reconciliation-desk");
-  await page.getByRole("link", { name: dayOf(world) }).click();
-  await page.getByText("Missing at the acquirer").waitFor();
-  await look(page, "portal-reconciled-day-desk");
-  await page.setViewportSize(phone);
-  await look(page, "portal-reconciled-day-phone");
-  assert.deepEqual(troubles, []);
-});
-
-test("an import of chargebacks shows what it has recorded, and names each line that it has not", async (t) => {
+test("a day is compared with the acquirer's file, and chargebacks are imported from another", async () => {
   const merchant = world.merchant();
-  const sale = await merchant.sale({ amount: "10.00" });
+  const sale = await merchant.sale({ amount: "9.00" });
   await world.settle();
   const { "processor-rrn": reference } = await merchant.status(sale);
-  const file = [
+  const lines = await fetchSettlement(world, "sandbox");
+  const { page, troubles } = await atDesk("reconciliation");
+  const content = lines.slice(0, -1).join("\n");
+  const form = { Gate: "sandbox", "Day (UTC)": dayOf(world), "Or its content": content };
+  await fill(page, "Compare a day", form);
+  await send(page);
+  await page.getByText("1 difference").waitFor();
+  await lookAtBoth(page, "portal-reconciliation");
+  await page.getByRole("link", { name: dayOf(world) }).click();
+  await page.getByText("Missing at the acquirer").waitFor();
+  await lookAtBoth(page, "portal-reconciled-day");
+
+  await atDesk("reconciliation?tab=chargebacks");
+  const chargebacks = [
     "case,reference,amount,currency,reason,stage,at",
     `C1,${reference},900,USD,10.4 fraud,first,2030-01-31`,
     "C2,000000000000,900,USD,10.4 fraud,first,2030-01-31",
   ];
-  const { page, troubles } = await signIn(t, "desk", "ann", "reconciliation?tab=chargebacks");
-  await page.getByRole("button", { name: "Import" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Or its content").fill(file.join("\n"));
-  await dialog.getByRole("button", { name: "Preview" }).click();
-  await confirm(page, "Import");
-
+  await fill(page, "Import", { "Or its content": chargebacks.join("\n") });
+  await send(page);
   await page.getByRole("link", { name: sale["gw-order-id"] ?? "" }).waitFor();
-  const told = page.getByRole("alert");
-  await told.getByText("line 3, case C2: no order has this reference").waitFor();
-  assert.doesNotMatch((await told.textContent()) ?? "", /C1/);
-  await look(page, "portal-chargebacks-desk");
-  await page.setViewportSize(phone);
-  await look(page, "portal-chargebacks-phone");
+  await page.getByText("line 3, case C2: no order has this reference").waitFor();
+  await glance(page, "portal-chargebacks");
   assert.deepEqual(troubles, []);
 });
 
-async function signIn(t: Test, size: Size, login: string, screen: string) {
-  const window = await openWindow(t, size);
-  const { page } = window;
-  await page.goto(`${address}${screen}`);
-  await fillIn(page, login);
-  await page.locator("main h1").waitFor();
-  return window;
+test("the vault's keys are listed", async () => {
+  const { page, troubles } = await atDesk("vault-keys");
+
+  await page.getByRole("row", { name: /^Card numbers/ }).waitFor();
+  await lookAtBoth(page, "portal-vault-keys");
+  assert.deepEqual(troubles, []);
+});
+
+/** Opens the first form of the button's name and writes into its fields, by their labels. */
+async function fill(page: Page, button: string, fields: Readonly<Record<string, string>>) {
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: button }).first().click();
+  await dialog.getByRole("button", { name: "Preview" }).waitFor();
+  const more = dialog.locator("details:not([open]) summary");
+  if (await more.isVisible()) await more.press("Enter");
+  for (const [label, value] of Object.entries(fields)) {
+    const field = dialog
+      .getByLabel(label, { exact: true })
+      .or(dialog.getByLabel(`${label} *`))
+      .first();
+    const isChoice = await field.evaluate((element) => element.tagName === "SELECT");
+    if (isChoice) await field.selectOption(value);
+    else await field.fill(value);
+  }
 }
 
-/** The reason, and the button that does it; most windows close then. */
-async function confirm(page: Page, button: string, closes = true): Promise<void> {
+async function send(page: Page, shows?: "secret"): Promise<void> {
+  await page.getByRole("dialog").getByRole("button", { name: "Preview" }).press("Enter");
+  await confirm(page, shows);
+}
+
+/** By the keyboard alone: after the preview the cursor is in the reason. */
+async function confirm(page: Page, shows?: "secret"): Promise<void> {
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Reason").fill("the customer asked for it");
-  await dialog.getByRole("button", { name: button }).click();
-  if (closes) await dialog.waitFor({ state: "detached" });
+  await dialog.getByLabel("Reason").and(page.locator(":focus")).waitFor();
+  await page.keyboard.insertText("the customer asked for it");
+  await page.keyboard.press("Enter");
+  if (shows === undefined) await dialog.waitFor({ state: "detached" });
   else await page.locator(".secret").waitFor();
 }

@@ -14,7 +14,7 @@ const allRules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"];
 
 export async function violationsIn(page: Page, runOnly = allRules): Promise<readonly string[]> {
   if (await page.evaluate<boolean>("typeof axe === 'undefined'")) await page.evaluate(axe);
-  const rules = { runOnly, iframes: false };
+  const rules = { runOnly, iframes: false, preload: false, resultTypes: ["violations"] };
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
     `axe.run(document, ${JSON.stringify(rules)})`,
   );

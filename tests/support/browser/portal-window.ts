@@ -1,8 +1,16 @@
 /** The portal in a browser's window: signing in, and what every screen must stand. */
+import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import type { Test } from "../clean-up.ts";
+import { endOfFile } from "../end-of-file.ts";
 import { password } from "../operator/portal.ts";
-import { assertFitsWidth, assertNoViolations } from "./accessibility.ts";
-import { takePicture } from "./browser.ts";
+import { isLongRun } from "../series.ts";
+import { assertFitsWidth, assertNoViolations, violationsIn } from "./accessibility.ts";
+import { openWindow, type Size, takePicture, type Window } from "./browser.ts";
+
+const phone = { width: 390, height: 844 };
+/** Other themes and sizes are for people who look at pictures, and for the long run. */
+const seesAll = isLongRun || process.env["TOLLGATE_PICTURES"] !== undefined;
 
 export async function fillIn(page: Page, login: string, given = password): Promise<void> {
   await page.getByLabel("Login").fill(login);
@@ -10,11 +18,60 @@ export async function fillIn(page: Page, login: string, given = password): Promi
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** The window stays dark afterwards. */
+/** A window of one test, signed in at a screen. */
+export async function signIn(t: Test, size: Size, address: string, login: string): Promise<Window> {
+  const window = await openWindow(t, size, { reducedMotion: "reduce" });
+  await window.page.goto(address);
+  await fillIn(window.page, login);
+  await window.page.locator("main h1").waitFor();
+  return window;
+}
+
+/**
+ * One window at a desk for all tests of a file, which go from screen to screen in it as Back and
+ * Forward do, without loading the page anew.
+ */
+export function makeDesk(portal: string, login: string) {
+  let opened: Promise<Window> | undefined;
+  return async (screen: string): Promise<Window> => {
+    if (opened === undefined) {
+      opened = signIn(endOfFile, "desk", portal + screen, login);
+      return opened;
+    }
+    const window = await opened;
+    const place = JSON.stringify(portal + screen);
+    await window.page.evaluate(`history.pushState(null, "", ${place})`);
+    await window.page.evaluate('dispatchEvent(new Event("popstate"))');
+    await window.page.locator("main h1").waitFor();
+    return window;
+  };
+}
+
+/** In its present size. */
 export async function look(page: Page, name: string): Promise<void> {
   await assertFitsWidth(page);
-  await page.emulateMedia({ colorScheme: "light" });
+  if (!seesAll) return assert.deepEqual(await violationsIn(page), [], name);
   await takePicture(page, `${name}-light`);
   await assertNoViolations(page, name);
   await takePicture(page, `${name}-dark`);
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+/** At a desk, and as wide as a phone, where nothing has to be scrolled sideways. */
+export async function lookAtBoth(page: Page, name: string): Promise<void> {
+  const desk = page.viewportSize() ?? phone;
+  await look(page, `${name}-desk`);
+  await page.setViewportSize(phone);
+  if (seesAll) await look(page, `${name}-phone`);
+  else await assertFitsWidth(page);
+  await page.setViewportSize(desk);
+}
+
+/** A second view of a screen: every run sees its width, and only a run in full the rest. */
+export async function glance(page: Page, name: string): Promise<void> {
+  if (seesAll) return lookAtBoth(page, name);
+  const desk = page.viewportSize() ?? phone;
+  await page.setViewportSize(phone);
+  await assertFitsWidth(page);
+  await page.setViewportSize(desk);
 }
