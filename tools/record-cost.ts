@@ -1,7 +1,8 @@
 /**
  * Part of every test process: appends what a test file has cost to the file that TOLLGATE_COSTS
- * names, and says what keeps the process running when its tests are over. A cost covers the process,
- * the programs that it has started and their children, but not the database server that files share.
+ * names, and says what keeps the process running when its tests are over. A cost covers the
+ * process, the programs that it has started and their children, but not the database server that
+ * files share.
  */
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { after } from "node:test";

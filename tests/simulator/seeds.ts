@@ -1,6 +1,6 @@
 /**
  * The seeds that the tests run. Those of the short run were chosen by what they cover: together
- * they find all planted faults but one (`npm run simulate:planted -- --short`), and reach every cell
+ * they find all planted faults but one (`npm run simulate:planted -- --short`) and reach every cell
  * of the transition tables that the long run reaches (`npm run simulate -- --short --cells`). A
  * change of the gateway changes what a seed does. When the test of their coverage fails, choose
  * again: print the cells of each seed, and add the seeds that reach the missing ones.

@@ -1,9 +1,10 @@
 /**
  * `npm run simulate -- --seeds 200` runs seeds from 1 on, on two cores (`--workers`), `--seed 17`
- * one of them, `--fresh` one that is new, `--short` those of `npm test`; `--from`, `--orders` and `--seconds` bound the run,
- * `--cells` lists the cells of the transition tables that were not reached. A seed that breaks a
- * law is shown with the shortest history that was found, or with its own (`--whole`); the run goes
- * on until each process has found `--findings` of them, and the exit status is 1.
+ * one of them, `--fresh` one that is new, `--short` those of `npm test`. `--from`, `--orders` and
+ * `--seconds` bound the run; `--cells` lists the cells of the transition tables that were not
+ * reached. A seed that breaks a law is shown with the shortest history that was found, or with its
+ * own (`--whole`); the run goes on until each process has found `--findings` of them, and the exit
+ * status is 1.
  */
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
