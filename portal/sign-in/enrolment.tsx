@@ -6,6 +6,7 @@ import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { SecretPicture } from "../account/panel.tsx";
+import { codeIn } from "../account/users.ts";
 import { ShownOnce } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
@@ -17,7 +18,9 @@ export function Enrolment(_: StepProps) {
   const [code, setCode] = useState("");
   const [password, setPassword] = useState("");
   const begin = useMutation({ mutationFn: () => call("POST /totp/begin", { password }) });
-  const confirm = useMutation({ mutationFn: () => call("POST /totp/confirm", { code }) });
+  const confirm = useMutation({
+    mutationFn: () => call("POST /totp/confirm", { code: codeIn(code) }),
+  });
   const goOn = () => void queries.invalidateQueries({ queryKey: ["session"] });
 
   if (confirm.data !== undefined) {
