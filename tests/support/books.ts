@@ -73,20 +73,26 @@ export async function readOrders(databaseUrl: string): Promise<readonly BookedOr
   );
 }
 
+/** Tests look again and again: a connection costs more than what is asked on it. */
+const pools = new Map<string, pg.Pool>();
+
 export async function readRows<Row extends pg.QueryResultRow>(
   databaseUrl: string,
   query: string,
 ): Promise<readonly Row[]> {
+  const pool = pools.get(databaseUrl) ?? openPool(databaseUrl);
+  return (await pool.query<Row>(query)).rows;
+}
+
+/** It keeps no process from ending. */
+function openPool(databaseUrl: string): pg.Pool {
   const options = `-c search_path=${testSearchPath}`;
-  const client = new pg.Client({ connectionString: databaseUrl, options });
+  const limits = { max: 4, allowExitOnIdle: true };
+  const pool = new pg.Pool({ connectionString: databaseUrl, options, ...limits });
   // A server that is killed under us is what some tests are about.
-  client.on("error", () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<Row>(query)).rows;
-  } finally {
-    await client.end();
-  }
+  pool.on("error", () => undefined);
+  pools.set(databaseUrl, pool);
+  return pool;
 }
 
 export async function readLedger(dataDir: string): Promise<readonly Entry[]> {
