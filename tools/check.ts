@@ -61,7 +61,7 @@ const groups: readonly Group[] = [
   { name: "budget",    lane: "alone", minutes: 10, places: ["tests/budget"], isSlow: true },
 ];
 
-/** Everything that is too slow for `npm test`: slow groups, and files that have a long form. */
+/** What is too slow for `npm test`: slow groups, `*.long.test.ts`, and files with a long form. */
 const long = "long";
 const longMinutes = 60;
 
@@ -264,9 +264,10 @@ function isGroup(name: string): boolean {
 }
 
 function isWanted(file: string, group: Group, wanted: readonly string[]): boolean {
-  if (wanted.length === 0) return !group.isSlow;
+  const isSlow = group.isSlow || file.endsWith(".long.test.ts");
+  if (wanted.length === 0) return !isSlow;
   if (wanted.includes(group.name)) return true;
-  if (wanted.includes(long) && (group.isSlow || hasLongForm(file))) return true;
+  if (wanted.includes(long) && (isSlow || hasLongForm(file))) return true;
   return wanted.some((name) => !isGroup(name) && `${file}/`.startsWith(`${relative(".", name)}/`));
 }
 

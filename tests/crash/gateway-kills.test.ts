@@ -18,7 +18,7 @@ test("a gateway that is killed again and again under load ends with books that a
   const merchants = { set: world.set, url: () => node.url };
   const paying = startLoad(t, { ...merchants, clients: 16 });
 
-  for (let kills = 0; kills < series(3, 50); kills += 1) {
+  for (let kills = 0; kills < series(2, 50); kills += 1) {
     const enough = paying.acknowledged + 10 + Math.floor(random() * 60);
     await untilTrue("some more orders are taken", () => paying.acknowledged >= enough);
     await pause(random() * 50);

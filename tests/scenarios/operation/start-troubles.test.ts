@@ -10,6 +10,7 @@ import pg from "pg";
 import { atEnd, type Test } from "../../support/clean-up.ts";
 import { makeDatabase } from "../../support/databases/database-server.ts";
 import { copyInstallation } from "../../support/installation.ts";
+import { runGw } from "../../support/programs.ts";
 
 const program = join(import.meta.dirname, "../../../gateway/cli/gw.ts");
 const freePorts = {
@@ -74,7 +75,9 @@ test("a certificate that is no certificate is named", async (t) => {
   const file = join(await makeFolder(t), "file.pem");
   await writeFile(file, "nothing");
 
-  const outcome = await run(t, { ...place, GW_TLS_CERTIFICATE_FILE: file, GW_TLS_KEY_FILE: file });
+  const outcome = await refuse(t, {
+    ...{ ...place, GW_TLS_CERTIFICATE_FILE: file, GW_TLS_KEY_FILE: file },
+  });
 
   assertSentence(outcome, /file\.pem cannot be used: .*GW_TLS_KEY_FILE/);
 });
@@ -84,7 +87,7 @@ test("a data folder that cannot be written is named", async (t) => {
   const file = join(folder, "file");
   await writeFile(file, "");
 
-  const outcome = await run(t, { GW_DATA_DIR: join(file, "data") });
+  const outcome = await refuse(t, { GW_DATA_DIR: join(file, "data") });
 
   assertSentence(outcome, /The data folder .* is not writable .*GW_DATA_DIR/);
 });
@@ -92,7 +95,7 @@ test("a data folder that cannot be written is named", async (t) => {
 test("a database that does not answer is named by its host, never with its password", async (t) => {
   const url = "postgres://tollgate:hidden-word@127.0.0.1:1/tollgate";
 
-  const outcome = await run(t, { GW_DATABASE_URL: url });
+  const outcome = await refuse(t, { GW_DATABASE_URL: url });
 
   assertSentence(outcome, /The database at 127\.0\.0\.1:1 \(GW_DATABASE_URL\) cannot be used/);
   assert.doesNotMatch(outcome.output, /hidden-word/);
@@ -106,40 +109,35 @@ test("a database of a newer version is left alone", async (t) => {
   await client.query("insert into migrations (name) values ('9999-tomorrow.sql')");
   await client.end();
 
-  const outcome = await run(t, { GW_DATABASE_URL: url });
+  const outcome = await refuse(t, { GW_DATABASE_URL: url });
 
   assertSentence(outcome, /made by a newer version of Tollgate \(it has 9999-tomorrow\.sql\)/);
 });
 
 test("a setting that cannot be read is named with what it expects", async (t) => {
-  const outcome = await run(t, { GW_PORT: "http", GW_LINE_FEEDS: "yes" });
+  const outcome = await refuse(t, { GW_PORT: "http", GW_LINE_FEEDS: "yes" });
 
   assertSentence(outcome, /GW_PORT must be a port\.\nGW_LINE_FEEDS must be on or off\./);
 });
 
 test("another key-encryption key than the database's is told apart from trouble", async (t) => {
-  const folder = await makeFolder(t);
-  const [first, second] = [join(folder, "first.key"), join(folder, "second.key")];
-  await writeFile(first, "a".repeat(64));
-  await writeFile(second, "b".repeat(64));
-  const database = { GW_DATABASE_URL: await makeDatabase() };
+  const place = await install(t);
+  const other = join(await makeFolder(t), "other.key");
+  await writeFile(other, "b".repeat(64));
 
-  await run(t, { ...database, GW_MASTER_KEY_FILE: first, GW_PORT: String(await occupy(t)) });
-  const outcome = await run(t, { ...database, GW_MASTER_KEY_FILE: second });
+  const outcome = await refuse(t, { ...place, GW_MASTER_KEY_FILE: other });
 
   assertSentence(outcome, /key-encryption key does not open .*GW_MASTER_KEY_FILE/);
 });
 
 test("production says everything that keeps it from starting", async (t) => {
-  const bare = await run(t, { GW_ENV: "production" });
-  const folder = await makeFolder(t);
-  const key = join(folder, "own.key");
-  await writeFile(key, "c".repeat(64));
-  const database = { GW_DATABASE_URL: await makeDatabase(), GW_MASTER_KEY_FILE: key };
-  await run(t, { ...database, GW_PORT: String(await occupy(t)) });
+  const bare = await refuse(t, { GW_ENV: "production" });
+  const place = await install(t);
+  const key = join(place.GW_DATA_DIR, "keys/master.key");
+  const database = { ...place, GW_MASTER_KEY_FILE: key };
   const production = { GW_ENV: "production", GW_BASE_URL: "https://pay.example" };
-  const used = await run(t, { ...database, ...production, GW_HOST: "0.0.0.0" });
-  const half = await run(t, { ...database, ...production, GW_TLS_KEY_FILE: key });
+  const used = await refuse(t, { ...database, ...production, GW_HOST: "0.0.0.0" });
+  const half = await refuse(t, { ...database, ...production, GW_TLS_KEY_FILE: key });
 
   assertSentence(bare, /GW_BASE_URL must be an https:\/\/ address\.\n.*GW_MASTER_KEY_FILE/);
   assertSentence(used, /demonstration merchant[\s\S]*sandbox/);
@@ -153,7 +151,16 @@ function assertSentence({ code, output }: { code: number | null; output: string 
   assert.equal(code, 2);
 }
 
-/** `gw start` until it ends by itself, which all of these do. */
+/** `gw start` that ends before it starts anything: in a thread, whose sources are loaded once. */
+async function refuse(t: Test, settings: Settings) {
+  const { GW_DATABASE_URL = "", GW_DATA_DIR = await makeFolder(t), ...others } = settings;
+  const place = { installation: { databaseUrl: GW_DATABASE_URL }, dataDir: GW_DATA_DIR };
+  const given = { ...place, settings: { ...freePorts, ...others } };
+  const { code, printed, complaint } = await runGw(given, "start");
+  return { code, output: printed + complaint };
+}
+
+/** `gw start` as a process, until it ends by itself. */
 async function run(t: Test, settings: Settings) {
   const dataDir = await makeFolder(t);
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("GW_"));

@@ -8,11 +8,10 @@ import { assertBooksAgree, readRows } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
 import { startPair } from "../support/databases/database-pair.ts";
 import { type Load, startLoad } from "../support/load.ts";
-import { isLongRun } from "../support/series.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 /** The second gives no statement up: it is the promotion that the node must notice. */
-const statementTimeouts = isLongRun ? [2, 600] : [600];
+const statementTimeouts = [2, 600];
 const connectS = 1;
 /** The bound, with room for a machine that runs other tests at the same time. */
 const firstAnswerMs = 2_000 * 3;
