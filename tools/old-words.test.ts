@@ -19,6 +19,8 @@ const storedNames = /\bheld_(keys|secrets)\b|\b0001-house\b/g;
 /** Reads rows that were written with the old words. */
 const readsOldRows = /^gateway\/storage\/order-row(\.test)?\.ts\n/;
 
+const patterns = new Map<RegExp, RegExp>();
+
 type OldWord = {
   readonly was: string;
   readonly now: string;
@@ -116,19 +118,27 @@ function report(paths: readonly string[]): void {
 /** The path is searched as the line before the first. */
 function placesIn(file: TextFile): readonly Place[] {
   const { path } = file;
+  const separate = makeCached(separateWords);
+  const whole = withoutReferences(file);
   return oldWords.flatMap(({ was, pattern, verbatim, under = "", except, skip, ...word }) => {
     if (!path.startsWith(under) || skip?.test(`${path}\n${file.text}`)) return [];
-    const written = `${path}\n${partOf(file, word)}`;
-    const text = verbatim ? written : separateWords(written);
+    const own = `${path}\n${partOf(file, word, whole)}`;
+    const text = verbatim ? own : separate(own);
     const searched = except ? text.replace(spaced(except), "") : text;
     const matches = [...searched.matchAll(spaced(pattern))];
     return matches.map(({ index }) => ({ was, path, line: lineOf(searched, index) - 1 }));
   });
 }
 
-function partOf(file: TextFile, { codeOnly, manner }: Partial<OldWord>): string {
+function partOf(file: TextFile, { codeOnly, manner }: Partial<OldWord>, whole: string): string {
   if (codeOnly) return file.parts.code;
-  return manner && isTest(file) ? file.parts.comments : withoutReferences(file);
+  return manner && isTest(file) ? file.parts.comments : whole;
+}
+
+/** Most words are searched for in the same text. */
+function makeCached(compute: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => known.get(text) ?? known.set(text, compute(text)).get(text) ?? "";
 }
 
 /** Decision records keep their names; a column "Formerly" or "Before" is there for old words. */
@@ -153,8 +163,10 @@ function separateWords(text: string): string {
 }
 
 /** A phrase may run over the end of a line. */
-function spaced({ source }: RegExp): RegExp {
-  return new RegExp(source.replaceAll(" ", "\\s+"), "g");
+function spaced(pattern: RegExp): RegExp {
+  const made = patterns.get(pattern) ?? new RegExp(pattern.source.replaceAll(" ", "\\s+"), "g");
+  patterns.set(pattern, made);
+  return made;
 }
 
 function isPending({ path }: Place): boolean {
