@@ -11,7 +11,7 @@ import { series } from "../support/series.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 /** A lease is four times as long as a try may take. */
-const settings = { GW_CALLBACK_TIMEOUT_S: "3", GW_CALLBACK_RETRY_GAPS_S: "1,1,1" };
+const settings = { GW_CALLBACK_TIMEOUT_S: "2", GW_CALLBACK_RETRY_GAPS_S: "1,1,1" };
 
 // biome-ignore format: a table
 const points: readonly (readonly [name: string, makeMoment: () => Moment, heardBefore: number])[] = [
