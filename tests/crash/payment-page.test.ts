@@ -11,7 +11,6 @@ import { assertMoneyAddsUp, readRows } from "../support/books.ts";
 import { type Node, shortLease, startCrashWorld } from "../support/crash-world.ts";
 import { makeMerchant } from "../support/merchant.ts";
 import { look, openPage, pay } from "../support/posted-page.ts";
-import { rowsOf } from "../support/series.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 const world = await startCrashWorld({ after });
@@ -42,9 +41,7 @@ before(async () => {
   await node.untilReady();
 });
 
-// Before a step the next node finds what it finds after the step before: the long run has those.
-const isShort = ([when]: Point) => when.startsWith("when");
-for (const [when, place, makeMoment, left, tries] of rowsOf(points, isShort)) {
+for (const [when, place, makeMoment, left, tries] of points) {
   test(`a node killed ${when} leaves one charge at most, and the page goes on`, async () => {
     const page = await openPage(merchant);
     let sprung = false;

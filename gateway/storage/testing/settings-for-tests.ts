@@ -10,5 +10,5 @@ export const settingsForTests = {
   full_page_writes:   "off",
   autovacuum:         "off",
   io_method:          "sync",
-  max_connections:    "300",
+  max_connections:    "600",
 };
