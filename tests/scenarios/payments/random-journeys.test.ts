@@ -29,7 +29,7 @@ import { type Acknowledged, saleFields } from "../../support/merchant.ts";
 import { seed, series } from "../../support/series.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-const acceptedMin = series(120, 20_000);
+const acceptedMin = series(300, 20_000);
 
 type Begun = { readonly begin: Begin; readonly order: Acknowledged };
 
