@@ -53,7 +53,7 @@ export async function startMeasured(
   if (stack.disposed) throw new Error("the benchmark is ending");
   const owner: Test = { after: (clean) => stack.defer(async () => void (await clean())) };
   const { command, environment } = launch;
-  // Figures are read from the log, which is not rotated meanwhile.
+  // The benchmark reads figures from the log: the gateway must not rotate it during a run.
   const env = { ...environment, GW_LOG_FILE_BYTES_MAX: "999999999" };
   const { child, demo } = await startProcess(owner, { command, env, dataDir });
   const databaseUrl = findServerOf(dataDir);

@@ -2,7 +2,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 
-/** By name, the question and its answer. */
+/** Each job by its name: what the part is asked, and what it answers. */
 type Jobs = Readonly<Record<string, readonly [job: unknown, result: unknown]>>;
 
 export type Part<Offered extends Jobs> = {

@@ -23,7 +23,7 @@ export function signInBy(
   return factors.join(" + ");
 }
 
-/** Recovery codes replace a second factor, so there are none without one. */
+/** Recovery codes replace a second factor: a user without one has no recovery codes. */
 export function hasFactor({ totp, passkeys }: NonNullable<Session["factors"]>): boolean {
   return totp || passkeys > 0;
 }
@@ -36,7 +36,7 @@ export function codeIn(typed: string): string {
 const browsers = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
 const systems = ["iPhone", "iPad", "Android", "Windows", "Mac OS X", "Linux"];
 
-/** What a person calls it; a program names itself as it likes. */
+/** Names the browser as a person does. Other programs are shown by their own name. */
 export function describeAgent(agent: string): string {
   const browser = browsers.find((name) => agent.includes(`${name}/`));
   const system = systems.find((name) => agent.includes(name));

@@ -28,7 +28,7 @@ export function readDeliveryQuery(query: URLSearchParams): DeliveryFilter {
   };
 }
 
-/** Of one callback, as addresses name it. */
+/** The id of one callback, as the portal's addresses contain it. */
 export function idOf({ order, sequence }: Pick<Delivery, "order" | "sequence">): string {
   return `${order}-${sequence}`;
 }

@@ -131,7 +131,7 @@ export function showValue(name: string, value: string, { choices, showTime }: Sh
   return (isChoice && choices[value]) || value;
 }
 
-/** Shown once: the gateway does not tell it again. */
+/** The portal shows it once, because the gateway never returns it again. */
 const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret"];
 
 export function secretsIn(result: object): readonly (readonly [name: string, text: string])[] {

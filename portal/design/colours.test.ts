@@ -14,7 +14,7 @@ const [light = {}, dark = {}] = [...css.matchAll(/^:root\[data-mantine[^{]*\{([^
     ),
 );
 
-/** As WCAG 2 computes it. */
+/** The contrast ratio of WCAG 2. */
 function luminance(colour: string): number {
   const hex = colour.length === 4 ? colour.replaceAll(/[0-9a-f]/g, "$&$&") : colour;
   const [red = 0, green = 0, blue = 0] = [1, 3, 5]

@@ -9,7 +9,7 @@ const kinds = ["approved", "refused", "processing"] as const;
 /** In units of the drawing, which is stretched to the width of the screen. */
 export const chartSize = { width: 1_000, height: 180 };
 
-/** Of the address; the day where it names none. */
+/** Reads the range from the address. An address without a range means the day. */
 export function rangeIn(query: URLSearchParams): (typeof ranges)[number] {
   return ranges.find((each) => each === query.get("range")) ?? "day";
 }

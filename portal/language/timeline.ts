@@ -46,7 +46,7 @@ const transactionEnglish: Table<TransactionField> = {
   gate: "Gate", choice: "Why this gate", responseCode: "Response code", approvalCode: "Approval code", reason: "Reason",
 };
 
-/** As the table says it, or as it is. */
+/** Returns the text of the table, or the name itself if the table has none. */
 export function wordIn(words: Readonly<Record<string, string>>, name: string): string {
   return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
 }

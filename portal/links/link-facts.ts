@@ -22,7 +22,7 @@ export function usesOf(
   return usesMax === undefined ? anyNumber : `${uses} / ${usesMax}`;
 }
 
-/** Also one that is paid up or has expired: it ends for good. */
+/** A link that is paid up or has expired can be ended, too: it then stays ended. */
 export function mayEnd({ state }: Pick<LinkLine, "state">, { rights }: Pick<User, "rights">) {
   return rights.includes("move_money") && state !== "closed";
 }

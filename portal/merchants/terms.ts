@@ -6,7 +6,7 @@ type Detail = OutputOf<"GET /merchants/:login">;
 type Endpoint = Detail["endpoints"][number];
 type Member = Pick<Endpoint, "id" | "name" | "currency">;
 
-/** As the user reads it: switches and choices by their words, lists with spaces. */
+/** Formats a setting for the user: switches and choices by their words, lists with spaces. */
 export function showSetting(value: string, choices: Row): string {
   const word = value === "true" ? "on" : value === "false" ? "off" : value;
   return choices[word] ?? value.replaceAll(",", ", ");

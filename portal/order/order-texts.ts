@@ -114,7 +114,7 @@ export function totalsOf(
   });
 }
 
-/** Of a transaction. */
+/** The facts of a transaction, as its table shows them. */
 export function fieldsOf(
   { finishedAt: _, kind: __, ...rest }: OrderDetail["transactions"][number],
   messages: Messages,

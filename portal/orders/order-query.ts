@@ -38,7 +38,7 @@ export function valuesOf(query: URLSearchParams, name: string): readonly string[
   return (query.get(name) ?? "").split(",").filter((value) => value !== "");
 }
 
-/** Of a screen with these names in its address: whether one is set, and what removes them all. */
+/** Says whether the address sets one of these filters, and how to remove all of them. */
 export function makeFilters(names: readonly string[], place = ["after"]) {
   return {
     isFiltered: (query: URLSearchParams) => names.some((name) => query.has(name)),

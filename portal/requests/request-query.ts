@@ -46,7 +46,7 @@ export function namesIn(formula: readonly string[]): readonly Name[] {
   return [...own, ...currency, "control"];
 }
 
-/** Of a form or of lines, the named fields; the rest of the pasted text goes nowhere. */
+/** Reads the named fields of a pasted form or of pasted lines, and discards the rest. */
 export function readPasted(text: string, names: readonly Name[]): Pasted {
   const form = text.trim().replace(/\r?\n/g, "&");
   const body = form.includes("?") ? (form.split("?").at(-1) ?? "") : form;

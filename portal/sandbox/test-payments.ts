@@ -11,7 +11,7 @@ export type Payment = {
 
 export const views = ["testPayments", "testCards", "switches", "ledger"] as const;
 
-/** Of the address; the payments where it names none. */
+/** Reads the view from the address. An address without a view means the payments. */
 export function viewIn(query: URLSearchParams): (typeof views)[number] {
   return views.find((each) => each === query.get("view")) ?? "testPayments";
 }

@@ -49,7 +49,7 @@ export async function call<Name extends Route>(
   throw refusal(answer.status, code, message);
 }
 
-/** Of a query that the page repeats: what is asked for a second time was asked by the page. */
+/** Queries a route that the page polls. Every request after the first is marked as a poll. */
 export function live<Name extends Route>(
   name: Name,
   input: InputOf<Name>,
