@@ -32,8 +32,9 @@ const longest: Readonly<Record<string, number>> = {
   "tests/scenarios/payments/random-journeys.test.ts":    35,
   "tests/scenarios/operation/start-troubles.test.ts":    20,
 };
-const bytesPerSecond = 600;
-const sharedSecondsMax = 150;
+/** Files in `tests` start gateways; the others are unit tests. */
+const bytesPerSecond = { tests: 800, others: 5_000 };
+const sharedSecondsMax = 110;
 
 export async function runInLanes<Any extends Job>(
   jobs: readonly Any[],
@@ -98,8 +99,10 @@ function workspaceOf(file: string): string {
 }
 
 function secondsOf(files: readonly string[]): number {
+  const rateOf = (file: string) =>
+    workspaceOf(file) === "tests" ? bytesPerSecond.tests : bytesPerSecond.others;
   return files.reduce(
-    (seconds, file) => seconds + (longest[file] ?? statSync(file).size / bytesPerSecond),
+    (seconds, file) => seconds + (longest[file] ?? statSync(file).size / rateOf(file)),
     0,
   );
 }

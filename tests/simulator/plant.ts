@@ -107,6 +107,6 @@ async function runSeeds(folder: string, bounds: readonly string[], signal: Abort
   if (seed !== undefined) return { seed: Number(seed), law };
   // Killed, for want of memory perhaps: the other process goes on with its seeds.
   if (typeof end !== "string" || folder === root) assert.equal(end, 0, "the simulator failed");
-  console.log(`a process of the simulator ended with ${end}`);
+  if (end !== 0) console.log(`a process of the simulator was ended by ${end}`);
   return undefined;
 }
