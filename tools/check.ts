@@ -8,7 +8,7 @@
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import { constants, freemem, tmpdir } from "node:os";
-import { join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
 import { settingsForTests } from "@tollgate/gateway/settings-for-tests";
@@ -19,23 +19,21 @@ import {
   installBrowser,
   thisMachine,
 } from "./find-browser.ts";
-import { type Lane, runInLanes, shareProcesses } from "./lanes.ts";
+import { runInLanes, shareProcesses } from "./lanes.ts";
 import { makeTally, runFiles, type Tally } from "./run-files.ts";
+import {
+  citus,
+  filesOf,
+  findTests,
+  type Group,
+  groups,
+  isGroup,
+  isWanted,
+  long,
+} from "./test-groups.ts";
 import { describeTimes, startTimes, writeTimes } from "./times.ts";
 
 type Step = { readonly name: string; readonly program: string; readonly parameters: string[] };
-type Group = {
-  readonly name: string;
-  /** Folders or single files. */
-  readonly places: readonly string[];
-  /** Crash tests wait a lot; the load and the budget have the cores to themselves. */
-  readonly lane: Lane;
-  /** How long one file may take before it counts as hung, also on a busy machine. */
-  readonly minutes: number;
-  /** Too slow for `npm test`: its files are run by `npm test -- long` and by their names. */
-  readonly isSlow?: true;
-};
-
 const root = resolve(import.meta.dirname, "..");
 const timesFile = join(root, "tests/results/times.json");
 
@@ -46,33 +44,7 @@ const steps: readonly Step[] = [
   { name: "format and lint", program: "@biomejs/biome/bin/biome", parameters: ["check"] },
 ];
 
-// biome-ignore format: a table
-const groups: readonly Group[] = [
-  { name: "unit",      lane: "works", minutes: 5,
-    places: ["protocols", "gateway", "sandbox-bank", "client", "examples", "portal", "docs-site", "benchmarks", "tools"] },
-  { name: "scenarios", lane: "works", minutes: 8,  places: ["tests/scenarios", "tests/contract"] },
-  { name: "outside",   lane: "works", minutes: 8,  places: ["tests/outside"] },
-  { name: "simulator", lane: "works", minutes: 8,  places: ["tests/simulator"] },
-  { name: "fuzz",      lane: "works", minutes: 8,  places: ["tests/fuzz", "tests/chaos"] },
-  { name: "crash",     lane: "waits", minutes: 10, places: ["tests/crash"] },
-  { name: "browser",   lane: "works", minutes: 8,  places: ["tests/browser"] },
-  { name: "upgrade",   lane: "waits", minutes: 10, places: ["tests/upgrade"], isSlow: true },
-  { name: "load",      lane: "alone", minutes: 10, places: ["tests/load"],   isSlow: true },
-  { name: "budget",    lane: "alone", minutes: 10, places: ["tests/budget"], isSlow: true },
-];
-
-/** What is too slow for `npm test`: slow groups, `*.long.test.ts`, and files with a long form. */
-const long = "long";
 const longMinutes = 60;
-
-/**
- * The scenarios once more, with the merchant in a cell that a worker of Citus has. Each file has a
- * process of its own, which ends its databases: each takes a dozen of the cluster's connections.
- */
-const citus: Group = {
-  ...{ name: "citus", lane: "waits", minutes: 20 },
-  places: ["tests/citus", "tests/scenarios"],
-};
 
 /** What the databases of a whole run take, with room for the programs beside them. */
 const roomBytes = 14 * 2 ** 30;
@@ -240,35 +212,6 @@ function jobsOf(group: Group, isWanted: (file: string) => boolean = () => true):
   const isLongRun = process.env["TOLLGATE_LONG"] !== undefined;
   const minutes = isLongRun ? longMinutes : group.minutes;
   return processes.map((files) => ({ ...group, minutes, files }));
-}
-
-function filesOf({ places }: Group): readonly string[] {
-  return places.flatMap((place) => (place.endsWith(".ts") ? [place] : findTests(place)));
-}
-
-function findTests(folder: string): string[] {
-  const skip = ["node_modules", "data", "dist"];
-  const found = fs.globSync(`${folder}/**/*.test.ts`, {
-    exclude: (path) => skip.includes(path.split("/").at(-1) ?? ""),
-  });
-  return found.map((file) => relative(".", file));
-}
-
-function hasLongForm(file: string): boolean {
-  const source = fs.readFileSync(join(root, file), "utf8");
-  return /\/support\/(series|bank\/dialects)\.ts"/.test(source);
-}
-
-function isGroup(name: string): boolean {
-  return name === long || [...groups, citus].some((group) => group.name === name);
-}
-
-function isWanted(file: string, group: Group, wanted: readonly string[]): boolean {
-  const isSlow = group.isSlow || file.endsWith(".long.test.ts");
-  if (wanted.length === 0) return !isSlow;
-  if (wanted.includes(group.name)) return true;
-  if (wanted.includes(long) && (isSlow || hasLongForm(file))) return true;
-  return wanted.some((name) => !isGroup(name) && `${file}/`.startsWith(`${relative(".", name)}/`));
 }
 
 function say(line: string): void {

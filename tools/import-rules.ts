@@ -104,7 +104,7 @@ export const importRules: readonly Rule[] = [
   // Changes the samples that stand beside the codecs.
   ["tests/fuzz",            ["tests", "client", "gateway/main", "gateway/http", "sandbox-bank", "protocols"]],
   // What it measures is started as tests start it.
-  ["benchmarks",            ["tests/support/gateway-process", "tests/support/databases/gateway-server", "type tests/support/clean-up", "gateway/storage/generated-orders", "protocols"]],
+  ["benchmarks",            ["tools/process-times", "tests/support/gateway-process", "tests/support/databases/gateway-server", "type tests/support/clean-up", "gateway/storage/generated-orders", "protocols"]],
   ["tools",                 ["client", "gateway", "sandbox-bank", "protocols"]],
 ];
 

@@ -4,15 +4,14 @@
  * process, the programs that it has started and their children, but not the database server that
  * files share.
  */
-import { appendFileSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { after } from "node:test";
 import { isMainThread } from "node:worker_threads";
+import { childrenOf, readProcessTimes } from "./process-times.ts";
 
 export type Cost = { readonly file: string; readonly wallMs: number; readonly cpuMs: number };
 
 const place = process.env["TOLLGATE_COSTS"];
-/** The kernel's clock ticks of 1/100 s, on every Linux that Node runs on. */
-const msPerTick = 10;
 const endsWithinMs = 30_000;
 
 let [recordedFile, wallBefore, cpuBefore] = [process.argv[1] ?? "", 0, 0];
@@ -40,30 +39,16 @@ export function recordCost(file: string): void {
   appendFileSync(place, `${JSON.stringify(cost)}\n`);
 }
 
-/** Processor time of a process, of its children that have ended and of those that still run. */
+/**
+ * Processor time of a process, of its children that have ended and of those that still run. Where
+ * the system is not Linux, it is the time of this process alone.
+ */
 export function readCpuMs(pid: number): number {
   if (process.platform !== "linux") return Object.values(process.cpuUsage()).reduce(add) / 1000;
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The fields behind the program's name: user and system time, then the same of ended children.
-    const ticks = stat
-      .slice(stat.lastIndexOf(")") + 2)
-      .split(" ")
-      .slice(11, 15)
-      .map(Number);
-    return childrenOf(pid)
-      .map(readCpuMs)
-      .reduce(add, ticks.reduce(add) * msPerTick);
-  } catch {
-    // The process has ended meanwhile: its parent counts it.
-    return 0;
-  }
-}
-
-function childrenOf(pid: number): readonly number[] {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const lists = threads.map((id) => readFileSync(`/proc/${pid}/task/${id}/children`, "utf8"));
-  return lists.flatMap((list) => list.split(" ").filter(Boolean)).map(Number);
+  const { own, ended } = readProcessTimes(pid);
+  return childrenOf(pid)
+    .map(readCpuMs)
+    .reduce(add, own + ended);
 }
 
 function add(one: number, other: number): number {
