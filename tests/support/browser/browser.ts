@@ -110,7 +110,11 @@ export async function openWindow(
   size: Size,
   options: BrowserContextOptions = {},
 ): Promise<Window> {
-  const somewhere = { locale: "en-AT", timezoneId: "Asia/Kolkata" };
+  // Without motion, which costs a browser without a graphics card more than the page itself.
+  const somewhere = {
+    ...{ locale: "en-AT", timezoneId: "Asia/Kolkata" },
+    ...({ reducedMotion: "reduce" } as const),
+  };
   const context = await openContext({ ...sizes[size], ...somewhere, ...options });
   atEnd(t, () => context.close());
   const troubles: string[] = [];

@@ -20,7 +20,7 @@ export async function fillIn(page: Page, login: string, given = password): Promi
 
 /** A window of one test, signed in at a screen. */
 export async function signIn(t: Test, size: Size, address: string, login: string): Promise<Window> {
-  const window = await openWindow(t, size, { reducedMotion: "reduce" });
+  const window = await openWindow(t, size);
   await window.page.goto(address);
   await fillIn(window.page, login);
   await window.page.locator("main h1").waitFor();
