@@ -25,6 +25,9 @@ const isMissing = choice.kind === "none" || choice.kind === "installable";
 
 export const test = isMissing ? testAnywhere.skip : testAnywhere;
 
+/** For a path that every run already takes another way, without a browser or in another window. */
+export const testInLongRun: typeof test = isLongRun ? test : async () => undefined;
+
 // The package's own switches turn the browser's security off, which is what tests look at. The
 // feature is turned on by the driver, and fails to take pictures on a busy machine.
 const switches = ["--no-sandbox", "--disable-features=CDPScreenshotNewSurface"];
