@@ -86,8 +86,10 @@ describe("a payment through redirect-to", () => {
     ["a bank that refuses at the end",     withoutFunds,        undefined,  all,                      "/redirect_fail_url",    "declined"],
   ];
 
-  // The short run has one ending for each address that the shop can be told at, and each button.
-  const shortOnes = rowsOf(endings, ([, , , given]) => given.length !== 1);
+  // The short run has one ending for each address that the shop can be told at, a wrong code, the
+  // way out, and each bank that the browser must not be believed about.
+  const chosen = new Set([1, 3, 7, 8, 9].map((at) => endings[at]));
+  const shortOnes = rowsOf(endings, (ending) => chosen.has(ending));
   for (const [at, [how, card, pressed, given, path, status]] of shortOnes.entries()) {
     const size = bothSizes[at % 2] ?? "desk";
     const addresses = given.length === 0 ? "redirect_url alone" : given.join(" and ");
@@ -117,7 +119,9 @@ describe("a payment through redirect-to", () => {
     ["1.0.2 that says no",     "4000003000000022", "declined"],
   ] as const;
 
-  for (const [version, card, status] of versions) {
+  // Browsers carry the messages of all versions 2 alike; `scenarios/threeds` has their differences.
+  const isOther = ([version]: (typeof versions)[number]) => /^(2\.1\.0|1\.0\.2)$/.test(version);
+  for (const [version, card, status] of rowsOf(versions, isOther)) {
     for (const size of sizesInTurn()) {
       test(`3-D Secure ${version} asks for the code, ${size}`, async (t) => {
         const checkout = prepared();
@@ -176,7 +180,8 @@ describe("a payment without scripts", () => {
     ["1.0.2 that says no",            "4000003000000022",      [],           "1234", "declined"],
   ] as const;
 
-  for (const [what, card, before, code, status] of questions) {
+  const isApproved = (question: (typeof questions)[number]) => question[4] === "approved";
+  for (const [what, card, before, code, status] of rowsOf(questions, isApproved)) {
     test(`${what} is brought by buttons`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(card);
@@ -204,7 +209,9 @@ describe("the page of a step, shown by the shop", () => {
     ["the question of 1.0.2", cards.v1Authenticated,   true],
   ] as const;
 
-  for (const [what, card, isAsked] of steps) {
+  // The short run has each step in one of the three ways.
+  const [method, challenge, question] = steps;
+  for (const [what, card, isAsked] of rowsOf(steps, (step) => step === method)) {
     test(`${what} as a whole page leads on to the shop`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(card);
@@ -217,11 +224,13 @@ describe("the page of a step, shown by the shop", () => {
       assert.deepEqual(payment.charges(), charged);
       assert.deepEqual(troubles, []);
     });
+  }
 
-    for (const [scripts, javaScriptEnabled] of [
-      ["with", true],
-      ["without", false],
-    ] as const) {
+  for (const [scripts, javaScriptEnabled, short] of [
+    ["with", true, challenge],
+    ["without", false, question],
+  ] as const) {
+    for (const [what, card, isAsked] of rowsOf(steps, (step) => step === short)) {
       test(`${what} in a frame ${scripts} scripts ends there, and the shop goes on`, async (t) => {
         const checkout = prepared();
         const payment = await checkout.begin(card);
