@@ -24,6 +24,7 @@ export async function startDocsSite() {
     assert.match(setup, /CONTROL_KEY=[0-9A-F-]{36}/);
     return setup;
   };
+  let all: Promise<ReadonlyMap<string, string>> | undefined;
   return {
     ...{ baseUrl, demo, readMarkdown },
     elapsedSeconds: () => (Date.now() - beganAt) / 1000,
@@ -43,22 +44,27 @@ export async function startDocsSite() {
     },
 
     /** The pages by their addresses, all that can be reached from the first one. */
-    async readAll(): Promise<ReadonlyMap<string, string>> {
-      const pages = new Map<string, string>();
-      const wanted = ["/docs/"];
-      for (const path of wanted) {
-        const answer = await fetch(baseUrl + path);
-        assert.equal(answer.status, 200, path);
-        const html = await answer.text();
-        pages.set(path, html);
-        for (const [target = ""] of linksOf(html)) {
-          const isPage = /^\/docs\/[^.]*$/.test(target) && !wanted.includes(target);
-          if (isPage) wanted.push(target);
-        }
-      }
-      return pages;
+    readAll(): Promise<ReadonlyMap<string, string>> {
+      all ??= readFrom(baseUrl);
+      return all;
     },
   };
+}
+
+async function readFrom(baseUrl: string): Promise<ReadonlyMap<string, string>> {
+  const pages = new Map<string, string>();
+  const wanted = ["/docs/"];
+  for (const path of wanted) {
+    const answer = await fetch(baseUrl + path);
+    assert.equal(answer.status, 200, path);
+    const html = await answer.text();
+    pages.set(path, html);
+    for (const [target = ""] of linksOf(html)) {
+      const isPage = /^\/docs\/[^.]*$/.test(target) && !wanted.includes(target);
+      if (isPage) wanted.push(target);
+    }
+  }
+  return pages;
 }
 
 /** For a gateway that is not started by `npm start`. */
