@@ -97,17 +97,16 @@ describe("the page at / in staging", () => {
 
   test("fits a phone and a desk, by day and by night", async () => {
     const grounds = new Set<unknown>();
+    const { page } = await visit(gateway.baseUrl);
     for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
       for (const colorScheme of ["light", "dark"] as const) {
-        const context = await openContext({ viewport: { width, height: 900 }, colorScheme });
-        const page = await context.newPage();
-        await page.goto(gateway.baseUrl);
+        await page.emulateMedia({ colorScheme });
 
         const wide = Number(await page.evaluate("document.documentElement.scrollWidth"));
         assert.ok(wide <= width, `${wide} px on a screen of ${width} px`);
         grounds.add(await page.evaluate("getComputedStyle(document.body).backgroundColor"));
         await takePicture(page, `welcome-${width}-${colorScheme}`);
-        await context.close();
       }
     }
     assert.equal(grounds.size, 2);
