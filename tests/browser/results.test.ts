@@ -13,6 +13,7 @@ import { type Checkout, linkOf, prepareCheckout } from "../support/browser/check
 import { readPdfText } from "../support/browser/pdf-text.ts";
 import { atEnd } from "../support/clean-up.ts";
 import type { Acknowledged, SaleFields } from "../support/merchant.ts";
+import { rowsOf } from "../support/series.ts";
 import { cards } from "../support/threeds.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -30,7 +31,9 @@ describe("the end of a payment", () => {
     ["filtered", "/fail",    { amount: "1234.00" }, (it) => limit(it, "50000"), (it) => limit(it, "99999999")],
     ["error",    "/return",  {},                    ({ world }) => world.stopHost(), ({ world }) => world.startHost()],
   ];
-  for (const [status, path, fields, before, after] of endings) {
+  // What screening refuses comes back as what the bank declines does.
+  const isShort = ([status]: (typeof endings)[number]) => status !== "filtered";
+  for (const [status, path, fields, before, after] of rowsOf(endings, isShort)) {
     test(`${status} comes back to the shop at ${path}`, async (t) => {
       const checkout = prepared();
       const { shop, world } = checkout;
@@ -79,7 +82,10 @@ describe("the end of a payment", () => {
     ["verified",     "4000001000000018", german, "Karte geprüft",         /Ihre Karte wurde für \S+ geprüft\. Es wurde nichts abgebucht/],
     ["not verified", "4000004000000020", german, "Karte nicht bestätigt", /hat Ihre Karte für \S+ nicht bestätigt/],
   ] as const;
-  for (const [what, card, reader, title, sentence] of verifications) {
+  // The short run has each result once, and each language once.
+  const chosen: readonly string[] = ["Card verified", "Karte nicht bestätigt"];
+  for (const row of rowsOf(verifications, ([, , , title]) => chosen.includes(title))) {
+    const [what, card, reader, title, sentence] = row;
     test(`a card that is ${what} was not paid with: ${title}`, async (t) => {
       const checkout = prepared();
       const { world } = checkout;
