@@ -16,3 +16,8 @@ export function rowsOf<Row>(rows: readonly Row[], isShort: (row: Row) => boolean
 
 /** Printed by the tests that use it: the same seed repeats them. */
 export const seed = Number(process.env["TOLLGATE_SEED"] ?? Date.now() % 1_000_000_007);
+
+/** The same inputs in every short run, of which few are enough then; others in every long one. */
+export function seedOf(short: number): number {
+  return isLongRun || process.env["TOLLGATE_SEED"] !== undefined ? seed : short;
+}

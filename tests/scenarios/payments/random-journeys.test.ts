@@ -26,10 +26,16 @@ import {
   journey,
 } from "../../support/journey.ts";
 import { type Acknowledged, saleFields } from "../../support/merchant.ts";
-import { seed, series } from "../../support/series.ts";
+import { seedOf, series } from "../../support/series.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-const acceptedMin = series(300, 20_000);
+const seed = seedOf(20_261_118);
+const acceptedMin = series(120, 20_000);
+const kinds = ["sale", "preauth", "verify", "rebill", "capture", "return", "again"];
+/** Of each kind. */
+const ofKindMin = Math.ceil(acceptedMin / 100) + 1;
+/** Many times as often as it takes: a kind that is never accepted must end the test. */
+const roundsMax = series(20, 1_000);
 
 type Begun = { readonly begin: Begin; readonly order: Acknowledged };
 
@@ -56,19 +62,15 @@ test(`random journeys leave books that agree (TOLLGATE_SEED=${seed})`, async (t)
   });
 
   const total = () => Object.values(accepted).reduce((sum, count) => sum + count, 0);
-  while (total() < acceptedMin) {
+  const rare = () => kinds.filter((kind) => (accepted[kind] ?? 0) < ofKindMin);
+  for (let rounds = 0; total() < acceptedMin || rare().length > 0; rounds += 1) {
+    assert.ok(rounds < roundsMax, `few were accepted: ${JSON.stringify(accepted)}`);
     // A journey that fails is shrunk for as long as this, and the shortest one is told.
-    const limits = { numRuns: 5, interruptAfterTimeLimit: 90_000 };
+    const limits = { numRuns: series(2, 5), interruptAfterTimeLimit: 90_000 };
     await fc.assert(property, { seed: seed + requests, ...limits });
   }
   await assertReconciled(world);
   t.diagnostic(`seed ${seed}: ${requests} requests; accepted: ${JSON.stringify(accepted)}`);
-  for (const kind of ["sale", "preauth", "verify", "rebill", "capture", "return", "again"]) {
-    assert.ok(
-      (accepted[kind] ?? 0) > acceptedMin / 100,
-      `only ${accepted[kind]} of ${kind} were accepted`,
-    );
-  }
 });
 
 type Course = {
@@ -107,7 +109,8 @@ async function take(course: Course, event: Event): Promise<void> {
       break;
     }
     case "time":
-      await work(world, event.seconds);
+      // As often as answers become overdue, and not every second for minutes.
+      await work(world, event.seconds, event.seconds > 60 ? 10 : 1);
       break;
     case "outage":
       await world.bank.setSwitches({ hostDown: true });
