@@ -53,6 +53,11 @@ export async function startWorld(
     set,
     dataDir,
     logged,
+    /** Rows as they are stored, those of earlier tests too where tests share a world. */
+    readRows: <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      installation.database.query<Row>(text, [...values]),
+    /** For commands of `gw` that change nothing for the tests that share the world. */
+    place: { installation: { databaseUrl: installation.databaseUrl }, dataDir },
     get gateway() {
       return gateway;
     },

@@ -13,6 +13,7 @@ import {
   cards,
   chargesAt,
   countPending,
+  joinPatientWorld,
   standingOf,
   startPatientWorld,
   statusOf,
@@ -25,7 +26,7 @@ import type { World } from "../../support/world.ts";
 const one = { secrets: 1, keys: 1 };
 
 test("card data is kept for an order that waits, and none when the bank has answered", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginWith(world, cards.challenge);
   const counts = [await countPending(world)];
   const { cres } = await passChallenge(await uploadMethod(pending));
@@ -40,7 +41,7 @@ test("card data is kept for an order that waits, and none when the bank has answ
 });
 
 test("the card is gone before the bank's answer is written", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginWith(world, "4000004000000194");
   await uploadMethodOnly(pending);
   await world.bank.waitForMessage({ mti: "0200" });
@@ -55,7 +56,7 @@ test("the card is gone before the bank's answer is written", async (t) => {
 });
 
 test("nothing is kept for cards that are not enrolled, and where 3-D Secure is off", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const ends = [
     await beginWith(world, cards.frictionless, { through: "plain" }),
     await beginWith(world, cards.notEnrolled),
@@ -76,7 +77,7 @@ for (const [end, card, cvv2] of [
   ["the host refuses", cards.other, "116"],
 ] as const) {
   test(`when ${end}, its card data is kept no longer`, async (t) => {
-    const world = await startPatientWorld(t);
+    const world = await joinPatientWorld(t);
     const pending = await beginWith(world, card, { fields: { cvv2 } });
     assert.deepEqual(await countPending(world), one);
 
@@ -88,7 +89,7 @@ for (const [end, card, cvv2] of [
 }
 
 test("at a deadline every card that was held for it is destroyed", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const waiting = [
     await beginWith(world, cards.challenge),
     await beginChallenge(world),
@@ -116,7 +117,7 @@ const values = [
 
 for (const [cvv2, end] of values) {
   test(`the CVV ${cvv2} reaches the host after the pause, and counts there`, async (t) => {
-    const world = await startPatientWorld(t);
+    const world = await joinPatientWorld(t);
     const pending = await beginWith(world, cards.other, { fields: { cvv2 } });
 
     const final = await uploadMethod(pending);

@@ -9,7 +9,7 @@ export type GateAt = { readonly name: string; readonly host: string; readonly po
 
 /** The gate of an endpoint that has only one. */
 export async function gateOf(world: World, through: string): Promise<GateAt> {
-  const [gate] = await world.installation.database.query<GateAt>(
+  const [gate] = await world.readRows<GateAt>(
     `select name, settings->>'host' as host, (settings->>'port')::int as port
      from gates join endpoint_gates on gate_id = gates.id where endpoint_id = $1`,
     [world.set.endpoints[through]],
