@@ -13,6 +13,7 @@ import {
   startDoubtPlace,
 } from "../../support/doubt.ts";
 import { bookedFor } from "../../support/expect.ts";
+import type { Acknowledged } from "../../support/merchant.ts";
 import { readGw, runGw } from "../../support/programs.ts";
 
 const hourMs = 3_600_000;
@@ -57,58 +58,66 @@ test("orders in doubt are listed with what the bank must be asked about", async 
   }
 });
 
-for (const kind of doubtful) {
-  const { name, stage } = kind;
+test("what is in doubt is tried again at once when an operator asks for it", async (t) => {
+  const place = await startDoubtPlace(t);
+  const { world, merchant } = place;
+  const orders = await leaveUnanswered(place, doubtful);
+  for (let tries = 0; tries < 8; tries += 1) await world.pass(longestGapMs);
+  await comeBack(place);
+  await world.settle();
 
-  test(`a ${name} in doubt is tried again at once when an operator asks for it`, async (t) => {
-    const place = await startDoubtPlace(t);
-    const { world, merchant } = place;
-    const [order = assert.fail()] = await leaveUnanswered(place, [kind]);
-    for (let tries = 0; tries < 8; tries += 1) await world.pass(longestGapMs);
-    await comeBack(place);
-    await world.settle();
+  for (const [at, { name, stage, settled }] of doubtful.entries()) {
+    const order = orders[at] ?? assert.fail();
     const waiting = await merchant.describe(order);
-
     const asking = ["doubt", "ask", order["gw-order-id"], "--reason", "they are up again"];
     const ran = await runGw(world, ...asking);
     await world.settle();
-    const settled = await merchant.describe(order);
 
     assert.equal(ran.code, 0, ran.complaint);
-    assert.equal(waiting["order-stage"], `${stage}_unknown`);
-    assert.equal(settled["order-stage"], kind.settled);
+    assert.equal(waiting["order-stage"], `${stage}_unknown`, name);
+    assert.equal((await merchant.describe(order))["order-stage"], settled, name);
     assert.deepEqual(await detailsOf(world, order, "asked_again"), [
       { by: userInfo().username, why: "they are up again" },
     ]);
-  });
+  }
+});
 
-  test(`a ${name} that the bank has done is approved by hand, and can be returned`, async (t) => {
-    const place = await startDoubtPlace(t, hourMs);
-    const { world, merchant } = place;
-    const [order = assert.fail()] = await leaveUnanswered(place, [kind]);
-
+test("what the bank has done is approved by hand, and can be returned", async (t) => {
+  const place = await startDoubtPlace(t, hourMs);
+  const { world, merchant } = place;
+  const orders = await leaveUnanswered(place, doubtful);
+  const settle = async (order: Acknowledged) => {
     const ran = await settleByHand(world, order, "done", why);
-    const settled = await merchant.describe(order);
-    const sent = messagesAbout(world, settled);
-    await comeBack(place);
-    await world.pass(hourMs);
-    const sentLater = messagesAbout(world, settled);
+    assert.equal(ran.code, 0, ran.complaint);
+    const status = await merchant.describe(order);
+    return { order, status, sent: messagesAbout(world, status) };
+  };
+
+  const byHand: Awaited<ReturnType<typeof settle>>[] = [];
+  for (const order of orders) byHand.push(await settle(order));
+  await comeBack(place);
+  await world.pass(hourMs);
+
+  for (const [at, { name, stage, returned }] of doubtful.entries()) {
+    const { order, status, sent } = byHand[at] ?? assert.fail();
+    assert.equal(messagesAbout(world, status), sent, `${name}: nothing is asked any more`);
     await merchant.return(order);
     await world.settle();
-    const returned = await merchant.status(order);
+    const after = await merchant.status(order);
 
-    assert.equal(ran.code, 0, ran.complaint);
-    assert.equal(settled["order-stage"], `${stage}_approved`);
-    assert.match(settled["receipt-id"] ?? "", /^\d{20,39}$/);
-    assert.equal(sentLater, sent, "nothing is asked of the bank any more");
-    assert.equal(returned["order-stage"], "reversal_approved");
-    assert.equal(bookedFor(world, returned).join(", "), kind.returned);
+    assert.equal(status["order-stage"], `${stage}_approved`, name);
+    assert.match(status["receipt-id"] ?? "", /^\d{20,39}$/);
+    assert.equal(after["order-stage"], "reversal_approved", name);
+    assert.equal(bookedFor(world, after).join(", "), returned, name);
     assert.partialDeepStrictEqual(await detailsOf(world, order, "settled_as_done"), [told]);
-  });
+  }
+});
 
-  test(`a ${name} that the bank has not done ends in an error, and may be asked for again`, async (t) => {
-    const place = await startDoubtPlace(t, hourMs);
-    const { world, merchant } = place;
+test("what the bank has not done ends in an error, and may be asked for again", async (t) => {
+  // Each of them takes an hour, and the world is behind until the last.
+  const place = await startDoubtPlace(t, (doubtful.length + 1) * hourMs);
+  const { world, merchant } = place;
+  for (const kind of doubtful) {
     const { order, ask } = await loseOnTheWay(place, kind);
 
     const ran = await settleByHand(world, order, "not-done", why);
@@ -120,13 +129,13 @@ for (const kind of doubtful) {
     const done = await merchant.describe(again);
 
     assert.equal(ran.code, 0, ran.complaint);
-    assert.equal(settled["order-stage"], `${stage}_error`);
+    assert.equal(settled["order-stage"], `${kind.stage}_error`);
     assert.equal(settled["error-code"], "5006");
-    assert.equal(done["order-stage"], `${stage}_approved`);
+    assert.equal(done["order-stage"], `${kind.stage}_approved`);
     assert.equal(bookedFor(world, done).join(", "), kind.done);
     assert.deepEqual(await detailsOf(world, order, "settled_as_not_done"), [told]);
-  });
-}
+  }
+});
 
 test("what an operator cannot mean is refused with a sentence", async (t) => {
   const { world, merchant } = await startDoubtPlace(t);
