@@ -128,8 +128,8 @@ test("no value of any field makes the gateway fail", async () => {
         .filter((value) => value !== half || !name.includes(`:${field}`))
         .map((value) => ({ ...good, [field]: value })),
     );
-    // The short run sends a third of them.
-    const tries = isLongRun ? all : all.filter((_, index) => index % 3 === 0);
+    // The short run sends an eighth of them: some to each field, and each to some fields.
+    const tries = isLongRun ? all : all.filter((_, index) => index % 8 === 0);
     for (let from = 0; from < tries.length; from += 8) {
       const batch = tries.slice(from, from + 8);
       const replies = await Promise.all(batch.map((each) => admin.send(name, each)));
