@@ -7,7 +7,7 @@ import { test } from "node:test";
 import type { Test } from "../support/clean-up.ts";
 import { joinWorld } from "../support/shared-world.ts";
 import { formOf, post, signedFollowUp } from "../support/wire.ts";
-import { startWorld, type World } from "../support/world.ts";
+import type { World } from "../support/world.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
@@ -155,6 +155,7 @@ test("an order is refused at another endpoint of its merchant, and found by the 
   const elsewhere = await post(world, `/gw/api/v2/capture/${world.set.endpoints["binary"]}`, body);
   const still = await standOf(world);
   const group = await post(world, `/gw/api/v2/capture/group/${world.set.group}`, body);
+  await world.settle();
 
   assert.equal(read(elsewhere)["error-code"], "6");
   assert.deepEqual(still, { ...untouched, requests: untouched.requests + 1 });
@@ -196,7 +197,7 @@ test("whoever accepts JSON gets refusals and acknowledgements as JSON", async (t
 
 /** An order that can be captured, or returned, and the good request for that. */
 async function startWithOrder(t: Test, operation: string) {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const order = await (operation === "capture" ? merchant.preauth() : merchant.sale());
   await world.settle();
@@ -223,11 +224,10 @@ async function assertTold(world: World, path: string, good: Fields, row: Row): P
 }
 
 /** Everything that a request could have changed. */
-async function standOf({ installation, bank }: World) {
-  const { query } = installation.database;
-  const orders = await query("select id, version, stage, progress from orders order by id");
-  const history = await query("select order_id, version from order_history order by version");
-  const requests = await query("select serial from requests");
+async function standOf({ readRows, bank }: World) {
+  const orders = await readRows("select id, version, stage, progress from orders order by id");
+  const history = await readRows("select order_id, version from order_history order by order_id, version");
+  const requests = await readRows("select serial from requests");
   return { orders, history, requests: requests.length, messages: bank.messages().length };
 }
 

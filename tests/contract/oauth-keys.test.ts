@@ -7,7 +7,6 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Test } from "../support/clean-up.ts";
 import { saleFields } from "../support/merchant.ts";
 import { readGw, runGw } from "../support/programs.ts";
 import { until } from "../support/until.ts";
@@ -20,7 +19,7 @@ import {
   postSigned,
   type Signer,
   send,
-  startWorldWithKey,
+  worldsWithKey,
 } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -152,12 +151,10 @@ const keys = makeKeyPair();
 const strange = makeKeyPair();
 const signer: Signer = { consumerKey: "demo", privateKey: keys.privateKey };
 
-function startSigned(t: Test, settings: Readonly<Record<string, string>> = {}) {
-  return startWorldWithKey(t, keys, settings);
-}
+const { startSigned, joinSigned } = worldsWithKey(keys);
 
 test("a time stamp may be five minutes off, and no more", async (t) => {
-  const world = await startSigned(t);
+  const world = await joinSigned(t);
   const seconds = Math.floor(world.clock.now() / 1000);
   const statusOf = async (timestamp: number) =>
     (await postSigned(world, signer, salePath(world), saleFields(), { timestamp })).status;
@@ -195,7 +192,7 @@ test("a request is taken once, by whichever node, also after a restart", async (
 });
 
 test("of the same request sent many times at once one is taken", async (t) => {
-  const world = await startSigned(t);
+  const world = await joinSigned(t);
   const fields = saleFields();
   const url = `${world.gateway.url}${salePath(world)}`;
   const header = authorizationFor(url, fields, { ...signer, now: world.clock.now() });

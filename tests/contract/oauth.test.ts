@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { makeClient } from "@tollgate/client";
-import type { Test } from "../support/clean-up.ts";
 import { assertRefused } from "../support/expect.ts";
 import { about, rebillFields, saleFields } from "../support/merchant.ts";
 import { formFields } from "../support/posted-page.ts";
@@ -18,8 +17,8 @@ import {
   type Signer,
   send,
   signedSale,
-  startWorldWithKey,
   type Wrong,
+  worldsWithKey,
 } from "../support/wire.ts";
 import type { World } from "../support/world.ts";
 
@@ -27,12 +26,10 @@ const keys = makeKeyPair();
 const strange = makeKeyPair();
 const signer: Signer = { consumerKey: "demo", privateKey: keys.privateKey };
 
-function startSigned(t: Test, settings: Readonly<Record<string, string>> = {}) {
-  return startWorldWithKey(t, keys, settings);
-}
+const { startSigned, joinSigned } = worldsWithKey(keys);
 
 test("every operation is there in v4, at an endpoint and at a group", async (t) => {
-  const world = await startSigned(t);
+  const world = await joinSigned(t);
   const oauth = { ...signer, now: () => world.clock.now() };
   const client = makeClient({ baseUrl: world.gateway.url, oauth, tries: 1 });
 
@@ -83,7 +80,7 @@ const called = [
 ];
 
 test("the synchronous variants are there too", async (t) => {
-  const world = await startSigned(t);
+  const world = await joinSigned(t);
   const oauth = { ...signer, now: () => world.clock.now() };
   const { sync } = makeClient({ baseUrl: world.gateway.url, oauth }).endpoint(plain(world));
 
@@ -101,7 +98,7 @@ test("the synchronous variants are there too", async (t) => {
 });
 
 test("login and control are not needed, and ignored when they are sent", async (t) => {
-  const world = await startSigned(t);
+  const world = await joinSigned(t);
   const path = salePath(world);
   const fields = saleFields();
 
@@ -206,7 +203,7 @@ test("the public address is signed; in staging this machine's names are as good"
 });
 
 test("the order of checks is that of v2", async (t) => {
-  const world = await startSigned(t);
+  const world = await joinSigned(t);
   const path = salePath(world);
   const twice = await post(world, path, `${formOf(saleFields())}&amount=1`);
   const nowhere = await post(world, "/gw/api/v4/sale/999999", "a=1");

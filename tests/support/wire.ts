@@ -5,6 +5,7 @@
  */
 import { createHash, createSign, generateKeyPairSync, type KeyObject } from "node:crypto";
 import type { Test } from "./clean-up.ts";
+import { joinWorld } from "./shared-world.ts";
 import { startWorld, type World } from "./world.ts";
 
 export type RawReply = {
@@ -102,15 +103,17 @@ export function makeKeyPair() {
   return generateKeyPairSync("rsa", { modulusLength: 2048 });
 }
 
-/** A world whose demonstration merchant has this key. */
-export async function startWorldWithKey(
-  t: Test,
-  pair: KeyPair,
-  settings: Readonly<Record<string, string>>,
-): Promise<World> {
-  const world = await startWorld(t, settings);
-  await giveKey(world, "demo", pair);
-  return world;
+/** Worlds whose demonstration merchant has this key: one of a test's own, and a shared one. */
+export function worldsWithKey(pair: KeyPair) {
+  const give = (world: World) => giveKey(world, "demo", pair);
+  return {
+    async startSigned(t: Test, settings: Readonly<Record<string, string>> = {}): Promise<World> {
+      const world = await startWorld(t, settings);
+      await give(world);
+      return world;
+    },
+    joinSigned: (t: Test): Promise<World> => joinWorld(t, {}, give),
+  };
 }
 
 /** Gives a merchant of the world a key; the gateway starts anew with it. */
