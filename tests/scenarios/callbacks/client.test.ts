@@ -15,10 +15,14 @@ import { startWorld, type World } from "../../support/world.ts";
 
 type CallbackMethod = "GET" | "POST" | "JSON";
 
+const tellBy = (callbackMethod: CallbackMethod) => (world: World) =>
+  world.changeEndpoint("plain", { callbackMethod });
+/** Worlds whose callbacks come in this form. */
+const toldBy = { GET: undefined, POST: tellBy("POST"), JSON: tellBy("JSON") };
+
 for (const method of ["GET", "POST", "JSON"] as const) {
   test(`a ${method} is believed once, a repeat is told, and a wrong key is refused`, async (t) => {
-    const world = await startWorld(t);
-    await world.changeEndpoint("plain", { callbackMethod: method });
+    const world = await joinWorld(t, {}, toldBy[method]);
     const receiver = await receiverFor(world, method);
     const stranger = makeReceiver({ controlKey: "another" });
     const kept: CallbackResult[] = [];
@@ -57,7 +61,7 @@ for (const method of ["GET", "POST", "JSON"] as const) {
 }
 
 test("asked, the gateway tells a sale and its return apart, and knows of no forgery", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const receiver = await receiverFor(world, "GET");
   const kept: CallbackResult[] = [];
   const shop = await startReceiver(t, async (response, { path, ...heard }) => {
@@ -122,15 +126,20 @@ async function receiverFor(world: World, method: CallbackMethod): Promise<Receiv
   const own = { controlKey: world.set.controlKey, now: () => world.clock.now() };
   if (method === "GET")
     return makeReceiver({ ...own, confirm: world.merchant().endpoint("plain") });
-  const printed = await readGw(world, "callback", "secret", world.set.endpoints["plain"] ?? "");
+  const endpoint = world.set.endpoints["plain"] ?? "";
+  const printed = await readGw(world.place, "callback", "secret", endpoint);
   return makeReceiver({ ...own, webhookSecret: (printed as { secret: string }).secret });
 }
 
 test("an endpoint may have forms, signed as Standard Webhooks are", async (t) => {
-  const world = await startWorld(t);
-  await world.changeEndpoint("plain", { callbackMethod: "POST" });
+  const world = await joinWorld(t, {}, toldBy.POST);
   const shop = await startReceiver(t);
-  const printed = await readGw(world, "callback", "secret", world.set.endpoints["plain"] ?? "");
+  const printed = await readGw(
+    world.place,
+    "callback",
+    "secret",
+    world.set.endpoints["plain"] ?? "",
+  );
   const { secret } = printed as { secret: string };
 
   const sale = await world.merchant().sale({ server_callback_url: `${shop.url}/told?shop=7` });

@@ -9,6 +9,7 @@ import { atEnd } from "../../support/clean-up.ts";
 import { doubtful, leaveUnanswered, settleByHand, startDoubtPlace } from "../../support/doubt.ts";
 import { readGw, runGw, startProgram } from "../../support/programs.ts";
 import { answerWith, startReceiver } from "../../support/receiver.ts";
+import { joinWorld } from "../../support/shared-world.ts";
 import { untilTrue } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
 
@@ -20,7 +21,7 @@ type Shown = {
 };
 
 test("an operator sees every try with what was sent and what came back", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const shop = await startReceiver(t, answerWith(500, {}, "<p>no room\u0000</p>"));
   const merchant = world.merchant();
   const sale = await merchant.sale({ notify_url: shop.url });
@@ -31,9 +32,9 @@ test("an operator sees every try with what was sent and what came back", async (
   await world.settle();
 
   const order = sale["gw-order-id"];
-  const shown = (await readGw(world, "callback", "show", order)) as Shown;
-  const one = (await readGw(world, "callback", "show", order, "2")) as Shown;
-  const { printed } = await runGw(world, "callback", "show", order);
+  const shown = (await readGw(world.place, "callback", "show", order)) as Shown;
+  const one = (await readGw(world.place, "callback", "show", order, "2")) as Shown;
+  const { printed } = await runGw(world.place, "callback", "show", order);
 
   assert.deepEqual(
     shown.callbacks.map(({ sequence, state, tries, url }) => [sequence, state, tries, url]),
@@ -116,7 +117,7 @@ test("an operator has one, all of an order, or a range sent again", async (t) =>
 });
 
 test("one sent again behind an earlier one that fails has that sent first", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const shop = await startReceiver(t, answerWith(500));
   const merchant = world.merchant();
   const sale = await merchant.sale({ notify_url: shop.url });
@@ -126,7 +127,7 @@ test("one sent again behind an earlier one that fails has that sent first", asyn
   const before = shop.heard.length;
   shop.answer(answerWith(200));
 
-  const resent = await readGw(world, "callback", "resend", sale["gw-order-id"], "2");
+  const resent = await readGw(world.place, "callback", "resend", sale["gw-order-id"], "2");
   // The command's clock is ahead of the world's; the first gap is two minutes.
   await world.pass(60_000);
 
@@ -190,11 +191,11 @@ test("what an operator settles by hand is told by the first node that looks", as
 });
 
 test("gw callback listen prints what is told, whose it is, and answers as asked", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const gw = join(import.meta.dirname, "../../../gateway/cli/gw.ts");
   const listener = startProgram([gw, "callback", "listen", "--port", "0", "--answer", "503"], {
-    GW_DATABASE_URL: world.installation.databaseUrl,
-    GW_DATA_DIR: world.dataDir,
+    GW_DATABASE_URL: world.place.installation.databaseUrl,
+    GW_DATA_DIR: world.place.dataDir,
   });
   atEnd(t, () => listener.kill());
   await untilTrue("it listens", () => /Ctrl-C/.test(listener.output));
