@@ -39,7 +39,9 @@ export async function withPageWallets(world: World): Promise<World> {
 }
 
 export async function startWalletWorld(t: Test, settings: Readonly<Record<string, string>> = {}) {
-  return withWallets(await startWorld(t, settings));
+  return startWorld(t, settings, {
+    prepare: ({ installation, set, bank }) => prepareWallets(installation, set.login, bank.url),
+  });
 }
 
 export function joinWalletWorld(t: Test) {

@@ -10,10 +10,11 @@ import { callbackFeedRoutes } from "@tollgate/gateway/callback-feed";
 import { makeProgram } from "@tollgate/gateway/commands";
 import { makeDesk } from "@tollgate/gateway/desk";
 import { type Installation, openVault } from "@tollgate/gateway/installation";
-import { createMerchantSet } from "@tollgate/gateway/merchant-set";
+import { createMerchantSet, type MerchantSet } from "@tollgate/gateway/merchant-set";
 import { backToPortal, sandboxHandlers } from "@tollgate/gateway/sandbox-portal";
 import { sandboxNetworks, sandboxRanges } from "@tollgate/gateway/sandbox-ranges";
 import { makeWalletSheet } from "@tollgate/gateway/wallet-sheet";
+import type { Bank } from "@tollgate/sandbox-bank";
 import { assertBalancesAgree, type StoredOrder, selectStoredOrders } from "./books.ts";
 import { makeChanges } from "./changes.ts";
 import { atEnd, type Test } from "./clean-up.ts";
@@ -31,9 +32,10 @@ export async function startWorld(
   settings: Readonly<Record<string, string>> = {},
   /**
    * The bank goes by the world's clock: then both book a payment on the same day, at any hour. The
-   * books are compared at the end, unless another installation has gone on with the bank.
+   * books are compared at the end, unless another installation has gone on with the bank. What
+   * `prepare` changes before the gateway starts needs no second start.
    */
-  { sharesClock = false, keepsBooks = true, behindMs = 0 } = {},
+  { sharesClock = false, keepsBooks = true, behindMs = 0, prepare = leaveAsItIs } = {},
 ) {
   const clock = new TestClock(Date.now() - behindMs);
   const { log, logged } = recordLog();
@@ -43,6 +45,7 @@ export async function startWorld(
   const own = { settings: { ...quiet, ...settings } };
   const { installation, gates, set } = await furnishPlace(t, place, own);
   if (keepsBooks) atEnd(t, readBooks);
+  await prepare({ installation, set, bank });
   let gateway = await start();
   atEnd(t, () => stopByClock(clock, gateway));
 
@@ -171,6 +174,16 @@ export async function startWorld(
     if (!hostDown && !refuseSignOn) await untilDown(started, down);
     return started;
   }
+}
+
+type Prepared = {
+  readonly installation: Installation;
+  readonly set: MerchantSet;
+  readonly bank: Bank;
+};
+
+async function leaveAsItIs(_: Prepared): Promise<unknown> {
+  return undefined;
 }
 
 const sandboxGates = ["sandbox", "sandbox-binary", "sandbox-iso93"];
