@@ -4,7 +4,6 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ControlOptions, makeClient } from "@tollgate/client";
 import pg from "pg";
 import { assertMoneyAddsUp, readRows } from "../support/books.ts";
 import { atEnd } from "../support/clean-up.ts";
@@ -15,7 +14,13 @@ import {
   type SecureWorld,
   startSecureWorld,
 } from "../support/crash-payments.ts";
-import { type Load, type Merchants, makeLoadClient, patience, startLoad } from "../support/load.ts";
+import {
+  type Load,
+  type Merchants,
+  makeLoadClient,
+  makePatientClient,
+  startLoad,
+} from "../support/load.ts";
 import { makeMerchant } from "../support/merchant.ts";
 import { readGw, runGw, startProgram } from "../support/programs.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
@@ -36,7 +41,7 @@ test("a merchant that is moved under load by commands killed at every step loses
   const url = () => node.url;
   const paying = startLoad(t, { set: world.set, url, clients: 2 });
   const others = startLoad(t, { set: neighbour, url, clients: 1 });
-  const pay = payAt(world, node, patient);
+  const pay = payAt(world, node, makePatientClient);
   const waiting = await pay.begin(cards.challengeNoMethod);
   const mixed = startMixed(pay, world, { url, shop });
   // Also when the test fails: no journey goes on after it.
@@ -83,15 +88,11 @@ test("a merchant that is moved under load by commands killed at every step loses
   t.diagnostic(`${paying.sales.length} sales, ${mixed.journeys} journeys, ${others.sales.length}`);
 });
 
-/** A careful merchant: it sends the same request until it is answered. */
-const patient = ((options: ControlOptions) =>
-  makeClient({ ...options, ...patience })) as typeof makeClient;
-
 type Around = { readonly url: () => string; readonly shop: Receiver };
 
 /** Captures, rebills and authenticated payments, one journey after the other. */
 function startMixed(pay: Pay, { set }: SecureWorld, { url, shop }: Around) {
-  const merchant = makeMerchant({ set, baseUrl: url, makeClient: patient });
+  const merchant = makeMerchant({ set, baseUrl: url, makeClient: makePatientClient });
   const ends = async (order: Parameters<typeof merchant.describe>[0]) => {
     const status = () => merchant.describe(order);
     const isOver = async () => ((await status()).status === "processing" ? undefined : true);

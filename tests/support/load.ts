@@ -3,7 +3,7 @@
  * send the very same request again until it is answered, wherever the gateway is by then.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { type Acknowledgement, makeClient } from "@tollgate/client";
+import { type Acknowledgement, type ControlOptions, makeClient } from "@tollgate/client";
 import type { MerchantSet } from "@tollgate/gateway/merchant-set";
 import { atEnd, type Test } from "./clean-up.ts";
 import { saleFields } from "./merchant.ts";
@@ -47,6 +47,10 @@ export const patience = {
     },
   },
 };
+
+/** A careful merchant in the place of the plain client. */
+export const makePatientClient = ((options: ControlOptions) =>
+  makeClient({ ...options, ...patience })) as typeof makeClient;
 
 export function makeLoadClient({ set, url }: Merchants) {
   const client = makeClient({
