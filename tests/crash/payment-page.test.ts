@@ -11,6 +11,7 @@ import { type Node, shortLease, startCrashWorld } from "../support/crash-world.t
 import { makePatientClient } from "../support/load.ts";
 import { makeMerchant } from "../support/merchant.ts";
 import { look, openPage, pay } from "../support/posted-page.ts";
+import { rowsOf } from "../support/series.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 const world = await startCrashWorld({ after });
@@ -49,7 +50,10 @@ before(async () => {
   await untilFinal(world.databaseUrl);
 });
 
-for (const [when, place, makeMoment, left, tries] of points) {
+// Before a step the next node finds what it finds after the step before: the long run has those.
+const isShort = ([when]: Point) => when.startsWith("when");
+
+for (const [when, place, makeMoment, left, tries] of rowsOf(points, isShort)) {
   test(`a node killed ${when} leaves one charge at most, and the page goes on`, async () => {
     const page = await openPage(merchant);
     let sprung = false;
