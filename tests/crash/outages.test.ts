@@ -3,13 +3,24 @@
  * the gateway is away for so long that the stages of its open orders have outlasted their time.
  */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import { setLatency } from "../support/bank/bank-program.ts";
 import { nthMention } from "../support/bank/trap-proxy.ts";
 import { assertBooksAgree, readLedger, readRows } from "../support/books.ts";
-import { startCrashWorld } from "../support/crash-world.ts";
-import { startLoad } from "../support/load.ts";
+import { type Node, startCrashWorld } from "../support/crash-world.ts";
+import { type Sale, startLoad } from "../support/load.ts";
 import { until, untilTrue } from "../support/until.ts";
+
+const world = await startCrashWorld({ after }, { settings: { GW_DRAIN_S: "2" } });
+const merchants = { set: world.set, url: () => node.url };
+const paid: Sale[] = [];
+/** A node on which the stages of open orders are soon over. */
+const brief = { GW_PROCESSING_DEADLINE_S: "1" };
+let node: Node;
+
+before(async () => {
+  node = await world.startNode();
+});
 
 // biome-ignore format: a table
 const steps = [
@@ -18,10 +29,8 @@ const steps = [
 ] as const;
 
 for (const [name, said] of steps) {
-  test(`a node whose connection breaks ${name} stays up and can be stopped`, async (t) => {
-    const world = await startCrashWorld(t);
+  test(`a node whose connection breaks ${name} stays up and is ready again`, async () => {
     const { database } = world.proxies;
-    const node = await world.startNode();
     await node.untilReady();
     let broken = false;
     const spring = () => {
@@ -34,18 +43,15 @@ for (const [name, said] of steps) {
     await untilTrue("the connection broke again", () => broken);
     database.reset();
     await node.untilReady();
-    const code = await node.stop();
 
-    assert.equal(code, 0, node.output);
+    assert.ok(node.isRunning, node.output);
   });
 }
 
 test("a gateway told to stop when its database went away amid a take-over stops in time", async (t) => {
-  const world = await startCrashWorld(t, { settings: { GW_DRAIN_S: "2" } });
+  // The node whose connections broke in the tests before.
   const { database, acquirer } = world.proxies;
-  let node = await world.startNode();
   await node.untilReady();
-  const merchants = { set: world.set, url: () => node.url };
   await setLatency(world.bank.url, 150);
   const paying = startLoad(t, { ...merchants, clients: 16 });
   let broken = false;
@@ -55,17 +61,42 @@ test("a gateway told to stop when its database went away amid a take-over stops 
   const isRequest = nthMention("claimed", 1);
   database.set({ moment: "before", isRequest, isAnswer: () => false, spring });
 
-  await untilTrue("orders are taken", () => paying.acknowledged >= 60);
+  await untilTrue("orders are taken", () => paying.acknowledged >= 20);
   acquirer.shut();
   await untilTrue("an order in doubt is taken up again", () => broken);
   const code = await node.stop();
   await paying.leave();
   database.reset();
   acquirer.reset();
-  node = await world.startNode();
+  node = await world.startNode(brief);
 
-  await assertBooksAgree({ ...world, ...merchants }, paying);
+  paid.push(...paying.sales);
+  await assertBooksAgree({ ...world, ...merchants }, { sales: paid });
   assert.equal(code, 0, "it had to be killed, or ended badly");
+});
+
+test("a charge in doubt is reversed, never decided by time, however long the gateway was away", async (t) => {
+  await node.untilReady();
+  const known = (await readLedger(world.dataDir)).length;
+  await setSwitches(world.bank.url, { lostAnswerShare: 1 });
+  const paying = startLoad(t, { ...merchants, clients: 4, sales: 4 });
+
+  await until("the bank has booked all of them", async () => {
+    return (await readLedger(world.dataDir)).length === known + 4 || undefined;
+  });
+  await node.kill();
+  await setSwitches(world.bank.url, { lostAnswerShare: 0 });
+  await untilOverdue(world.databaseUrl);
+  node = await world.startNode(brief);
+  await paying.finish();
+
+  paid.push(...paying.sales);
+  const orders = await assertBooksAgree({ ...world, ...merchants }, { sales: paid });
+  const own = new Set(paying.sales.map(({ fields }) => fields.client_orderid));
+  assert.deepEqual(
+    orders.filter(({ client_orderid }) => own.has(client_orderid)).map(({ stage }) => stage),
+    ["error", "error", "error", "error"],
+  );
 });
 
 async function endSessions(databaseUrl: string): Promise<void> {
@@ -75,32 +106,6 @@ async function endSessions(databaseUrl: string): Promise<void> {
      where datname = current_database() and pid <> pg_backend_pid()`,
   );
 }
-
-const settings = { GW_PROCESSING_DEADLINE_S: "1" };
-
-test("a charge in doubt is reversed, never decided by time, however long the gateway was away", async (t) => {
-  const world = await startCrashWorld(t, { settings });
-  let node = await world.startNode();
-  await node.untilReady();
-  const merchants = { set: world.set, url: () => node.url };
-  await setSwitches(world.bank.url, { lostAnswerShare: 1 });
-  const paying = startLoad(t, { ...merchants, clients: 4, sales: 4 });
-
-  await until("the bank has booked all of them", async () => {
-    return (await readLedger(world.dataDir)).length === 4 || undefined;
-  });
-  await node.kill();
-  await setSwitches(world.bank.url, { lostAnswerShare: 0 });
-  await untilOverdue(world.databaseUrl);
-  node = await world.startNode();
-  await paying.finish();
-
-  const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
-  assert.deepEqual(
-    orders.map(({ stage }) => stage),
-    ["error", "error", "error", "error"],
-  );
-});
 
 async function setSwitches(bankUrl: string, switches: object): Promise<void> {
   const headers = { "content-type": "application/json" };
