@@ -226,7 +226,9 @@ async function assertTold(world: World, path: string, good: Fields, row: Row): P
 /** Everything that a request could have changed. */
 async function standOf({ readRows, bank }: World) {
   const orders = await readRows("select id, version, stage, progress from orders order by id");
-  const history = await readRows("select order_id, version from order_history order by order_id, version");
+  const history = await readRows(
+    "select order_id, version from order_history order by order_id, version",
+  );
   const requests = await readRows("select serial from requests");
   return { orders, history, requests: requests.length, messages: bank.messages().length };
 }
