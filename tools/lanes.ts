@@ -11,7 +11,7 @@ type Job = { readonly files: readonly string[]; readonly lane: Lane };
 /** Files of a lane at a time: beside others, and when no others are left. */
 // biome-ignore format: a table
 const places: Readonly<Record<Lane, { readonly beside: number; readonly last: number }>> = {
-  works: { beside: 2, last: 2 },
+  works: { beside: 3, last: 3 },
   waits: { beside: 2, last: 3 },
   alone: { beside: 0, last: 1 },
 };
