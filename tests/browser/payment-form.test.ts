@@ -139,8 +139,8 @@ describe("the payment page can be read by everyone", () => {
     ["faults",  still, {},     faulty],
     ["refused", {},    {},     refused],
   ];
-  // The short run has every part of the page once: "typed" has all of "form", and "faults" says
-  // what went wrong where "refused" does.
+  // The short run has every part of the page once: "typed" has all of "form", and "faults" has its
+  // notice where "refused" does.
   const isShort = ([name]: (typeof states)[number]) => name !== "form" && name !== "refused";
   const readers = new Map<Size, Promise<Page>>();
   /** One window of each size for all states: axe takes longer to load than to judge. */

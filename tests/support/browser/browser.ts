@@ -113,7 +113,7 @@ export async function openWindow(
   size: Size,
   options: BrowserContextOptions = {},
 ): Promise<Window> {
-  // Without motion, which costs a browser without a graphics card more than the page itself.
+  // A browser without a graphics card would paint every frame of a motion on the processor.
   const somewhere = {
     ...{ locale: "en-AT", timezoneId: "Asia/Kolkata" },
     ...({ reducedMotion: "reduce" } as const),
