@@ -1,14 +1,8 @@
 /** The page at `/` as a newcomer meets it: a real browser, everything started by one command. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { before, describe, type TestContext } from "node:test";
+import { before, describe } from "node:test";
 import type { Page } from "playwright-core";
 import { openContext, takePicture, test } from "../support/browser/browser.ts";
-import { buildSite } from "../support/browser/docs-site.ts";
-import { atEnd } from "../support/clean-up.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { type GatewayProcess, startProcess } from "../support/gateway-process.ts";
 
@@ -113,40 +107,6 @@ describe("the page at / in staging", () => {
   });
 });
 
-test("in production there is no page at /, no form to pay with and no explorer", async (t) => {
-  const keyFile = join(await makeFolder(t), "master.key");
-  await writeFile(keyFile, "7".repeat(64), { mode: 0o600 });
-  const port = await findFreePort();
-  await buildSite();
-  await startProcess(endOfFile, {
-    env: {
-      GW_ENV: "production",
-      GW_BASE_URL: "https://pay.example.com",
-      GW_MASTER_KEY_FILE: keyFile,
-      GW_PORT: String(port),
-    },
-  });
-  const address = `http://127.0.0.1:${port}`;
-
-  const page = await fetch(`${address}/`);
-  const form = await fetch(`${address}/try`, {
-    method: "POST",
-    headers: { "sec-fetch-site": "same-origin" },
-  });
-
-  assert.equal(page.status, 404);
-  assert.equal(form.status, 404);
-  const values = await fetch(`${address}/docs/demonstration.json`);
-  const start = await (await fetch(`${address}/docs/quick-start`)).text();
-  assert.equal(values.status, 404);
-  assert.match(start, /export GATEWAY=https:\/\/pay\.example\.com\n/);
-  assert.match(start, /export CONTROL_KEY=YOUR-CONTROL-KEY\n/);
-  const explorer = await (await openContext()).newPage();
-  await explorer.goto(`http://localhost:${port}/docs/explorer`);
-  await explorer.getByText("This gateway is in production: no explorer here.").waitFor();
-  assert.equal(await explorer.locator("#api-explorer form").count(), 0);
-});
-
 /** Notes every complaint of the browser from the first request on. */
 async function visit(address: string) {
   const page = await (await openContext()).newPage();
@@ -177,19 +137,4 @@ async function runCommand(command: string): Promise<URLSearchParams> {
   const body = new URLSearchParams(fields.map(([, name = "", value = ""]) => [name, value]));
   const answer = await fetch(url, { method: "POST", body });
   return new URLSearchParams(await answer.text());
-}
-
-async function makeFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-welcome-"));
-  atEnd(t, () => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  assert.ok(typeof address === "object" && address !== null);
-  return address.port;
 }

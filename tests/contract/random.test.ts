@@ -9,7 +9,7 @@ import { series } from "../support/series.ts";
 import { formOf, post, signedSale } from "../support/wire.ts";
 import { startWorld } from "../support/world.ts";
 
-const runs = series(120, 6_000);
+const runs = series(60, 6_000);
 /** No request of any test leaves an order. */
 const world = await startWorld(endOfFile);
 const plain = world.set.endpoints["plain"] ?? "";

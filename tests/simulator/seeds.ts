@@ -15,12 +15,8 @@ export const shortSeeds: readonly number[] = [
   94, 102, 103, 105, 112, 113, 117, 140, 144, 173, 175, 180, 184, 186, 189, 197, 203, 209, 215, 216, 218,
 ];
 
-export const longSeeds: readonly number[] = Array.from({ length: 240 }, (_, index) => index + 1);
+/** The seeds of the long run are those from 1 to this one. */
+export const longSeeds = 240;
 
 /** The short seeds reached 255 cells when they were chosen; they are chosen again below this. */
 export const cellsMin = 235;
-
-export function splitSeeds(seeds: readonly number[], size: number): readonly (readonly number[])[] {
-  const count = Math.ceil(seeds.length / size);
-  return Array.from({ length: count }, (_, index) => seeds.slice(index * size, (index + 1) * size));
-}

@@ -62,11 +62,11 @@ const examples = await findExamples();
 /** Other code in these languages, by its page: where it runs, or why it does not. */
 // biome-ignore format: a table
 const others: Readonly<Record<string, readonly [count: number, where: string]>> = {
-  "3d-secure":   [3, "document-programs.test.ts: shops"],
+  "3d-secure":   [3, "document-programs.long.test.ts: shops"],
   "README":      [2, "below: a checksum and a signature"],
   "acquirers":   [1, "not run: rows for an acquirer whose specification the reader has"],
   "backup":      [1, "not run: pgBackRest of the reader's own"],
-  "callbacks":   [7, "document-programs.test.ts: receivers, and what they have heard"],
+  "callbacks":   [7, "document-programs.long.test.ts: receivers, and what they have heard"],
   "quick-start": [1, "the variables of every example"],
 };
 
