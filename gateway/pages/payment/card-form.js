@@ -95,7 +95,16 @@ function show(input, fault) {
 
 const hasFault = (input) => input.getAttribute("aria-invalid") === "true";
 
+/**
+ * A browser writes what is typed into a file, to restore the page after its own restart, except in
+ * fields without completion. An empty field offers the reader's cards again.
+ */
+function keepOffDisk(input) {
+  input.autocomplete = input.value === "" ? input.id : "off";
+}
+
 function onInput({ target }) {
+  if (target === number || target === cvv) keepOffDisk(target);
   if (target === number) {
     groupNumber();
     showNetwork();
