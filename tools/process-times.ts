@@ -12,7 +12,7 @@ export function readProcessTimes(pid: number): { readonly own: number; readonly 
   const ticks = (index: number) => Number(fields[index] ?? 0);
   return {
     own: (ticks(11) + ticks(12)) * msPerTick,
-    /** Of children that have ended and that the process has waited for. */
+    /** The time of children that have ended and that the process has waited for. */
     ended: (ticks(13) + ticks(14)) * msPerTick,
   };
 }

@@ -196,7 +196,9 @@ test("the card stays in no log, table, file, address or store of the browser", a
   await fillCard(page, { number: cards.frictionlessNoMethod });
   const stores = "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])";
   assert.equal(await page.evaluate(stores), '[{},{},""]');
-  // Most browsers write what is typed into a file of the session, seconds later; headless ones not.
+  assert.equal(await page.locator("#cc-number").getAttribute("autocomplete"), "off");
+  assert.equal(await page.locator("#cc-csc").getAttribute("autocomplete"), "off");
+  // Chromium writes what is typed into a file within seconds; its headless shell has no such file.
   const sessions = join(profile, "Default/Sessions");
   if (existsSync(sessions)) {
     await until("the name is in the session's file", async () =>

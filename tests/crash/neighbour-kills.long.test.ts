@@ -6,53 +6,50 @@ import { assertBooksAgree, readRows } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
 import { startOwnServer } from "../support/databases/database-server.ts";
 import { type Load, startLoad } from "../support/load.ts";
-import { isLongRun } from "../support/series.ts";
 import { untilTrue } from "../support/until.ts";
 
-if (isLongRun) {
-  test("a database killed under load costs no order, and the gateway comes back by itself", async (t) => {
-    const server = await startOwnServer(t);
-    // The database is back within the time for which orders are tried again.
-    const settings = { GW_ACCEPT_RETRY_S: "60" };
-    const world = await startCrashWorld(t, { databaseUrl: server.url, settings });
-    const node = await world.startNode();
-    await node.untilReady();
-    const merchants = { set: world.set, url: () => node.url };
-    const paying = startLoad(t, { ...merchants, clients: 16 });
+test("a database killed under load costs no order, and the gateway comes back by itself", async (t) => {
+  const server = await startOwnServer(t);
+  // The database is back within the time for which orders are tried again.
+  const settings = { GW_ACCEPT_RETRY_S: "60" };
+  const world = await startCrashWorld(t, { databaseUrl: server.url, settings });
+  const node = await world.startNode();
+  await node.untilReady();
+  const merchants = { set: world.set, url: () => node.url };
+  const paying = startLoad(t, { ...merchants, clients: 16 });
 
-    for (let kills = 0; kills < 2; kills += 1) {
-      await untilMore(paying, 40);
-      await server.killAndAwaitNext();
-      await node.untilReady();
-    }
+  for (let kills = 0; kills < 2; kills += 1) {
     await untilMore(paying, 40);
-    await paying.finish();
-
-    const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
-    assert.equal(orders.length, paying.sales.length);
-    assert.deepEqual(
-      orders.filter(({ stage }) => stage !== "approved"),
-      [],
-    );
-    assert.ok(node.isRunning);
-  });
-
-  test("a gateway whose database dies before its first order takes orders when it is back", async (t) => {
-    const server = await startOwnServer(t);
-    const world = await startCrashWorld(t, { databaseUrl: server.url });
-    const node = await world.startNode();
+    await server.killAndAwaitNext();
     await node.untilReady();
-    const merchants = { set: world.set, url: () => node.url };
+  }
+  await untilMore(paying, 40);
+  await paying.finish();
 
-    const killing = server.killAndAwaitNext();
-    const paying = startLoad(t, { ...merchants, clients: 4, sales: 8 });
-    await killing;
-    await paying.finish();
+  const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
+  assert.equal(orders.length, paying.sales.length);
+  assert.deepEqual(
+    orders.filter(({ stage }) => stage !== "approved"),
+    [],
+  );
+  assert.ok(node.isRunning);
+});
 
-    const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
-    assert.equal(orders.length, 8);
-  });
-}
+test("a gateway whose database dies before its first order takes orders when it is back", async (t) => {
+  const server = await startOwnServer(t);
+  const world = await startCrashWorld(t, { databaseUrl: server.url });
+  const node = await world.startNode();
+  await node.untilReady();
+  const merchants = { set: world.set, url: () => node.url };
+
+  const killing = server.killAndAwaitNext();
+  const paying = startLoad(t, { ...merchants, clients: 4, sales: 8 });
+  await killing;
+  await paying.finish();
+
+  const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
+  assert.equal(orders.length, 8);
+});
 
 test("a bank killed under load leaves doubt that is settled when it is back", async (t) => {
   let bank: BankProgram | undefined;

@@ -50,7 +50,12 @@ type Total = {
   readonly reached: readonly string[];
   readonly met: Readonly<Record<string, number>>;
 };
-const total = { sums, reached: new Set<string>(), met: {} as Record<string, number> };
+const total = {
+  sums,
+  fewest: Number.POSITIVE_INFINITY,
+  reached: new Set<string>(),
+  met: {} as Record<string, number>,
+};
 const isWorker = process.send !== undefined;
 const workers = Math.min(Number(values.workers), count);
 if (!isWorker && workers > 1) {
@@ -104,7 +109,9 @@ function totalOf({ plan, orders, charges, events, virtualMs, reached }: Outcome)
   return { sums: counted, reached: [...reached], met };
 }
 
+/** The total of one seed. */
 function add(more: Total): void {
+  total.fewest = Math.min(total.fewest, more.sums.orders);
   for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += more.sums[name];
   for (const [kind, times] of Object.entries(more.met)) {
     total.met[kind] = (total.met[kind] ?? 0) + times;
@@ -122,7 +129,9 @@ function show({ seed, plan, violations, story }: Outcome): void {
   for (const fault of faults) {
     console.log(`  at ${(fault.atMs / 1000).toFixed(1)} s: ${describeFault(fault)}`);
   }
-  console.log(`\n${story.join("\n")}\n\nAgain: npm run simulate -- --seed ${seed}`);
+  console.log(
+    `\n${story.join("\n")}\n\nAgain: npm run simulate -- --seed ${seed} --orders ${orders}`,
+  );
 }
 
 function summarize(): void {
@@ -130,7 +139,7 @@ function summarize(): void {
   const { reached } = total;
   const reachable = allCells.filter((cell) => !unreachable.has(cell));
   console.log(
-    `${seeds} seeds in ${Math.round(secondsSinceStart())} s: ${orders} orders, ` +
+    `${seeds} seeds in ${Math.round(secondsSinceStart())} s: ${orders} orders (at least ${total.fewest} in each), ` +
       `${charges} charges, ${faults} faults, ${events} events, ` +
       `${Math.round(virtualMs / 3_600_000)} hours of virtual time, ` +
       `${reached.size} of ${reachable.length} cells`,

@@ -23,11 +23,13 @@ test("the laws hold in the simulations of the seeds, which reach most cells", (t
   const { stdout, status } = runProgram([...(isLongRun ? all : ["--short"]), "--workers", "1"]);
 
   assert.equal(status, 0, stdout);
-  const sums = /^(\d+) seeds in .*: (\d+) orders, .* (\d+) of \d+ cells$/m.exec(stdout) ?? [];
-  const [seeds = 0, orders = 0, cells = 0] = sums.slice(1).map(Number);
-  t.diagnostic(`${seeds} seeds, ${orders} orders, ${cells} cells`);
+  const sums =
+    /^(\d+) seeds in .* orders \(at least (\d+) in each\), .* (\d+) of \d+ cells$/m.exec(stdout) ??
+    [];
+  const [seeds = 0, fewest = 0, cells = 0] = sums.slice(1).map(Number);
+  t.diagnostic(`${seeds} seeds, at least ${fewest} orders in each, ${cells} cells`);
   assert.equal(seeds, isLongRun ? longSeeds : shortSeeds.length);
-  assert.ok(orders > (seeds * ordersPerSeed) / 2, `${orders} orders`);
+  assert.ok(fewest > ordersPerSeed / 2, `${fewest} orders`);
   assert.ok(cells >= cellsMin, `${cells} cells; see seeds.ts`);
 });
 
@@ -70,7 +72,7 @@ test("one seed is one simulation, to the last event", async () => {
 });
 
 test("a new seed is printed with what it finds", (t) => {
-  const { stdout } = runProgram(["--fresh", "--orders", String(ordersPerSeed), "--whole"]);
+  const { stdout } = runProgram(["--fresh", "--orders", String(ordersPerSeed), "--whole"], 60_000);
 
   const [seed = "", ...found] = stdout.split("\n");
   assert.match(seed, /^seed \d+$/);
@@ -81,6 +83,6 @@ test("a new seed is printed with what it finds", (t) => {
  * In a process of its own: the test runner follows every promise of its process, which takes longer
  * than the simulation, and counts any rejection as a failure of the test.
  */
-function runProgram(options: readonly string[]) {
-  return spawnSync(process.execPath, [program, ...options], { encoding: "utf8" });
+function runProgram(options: readonly string[], timeout = 1_800_000) {
+  return spawnSync(process.execPath, [program, ...options], { encoding: "utf8", timeout });
 }

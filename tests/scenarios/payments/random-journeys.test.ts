@@ -32,7 +32,7 @@ import { startWorld, type World } from "../../support/world.ts";
 const seed = seedOf(20_261_118);
 const acceptedMin = series(120, 20_000);
 const kinds = ["sale", "preauth", "verify", "rebill", "capture", "return", "again"];
-/** Of each kind. */
+/** How many requests of each kind must be accepted. */
 const ofKindMin = Math.ceil(acceptedMin / 100) + 1;
 /** Many times as often as it takes: a kind that is never accepted must end the test. */
 const roundsMax = series(20, 1_000);
@@ -109,7 +109,7 @@ async function take(course: Course, event: Event): Promise<void> {
       break;
     }
     case "time":
-      // As often as answers become overdue, and not every second for minutes.
+      // Minutes pass in steps of ten seconds, as often as answers become overdue.
       await work(world, event.seconds, event.seconds > 60 ? 10 : 1);
       break;
     case "outage":
