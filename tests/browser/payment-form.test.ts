@@ -198,7 +198,7 @@ test("the card stays in no log, table, file, address or store of the browser", a
   assert.equal(await page.evaluate(stores), '[{},{},""]');
   assert.equal(await page.locator("#cc-number").getAttribute("autocomplete"), "off");
   assert.equal(await page.locator("#cc-csc").getAttribute("autocomplete"), "off");
-  // Chromium writes what is typed into a file within seconds; its headless shell has no such file.
+  // Chromium writes what is typed into a file within seconds; its headless shell does not.
   const sessions = join(profile, "Default/Sessions");
   if (existsSync(sessions)) {
     await until("the name is in the session's file", async () =>
