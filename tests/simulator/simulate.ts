@@ -139,7 +139,8 @@ function summarize(): void {
   const { reached } = total;
   const reachable = allCells.filter((cell) => !unreachable.has(cell));
   console.log(
-    `${seeds} seeds in ${Math.round(secondsSinceStart())} s: ${orders} orders (at least ${total.fewest} in each), ` +
+    `${seeds} seeds in ${Math.round(secondsSinceStart())} s: ` +
+      `${orders} orders (at least ${total.fewest} in each), ` +
       `${charges} charges, ${faults} faults, ${events} events, ` +
       `${Math.round(virtualMs / 3_600_000)} hours of virtual time, ` +
       `${reached.size} of ${reachable.length} cells`,
