@@ -24,7 +24,7 @@ const longest: Readonly<Record<string, number>> = {
   "tests/crash/database-silence.test.ts":                45,
   "tests/crash/gateway-kills.test.ts":                   40,
   "tests/crash/threeds-points.test.ts":                  15,
-  "tests/crash/outages.test.ts":                         30,
+  "tests/crash/outages.long.test.ts":                    30,
   "tests/browser/pages.test.ts":                         30,
   "tests/browser/threeds.test.ts":                       30,
   "tests/simulator/simulator.test.ts":                   40,

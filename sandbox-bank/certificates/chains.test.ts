@@ -1,10 +1,10 @@
 /** Certificates are real, kept, and mended when they have to be. */
 import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { openIdentities } from "./chains.ts";
 
 const now = Date.parse("2026-11-15T08:00:00Z");
@@ -24,11 +24,12 @@ async function readAll(folder: string): Promise<Readonly<Record<string, string>>
   return Object.fromEntries(await Promise.all(texts));
 }
 
-test("the first start makes everything, readable by its owner only", async (t) => {
-  const folder = await makeFolder(t);
-  await openIdentities(folder, now);
+/** What a first start makes; the tests that only read it share it. */
+const made = await makeFolder({ after });
+const first = await openIdentities(made, now);
 
-  const names = (await readdir(folder)).sort();
+test("the first start makes everything, readable by its owner only", async () => {
+  const names = (await readdir(made)).sort();
   assert.deepEqual(names, [
     "directory-ca.pem",
     "directory.key",
@@ -46,14 +47,12 @@ test("the first start makes everything, readable by its owner only", async (t) =
     "pares-signer.pem",
   ]);
   for (const name of names) {
-    assert.equal((await stat(join(folder, name))).mode & 0o777, 0o600, name);
+    assert.equal((await stat(join(made, name))).mode & 0o777, 0o600, name);
   }
 });
 
-test("certificates form chains, with the flags, usages and names of their purpose", async (t) => {
-  const folder = await makeFolder(t);
-  await openIdentities(folder, now);
-  const files = await readAll(folder);
+test("certificates form chains, with the flags, usages and names of their purpose", async () => {
+  const files = await readAll(made);
   const open = (name: string) => new X509Certificate(files[name] ?? "");
 
   // biome-ignore format: a table
@@ -85,18 +84,16 @@ test("certificates form chains, with the flags, usages and names of their purpos
   }
 });
 
-test("the second start uses what the first made", async (t) => {
-  const folder = await makeFolder(t);
-  const first = await openIdentities(folder, now);
-  const files = await readAll(folder);
+test("the second start uses what the first made", async () => {
+  const files = await readAll(made);
 
-  assert.deepEqual(await openIdentities(folder, now + dayMs), first);
-  assert.deepEqual(await readAll(folder), files);
+  assert.deepEqual(await openIdentities(made, now + dayMs), first);
+  assert.deepEqual(await readAll(made), files);
 });
 
 test("a chain is issued again when it is about to expire", async (t) => {
   const folder = await makeFolder(t);
-  const first = await openIdentities(folder, now);
+  await cp(made, folder, { recursive: true });
   const tenYears = Date.parse("2036-11-15T08:00:00Z") - now;
 
   assert.deepEqual(await openIdentities(folder, now + tenYears - 31 * dayMs), first);
@@ -107,7 +104,7 @@ test("a chain is issued again when it is about to expire", async (t) => {
 
 test("a chain is issued again when a file of it is damaged, missing or another's", async (t) => {
   const [folder, other] = [await makeFolder(t), await makeFolder(t)];
-  await openIdentities(folder, now);
+  await cp(made, folder, { recursive: true });
   await openIdentities(other, now);
   const foreign = await readAll(other);
 

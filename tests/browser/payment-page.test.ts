@@ -229,8 +229,8 @@ describe("a refused try", () => {
 });
 
 describe("whatever is done with windows, one charge is made", () => {
-  test("a double click", async (t) => {
-    for (const options of rowsOf([{}, still], (each) => each !== still)) {
+  testInLongRun("a double click", async (t) => {
+    for (const options of [{}, still]) {
       const checkout = prepared();
       const { page, payment } = await openPage(t, checkout, "desk", options);
       await fillCard(page, { number: cards.frictionlessNoMethod });
@@ -291,7 +291,7 @@ describe("whatever is done with windows, one charge is made", () => {
   });
 });
 
-test("a page whose time is over takes no card, and the shop is told", async (t) => {
+testInLongRun("a page whose time is over takes no card, and the shop is told", async (t) => {
   const checkout = prepared();
   const { page, payment } = await openPage(t, checkout, "phone");
   const late = await beginPage(checkout);

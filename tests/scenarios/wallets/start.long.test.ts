@@ -1,6 +1,6 @@
 /** Wallets and the gateway's own life: its keys are changed, and production trusts no sandbox. */
 import assert from "node:assert/strict";
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -222,3 +222,27 @@ async function makeProduction({ dataDir }: World) {
   await migrateFirst(settings);
   return settings;
 }
+
+test("of a removed key nothing is left in the table's file", async (t) => {
+  const world = await startWalletWorld(t, { GW_DATABASE_URL: "" });
+  const { query } = world.installation.database;
+  const keys = await query<{ id: string; sealed: Buffer }>("select * from vault.wallet_keys");
+  const readTable = async () => {
+    await query("checkpoint");
+    const [place] = await query<{ path: string }>(
+      "select pg_relation_filepath('vault.wallet_keys') as path",
+    );
+    return readFile(join(world.dataDir, "postgres", place?.path ?? ""));
+  };
+  for (const { sealed } of keys) assert.ok((await readTable()).includes(sealed));
+
+  for (const [index, { id, sealed }] of keys.entries()) {
+    const removed = await runGw(world, "wallet", "key", "remove", id);
+
+    assert.equal(removed.code, 0, removed.complaint);
+    const file = await readTable();
+    assert.ok(!file.includes(sealed.subarray(-40)), "its end was found");
+    assert.ok(!file.includes(sealed.subarray(0, 40)), "its beginning was found");
+    for (const { sealed: other } of keys.slice(index + 1)) assert.ok(file.includes(other));
+  }
+});
