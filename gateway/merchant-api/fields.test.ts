@@ -106,27 +106,22 @@ test("values are given as they stand, except for two that have a form of their o
   assert.equal(uuid("").read(upper), upper.toLowerCase());
 });
 
-test("a card number in a text is masked, and refused where the text must stay as it is", () => {
+test("a card number in a text is masked", () => {
   const card = "4111 1111 1111 1111";
-  const link = "https://shop.example/?c=";
 
   for (const field of [line(50, ""), freeText(50, "")]) {
     assert.equal(field.read(`card ${card}`), "card **** **** **** 1111");
   }
   assert.equal(email(50, "").read("4111111111111111@x.example"), "************1111@x.example");
-  assert.ok(url("").read(`${link}4111111111111111`) instanceof Fault);
-  assert.ok(url("").read(`${link}%34111111111111111`) instanceof Fault);
-  assert.ok(url("").read(`${link}4111%2D1111+1111%201111`) instanceof Fault);
   assert.equal(phone("").read("378282246310005"), "***********0005");
   assert.equal(phone("").read("+4915123456788"), "+4915123456788");
   assert.equal(message(50, "").read(card), card);
-  assert.ok(clientOrderId("").read(`order-${card}`) instanceof Fault);
-  assert.equal(clientOrderId("").read("order-4111111111111112"), "order-4111111111111112");
 });
 
-test("ids and URLs with digits of no card network are taken as they are", () => {
-  // Both pass the Luhn check: a time stamp, and an id as databases make them.
-  for (const digits of ["20261116030512129", "1845123456789012344"]) {
+test("ids and URLs are taken as they are, also if their digits could be a card number", () => {
+  // All pass the Luhn check: a time stamp, ids as databases make them, and a UUID.
+  const uuid = "c2a3ba47-6011-4000-9900-139424000000";
+  for (const digits of ["20261116030512129", "1845123456789012344", "4111111111111111", uuid]) {
     const link = `https://shop.example/told/${digits}?order=${digits}`;
     assert.equal(clientOrderId("").read(digits), digits);
     assert.equal(url("").read(link), link);

@@ -6,7 +6,7 @@
 import { isIP } from "node:net";
 import { isNumericId, isSerialNumber } from "../values/ids.ts";
 import { type Currency, findCurrency, isCountry } from "../values/iso-codes.ts";
-import { hasCardNumber, maskCardNumbers } from "../values/mask-card-numbers.ts";
+import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 
 export type Field<Value> = {
   readonly type: string;
@@ -86,9 +86,12 @@ export function message(max: number, documentation: string): Field<string> {
   return limited(max, documentation, isText, "control characters");
 }
 
-/** The merchant's own id of an order is compared verbatim, so a card number in it is refused. */
+/**
+ * The merchant's own id of an order. It is compared verbatim, so nothing in it is masked: one in ten
+ * numeric ids could be a card number.
+ */
 export function clientOrderId(documentation: string): Field<string> {
-  return refusing(unmaskedLine(128, documentation), hasCardNumber);
+  return unmaskedLine(128, documentation);
 }
 
 export function email(max: number, documentation: string): Field<string> {
@@ -97,9 +100,7 @@ export function email(max: number, documentation: string): Field<string> {
 }
 
 export function url(documentation: string, max = 1024): Field<string> {
-  const sent = limited(max, documentation, isAbsoluteUrl, "not an absolute http(s) URL");
-  // Masked, it would be another address.
-  return refusing(sent, (text) => hasCardNumber(text) || hasCardNumber(unescaped(text)));
+  return limited(max, documentation, isAbsoluteUrl, "not an absolute http(s) URL");
 }
 
 export function pattern(type: string, form: RegExp, documentation: string): Field<string> {
@@ -180,20 +181,6 @@ function masked(
   };
 }
 
-function refusing(
-  { read, ...rest }: Field<string>,
-  isRefused: (text: string) => boolean,
-): Field<string> {
-  return {
-    ...rest,
-    read(text) {
-      const value = read(text);
-      if (value instanceof Fault || !isRefused(value)) return value;
-      return new Fault("contains a card number");
-    },
-  };
-}
-
 function limited(
   max: number,
   documentation: string,
@@ -224,13 +211,6 @@ function field<Value>(
   read: (text: string) => Value | Fault,
 ): Field<Value> {
   return { type, necessity: "mandatory", documentation, read };
-}
-
-/** Digits and the characters between them, as a receiver reads them. */
-function unescaped(url: string): string {
-  return url.replace(/%([2-7][0-9a-f])/gi, (_, code: string) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  );
 }
 
 function isAbsoluteUrl(text: string): boolean {

@@ -126,6 +126,7 @@ function cardFaults(request: PurchaseRequest, now: Instant): readonly Failure[] 
   const faults: Failure[] = [];
   if (sent === undefined) faults.push(missing("credit_card_number"));
   else if (!isLuhnValid(sent)) faults.push(invalid("credit_card_number: check digit"));
+  else faults.push(...namesWith(sent, request).map((name) => invalid(`${name}: ${hasNumber}`)));
   if (number !== undefined && other !== undefined && number !== other) {
     faults.push(invalid("cardNumber: not the same as credit_card_number"));
   }
@@ -137,6 +138,23 @@ function cardFaults(request: PurchaseRequest, now: Instant): readonly Failure[] 
     faults.push(invalid("expire_year: the card has expired"));
   }
   return faults;
+}
+
+const hasNumber = "contains the card number";
+const addresses = [
+  ...(["redirect_url", "redirect_success_url", "redirect_fail_url"] as const),
+  ...(["server_callback_url", "notify_url"] as const),
+] as const;
+
+/** The fields that are stored as they are sent, and that contain the number of the card. */
+function namesWith(number: string, request: PurchaseRequest): readonly string[] {
+  const names = ["client_orderid", ...addresses] as const;
+  return names.filter((name) => {
+    const text = request[name]?.replace(/%([0-7][0-9a-f])/gi, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+    return text?.normalize("NFKC").replace(/\D/g, "").includes(number);
+  });
 }
 
 export function stateFaults(

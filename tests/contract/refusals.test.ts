@@ -38,6 +38,8 @@ const badSales: readonly (readonly [change: Change, code: number, message: RegEx
   [{ cvv2: undefined },                      4,  /cvv2/],
   [{ cvv2: "12" },                           5,  /cvv2/],
   [{ cvv2: "12a" },                          5,  /cvv2/],
+  [{ client_orderid: "order 4111 1111-1111.1111" }, 5, /^INVALID_PARAMETER: client_orderid: contains the card number$/],
+  [{ notify_url: "https://x.example/?c=%34111%2D1111+1111%201111" }, 5, /notify_url: contains the card number/],
   [{ server_callback_url: "ftp://x.example/" }, 5, /server_callback_url/],
   [{ server_callback_url: "//x.example/" },  5,  /server_callback_url/],
   [{ redirect_url: "javascript:alert(1)" },  5,  /redirect_url/],
