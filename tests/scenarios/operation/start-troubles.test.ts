@@ -11,6 +11,7 @@ import { atEnd, type Test } from "../../support/clean-up.ts";
 import { makeDatabase } from "../../support/databases/database-server.ts";
 import { copyInstallation } from "../../support/installation.ts";
 import { runGw } from "../../support/programs.ts";
+import { isLongRun } from "../../support/series.ts";
 
 const program = join(import.meta.dirname, "../../../gateway/cli/gw.ts");
 const freePorts = {
@@ -25,27 +26,29 @@ const freePorts = {
 
 type Settings = Readonly<Record<string, string>>;
 
-test("a port in use is named, with the setting that chooses another", async (t) => {
-  const port = await occupy(t);
+for (const setting of isLongRun ? ["GW_PORT", "GW_BANK_PORT"] : ["GW_PORT"]) {
+  test(`a port in use is named, with ${setting}, which chooses another`, async (t) => {
+    const port = await occupy(t);
 
-  const gateway = await run(t, { ...(await install(t)), GW_PORT: String(port) });
-  const bank = await run(t, { ...(await install(t)), GW_BANK_PORT: String(port) });
+    const ended = await run(t, { ...(await install(t)), [setting]: String(port) });
 
-  assertSentence(gateway, new RegExp(`Port ${port} is in use: .*GW_PORT`));
-  assertSentence(bank, /GW_BANK_PORT/);
-});
+    assertSentence(ended, new RegExp(`Port ${port} is in use: .*${setting}`));
+  });
+}
 
-test("gateway processes without a port or a name of their own end, and so does the start", async (t) => {
-  const port = String(await occupy(t));
-  const taken = { GW_NODE_NAME: "kiosk", GW_NODE_NAME_WAIT_S: "0" };
-  const place = await holdNames(t, "kiosk-worker-1");
+if (isLongRun) {
+  test("gateway processes without a port or a name of their own end, and so does the start", async (t) => {
+    const port = String(await occupy(t));
+    const taken = { GW_NODE_NAME: "kiosk", GW_NODE_NAME_WAIT_S: "0" };
+    const place = await holdNames(t, "kiosk-worker-1");
 
-  const outcome = await run(t, { ...taken, ...place, GW_PORT: port, GW_WORKERS: "2" });
+    const outcome = await run(t, { ...taken, ...place, GW_PORT: port, GW_WORKERS: "2" });
 
-  assert.match(outcome.output, new RegExp(`Port ${port} is in use: .*GW_PORT`));
-  assert.match(outcome.output, /another node is running as kiosk-worker-1\. Set GW_NODE_NAME/);
-  assertSentence(outcome, /No gateway process could be started/);
-});
+    assert.match(outcome.output, new RegExp(`Port ${port} is in use: .*GW_PORT`));
+    assert.match(outcome.output, /another node is running as kiosk-worker-1\. Set GW_NODE_NAME/);
+    assertSentence(outcome, /No gateway process could be started/);
+  });
+}
 
 test("a node whose name another one has does not start", async (t) => {
   const taken = { GW_NODE_NAME: "kiosk", GW_NODE_NAME_WAIT_S: "0" };
