@@ -87,8 +87,8 @@ export function message(max: number, documentation: string): Field<string> {
 }
 
 /**
- * The merchant's own id of an order. It is compared verbatim, so nothing in it is masked: one in ten
- * numeric ids could be a card number.
+ * The merchant's own id of an order. It is compared verbatim, so nothing in it is masked. One in
+ * ten numeric ids could be a card number, so none is refused for that.
  */
 export function clientOrderId(documentation: string): Field<string> {
   return unmaskedLine(128, documentation);
