@@ -211,7 +211,7 @@ function newsOf(order: Order, status: StatusReply | GatewayError): News {
   if (isReturn)
     return { ...known, state: isWhole(order, refunded) ? "refunded" : "paid", refunded };
   if (status.status === "approved") {
-    const isRight = status.amount === order.amount && status.currency === order.currency;
+    const isRight = isSame(status.amount, order) && status.currency === order.currency;
     const isPaid = isRight && status["charged-amount"] === undefined;
     return { ...known, state: isPaid ? "paid" : "open", detail: isPaid ? "" : "wrong_amount" };
   }
@@ -220,6 +220,13 @@ function newsOf(order: Order, status: StatusReply | GatewayError): News {
   }
   const waiting = needsCardholder(status) ? "bank_step" : "processing";
   return { ...known, state: "open", detail: isInDoubt(status) ? "in_doubt" : waiting };
+}
+
+function isSame(amount: string | undefined, order: Order): boolean {
+  const [told = "", own] = [amount, order.amount].map((each) =>
+    toMinorUnits(each ?? "", order.currency),
+  );
+  return told !== "" && told === own;
 }
 
 function isWhole({ amount, currency }: Order, refunded: string): boolean {

@@ -114,7 +114,19 @@ export function digits(min: number, max: number, documentation: string): Field<s
 
 /** The decimal as it was sent: its value depends on the currency. */
 export function amount(documentation: string): Field<string> {
-  return pattern("10/Numeric", /^(?=.{1,10}$)\d+(\.\d+)?$/, documentation);
+  return checked(
+    "10/Numeric",
+    documentation,
+    (text) => amountSyntax.test(text) && text.length - zerosAtEnd(text) <= 10,
+    "not of the form 10/Numeric",
+  );
+}
+
+const amountSyntax = /^\d{1,10}(\.\d{1,10})?$/;
+
+/** Shops send a database's column as it is, like 12.3400: zeros at the end mean nothing. */
+function zerosAtEnd(amount: string): number {
+  return /\..*?(0*)$/.exec(amount)?.[1]?.length ?? 0;
 }
 
 /** Any characters: shops send extensions and words. */

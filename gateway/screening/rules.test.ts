@@ -130,7 +130,7 @@ const refused: readonly (readonly [kind: string, parameters: Readonly<Record<str
   ["velocity",   { ...two, window: "401d" }],
   ["velocity",   { ...two, window: "1 hour" }],
   ["velocity",   { ...two, colour: "red" }],
-  ["velocity",   { ...sum, currency: "JPY" }],
+  ["velocity",   { ...sum, sum: "25.50", currency: "JPY" }],
   ["velocity",   { per: "card", sum: "1", window: "1h" }],
   ["velocity",   { ...two, currency: "USD" }],
   ["duplicate",  { window: "25h" }],

@@ -34,11 +34,15 @@ export function unpackMoney([minor, code]: PackedMoney): Money {
 /** Replies show at least two fraction digits, also for currencies that have none. */
 const shownDigitsMin = 2;
 
-/** Nothing when the text is not a plain decimal or has more fraction digits than the currency. */
+/**
+ * Returns undefined if the text is not a plain decimal, or has more fraction digits than the
+ * currency. Zeros at the end do not count.
+ */
 export function parseAmount(text: string, currency: Currency): Money | undefined {
   const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
   if (match === null) return undefined;
-  const [, whole = "", fraction = ""] = match;
+  const [, whole = "", digits = ""] = match;
+  const fraction = digits.replace(/0+$/, "");
   if (fraction.length > currency.exponent) return undefined;
   return new Money(BigInt(whole + fraction.padEnd(currency.exponent, "0")), currency);
 }
