@@ -5,8 +5,10 @@
 import { isNotReceived, monthToCharge, type Order } from "./orders.ts";
 import { demonstrationContact } from "./payments.ts";
 
-export const product = { title: "A crate of winter apples", amount: "24.00", currency: "USD" };
-const price = `$${product.amount}`;
+/** The price in the currency of the shop's endpoint: `SHOP_PRICE="3600 JPY" npm run shop`. */
+const [amount = "", currency = "USD"] = (process.env["SHOP_PRICE"] ?? "24.00 USD").split(" ");
+export const product = { title: "A crate of winter apples", amount, currency };
+const price = new Intl.NumberFormat("en", { style: "currency", currency }).format(Number(amount));
 
 class Html {
   readonly text: string;
@@ -202,7 +204,7 @@ ${renderMonths(order, following)}
 ${
   order.state === "paid"
     ? html`<form method="post" action="/orders/${order.id}/refund">
-<button class="second">Send it back</button></form>`
+<button class="second">Send it back</button> ${forStaff}</form>`
     : undefined
 }
 </section>`;
@@ -220,8 +222,10 @@ function renderMonths(order: Order, following: readonly Order[]): Html | undefin
   return html`<h2>Every month</h2>${months.length > 0 ? html`<ul>${months}</ul>` : undefined}
 <form method="post" action="/orders/${order.id}/next-month">
 <input type="hidden" name="month" value="${String(monthToCharge(following))}">
-<button>Charge the next month</button></form>`;
+<button>Charge the next month</button> ${forStaff}</form>`;
 }
+
+const forStaff = html`<small>IN A REAL SHOP ONLY SIGNED-IN STAFF MAY DO THIS.</small>`;
 
 /** What the customer may rely on. An open order never asks for another payment elsewhere. */
 function sentencesOf({ id, state, detail, paymentPage, follows }: Order): Said {

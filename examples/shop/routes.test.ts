@@ -26,7 +26,8 @@ async function openShop(t: TestContext, ...answers: readonly Answer[]) {
     const answer = await fetch(shopUrl + path, { method: "POST", body, redirect: "manual" });
     return answer.headers.get("location");
   };
-  return { orders, received, post };
+  const get = async (path: string) => (await fetch(shopUrl + path)).text();
+  return { orders, received, post, get };
 }
 
 // biome-ignore format: a table
@@ -53,6 +54,18 @@ const anOrder = {
   ...{ customer: "c", title: "Apples", amount: "24.00", currency: "USD" },
   ...{ keepCard: true, isMonthly: true, follows: null },
 };
+
+test("the forms for staff say that a real shop asks for a sign-in", async (t) => {
+  const { orders, get } = await openShop(t, say(acknowledged));
+  const id = randomUUID();
+  orders.begin({ ...anOrder, id });
+  orders.apply(id, { state: "paid", gatewayOrder: "77" });
+  orders.keepCard(id, "88", "VISA");
+
+  const page = await get(`/orders/${id}`);
+
+  assert.equal(page.split("ONLY SIGNED-IN STAFF").length, 3);
+});
 
 test("each month is charged once, and one that did not arrive is charged again", async (t) => {
   const { orders, received, post } = await openShop(t, say(acknowledged));
