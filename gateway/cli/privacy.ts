@@ -20,6 +20,7 @@ import { eraseRefused } from "../storage/refused-requests.ts";
 import { condemnCards } from "../storage/retention.ts";
 import { deleteTallies } from "../storage/tallies.ts";
 import type { CardNumber } from "../values/card-number.ts";
+import { foldEmail } from "../values/email.ts";
 import { asCardRefId, isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { systemClock } from "../values/time.ts";
@@ -89,7 +90,8 @@ async function readPerson(session: Session, { email, card }: Given): Promise<Sou
     return new Problem("Give either --email or --card.");
   }
   if (email !== undefined) {
-    return { person: { email }, subject: ["email", email.trim().toLowerCase()] };
+    const folded = foldEmail(email);
+    return { person: { email: folded }, subject: ["email", folded] };
   }
   const number =
     typeof card === "string"

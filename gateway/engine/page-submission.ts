@@ -7,6 +7,7 @@ import type { Endpoint } from "../orders/merchant.ts";
 import type { Customer, Order, Purchase, WalletType } from "../orders/order.ts";
 import { customerSent } from "../orders/payment-page.ts";
 import { type CardNumber, isExpired, isLuhnValid } from "../values/card-number.ts";
+import { parseEmail } from "../values/email.ts";
 import { isCountry, statesOf } from "../values/iso-codes.ts";
 import type { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
@@ -133,8 +134,10 @@ function customerFaults(
 /** What the order keeps of it. The state of a country without codes may be any text: it is none. */
 export function customerIn(
   order: AskingOrder,
-  { customer: { state, ...rest } }: Pick<Submission, "customer">,
+  { customer: { state, ...others } }: Pick<Submission, "customer">,
 ): Partial<Customer> {
+  const email = others.email === undefined ? undefined : parseEmail(others.email);
+  const rest = email === undefined ? others : { ...others, email };
   const country = customerSent(order).country ?? rest.country ?? "";
   return state === undefined || statesOf(country) === undefined ? rest : { ...rest, state };
 }
@@ -142,7 +145,7 @@ export function customerIn(
 type Check = (value: string, states: ReadonlySet<string> | undefined) => boolean;
 
 const checks: { readonly [Field in WantedField]?: Check } = {
-  email: (value) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value),
+  email: (value) => parseEmail(value) !== undefined,
   country: isCountry,
   state: (value, states) => states?.has(value) === true,
 };

@@ -4,6 +4,7 @@
  * shown, so a card number in them is masked here (decision 0040).
  */
 import { isIP } from "node:net";
+import { parseEmail } from "../values/email.ts";
 import { isNumericId, isSerialNumber } from "../values/ids.ts";
 import { type Currency, findCurrency, isCountry } from "../values/iso-codes.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
@@ -95,8 +96,15 @@ export function clientOrderId(documentation: string): Field<string> {
 }
 
 export function email(max: number, documentation: string): Field<string> {
-  const isAddress = (text: string) => addressSyntax.test(text);
-  return masked(limited(max, documentation, isAddress, "not an email address"));
+  const isAddress = (text: string) => parseEmail(text) !== undefined;
+  const { read, ...rest } = masked(limited(max, documentation, isAddress, "not an email address"));
+  return {
+    ...rest,
+    read(text) {
+      const value = read(text);
+      return value instanceof Fault ? value : (parseEmail(value) ?? value);
+    },
+  };
 }
 
 export function url(documentation: string, max = 1024): Field<string> {
@@ -233,5 +241,3 @@ function isAbsoluteUrl(text: string): boolean {
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the check looks for them
 const controlsInText = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
-const addressSyntax =
-  /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)+$/;

@@ -2,11 +2,12 @@
  * What allow and block lists can name, the narrowest kind first: how an operator's text becomes the
  * stored value, under which keys an entry is found, and which keys an order asks for.
  */
-import { domainToASCII } from "node:url";
 import type { Customer, Order } from "../orders/order.ts";
+import { foldEmail, parseDomain, parseEmail } from "../values/email.ts";
 import { findAlpha2 } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
 import { bitsOf, parseNetwork } from "./ip-network.ts";
+import { foldPurpose } from "./subjects.ts";
 
 /** An order, with what is known of its card only while it is accepted. */
 export type Listable = Pick<Order, "card" | "purchase"> & {
@@ -36,7 +37,7 @@ const some = (...keys: readonly (string | undefined)[]) => keys.filter((key) => 
 // biome-ignore format: a table
 const table = [
   { name: "card",           meaning: "a card reference, a card-hash-id, or - for a number on standard input", read: readCard, keysOf: ({ card, cardDigest }) => some(card.hashId || undefined, cardDigest && valueOfDigest(cardDigest)), mask: shown },
-  { name: "email",          meaning: "an email address; case does not matter, dots and tags do", read: readEmail, keysOf: ({ purchase }) => some(foldEmail(purchase.customer)), mask: maskEmail },
+  { name: "email",          meaning: "an email address; case does not matter, dots and tags do", read: readEmail, keysOf: ({ purchase }) => some(emailOf(purchase.customer)), mask: maskEmail },
   { name: "phone",          meaning: "a phone number with its country code", read: readPhone, keysOf: phonesOf, mask: (value) => `…${value.slice(-3)}` },
   { name: "ip",             meaning: "an IP address or network, like 192.0.2.0/24 or 2001:db8::/32", read: readNetwork, isNested: true, keysOfValue: keysOfNetwork, keysOf: addressKeys, mask: maskNetwork },
   { name: "email-domain",   meaning: "a domain of email addresses, with its subdomains", read: readDomain, isNested: true, keysOf: domainsOf, mask: shown },
@@ -68,34 +69,27 @@ export function isCardDigest(value: string): boolean {
 }
 
 function readEmail(text: string): string | Problem {
-  const [, local = "", domain = ""] = /^([^\s@]{1,64})@([^\s@]+)$/.exec(text.trim()) ?? [];
-  const ascii = readDomain(domain);
-  if (local === "" || ascii instanceof Problem) return new Problem("not an email address");
-  return `${local.toLowerCase()}@${ascii}`;
+  const email = parseEmail(text.trim());
+  return email === undefined ? new Problem("not an email address") : email.toLowerCase();
 }
 
-/** Merchants send what their customers typed. */
-function foldEmail({ email }: Customer): string | undefined {
-  return email?.trim().toLowerCase();
+function emailOf({ email }: Customer): string | undefined {
+  return email === undefined ? undefined : foldEmail(email);
 }
 
 function maskEmail(value: string): string {
   return `…${value.slice(value.lastIndexOf("@"))}`;
 }
 
-const domainForm =
-  /^(?=.{3,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
-
 /** In letters of any script, or as ASCII writes them. */
 function readDomain(text: string): string | Problem {
   const name = text.trim().replace(/^@/, "").replace(/\.$/, "");
-  const ascii = domainToASCII(name);
-  return domainForm.test(ascii) ? ascii : new Problem("not a domain like example.com");
+  return parseDomain(name) ?? new Problem("not a domain like example.com");
 }
 
 /** `mail.example.com` is of the domains `mail.example.com`, `example.com` and `com`. */
 function domainsOf({ purchase }: Listable): readonly string[] {
-  const email = foldEmail(purchase.customer) ?? "";
+  const email = emailOf(purchase.customer) ?? "";
   const labels = email.slice(email.lastIndexOf("@") + 1).split(".");
   return labels.map((_, at) => labels.slice(at).join("."));
 }
@@ -178,10 +172,6 @@ function readPurpose(text: string): string | Problem {
   const folded = foldPurpose(text);
   if (folded !== "" && folded.length <= 128 && !/\p{Cc}/u.test(folded)) return folded;
   return new Problem("not a purpose of 1 to 128 characters");
-}
-
-function foldPurpose(text: string): string {
-  return text.normalize("NFC").trim().toLowerCase();
 }
 
 function readCountry(text: string): string | Problem {

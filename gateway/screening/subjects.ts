@@ -1,7 +1,13 @@
 /** What payments are counted by, as a text that is the same for the same card, payer or device. */
 import ipaddr from "ipaddr.js";
 import type { Purchase } from "../orders/order.ts";
+import { foldEmail } from "../values/email.ts";
 import type { Subject } from "./rule.ts";
+
+/** Case does not matter. */
+export function foldPurpose(text: string): string {
+  return text.normalize("NFC").trim().toLowerCase();
+}
 
 /** Nothing where the payment does not have it. `card` is a digest. */
 export function subjectOf(
@@ -13,13 +19,13 @@ export function subjectOf(
     case "card":
       return card;
     case "email":
-      return orNothing(purchase.customer.email?.trim().toLowerCase());
+      return orNothing(purchase.customer.email && foldEmail(purchase.customer.email));
     case "ip":
       return orNothing(networkOf(purchase.ipAddress));
     case "device":
       return deviceOf(purchase);
     case "purpose":
-      return orNothing(purchase.purpose?.trim());
+      return orNothing(purchase.purpose && foldPurpose(purchase.purpose));
   }
 }
 
