@@ -59,6 +59,13 @@ test("a key in the environment is not printed with the settings", () => {
   assert.ok(!JSON.stringify(described).includes(key));
 });
 
+test("a switch is shown as it is written", () => {
+  const described = describeConfig({ GW_LINE_FEEDS: "on" });
+  const shownOf = (wanted: string) => described.find(({ name }) => name === wanted)?.value;
+
+  assert.deepEqual([shownOf("GW_LINE_FEEDS"), shownOf("GW_USERS_ONLY")], ["on", "off"]);
+});
+
 test("requests are signed for the public address; in staging this machine's names will do", () => {
   const urlsOf = (environment: Environment) => {
     const config = readConfig(environment);

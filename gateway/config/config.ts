@@ -43,10 +43,16 @@ export function describeConfig(environment: Environment) {
   const shown = { ...config, databaseUrl };
   return Object.entries<Setting<unknown>>(settings).map(([key, { name, meaning }]) => ({
     name,
-    value: shown[key as SettingName],
+    value: asWritten(shown[key as SettingName]),
     origin: environment[name] === undefined || environment[name] === "" ? "default" : "environment",
     meaning,
   }));
+}
+
+/** A switch is on or off, as in the environment. */
+function asWritten<Value>(value: Value) {
+  if (typeof value !== "boolean") return value;
+  return value ? "on" : "off";
 }
 
 /**
