@@ -22,6 +22,8 @@ export type OperationFacts = {
   readonly takesLogin: boolean;
   /** The gateway answers an identical request as it answered the first one. */
   readonly repeatable: boolean;
+  /** It changes nothing. */
+  readonly isQuery: boolean;
   /** The gateway answers when there is a result, or when its wait times out. */
   readonly waits: boolean;
 };

@@ -131,6 +131,7 @@ export function makeClient(options: ClientOptions) {
         body: writeForm(pairs),
         authorize: authorizer?.(url, pairs),
         repeatable: operation.repeatable,
+        isQuery: operation.isQuery,
         timeoutMs: operation.waits ? syncTimeoutMs : timeoutMs,
         isReply,
         signal: callOptions?.signal,

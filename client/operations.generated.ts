@@ -724,25 +724,25 @@ export function isAccountVerificationFormReply(fields: Fields): fields is Accoun
 }
 
 export const operationFacts = {
-  sale: {"path":"/v2/sale/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
-  preauth: {"path":"/v2/preauth/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
-  capture: {"path":"/v2/capture/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":false},
-  return: {"path":"/v2/return/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":false},
-  accountVerification: {"path":"/v2/account-verification/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"waits":false},
-  createCardRef: {"path":"/v2/create-card-ref/{id}","versions":["v2"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
-  createCardRefV4: {"path":"/v4/create-card-ref/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":true,"waits":false},
-  getCardInfo: {"path":"/v2/get-card-info/{id}","versions":["v2","v4"],"control":["login","cardrefid"],"takesLogin":true,"repeatable":true,"waits":false},
-  makeRebill: {"path":"/v2/make-rebill/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
-  makeRebillSale: {"path":"/v2/make-rebill-sale/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
-  makeRebillPreauth: {"path":"/v2/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
-  status: {"path":"/v2/status/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
-  uploadMethodUrlResult: {"path":"/3ds/v1/upload-method-url-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
-  uploadCresResult: {"path":"/3ds/v1/upload-cres-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
-  uploadParesResult: {"path":"/3ds/v1/upload-pares-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
-  removeCardRef: {"path":"/v2/remove-card-ref/{id}","versions":["v2","v4"],"control":["login","cardrefid"],"takesLogin":true,"repeatable":false,"waits":false},
-  saleForm: {"path":"/v2/sale-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
-  preauthForm: {"path":"/v2/preauth-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
-  accountVerificationForm: {"path":"/v2/account-verification-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"waits":false},
+  sale: {"path":"/v2/sale/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  preauth: {"path":"/v2/preauth/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  capture: {"path":"/v2/capture/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  return: {"path":"/v2/return/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  accountVerification: {"path":"/v2/account-verification/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  createCardRef: {"path":"/v2/create-card-ref/{id}","versions":["v2"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  createCardRefV4: {"path":"/v4/create-card-ref/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":true,"isQuery":false,"waits":false},
+  getCardInfo: {"path":"/v2/get-card-info/{id}","versions":["v2","v4"],"control":["login","cardrefid"],"takesLogin":true,"repeatable":true,"isQuery":true,"waits":false},
+  makeRebill: {"path":"/v2/make-rebill/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  makeRebillSale: {"path":"/v2/make-rebill-sale/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  makeRebillPreauth: {"path":"/v2/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  status: {"path":"/v2/status/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"isQuery":true,"waits":false},
+  uploadMethodUrlResult: {"path":"/3ds/v1/upload-method-url-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  uploadCresResult: {"path":"/3ds/v1/upload-cres-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  uploadParesResult: {"path":"/3ds/v1/upload-pares-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  removeCardRef: {"path":"/v2/remove-card-ref/{id}","versions":["v2","v4"],"control":["login","cardrefid"],"takesLogin":true,"repeatable":false,"isQuery":false,"waits":false},
+  saleForm: {"path":"/v2/sale-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  preauthForm: {"path":"/v2/preauth-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  accountVerificationForm: {"path":"/v2/account-verification-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
 } as const satisfies Record<string, OperationFacts>;
 
 export type Calls = {
@@ -830,14 +830,14 @@ export function makeCalls(deliver: Deliver): Calls {
 }
 
 export const syncOperationFacts = {
-  sale: {"path":"/v2/sync/sale/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":true},
-  preauth: {"path":"/v2/sync/preauth/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":true},
-  capture: {"path":"/v2/sync/capture/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":true},
-  return: {"path":"/v2/sync/return/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":true},
-  accountVerification: {"path":"/v2/sync/account-verification/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"waits":true},
-  makeRebill: {"path":"/v2/sync/make-rebill/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":true},
-  makeRebillSale: {"path":"/v2/sync/make-rebill-sale/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":true},
-  makeRebillPreauth: {"path":"/v2/sync/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":true},
+  sale: {"path":"/v2/sync/sale/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":true},
+  preauth: {"path":"/v2/sync/preauth/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":true},
+  capture: {"path":"/v2/sync/capture/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":true},
+  return: {"path":"/v2/sync/return/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":true},
+  accountVerification: {"path":"/v2/sync/account-verification/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":true},
+  makeRebill: {"path":"/v2/sync/make-rebill/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":true},
+  makeRebillSale: {"path":"/v2/sync/make-rebill-sale/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":true},
+  makeRebillPreauth: {"path":"/v2/sync/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":true},
 } as const satisfies Record<string, OperationFacts>;
 
 export type SyncCalls = {

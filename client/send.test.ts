@@ -132,16 +132,20 @@ test("after an internal failure of the gateway the outcome is unknown, not a ref
   assert.equal(lasting.received.length, 3);
 });
 
-test("a sale that was not answered stays unknown when the gateway is busy afterwards", async (t) => {
-  for (const answer of [unavailable(), unavailable("3600"), refuse(429, "TOO_MANY_REQUESTS", 12)]) {
+test("a sale that was not answered stays unknown, whatever the gateway refuses afterwards", async (t) => {
+  const answers = [
+    ...[unavailable(), unavailable("3600"), refuse(429, "TOO_MANY_REQUESTS", 12)],
+    ...[refuse(200, "INVALID_PARAMETER", 5), refuse(200, "DUPLICATE_ORDER", 7)],
+  ];
+  for (const answer of answers) {
     const { endpoint } = await makeScene(t, hangUp, answer);
 
     await assert.rejects(endpoint.sale(sale), (error) => {
       return error instanceof Unreachable && error.reason === "UND_ERR_SOCKET";
     });
   }
-  const { endpoint } = await makeScene(t, hangUp, refuse(200, "NO", 7));
-  await assert.rejects(endpoint.sale(sale), Refused);
+  const { endpoint } = await makeScene(t, hangUp, refuse(200, "ORDER_NOT_FOUND", 6));
+  await assert.rejects(endpoint.status({ client_orderid: "1", orderid: "2" }), Refused);
 });
 
 test("gaps double and have jitter", async (t) => {

@@ -45,6 +45,8 @@ export type Message<Reply extends Fields> = {
   readonly authorize: (() => Promise<string>) | undefined;
   /** The gateway answers the second of two identical requests as it answered the first. */
   readonly repeatable: boolean;
+  /** It changes nothing: the answer to any try is the answer. */
+  readonly isQuery: boolean;
   /** For each try. */
   readonly timeoutMs: number;
   readonly isReply: (fields: Fields) => fields is Reply;
@@ -76,10 +78,8 @@ export async function send<Reply extends Fields>(
     if (!(failure instanceof Error)) unanswered = failure;
     const isSafe = again === "safe" || (again === "if_repeatable" && message.repeatable);
     if (count >= tries || !isSafe || restMs > restMaxMs) {
-      // "Busy" and "access denied" tell of this try alone: one that was not answered may have
-      // been carried out.
-      const tellsOfAll = failure instanceof Refused && again === "never";
-      if (unanswered !== undefined && !tellsOfAll) throw new Unreachable(unanswered, count);
+      // A refusal tells of this try alone: one that was not answered may have been carried out.
+      if (unanswered !== undefined && !message.isQuery) throw new Unreachable(unanswered, count);
       throw failure;
     }
     // Twice as long each time, at random between half of that and all of it. The jitter is added

@@ -115,6 +115,7 @@ function factsOf({ operation, name, waits }: Call) {
     control,
     takesLogin: "login" in request,
     repeatable: isQuery || repeatable.has(name),
+    isQuery,
     waits,
   };
 }
