@@ -6,7 +6,7 @@
 import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import type { Failure } from "../values/failure.ts";
-import type { SerialNumber } from "../values/ids.ts";
+import type { EndpointId, SerialNumber } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { Services } from "../wiring/services.ts";
 import type { Fields, Values } from "./fields.ts";
@@ -37,9 +37,22 @@ export type Operation<Request extends Fields = Fields> = {
   readonly goesOn?: "for_disabled_endpoints" | "for_disabled_merchants";
   /** Has a synchronous variant, which waits for the result and returns the status. */
   readonly sync?: boolean;
+  /** Absent where a request begins no order. */
+  readonly repeats?: Repeats;
   /** Checks between fields, reported together with the faults of single fields. */
   readonly rules?: (request: Values<Request>, context: Context) => readonly Failure[];
   readonly handle: (request: Values<Request>, context: Context) => Promise<Reply | Failure>;
+};
+
+/**
+ * How an identical earlier request is found and answered. A request that has begun an order is
+ * acknowledged again, whatever it would be refused for now: a merchant whose first try was not
+ * answered must not take a refusal for the result.
+ */
+export type Repeats = {
+  /** What the fingerprint of a request for the endpoint begins with. */
+  readonly subjectOf: (endpoint: EndpointId) => string;
+  readonly answer: (begun: FoundOrder, context: Context) => Reply | Promise<Reply | Failure>;
 };
 
 /**

@@ -1,7 +1,8 @@
 /**
  * The checks of every request, in the order that the interface defines: body readable, endpoint
  * known, signed values readable, authentication, rate limit, all other fields, the operation's
- * rules. The first check that fails decides the answer.
+ * rules. The first check that fails decides the answer, unless the identical request has begun an
+ * order before: then it is acknowledged again.
  */
 import { FormFault, type FormPair, parseForm } from "@tollgate/protocols/form";
 import type { EntryPoint } from "../orders/merchant.ts";
@@ -13,6 +14,7 @@ import { amountFaults, checkControl } from "./control.ts";
 import { Fault, type Field } from "./fields.ts";
 import { type AccessDenied, checkOAuth, type OAuthOptions, type SignedCall } from "./oauth.ts";
 import {
+  type Context,
   type ControlTerm,
   isWaived,
   type Operation,
@@ -20,6 +22,7 @@ import {
   type Sent,
   type Version,
 } from "./operation.ts";
+import { requestFingerprintOf } from "./purchase.ts";
 
 export type Call = SignedCall & {
   readonly id: string;
@@ -75,17 +78,18 @@ export function makePipeline(
     };
     if (body instanceof Failure) return refuse(body);
     const { sent } = body;
-    if (entryPoint === undefined || !isServed(operation, entryPoint)) {
-      return refuse(new Failure("unknown_endpoint"));
+    const isOpen = entryPoint !== undefined && isServed(operation, entryPoint);
+    if (entryPoint === undefined || !(isOpen || mayRepeat(operation, entryPoint))) {
+      return refuse(unknownEndpoint);
     }
 
     const values: Record<string, unknown> = { ...absent };
     const [unreadable] = readFields(signed, sent, entryPoint, values);
-    if (unreadable !== undefined) return refuse(unreadable);
+    if (unreadable !== undefined) return refuse(isOpen ? unreadable : unknownEndpoint);
     const mismatch = isOAuth
       ? await checkOAuth({ call, pairs: body.pairs, entryPoint }, oauth, clock)
       : checkChecksum(control, sent, entryPoint, noteOldKey);
-    if (mismatch !== undefined) return refuse(mismatch);
+    if (mismatch !== undefined) return refuse(isOpen ? mismatch : unknownEndpoint);
     const retryAfterSeconds = takeToken(isQuery, entryPoint.merchant.id);
     if (retryAfterSeconds > 0) {
       return { ...refuse(new Failure("too_many_requests")), retryAfterSeconds };
@@ -99,10 +103,44 @@ export function makePipeline(
       // The checksum has read the amount with its currency; OAuth has not.
       nonEmpty(isOAuth ? amountFaults(control, sent, entryPoint) : []) ??
       rules(values, context);
-    const [first] = faults;
-    if (first !== undefined) return { answer: first, entryPoint, authenticated: true, faults };
-    return { answer: await handle(values, context), entryPoint, authenticated: true };
+    const [first] = isOpen ? faults : [unknownEndpoint];
+    const answer = first ?? (await handle(values, context));
+    const repeated =
+      answer instanceof Failure && mayHideRepeat(answer)
+        ? await answerRepeat(operation, values, context)
+        : undefined;
+    if (repeated !== undefined) return { answer: repeated, entryPoint, authenticated: true };
+    return { answer, entryPoint, authenticated: isOpen, ...(first && isOpen && { faults }) };
   };
+}
+
+const unknownEndpoint = new Failure("unknown_endpoint");
+
+/** A request may have begun its order before the endpoint was disabled. */
+function mayRepeat({ repeats }: Operation, { disabled }: EntryPoint): boolean {
+  return repeats !== undefined && disabled === "itself";
+}
+
+/** The gateway's own failures say nothing of the request, and a duplicate is no repeat. */
+function mayHideRepeat({ code, number }: Failure): boolean {
+  return number < 5_000 && code !== "duplicate_order";
+}
+
+async function answerRepeat(
+  { repeats }: Operation,
+  { client_orderid: clientOrderId }: Readonly<Record<string, unknown>>,
+  context: Context,
+): Promise<Reply | Failure | undefined> {
+  const { endpoints, merchant } = context.entryPoint;
+  if (repeats === undefined || typeof clientOrderId !== "string") return undefined;
+  for (const { id } of endpoints) {
+    const requestFingerprint = requestFingerprintOf(repeats.subjectOf(id), context);
+    const identity = { merchantId: merchant.id, clientOrderId, requestFingerprint };
+    const begun = await context.services.orders.findRepeat(identity);
+    if (begun instanceof Failure) return begun;
+    if (begun !== undefined) return repeats.answer(begun, context);
+  }
+  return undefined;
 }
 
 function isServed({ goesOn }: Operation, { disabled }: EntryPoint): boolean {

@@ -5,6 +5,7 @@ import type { OrderRequest, RequestFingerprint } from "../orders/requests.ts";
 import { canSend } from "../orders/route.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
+import type { EndpointId } from "../values/ids.ts";
 import { type Currency, getCurrency } from "../values/iso-codes.ts";
 import { isZero, Money, parseAmount } from "../values/money.ts";
 import { Secret } from "../values/secret.ts";
@@ -49,8 +50,7 @@ export async function begin(
   context: PurchaseContext,
 ): Promise<Reply | Failure> {
   const { endpoint, serialNumber, services } = context;
-  const subject = kind === "sale" ? endpoint.id : `${kind}/${endpoint.id}`;
-  const requestFingerprint = requestFingerprintOf(subject, context);
+  const requestFingerprint = requestFingerprintOf(chargeSubject(kind, endpoint.id), context);
   const purchase = readPurchase(request, context.amount);
   const { payment_data: sent, payment_data_type: type } = request;
   const payment: Payment | Failure =
@@ -73,6 +73,10 @@ export async function begin(
     return accepted;
   }
   return acknowledge(accepted);
+}
+
+export function chargeSubject(kind: ChargeKind, endpoint: EndpointId): string {
+  return kind === "sale" ? endpoint : `${kind}/${endpoint}`;
 }
 
 type Payment = {

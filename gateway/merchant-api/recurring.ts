@@ -12,7 +12,7 @@ import type { Endpoint } from "../orders/merchant.ts";
 import type { Credential, Order } from "../orders/order.ts";
 import { canSend } from "../orders/route.ts";
 import { Failure } from "../values/failure.ts";
-import { asCardRefId } from "../values/ids.ts";
+import { asCardRefId, type EndpointId } from "../values/ids.ts";
 import { isSameMoney, isZero, type Money, parseAmount } from "../values/money.ts";
 import { findOrder } from "./existing-order.ts";
 import * as field from "./fields.ts";
@@ -89,18 +89,13 @@ export async function rebill(
   const identity = {
     merchantId: endpoint.merchant.id,
     clientOrderId: request.client_orderid,
-    requestFingerprint: requestFingerprintOf(`rebill/${kind}/${endpoint.id}`, context),
+    requestFingerprint: requestFingerprintOf(rebillSubject(kind, endpoint.id), context),
   };
   const terms = credentialOf(request, endpoint);
   const found = lacksCvv(request, endpoint, terms)
     ? new Failure("missing_parameter", "cvv2")
     : await findCard(request, context, terms.initiator);
-  if (found instanceof Failure) {
-    // An order that began before the card was removed, or a setting changed, is acknowledged again.
-    const repeat = await services.orders.findRepeat(identity);
-    if (repeat instanceof Failure) return repeat;
-    return repeat === undefined ? found : acknowledge(repeat);
-  }
+  if (found instanceof Failure) return found;
 
   const { reference, cardData } = found;
   const { networkId, isDevice } = reference;
@@ -118,6 +113,10 @@ export async function rebill(
   });
   if (accepted instanceof Failure) return accepted;
   return acknowledge(accepted);
+}
+
+export function rebillSubject(kind: "sale" | "preauth", endpoint: EndpointId): string {
+  return `rebill/${kind}/${endpoint}`;
 }
 
 /** A merchant that charges a card by itself has no CVV: it must not store one. */

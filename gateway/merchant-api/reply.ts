@@ -11,7 +11,7 @@ import type { SerialNumber } from "../values/ids.ts";
 import { printBrowserStep } from "../views/browser-step.ts";
 import { printStatus } from "../views/status.ts";
 import type { Services } from "../wiring/services.ts";
-import type { Operation, Reply } from "./operation.ts";
+import type { Context, Operation, Reply } from "./operation.ts";
 import type { ReplyFormat } from "./reply-format.ts";
 
 export function acknowledge({ order, transaction }: FoundOrder): Reply {
@@ -85,19 +85,27 @@ async function findCardRefId(
  * there is no result in time, the status is that of a processing order.
  */
 export function synchronousVariantOf(operation: Operation): Operation {
+  const { repeats, handle } = operation;
   return {
     ...operation,
     name: `sync/${operation.name}`,
     path: operation.path.replace(/^\/(v\d)\//, "/$1/sync/"),
-    async handle(request, context): Promise<Reply | Failure> {
-      const reply = await operation.handle(request, context);
-      if (reply instanceof Failure || reply.describes === undefined) return reply;
-      const { services } = context;
-      const found = await services.orders.waitForResult(reply.describes);
-      if (found instanceof Failure) return found;
-      return { ...reply, ...(await statusReply(found, services)) };
-    },
+    handle: async (request, context) => withResult(await handle(request, context), context),
+    ...(repeats && {
+      repeats: {
+        ...repeats,
+        answer: async (begun, context) => withResult(await repeats.answer(begun, context), context),
+      },
+    }),
   };
+}
+
+async function withResult(reply: Reply | Failure, context: Context): Promise<Reply | Failure> {
+  if (reply instanceof Failure || reply.describes === undefined) return reply;
+  const { services } = context;
+  const found = await services.orders.waitForResult(reply.describes);
+  if (found instanceof Failure) return found;
+  return { ...reply, ...(await statusReply(found, services)) };
 }
 
 export type WireOptions = { readonly fieldWord: string; readonly lineFeeds: boolean };

@@ -4,9 +4,11 @@
  * the merchant has not sent.
  */
 import type { ChargeKind } from "../../orders/order.ts";
+import type { FoundOrder } from "../../orders/requests.ts";
 import { Failure } from "../../values/failure.ts";
+import type { EndpointId } from "../../values/ids.ts";
 import * as field from "../fields.ts";
-import { type Context, operation, type Reply } from "../operation.ts";
+import { type Context, operation, type Repeats, type Reply } from "../operation.ts";
 import {
   type PurchaseContext,
   readPurchase,
@@ -66,6 +68,7 @@ export const saleForm = operation({
   name: "sale-form",
   path: "/v2/sale-form/{id}",
   purpose: "Charges a card that the cardholder enters on the gateway's payment page.",
+  repeats: repeatsOf("sale"),
   handle: (request, context) => open("sale", request, withAmount(request, context)),
 });
 
@@ -74,6 +77,7 @@ export const preauthForm = operation({
   name: "preauth-form",
   path: "/v2/preauth-form/{id}",
   purpose: "Holds an amount on a card that the cardholder enters on the gateway's payment page.",
+  repeats: repeatsOf("preauth"),
   handle: (request, context) => open("preauth", request, withAmount(request, context)),
 });
 
@@ -86,6 +90,7 @@ export const accountVerificationForm = operation({
   request: { client_orderid: paidFields.client_orderid, ...formFields },
   control: ["{id}", "client_orderid", "email"],
   rules: formRules,
+  repeats: repeatsOf("account-verification"),
   handle: (request, context) => open("account-verification", request, withoutAmount(context)),
 });
 
@@ -99,16 +104,26 @@ async function open(
   const accepted = await services.orders.accept({
     ...{ kind, serialNumber, merchantId: endpoint.merchant.id, endpointId: endpoint.id },
     clientOrderId: request.client_orderid,
-    requestFingerprint: requestFingerprintOf(`${kind}-form/${endpoint.id}`, context),
+    requestFingerprint: requestFingerprintOf(formSubject(kind, endpoint.id), context),
     purchase: readPurchase(request, amount),
     ...{ card: { kind: "none" }, cardData: undefined },
     page: services.paymentPages.termsOf(endpoint),
   });
-  if (accepted instanceof Failure) return accepted;
-  const { order, transaction } = accepted;
+  return accepted instanceof Failure ? accepted : showPage(accepted, context);
+}
+
+function showPage({ order, transaction }: FoundOrder, { services }: Context): Reply {
   return {
     ...{ type: "async-form-response", describes: { order, transaction } },
     ...{ clientOrderId: order.clientOrderId, orderId: order.id },
     fields: [["redirect-url", services.paymentPages.urlOf(order)]],
   };
+}
+
+function formSubject(kind: ChargeKind, endpoint: EndpointId): string {
+  return `${kind}-form/${endpoint}`;
+}
+
+function repeatsOf(kind: ChargeKind): Repeats {
+  return { subjectOf: (endpoint) => formSubject(kind, endpoint), answer: showPage };
 }

@@ -1,10 +1,12 @@
 /** The payments: charges, what follows an approved one, and charges of a registered card. */
+import type { ChargeKind } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
 import { followUp, followUpFields, followUpRules } from "../existing-order.ts";
-import { type Operation, operation } from "../operation.ts";
-import { begin, charge, withoutAmount } from "../purchase.ts";
+import { type Operation, operation, type Repeats } from "../operation.ts";
+import { begin, charge, chargeSubject, withoutAmount } from "../purchase.ts";
 import { paidFields, payerFields, purchaseRules, walletFields } from "../purchase-fields.ts";
-import { rebill, rebillControl, rebillFields, rebillRules } from "../recurring.ts";
+import { rebill, rebillControl, rebillFields, rebillRules, rebillSubject } from "../recurring.ts";
+import { acknowledge } from "../reply.ts";
 
 const payment = {
   request: { ...paidFields, ...payerFields, ...walletFields },
@@ -13,11 +15,16 @@ const payment = {
   rules: purchaseRules,
 } as const;
 
+function repeatsOf(kind: ChargeKind): Repeats {
+  return { subjectOf: (endpoint) => chargeSubject(kind, endpoint), answer: acknowledge };
+}
+
 export const sale = operation({
   ...payment,
   name: "sale",
   path: "/v2/sale/{id}",
   purpose: "Charges a card. The request is acknowledged at once; poll status for the result.",
+  repeats: repeatsOf("sale"),
   handle: (request, context) => charge("sale", request, context),
 });
 
@@ -26,6 +33,7 @@ export const preauth = operation({
   name: "preauth",
   path: "/v2/preauth/{id}",
   purpose: "Holds an amount on a card. A capture charges it; a return cancels it.",
+  repeats: repeatsOf("preauth"),
   handle: (request, context) => charge("preauth", request, context),
 });
 
@@ -37,6 +45,7 @@ export const accountVerification = operation({
   control: ["{id}", "client_orderid", "email"],
   sync: true,
   rules: purchaseRules,
+  repeats: repeatsOf("account-verification"),
 
   async handle(request, context) {
     const priced = withoutAmount(context);
@@ -84,6 +93,7 @@ export const makeRebill: Operation = operation({
   path: "/v2/make-rebill/{id}",
   purpose:
     "Charges a registered card. The request is acknowledged at once; poll status for the result.",
+  repeats: { subjectOf: (endpoint) => rebillSubject("sale", endpoint), answer: acknowledge },
   handle: (request, context) => rebill("sale", request, context),
 });
 
@@ -99,5 +109,6 @@ export const makeRebillPreauth = operation({
   name: "make-rebill-preauth",
   path: "/v2/make-rebill-preauth/{id}",
   purpose: "Holds an amount on a registered card, to be captured or cancelled later.",
+  repeats: { subjectOf: (endpoint) => rebillSubject("preauth", endpoint), answer: acknowledge },
   handle: (request, context) => rebill("preauth", request, context),
 });
