@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { draft } from "../orders/testing.ts";
 import type { Network } from "../values/card-number.ts";
-import { eciOf, outcomeOf, type ThreeDSecurePolicy } from "./authentication-outcome.ts";
+import { eciOf, eciOfToken, outcomeOf, type ThreeDSecurePolicy } from "./authentication-outcome.ts";
 
 // biome-ignore format: a table
 const outcomes: readonly (readonly [status: string, policy: ThreeDSecurePolicy, isDemanded: boolean, outcome: string, detail: string | undefined])[] = [
@@ -53,5 +53,21 @@ test("each network has its own indicators", () => {
   for (const [network, ...expected] of indicators) {
     const found = (["full", "attempt", "none"] as const).map((each) => eciOf(network, each));
     assert.deepEqual(found, expected, String(network));
+  }
+});
+
+// biome-ignore format: a table
+const tokens: readonly (readonly [network: Network | undefined, walleta: string, walletb: string])[] = [
+  ["VISA",       "07", "07"],
+  ["MASTERCARD", "02", "06"],
+  ["MAESTRO",    "02", "06"],
+  ["AMEX",       "05", "05"],
+  [undefined,    "05", "05"],
+];
+
+test("a wallet's token without an indicator is the merchant's risk where its table says so", () => {
+  for (const [network, walleta, walletb] of tokens) {
+    assert.equal(eciOfToken("walleta", network), walleta, String(network));
+    assert.equal(eciOfToken("walletb", network), walletb, String(network));
   }
 });

@@ -86,6 +86,22 @@ const others: { readonly [Name in Network]?: Indicators } = {
   MIR: { full: "02", attempt: "01" },
 };
 
+/**
+ * What a wallet's token without an indicator means. Both wallets send Visa's. By the table that
+ * walletb publishes, Mastercard's token without one is the merchant's risk; walleta never has it.
+ */
+export function eciOfToken(
+  wallet: "walleta" | "walletb",
+  network: Network | undefined,
+): string | undefined {
+  if (network === "VISA") return eciOf(network, "none");
+  const isMastercard = network === "MASTERCARD" || network === "MAESTRO";
+  return wallet === "walletb" && isMastercard ? tokenAtRisk : eciOf(network, "full");
+}
+
+/** Mastercard's indicator of a token that no issuer has authenticated. */
+const tokenAtRisk = "06";
+
 /** The network's electronic commerce indicator, for messages that leave it out. */
 export function eciOf(
   network: Network | undefined,

@@ -65,7 +65,8 @@ type Dependencies = {
   readonly releaseToken: (token: UsedToken) => Promise<void>;
   readonly onReleaseFailed: (error: unknown) => void;
   readonly onRefused: (request: WalletRequest, refusal: Reason) => void;
-  readonly eciOf: (card: CardData) => string | undefined;
+  /** What a token without an indicator means. */
+  readonly eciOf: (wallet: Wallet, card: CardData) => string | undefined;
 };
 
 export type UsedToken = {
@@ -136,7 +137,7 @@ export function makeOpenWallet(dependencies: Dependencies): OpenWallet {
         expiryYear: `20${expiryYear}`,
       },
       cardData: proof === undefined ? card : { ...card, cryptogram: proof.cryptogram },
-      authentication: proof && { eci: proof.eci ?? eciOf(card) },
+      authentication: proof && { eci: proof.eci ?? eciOf(walletOf(request.type), card) },
       // The request is answered in any case: a token that cannot be released stays used.
       release: () => releaseToken(tokenOf(request, read)).catch(onReleaseFailed),
     };

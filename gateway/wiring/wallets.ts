@@ -7,7 +7,7 @@ import { partsOf, signingWindowMaxMs } from "../config/settings.ts";
 import { makeSummary } from "../http/rate-limit.ts";
 import { routeTokens } from "../storage/routed-stores.ts";
 import { loadWalletKeys } from "../storage/wallets.ts";
-import { eciOf } from "../threeds/authentication-outcome.ts";
+import { eciOfToken } from "../threeds/authentication-outcome.ts";
 import { makeMerchantSessions } from "../wallets/merchant-session.ts";
 import { makeOpenWallet } from "../wallets/open-wallet.ts";
 import {
@@ -51,7 +51,7 @@ export async function openWallets(resources: Resources) {
     onReleaseFailed: (error) => log("wallet.token_release_failed", { err: error }),
     onRefused: ({ type, endpoint }, { code, detail }) =>
       log("wallet.token_refused", { merchant: endpoint.merchant.login, type, code, detail }),
-    eciOf: ({ number }) => eciOf(number.network, "full"),
+    eciOf: (wallet, { number }) => eciOfToken(wallet, number.network),
   });
   return {
     open,
