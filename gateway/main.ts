@@ -63,7 +63,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const hold = await openNodeHold(resources, audit);
   const updateGates = makeUpdateGates(gates, hold);
   const configuration = await openConfiguration({
-    query: database.query,
+    snapshot: database.snapshot,
     openSecret: vault.openSecret,
     amountDigitsOf,
     onChange: updateGates,

@@ -176,7 +176,7 @@ export const leaveSealed: Vault["openSecret"] = () => new Secret("");
 
 export async function readConfiguration(installation: Installation): Promise<Configuration> {
   const open = (await installation.openKnown()) ?? leaveSealed;
-  return loadConfiguration(installation.database.query, open, amountDigitsOf);
+  return installation.database.snapshot((query) => loadConfiguration(query, open, amountDigitsOf));
 }
 
 type CellsToOpen = {

@@ -8,6 +8,7 @@ import { asEndpointId, asGateId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
 import { makeAdministration } from "./administration.ts";
 import { makeAudit } from "./audit.ts";
+import { mainCell } from "./cells.ts";
 import { configurationChannel, loadConfiguration } from "./configuration.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
@@ -45,7 +46,8 @@ test("an endpoint of an older database keeps its gate", async () => {
     {
       ...{ id: "1", name: "old", rank: 1, weight: 1, terminalId: "10000018" },
       ...{ descriptor: "GATE", shownDescriptor: "GATE", worksWithoutCvv: false, amountDigits: 12 },
-      ...{ partialReversal: true, partialCapture: true },
+      ...{ partialReversal: true, partialCapture: true, merchantCode: "TG1" },
+      acquirerId: "400001",
     },
   ]);
 });
@@ -75,6 +77,7 @@ test("an endpoint's gates come by rank, with what they take", async () => {
     ...{ id: limited, name: "limited", rank: 2, weight: 30, terminalId: "10000018" },
     ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false, amountDigits: 12 },
     ...{ partialReversal: true, partialCapture: true, currencies: ["USD"] },
+    ...{ merchantCode: "TG1", acquirerId: "400001" },
     ...{ amountMin: 100n, amountMax: 9_000n, recurrent: { initiator: "MERCHANT" } },
   });
 });
@@ -170,11 +173,38 @@ test("every change is told to the nodes", async (t) => {
   assert.equal((await load()).endpointById.get(id)?.disabled, "itself");
 });
 
+test("what is read while merchants, endpoints and gates are made refers to nothing that is missing", async () => {
+  const administration = makeAdministration(audit());
+  let isOver = false;
+  const making = (async () => {
+    for (let count = 0; count < 40; count += 1) {
+      const name = `made-${count}`;
+      const merchantId = await administration.createMerchant(name, Buffer.from("key"), mainCell);
+      const gateId = await administration.putGate({ name, kind: "sandbox", settings });
+      const gates = [{ gateId, rank: 1, weight: 1 }];
+      await administration.createEndpoint({
+        ...{ merchantId, name, currency: "USD", gates, settings: { threeDSecure: "off" } },
+      });
+    }
+    isOver = true;
+  })();
+
+  while (!isOver) await load();
+  await making;
+
+  assert.equal(
+    (await load()).merchants.filter(({ login }) => login.startsWith("made-")).length,
+    40,
+  );
+});
+
 function load() {
-  return loadConfiguration(
-    database.query,
-    () => new Secret("key"),
-    () => 12,
+  return database.snapshot((query) =>
+    loadConfiguration(
+      query,
+      () => new Secret("key"),
+      () => 12,
+    ),
   );
 }
 

@@ -18,7 +18,7 @@ import type { EndpointId, GateId, MerchantId } from "../values/ids.ts";
 import { openReloadable } from "../values/reloadable.ts";
 import type { Vault } from "../vault/vault.ts";
 import { type CellMap, loadCells } from "./cells.ts";
-import type { Query } from "./database.ts";
+import type { Database, Query } from "./database.ts";
 import { loadMacKeys, loadZoneKeys } from "./mac-keys.ts";
 
 export const configurationChannel = "tollgate_configuration";
@@ -46,7 +46,7 @@ type OpenSecret = Vault["openSecret"];
 type AmountDigitsOf = (kind: Gate["kind"]) => number;
 
 type Dependencies = {
-  readonly query: Query;
+  readonly snapshot: Database["snapshot"];
   readonly openSecret: OpenSecret;
   readonly amountDigitsOf: AmountDigitsOf;
   readonly onChange: (configuration: Configuration) => void;
@@ -54,9 +54,9 @@ type Dependencies = {
 };
 
 export async function openConfiguration(dependencies: Dependencies) {
-  const { query, openSecret, amountDigitsOf, onChange, onError } = dependencies;
+  const { snapshot, openSecret, amountDigitsOf, onChange, onError } = dependencies;
   const { current, reload } = await openReloadable<Configuration>({
-    read: () => loadConfiguration(query, openSecret, amountDigitsOf),
+    read: () => snapshot((query) => loadConfiguration(query, openSecret, amountDigitsOf)),
     onError,
   });
   return {
@@ -74,6 +74,7 @@ export async function openConfiguration(dependencies: Dependencies) {
   };
 }
 
+/** `query` reads as of one moment: the parts refer to one another. */
 export async function loadConfiguration(
   query: Query,
   open: OpenSecret,

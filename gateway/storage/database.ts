@@ -100,6 +100,16 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
     add: ask(adding),
     /** For what people look at: it waits for its own kind, and never keeps a payment waiting. */
     aside: ask(aside),
+    /** All that the work reads is as of one moment. */
+    snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
+      return using(connections, aside, async (client) => {
+        const query = makeQuery(client);
+        await query("begin transaction isolation level repeatable read, read only");
+        const result = await work(query);
+        await query("commit");
+        return result;
+      });
+    },
     /** A connection outside the pools, for a lock or a subscription. */
     connect: () => connections.open(session),
     async transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
