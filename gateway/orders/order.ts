@@ -227,6 +227,8 @@ export type FollowUpTerms = {
   /** Absent: the whole. */
   readonly amount: Money | undefined;
   readonly comment: string | undefined;
+  /** The id of the dialog in which a user of the portal asked for it. */
+  readonly once?: string;
 };
 
 /**

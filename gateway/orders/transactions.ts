@@ -93,6 +93,7 @@ function isSame(one: FollowUpTerms, other: FollowUpTerms): boolean {
   return (
     one.operation === other.operation &&
     one.comment === other.comment &&
+    one.once === other.once &&
     isSameMoney(one.amount, other.amount)
   );
 }

@@ -1,12 +1,12 @@
 /**
  * What a user does to orders: capture, return, settle doubt.
  * Each is previewed by the same function that decides it, needs a reason, and is in the audit with
- * it. A click that is repeated begins nothing new: the same request is answered with the same
- * transaction.
+ * it. A form that is sent again begins nothing new: it is answered with the same transaction.
  */
 import type { Advance } from "../orders/advance.ts";
 import type { OperatorEvent } from "../orders/events.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
+import type { Accepted } from "../orders/requests.ts";
 import { Failure, failures } from "../values/failure.ts";
 import { type Money, parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
@@ -18,7 +18,7 @@ import { viewMoney } from "./shapes.ts";
 
 export type ActionOptions = OrderOptions & {
   /** Through the engine, as the merchant's own request would go. */
-  readonly followUp: (order: Order, terms: FollowUpTerms) => Promise<Order | Failure>;
+  readonly followUp: (order: Order, terms: FollowUpTerms) => Promise<Moved | Failure>;
   readonly decideDoubt: (order: Order, event: OperatorEvent) => Promise<Order | Problem>;
   /** The step that `decideDoubt` would commit. */
   readonly advance: Advance;
@@ -28,6 +28,8 @@ export type ActionOptions = OrderOptions & {
   /** An entry before the work, and one with its outcome. */
   readonly recorded: <Result>(entry: AuditedWork, work: () => Promise<Result>) => Promise<Result>;
 };
+
+export type Moved = Pick<Accepted, "transaction" | "repeated">;
 
 export type AuditedWork = {
   readonly actor: Caller["actor"];
@@ -40,18 +42,19 @@ export type AuditedWork = {
 export function actionHandlers(options: ActionOptions) {
   const { reads } = options;
   const move = (operation: "capture" | "return") => {
-    return async ({ order: id, amount, reason }: MoveInput, caller: Caller) => {
+    return async ({ order: id, amount, reason, once }: MoveInput, caller: Caller) => {
       const order = await reads.findOrder(id, caller.merchantId);
       if (order === undefined) return notFound;
       const money = readAmount(order, amount);
       if (money === null) return badAmount;
-      const terms = { operation, amount: money, comment: reason };
+      const terms = { operation, amount: money, comment: reason, once };
       const entry = entryFor(caller, `portal ${operation}`, order, {
         reason,
         amount: amount ?? "all",
       });
       const moved = await options.recorded(entry, () => options.followUp(order, terms));
-      return moved instanceof Failure ? refusalOf(moved) : { stage: moved.transaction.stage };
+      if (moved instanceof Failure) return refusalOf(moved);
+      return { stage: moved.transaction.stage, repeated: moved.repeated };
     };
   };
   const decide = (eventFor: (order: Order, input: DecideInput, who: string) => OperatorEvent) => {
@@ -100,6 +103,7 @@ type MoveInput = {
   readonly order: string;
   readonly amount?: string | undefined;
   readonly reason: string;
+  readonly once: string;
 };
 type DecideInput = {
   readonly order: string;

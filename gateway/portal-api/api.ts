@@ -4,11 +4,11 @@
  * of roles are made from it.
  */
 import { callbackRoutes } from "./callback-routes.ts";
-import { configurationRoutes } from "./configuration-routes.ts";
+import { configurationRoutes, formId } from "./configuration-routes.ts";
 import { requestRoutes } from "./request-routes.ts";
 import { type ApiOf, type HandlersOf, type PortalRefusal, row } from "./route.ts";
 import { sandboxRoutes } from "./sandbox-routes.ts";
-import { anything, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
+import { anything, flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
 import {
   actionPreviewShape,
   cursorInput,
@@ -34,6 +34,10 @@ const recoveryCodes = record({ recoveryCodes: list(text("for one use each; shown
 const passkeyRow = record({ id: text(), name: text(), createdAt: instant(), lastUsedAt: optional(instant()) });
 
 const amount = optional(text("a decimal; left out: all", { max: 20 }));
+const moved = record({
+  stage: text(),
+  repeated: flag("the same form was sent before: nothing else was done"),
+});
 const version = whole("of the order as it was shown");
 const words = () => optional(list(text("", { min: 1, max: 128, isExact: true }), 20));
 const orderFilters = record({
@@ -90,8 +94,8 @@ export const api = {
 
   // What changes orders; each needs a reason and is in the audit
   "POST /orders/preview/:order":     row("see_orders",       "merchant", record({ order: orderId, action: oneOf(["capture", "return", ...decisions]), amount }), actionPreviewShape, "what a capture, a return or a decision about doubt would do now"),
-  "POST /orders/capture/:order":     row("move_money",       "merchant", record({ order: orderId, amount, reason }), record({ stage: text() }), "capture what is held, all or a part"),
-  "POST /orders/return/:order":      row("move_money",       "merchant", record({ order: orderId, amount, reason }), record({ stage: text() }), "refund, all or a part, or cancel what is held"),
+  "POST /orders/capture/:order":     row("move_money",       "merchant", record({ order: orderId, amount, reason, once: formId }), moved, "capture what is held, all or a part"),
+  "POST /orders/return/:order":      row("move_money",       "merchant", record({ order: orderId, amount, reason, once: formId }), moved, "refund, all or a part, or cancel what is held"),
   "POST /orders/ask/:order":         row("move_money",       "operator", record({ order: orderId, version, reason }), record({ stage: text() }), "have the acquirer asked again about an order in doubt"),
   "POST /orders/settle/:order":      row("move_money",       "operator", record({ order: orderId, version, reason, outcome: oneOf(["done", "not-done"], "what the acquirer has told you") }), record({ stage: text() }), "settle an order in doubt"),
 

@@ -155,11 +155,10 @@ const reconciliationShape = record({
 export type ReconciliationView = ValueOf<typeof reconciliationShape>;
 
 const reason = optional(text("why; a change needs it", { min: 3, max: 200 }));
-const once = optional(
-  text("of the form: sent again with the same, a command makes nothing twice", {
-    ...{ max: 64, pattern: /^[\w-]{16,64}$/ },
-  }),
-);
+export const formId = text("of the form: sent again with the same, nothing is done twice", {
+  ...{ max: 64, pattern: /^[\w-]{16,64}$/ },
+});
+const once = optional(formId);
 const gate = text("", { max: 40 });
 const day = text("like 2030-01-31", { max: 10, pattern: /^\d{4}-\d\d-\d\d$/, check: isDay });
 

@@ -154,8 +154,7 @@ function openOrders(dependencies: Dependencies) {
       if (entryPoint?.merchant.enabled !== true) return new Failure("unknown_endpoint");
       const wanted = { clientOrderId: order.clientOrderId, orderId: order.id };
       const serialNumber = asSerialNumber(randomUUIDv7());
-      const accepted = await orders.followUp(entryPoint, { wanted, serialNumber, request });
-      return accepted instanceof Failure ? accepted : accepted.order;
+      return orders.followUp(entryPoint, { wanted, serialNumber, request });
     },
     advance: makeOperatorAdvance(config),
     async decideDoubt(order: Order, event: OperatorEvent) {
@@ -242,6 +241,11 @@ function openTeam(resources: Resources) {
 }
 
 /** As commands of more than one transaction are: an entry before the work, and its outcome. */
+/** Nothing was done: the same form was sent before. */
+function isRepeat(result: unknown): boolean {
+  return typeof result === "object" && result !== null && "repeated" in result && !!result.repeated;
+}
+
 function makeRecorded({ auditAs }: Resources) {
   return async <Result>(work: AuditedWork, run: () => Promise<Result>): Promise<Result> => {
     const { actor, action, subject, reason, after } = work;
@@ -253,7 +257,7 @@ function makeRecorded({ auditAs }: Resources) {
       const result = await run();
       if (result instanceof Problem) await end({ outcome: "refused", why: result.sentence });
       else if (result instanceof Failure) await end({ outcome: "refused", why: result.code });
-      else await end({ outcome: "done" });
+      else await end({ outcome: isRepeat(result) ? "repeated" : "done" });
       return result;
     } catch (error) {
       await end({ outcome: "failed", why: messageOf(error) });

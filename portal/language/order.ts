@@ -11,6 +11,7 @@ export const orderEnglish = {
   attemptMade: (answer: string) => `Callback: ${answer}`,
   copyCurl: "Copy as cURL",
   copyFailed: "The browser does not let the portal copy. Select the text instead.",
+  doneBefore: "This form was sent before, and was done then. Nothing else was done now.",
   decisions: { ask: "Ask again", "settle-done": "Settle as done", "settle-not-done": "Settle as not done" },
   decisionHints: {
     ask: "The acquirer is asked once more about this order.",
@@ -51,6 +52,7 @@ export const orderGerman: OrderMessages = {
   attemptMade: (answer) => `Callback: ${answer}`,
   copyCurl: "Als cURL kopieren",
   copyFailed: "Der Browser lässt das Portal nicht kopieren. Markieren Sie stattdessen den Text.",
+  doneBefore: "Dieses Formular wurde schon einmal gesendet und damals ausgeführt. Jetzt wurde nichts weiter ausgeführt.",
   decisions: { ask: "Erneut anfragen", "settle-done": "Als ausgeführt klären", "settle-not-done": "Als nicht ausgeführt klären" },
   decisionHints: {
     ask: "Der Acquirer wird zu dieser Zahlung noch einmal gefragt.",

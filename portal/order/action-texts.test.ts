@@ -54,12 +54,13 @@ for (const [action, preview, text] of outcomes) {
 const detail = { line: { order: "12" }, version: 7 };
 const order = "12";
 const reason = "broken cup";
+const once = "the-id-of-a-dialog";
 
 // biome-ignore format: a table
 const requests: readonly (readonly [Action, amount: string, route: string, input: object])[] = [
-  ["capture",         " 49.00 ", "POST /orders/capture/:order", { order, reason, amount: "49.00" }],
-  ["return",          "",        "POST /orders/return/:order",  { order, reason }],
-  ["return",          "49.00",   "POST /orders/return/:order",  { order, reason, amount: "49.00" }],
+  ["capture",         " 49.00 ", "POST /orders/capture/:order", { order, reason, once, amount: "49.00" }],
+  ["return",          "",        "POST /orders/return/:order",  { order, reason, once }],
+  ["return",          "49.00",   "POST /orders/return/:order",  { order, reason, once, amount: "49.00" }],
   ["resend",          "49.00",   "POST /callbacks/resend",      { order, reason }],
   ["ask",             "",        "POST /orders/ask/:order",     { order, reason, version: 7 }],
   ["settle-done",     "",        "POST /orders/settle/:order",  { order, reason, version: 7, outcome: "done" }],
@@ -68,7 +69,7 @@ const requests: readonly (readonly [Action, amount: string, route: string, input
 
 for (const [action, amount, route, input] of requests) {
   test(`${action} with the amount “${amount}” sends ${JSON.stringify(input)}`, () => {
-    assert.deepEqual(requestOf(action, detail, { reason, amount }), [route, input]);
+    assert.deepEqual(requestOf(action, detail, { reason, amount, once }), [route, input]);
   });
 }
 

@@ -35,15 +35,16 @@ export function outcomeOf(action: Action, { of, becomes }: Preview, messages: Me
 }
 
 type Shown = { readonly line: { readonly order: string }; readonly version: number };
-type Written = { readonly reason: string; readonly amount: string };
+/** `once` is the dialog's own: sent again, it is done once. */
+type Written = { readonly reason: string; readonly amount: string; readonly once: string };
 
 /** A decision names the version that was shown; without an amount, all of it is meant. */
 export function requestOf(
   action: Action,
   { line: { order }, version }: Shown,
-  { reason, amount }: Written,
+  { reason, amount, once }: Written,
 ) {
-  const input = { order, reason, ...givenAmount(amount) };
+  const input = { order, reason, once, ...givenAmount(amount) };
   const settle = (outcome: "done" | "not-done") =>
     ["POST /orders/settle/:order", { order, reason, version, outcome }] as const;
   if (action === "resend") return ["POST /callbacks/resend", { order, reason }] as const;

@@ -84,12 +84,17 @@ type FormProps = {
 
 const refusedEveryMs = 5_000;
 
+/** The same form was sent before, and nothing else was done now. */
+const isRepeat = (done: object | undefined) =>
+  done !== undefined && "repeated" in done && done.repeated === true;
+
 function ActionForm({ action, detail, close }: FormProps) {
   const messages = useMessages();
   const queries = useQueryClient();
   const { order } = detail.line;
   const [amount, setAmount] = useState("");
   const [reason, setReason] = useState("");
+  const [once] = useState(() => crypto.randomUUID());
   const given = givenAmount(amount);
   const preview = useQuery({
     queryKey: ["preview", order, action, given, detail.version],
@@ -103,12 +108,12 @@ function ActionForm({ action, detail, close }: FormProps) {
   });
   const run = useMutation({
     mutationFn: () => {
-      const [route, input] = requestOf(action, detail, { reason, amount });
+      const [route, input] = requestOf(action, detail, { reason, amount, once });
       return call(route, input);
     },
-    onSuccess: async () => {
+    onSuccess: async (done) => {
       await queries.invalidateQueries({ queryKey: ["order", order] });
-      close();
+      if (!isRepeat(done)) close();
     },
   });
   const refusal = run.error?.message ?? preview.error?.message ?? whyNot(preview.data, messages);
@@ -126,6 +131,7 @@ function ActionForm({ action, detail, close }: FormProps) {
       )}
       <ReasonInput text={reason} write={setReason} />
       <Refusal text={refusal} />
+      {isRepeat(run.data) && <p role="status">{messages.doneBefore}</p>}
       {preview.data && <Outcome action={action} preview={preview.data} />}
       <Button
         type="submit"

@@ -1,5 +1,6 @@
 /** Orders in the portal: lists, search, one order, the home screen, and what users do to orders. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { endOfFile } from "../../support/end-of-file.ts";
 import { plainCard } from "../../support/merchant.ts";
@@ -116,9 +117,9 @@ test("a merchant's user sees neither gates nor nodes", async () => {
   );
 });
 
-test("a return is previewed, made with a reason, in the audit, and made once by two clicks", async () => {
+test("a return is previewed, made with a reason, in the audit, and made once by each form", async () => {
   const order = await sale({ amount: "20.00" });
-  const asked = { order, amount: "5.00", reason: "broken cup" };
+  const asked = { order, amount: "5.00", reason: "broken cup", once: randomUUID() };
 
   const preview = (
     await bob.call("POST /orders/preview/:order", { order, action: "return", amount: "5.00" })
@@ -128,17 +129,25 @@ test("a return is previewed, made with a reason, in the audit, and made once by 
     await bob.call("POST /orders/return/:order", asked),
   ];
   await world.settle();
+  const other = await bob.call("POST /orders/return/:order", { ...asked, once: randomUUID() });
+  await world.settle();
 
+  assert.deepEqual(
+    [first, again, other].map(({ body }) => body.repeated),
+    [false, true, false],
+  );
   assert.deepEqual([preview.isAllowed, preview.of, preview.amount?.text], [true, "refund", "5.00"]);
-  assert.deepEqual([first.status, again.status], [200, 200]);
+  assert.deepEqual([first.status, again.status, other.status], [200, 200, 200]);
   const { body } = await ann.call("GET /orders/:order", { order });
-  assert.deepEqual([body.totals.returned.text, body.totals.left.text], ["5.00", "15.00"]);
-  const entries = await world.installation.database.query<{ action: string; reason: string }>(
-    "select action, reason from audit where actor = 'bob' and subject = $1 order by seq",
+  assert.deepEqual([body.totals.returned.text, body.totals.left.text], ["10.00", "10.00"]);
+  const entries = await world.installation.database.query<Record<string, string | null>>(
+    "select action, reason, after::json ->> 'outcome' as outcome from audit where actor = 'bob' and subject = $1 order by seq",
     [`order ${order}`],
   );
-  assert.deepEqual(entries[0], { action: "portal return", reason: "broken cup" });
-  assert.equal(entries.at(-1)?.action, "portal return ended");
+  const reason = "broken cup";
+  assert.deepEqual(entries[0], { action: "portal return", reason, outcome: null });
+  const outcomes = entries.flatMap(({ outcome }) => outcome ?? []);
+  assert.deepEqual(outcomes, ["done", "repeated", "done"]);
 });
 
 test("more than is left is refused, and so is a capture of a sale", async () => {
@@ -148,12 +157,18 @@ test("more than is left is refused, and so is a capture of a sale", async () => 
     order,
     amount: "10.01",
     reason: "over",
+    once: randomUUID(),
   });
-  const capture = await ann.call("POST /orders/capture/:order", { order, reason: "none" });
+  const capture = await ann.call("POST /orders/capture/:order", {
+    order,
+    reason: "none",
+    once: randomUUID(),
+  });
   const text = await ann.call("POST /orders/return/:order", {
     order,
     amount: "1e3",
     reason: "bad",
+    once: randomUUID(),
   });
 
   assert.deepEqual([over.status, capture.status, text.status], [409, 409, 400]);
@@ -219,7 +234,11 @@ test("home counts each order once, also when it moves on", async () => {
   const before = (await bob.call("GET /home", { range: "hour" })).body;
   const order = await sale({ amount: "3.00" });
   await sale({ credit_card_number: "4000004000000012", amount: "3.00" });
-  await bob.call("POST /orders/return/:order", { order, reason: "a change of mind" });
+  await bob.call("POST /orders/return/:order", {
+    order,
+    reason: "a change of mind",
+    once: randomUUID(),
+  });
   await world.settle();
 
   const after = (await bob.call("GET /home", { range: "hour" })).body;
@@ -287,7 +306,12 @@ test("a step that no node has indexed is found by the sweep", async () => {
 test("an operator's reason is not shown to the merchant, and card numbers in it are masked", async () => {
   const order = await sale({ amount: "30.00" });
   const reason = `suspected fraud with ${plainCard}`;
-  await ann.call("POST /orders/return/:order", { order, amount: "1.00", reason });
+  await ann.call("POST /orders/return/:order", {
+    order,
+    amount: "1.00",
+    reason,
+    once: randomUUID(),
+  });
   await world.settle();
 
   const [own, theirs] = [
@@ -315,7 +339,11 @@ test("orders of a disabled endpoint are returned as ever, those of a disabled me
     await query(`update ${table} set enabled = false`);
     const own = openBrowser(await world.otherNode(`without-${table}`));
     await own.signIn("ann");
-    const { status } = await own.call("POST /orders/return/:order", { ...asked, reason: table });
+    const { status } = await own.call("POST /orders/return/:order", {
+      ...asked,
+      reason: table,
+      once: randomUUID(),
+    });
     tries.push(status);
     await query(`update ${table} set enabled = true`);
   }
@@ -348,7 +376,11 @@ test("refusals, exports and comparisons are in the audit with who and from where
 
   const renewal = { ...asked, name: "merchant control-key renew", words: ["demo"], options: [] };
   await eve.call("POST /commands/run", renewal);
-  await eve.call("POST /orders/return/:order", { order: "10000000", reason: "not mine" });
+  await eve.call("POST /orders/return/:order", {
+    order: "10000000",
+    reason: "not mine",
+    once: randomUUID(),
+  });
   await eve.call("GET /exports/orders", { search: "carla@example.com", status: ["approved"] });
   await fin.call("POST /commands/run", { ...asked, name: "reconcile", options: day });
 
@@ -368,7 +400,11 @@ test("refusals, exports and comparisons are in the audit with who and from where
 test("one user's refusals do not fill the audit", async () => {
   const max = await signedIn("max", "merchant-viewer");
   for (let tries = 0; tries < 30; tries += 1) {
-    await max.call("POST /orders/return/:order", { order: "10000000", reason: "not mine" });
+    await max.call("POST /orders/return/:order", {
+      order: "10000000",
+      reason: "not mine",
+      once: randomUUID(),
+    });
   }
 
   assert.equal((await readEntries(["max"])).length, 20);

@@ -2,6 +2,7 @@
  * An example of every route of the portal API, as a user of the demonstration merchant would use
  * it.
  */
+import { randomUUID } from "node:crypto";
 import { type Api, api } from "@tollgate/gateway/portal-api";
 import { hasRight, isMerchantRole, type Role, rights } from "@tollgate/gateway/roles";
 import { readGw } from "../programs.ts";
@@ -64,8 +65,8 @@ const inputs: Inputs = {
   "GET /filters":                     () => ({}),
   "GET /home":                        () => ({ range: "hour" }),
   "POST /orders/preview/:order":      ({ order }) => ({ order, action: "return" }),
-  "POST /orders/capture/:order":      ({ order }) => ({ order, reason: "the matrix" }),
-  "POST /orders/return/:order":       ({ order }) => ({ order, amount: "0.01", reason: "the matrix" }),
+  "POST /orders/capture/:order":      ({ order }) => ({ order, reason: "the matrix", once: randomUUID() }),
+  "POST /orders/return/:order":       ({ order }) => ({ order, amount: "0.01", reason: "the matrix", once: randomUUID() }),
   "POST /orders/ask/:order":          ({ order }) => ({ order, version: 1, reason: "the matrix" }),
   "POST /orders/settle/:order":       ({ order }) => ({ order, version: 1, reason: "the matrix", outcome: "done" }),
   "GET /callbacks":                   () => ({}),
