@@ -5,6 +5,7 @@
  */
 import cluster, { type Worker } from "node:cluster";
 import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
 import { UnusableCertificate } from "../certificates/certificate-files.ts";
 import {
@@ -119,6 +120,9 @@ async function start(installation: Place, report: Report): Promise<Problem | und
   }
 }
 
+/** A node that stops waits so long for its connections to end, after it has waited for orders. */
+const closingMs = 2_000;
+
 async function startNode(installation: Place, logFile: string | 1) {
   const { config } = installation;
   const destination = logFile === 1 ? openStandardOutput() : openFile(logFile, config, onDropped);
@@ -134,7 +138,14 @@ async function startNode(installation: Place, logFile: string | 1) {
     return {
       ...gateway,
       async stop() {
-        await gateway.stop();
+        const limitMs = config.drainMs + closingMs;
+        const late = delay(limitMs, "late", { ref: false });
+        const ended = await Promise.race([gateway.stop(), late]);
+        if (ended === "late") {
+          log("node.stopped_unfinished", { afterMs: limitMs });
+          // Connections that never end would keep the process.
+          setTimeout(() => process.exit(), closingMs).unref();
+        }
         destination.stop();
       },
     };

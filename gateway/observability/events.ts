@@ -100,6 +100,7 @@ export const events = {
   "node.clock_unmeasured":               ["warn",  "the node could not compare its clock with the database's; it goes by the last comparison"],
   "node.renamed":                        ["error", "the node was without the database while another node took its name `from`; it goes on as `to`. Give every node a `GW_NODE_NAME` of its own"],
   "node.on_hold":                        ["error", "the installation is on hold, `why` tells the reason: the node answers the status of orders and sends nothing until `gw restore release`"],
+  "node.stopped_unfinished":             ["warn",  "the node was told to stop and ends although something has not come to its end, such as a connection to a silent database; other nodes take its orders over"],
   "node.released":                       ["info",  "the installation was released: payments go on"],
   "node.server_unknown":                 ["warn",  "the database server does not tell its identity, so that the node does not recognize a copy of the database; `cause` tells why"],
   "node.presence_lost":                  ["warn",  "the node lost the database connection that holds its name and brings notices; it connects again"],

@@ -104,6 +104,21 @@ test("what the server carries out after the gateway has given it up is not done 
   await assertNoAnswerDropped(paying);
 });
 
+test("a node whose database is silent stops within its bound", async (t) => {
+  const stopping = await world.startNode({ GW_DRAIN_S: "1" });
+  await stopping.untilReady();
+  t.after(() => world.proxies.database.reset());
+  world.proxies.database.silence();
+
+  const startedAt = performance.now();
+  const code = await stopping.stop();
+
+  // One second for orders, four for connections, and the rest for a machine that is busy.
+  const durationMs = performance.now() - startedAt;
+  assert.equal(code, 0, stopping.output);
+  assert.ok(durationMs < 12_000, `${durationMs} ms`);
+});
+
 const merchants = () => ({ set: world.set, url: () => node.url });
 
 /**
