@@ -38,6 +38,7 @@ function startGates() {
         inquire: undefined,
         inquireAfter: undefined,
         askForKey: unused,
+        takeAnswer: () => false,
       },
       hasPlaceFor: () => true,
       isReady: () => false,

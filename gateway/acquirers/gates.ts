@@ -15,6 +15,11 @@ import type { Acquirer } from "./acquirer.ts";
 export type RunningAcquirer = Acquirer & {
   /** Its connections: how many are up, and how many should be. */
   connections(): { readonly up: number; readonly wanted: number };
+  /**
+   * Takes an answer that the host sent to another process. Returns false if no request of this
+   * process waits for it.
+   */
+  takeAnswer(answer: string): boolean;
   /** `asked`: the host delivers the key by a message of its own. */
   askForKey(): Promise<"delivered" | "asked" | Problem>;
   /** Throws when the settings fit no message; then nothing has changed. */

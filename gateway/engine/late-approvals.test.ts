@@ -25,6 +25,7 @@ async function report(order: Order | undefined, approval: LateApproval, failures
   const started: Order[] = [];
   const delayed: LateApproval[] = [];
   const unknown: LateApproval[] = [];
+  const reversed: LateApproval[] = [];
   const late = makeLateApprovals({
     find: async () => {
       if (delayed.length < failures) throw new Error("the database is away");
@@ -36,18 +37,15 @@ async function report(order: Order | undefined, approval: LateApproval, failures
       const isUnknown = "reference" in event && !findPriorAttempt(met, event.reference);
       return isOver || isUnknown ? new Failure("not_allowed_now", "", "it is over") : met;
     },
-    runner: {
-      start: (next) => void started.push(next),
-      has: () => false,
-      count: 0,
-      idle: async () => undefined,
-    },
+    runner: { start: (next) => void started.push(next), has: () => false },
+    clock: { now: () => start },
+    onLate: (each) => void reversed.push(each),
     onDelayed: (each) => void delayed.push(each),
     onUnknown: (each) => void unknown.push(each),
   });
   void late.report(approval);
   await late.idle();
-  return { applied, started, delayed, unknown, lost: late.stop() };
+  return { applied, started, delayed, unknown, reversed, lost: late.stop() };
 }
 
 test("the charge of an order in doubt goes on to its reversal, with the approved amount", async () => {
@@ -61,10 +59,23 @@ test("the charge of an order in doubt goes on to its reversal, with the approved
   assert.deepEqual(started, [doubtful]);
 });
 
+test("an approval that another process waits for, or has recorded, changes nothing", async () => {
+  const nothing = { applied: [], started: [], delayed: [], unknown: [], reversed: [], lost: [] };
+  const inFlight = meet(draft, events.received);
+  const isOver = { ...inFlight, owed: { effect: "authorize", claimableAt: start } } as const;
+  const recorded = approved();
+
+  assert.deepEqual(await report(inFlight, approvalOf(inFlight)), nothing);
+  assert.deepEqual(await report(recorded, approvalOf(recorded)), nothing);
+  const { reversed } = await report(isOver, approvalOf(isOver));
+  assert.equal(reversed.length, 1, "nobody waits after the lease");
+});
+
 test("an order that has no use for it keeps a note of it", async () => {
   const order = approved();
+  const other = { ...answer, approvalCode: "999999" };
 
-  const { applied, started } = await report(order, approvalOf(order));
+  const { applied, started } = await report(order, approvalOf(order, { answer: other }));
 
   assert.deepEqual(
     applied.map(({ kind }) => kind),
@@ -99,7 +110,9 @@ test("a node that ends says which approvals it could not store", async () => {
   const late = makeLateApprovals({
     find: () => Promise.reject(new Error("the database is away")),
     apply: () => assert.fail(),
-    runner: { start: () => assert.fail(), has: () => false, count: 0, idle: async () => undefined },
+    runner: { start: () => assert.fail(), has: () => false },
+    clock: { now: () => start },
+    onLate: () => assert.fail(),
     onDelayed: () => undefined,
     onUnknown: () => undefined,
   });
@@ -113,7 +126,7 @@ test("what names no order and no try of ours changes nothing, and an operator is
   const garbage = approvalOf(listed, { reference: "garbage" });
   const ofOrder = approvalOf(listed);
   const ofLostTry = approvalOf(listed, { reference: referenceOf(listed, 9) });
-  const nothing = { applied: [], started: [], delayed: [], lost: [] };
+  const nothing = { applied: [], started: [], delayed: [], reversed: [], lost: [] };
 
   assert.deepEqual(await report(undefined, ofOrder), { ...nothing, unknown: [ofOrder] });
   assert.deepEqual(await report(listed, garbage), { ...nothing, unknown: [garbage] });

@@ -5,11 +5,12 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Apply } from "../orders/apply.ts";
-import type { LateApproval, Order } from "../orders/order.ts";
+import type { Answer, LateApproval, Order } from "../orders/order.ts";
 import { knowsCharge } from "../orders/prior-attempts.ts";
 import { parseReference } from "../orders/trace.ts";
 import { Failure } from "../values/failure.ts";
 import { Money } from "../values/money.ts";
+import type { Clock } from "../values/time.ts";
 import type { OrderRunner } from "./run.ts";
 
 export type LateApprovals = ReturnType<typeof makeLateApprovals>;
@@ -17,7 +18,10 @@ export type LateApprovals = ReturnType<typeof makeLateApprovals>;
 type Dependencies = {
   readonly find: (sequence: number) => Promise<Order | undefined>;
   readonly apply: Apply;
-  readonly runner: OrderRunner;
+  readonly runner: Pick<OrderRunner, "start" | "has">;
+  readonly clock: Pick<Clock, "now">;
+  /** Its charge is reversed. */
+  readonly onLate: (approval: LateApproval) => void;
   /** It could not be committed, and is tried again. */
   readonly onDelayed: (approval: LateApproval, error: unknown) => void;
   /** There is no such charge. A failover to a standby that lacked it has lost it, for instance. */
@@ -28,7 +32,7 @@ const firstGapMs = 100;
 const gapMaxMs = 5_000;
 
 export function makeLateApprovals(dependencies: Dependencies) {
-  const { find, apply, runner, onDelayed, onUnknown } = dependencies;
+  const { find, apply, runner, clock, onLate, onDelayed, onUnknown } = dependencies;
   const reports = new Map<LateApproval, Promise<void>>();
   let isStopped = false;
 
@@ -67,15 +71,10 @@ export function makeLateApprovals(dependencies: Dependencies) {
     const named = parseReference(reference);
     const order = named === undefined ? undefined : await find(named.sequence);
     if (order === undefined || order.sequence !== named?.sequence) return onUnknown(approval);
-    if (order.transaction.identifiers?.reference !== reference) {
-      // The order has gone on, and the earlier charge is reversed on its own.
-      const next = await apply(order, { kind: "prior_approved_late", reference, answer });
-      if (next instanceof Failure && !knowsCharge(order, reference)) onUnknown(approval);
-      // What else the order owes may be in flight at another node.
-      const isFree = !(next instanceof Failure) && next.owed?.effect === "reverse_prior";
-      if (isFree) runner.start(next);
-      return;
-    }
+    if (order.transaction.identifiers?.reference !== reference)
+      return reversePrior(order, approval);
+    if (isAwaited(order) || hasAnswer(order, answer)) return;
+    onLate(approval);
     const approvedAmount = approvedOf(order, minor);
     const event = { kind: "approved_late", answer: { ...answer, approvedAmount } } as const;
     const next = await apply(order, event);
@@ -86,6 +85,34 @@ export function makeLateApprovals(dependencies: Dependencies) {
       runner.start(next);
     }
   }
+
+  /** The order has gone on, and the earlier charge is reversed on its own. */
+  async function reversePrior(order: Order, approval: LateApproval): Promise<void> {
+    const { reference, answer } = approval;
+    const next = await apply(order, { kind: "prior_approved_late", reference, answer });
+    if (next instanceof Failure) {
+      if (!knowsCharge(order, reference)) onUnknown(approval);
+      return;
+    }
+    onLate(approval);
+    // What else the order owes may be in flight at another node.
+    if (next.owed?.effect === "reverse_prior") runner.start(next);
+  }
+
+  /**
+   * Another process waits for this answer, and has been given it. If it ends before it records the
+   * answer, whoever takes the order over settles the doubt: the charge was made before that.
+   */
+  function isAwaited({ id, owed }: Order): boolean {
+    const isRunning = owed?.effect === "authorize" && owed.claimableAt > clock.now();
+    return isRunning && owed.resting !== true && !runner.has(id);
+  }
+}
+
+/** The process that waited has recorded this approval; a host may also say it twice. */
+function hasAnswer({ transaction }: Order, { responseCode, approvalCode }: Answer): boolean {
+  const known = transaction.stage === "approved" ? transaction.answer : undefined;
+  return known?.responseCode === responseCode && known.approvalCode === approvalCode;
 }
 
 function approvedOf({ transaction: { amount } }: Order, minor: bigint | undefined): Money {

@@ -1,13 +1,14 @@
 /**
  * A node among others: one connection holds a lock on the node's name while the process lives, and
- * receives notices of changed configuration. A node that gets the lock on its name knows that the
+ * receives notices of changed configuration and the answers that other nodes hand over. A node that gets the lock on its name knows that the
  * previous node of that name has ended, and may claim its orders at once. No node runs without the
  * lock: commits and orders in flight carry the name.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
 import { configurationChannel } from "./configuration.ts";
-import type { Database } from "./database.ts";
+import type { Database, Query } from "./database.ts";
+import { makeGather, textArray } from "./gather.ts";
 
 /** The node's name now: it changes when another node has taken it while the database was away. */
 export type NodeName = {
@@ -40,6 +41,27 @@ export class NodeNameTaken extends Error {
   }
 }
 
+/** Answers of acquirers' hosts that arrived at another process than the one that waits for them. */
+const answerChannel = "tollgate_answers";
+
+/**
+ * Hands a text to every node, this one included. It is lost if no node listens: whoever waits for
+ * it must be able to do without.
+ */
+export function makeHandOver(query: Query, { retryMs }: { readonly retryMs: number }) {
+  return makeGather<string, void>(
+    async (texts) => {
+      await query(
+        "select pg_notify($1, text) from unnest($2::text[]) as text",
+        [answerChannel, textArray(texts)],
+        "hand_over",
+      );
+      return texts.map(() => undefined);
+    },
+    { retryMs },
+  );
+}
+
 const tryEveryMs = 200;
 const spareNames = 9;
 
@@ -50,6 +72,7 @@ export async function takePresence(database: Pick<Database, "connect">, options:
   let session: Session | undefined;
   let stopped = false;
   let notice = () => {};
+  let takeOver = (_text: string) => {};
   let wasNoticed = false;
   const held: string[] = [];
   let name = await joinFirst();
@@ -64,6 +87,10 @@ export async function takePresence(database: Pick<Database, "connect">, options:
     follow(onNotice: () => void): void {
       notice = onNotice;
       if (wasNoticed) onNotice();
+    },
+    /** Calls it with every text that a node hands over from now on. */
+    receive(onHandedOver: (text: string) => void): void {
+      takeOver = onHandedOver;
     },
     async stop(): Promise<void> {
       stopped = true;
@@ -92,8 +119,12 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       if (session !== undefined) await joining.query(endSession, [session.pid, session.begun]);
       const free = await lockFirst(joining, candidates);
       if (free === undefined) throw new NodeNameTaken(candidates);
-      joining.on("notification", tell);
+      joining.on("notification", ({ channel, payload = "" }) => {
+        if (channel === answerChannel) takeOver(payload);
+        else tell();
+      });
       await joining.query(`listen ${configurationChannel}`);
+      await joining.query(`listen ${answerChannel}`);
       session = (await joining.query<Session>(ownSession)).rows[0];
       // A loss is reported more than once.
       joining.on("error", (error) => void lose(joining, error));

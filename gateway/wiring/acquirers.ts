@@ -10,15 +10,19 @@ import type { Order } from "../orders/order.ts";
 import type { Audit } from "../storage/audit.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeStoreKey } from "../storage/delivered-keys.ts";
+import { makeHandOver } from "../storage/presence.ts";
+import { asGateId, type GateId } from "../values/ids.ts";
+import { Secret } from "../values/secret.ts";
 import type { Resources } from "./resources.ts";
 import type { ThreeDs } from "./threeds.ts";
 
 type LinkDependencies = Pick<Resources, "config" | "clock" | "log" | "metrics" | "vault"> & {
   readonly audit: Audit;
+  readonly answers: Pick<HandedAnswers, "handOver">;
 };
 
 export function makeStartAcquirer(
-  { config, clock, log, metrics, audit, vault }: LinkDependencies,
+  { config, clock, log, metrics, audit, vault, answers }: LinkDependencies,
   lateApprovals: LateApprovals,
   configuration: Pick<LiveConfiguration, "reload">,
 ): StartAcquirer {
@@ -37,14 +41,46 @@ export function makeStartAcquirer(
         return outcome;
       },
       onUnreadable: (reason) => metrics.unreadable.inc({ gate: name, reason }),
-      onLateApproval: (approval) => {
-        log("acquirer.late_approval", { gate: name, reference: approval.reference });
-        void lateApprovals.report(approval);
-      },
+      onUnmatched: (answer) => answers.handOver(gate.id, answer),
+      onLateApproval: (approval) => void lateApprovals.report(approval),
       onAnswer: (mti, answerMs) => metrics.acquirerMs.observe({ gate: name, mti }, answerMs),
     });
   };
 }
+
+export type HandedAnswers = ReturnType<typeof makeHandedAnswers>;
+
+/**
+ * A host may answer over any connection of a gate, also over one of another process. Such an answer
+ * is handed to all processes, and the one that waits takes it. It may quote a card number, so it is
+ * sealed. An answer that gets lost on this way leaves the charge in doubt, like any lost answer.
+ */
+export function makeHandedAnswers(
+  { config, database, vault, log }: Pick<Resources, "config" | "database" | "vault" | "log">,
+  gates: Pick<Gates, "find">,
+) {
+  const send = makeHandOver(database.query, { retryMs: config.answerTimeoutMs });
+  const onFailure = (error: unknown) => log("acquirer.answer_not_handed_over", { err: error });
+  return {
+    handOver(gate: GateId, answer: string): void {
+      const sealed = vault.sealSecret(new Secret(answer), answerContext(gate));
+      send(`${gate} ${Buffer.from(sealed).toString("base64")}`).catch(onFailure);
+    },
+    receive(text: string): void {
+      const [gate = "", sealed = ""] = text.split(" ");
+      const acquirer = gates.find(asGateId(gate));
+      if (acquirer === undefined) return;
+      try {
+        const opened = vault.openSecret(Buffer.from(sealed, "base64"), answerContext(gate));
+        acquirer.takeAnswer(opened.reveal());
+      } catch (error) {
+        onFailure(error);
+      }
+    },
+  };
+}
+
+const answerContext = (gate: string) => `answer of gate ${gate}`;
 
 type EffectDependencies = Pick<Resources, "config" | "clock" | "vault"> & {
   readonly configuration: LiveConfiguration;

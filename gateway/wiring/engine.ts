@@ -110,10 +110,11 @@ type LateParts = Pick<Parameters<typeof makeLateApprovals>[0], "apply" | "runner
   readonly atPlace: (place: OrderPlace) => Promise<Order | undefined>;
 };
 
-function makeLateOnes({ database, log }: Dependencies, { atPlace, ...parts }: LateParts) {
+function makeLateOnes({ database, log, clock }: Dependencies, { atPlace, ...parts }: LateParts) {
   return makeLateApprovals({
-    ...parts,
+    ...{ ...parts, clock },
     find: async (sequence) => atPlace(await findPlace(database.query, sequence)),
+    onLate: ({ reference }) => log("acquirer.late_approval", { reference }),
     onDelayed: ({ reference }, error) =>
       log("acquirer.late_approval_delayed", { err: error, reference }),
     onUnknown: ({ reference }) => log("acquirer.late_approval_unknown", { reference }),

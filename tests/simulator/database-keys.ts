@@ -179,6 +179,7 @@ export const keyStatements: Readonly<Record<string, Statement>> = {
   add_cvv_key:          addCvvKey,
   delete_cvv_keys:      deleteCvvKeys,
   notify_nodes:         nothing, // by the server
+  hand_over:            nothing, // by the server
   vacuum:               nothing,
   // The installation has no such secrets, and no digests of earlier versions.
   list_secrets:         nothing,

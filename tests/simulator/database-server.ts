@@ -3,12 +3,14 @@
  * replaced by a standby, lose statements on their way or their answers, and execute a statement
  * after its sender has given up.
  */
+import { configurationChannel } from "../../gateway/storage/configuration.ts";
 import type { Database, Query } from "../../gateway/storage/database.ts";
 import {
   makeDatabaseModel,
   type OrderRecord,
   type Row,
   RowLocked,
+  readArray,
   ServerError,
 } from "./database-model.ts";
 import { makeSessions } from "./database-sessions.ts";
@@ -83,7 +85,15 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
 
   /** Nodes that listen hear of a change some time later. */
   function notify(): void {
-    sessions.notify(() => random.skewed(1, 5_000));
+    const notice = { channel: configurationChannel, payload: "" };
+    sessions.notify(notice, () => random.skewed(1, 5_000));
+  }
+
+  function handOver([channel, texts]: readonly unknown[]): void {
+    for (const payload of readArray(texts)) {
+      const notice = { channel: String(channel), payload: payload ?? "" };
+      sessions.notify(notice, () => random.skewed(1, 5_000));
+    }
   }
 
   function isAway(): boolean {
@@ -238,6 +248,7 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
       const rows = model.execute(name, values, wallMs());
       if (!isTrial) onExecuted(name, values, rows);
       if (!isTrial && name === "notify_nodes") notify();
+      if (!isTrial && name === "hand_over") handOver(values);
       return rows;
     } catch (error) {
       if (error instanceof ServerError) return error;

@@ -11,9 +11,11 @@ type Session = {
   readonly owner: SimulatedProcess;
   readonly client: EventEmitter;
   readonly names: Set<string>;
-  /** For notices of changes. */
-  listens: boolean;
+  /** The channels on which it listens. */
+  readonly channels: Set<string>;
 };
+
+type Notice = { readonly channel: string; readonly payload: string };
 
 export type Sessions = ReturnType<typeof makeSessions>;
 
@@ -25,7 +27,7 @@ export function makeSessions(time: VirtualTime) {
     begin(): Session {
       count += 1;
       const client = new EventEmitter();
-      const own = { names: new Set<string>(), listens: false };
+      const own = { names: new Set<string>(), channels: new Set<string>() };
       const session = { pid: count, owner: time.current(), client, ...own };
       open.set(count, session);
       return session;
@@ -36,11 +38,11 @@ export function makeSessions(time: VirtualTime) {
     endOf(process: SimulatedProcess): void {
       for (const session of [...open.values()]) if (session.owner === process) end(session);
     },
-    notify(delayMs: () => number): void {
+    notify(notice: Notice, delayMs: () => number): void {
       for (const session of open.values()) {
-        if (!session.listens) continue;
+        if (!session.channels.has(notice.channel)) continue;
         time.after(delayMs(), session.owner, () => {
-          if (open.has(session.pid)) session.client.emit("notification");
+          if (open.has(session.pid)) session.client.emit("notification", notice);
         });
       }
     },
@@ -49,7 +51,8 @@ export function makeSessions(time: VirtualTime) {
       if (text.includes("pg_try_advisory_lock")) {
         return [{ got: lock(session, String(values[0] ?? "rotation")) }];
       }
-      if (text.startsWith("listen")) session.listens = true;
+      const [, channel] = /^listen (\w+)/.exec(text) ?? [];
+      if (channel !== undefined) session.channels.add(channel);
       if (text.includes("pg_terminate_backend")) {
         const other = open.get(Number(values[0]));
         if (other !== undefined) end(other);

@@ -60,11 +60,13 @@ export type Manners = {
   /** It approves what it has refused or denied. */
   isFickle: boolean;
   isSilent: boolean;
+  /** It answers over any connection to the same port, also of another node. */
+  answersAnywhere: boolean;
 };
 
 export const goodManners: Manners = {
   ...{ unruly: 0, refusesReversals: false, refusesRepeats: false },
-  ...{ isFickle: false, isSilent: false },
+  ...{ isFickle: false, isSilent: false, answersAnywhere: false },
 };
 
 export type Host = ReturnType<typeof makeHost>;
@@ -346,7 +348,8 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     if (random.chance(manners.unruly / 10)) return;
     time.after(afterMs, process, () => {
       const isOnLine = line.socket.isOpen || random.chance(0.5);
-      const socket = isOnLine ? line.socket : otherConnection(line);
+      const isAnywhere = manners.answersAnywhere && request.mti !== "0800";
+      const socket = isOnLine && !isAnywhere ? line.socket : otherConnection(line);
       socket?.write(frame(framing, write(line, request, more)), () => {
         if (/^[01]0$/.test(more[39] ?? "") && /^0[12]00$/.test(request.mti)) {
           hear(request.fields[37] ?? "", socket.peer?.owner);

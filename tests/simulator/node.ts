@@ -33,7 +33,7 @@ import { openKeys } from "../../gateway/vault/keys.ts";
 import { makePendingCards } from "../../gateway/vault/pending-cards.ts";
 import { makeRequestDigests } from "../../gateway/vault/request-digests.ts";
 import { makeVault } from "../../gateway/vault/vault.ts";
-import { makeStartAcquirer } from "../../gateway/wiring/acquirers.ts";
+import { makeHandedAnswers, makeStartAcquirer } from "../../gateway/wiring/acquirers.ts";
 import { makeEngine } from "../../gateway/wiring/engine.ts";
 import { makeThreeDs } from "../../gateway/wiring/threeds.ts";
 import { findEnrolment } from "./cards.ts";
@@ -120,7 +120,9 @@ export async function startNode({
     ...{ baseUrl, stepOf: browsers.stepOf },
     openWallet: async () => ({ wallet: refusedWallet, paid: undefined }),
   });
-  gates.open(makeStartAcquirer({ ...resources, audit }, engine.lateApprovals, live));
+  const answers = makeHandedAnswers(resources, gates);
+  gates.open(makeStartAcquirer({ ...resources, audit, answers }, engine.lateApprovals, live));
+  node.receive(answers.receive);
   await reload();
   node.follow(() => void reload());
   await engine.claims.claimOwn();

@@ -1,10 +1,11 @@
 /**
  * `npm run simulate -- --seeds 200` runs seeds from 1 on, on two cores (`--workers`), `--seed 17`
  * one of them, `--fresh` one that is new, `--short` those of `npm test`. `--from`, `--orders` and
- * `--seconds` bound the run; `--cells` lists the cells of the transition tables that were not
- * reached. A seed that breaks a law is shown with the shortest history that was found, or with its
- * own (`--whole`); the run goes on until each process has found `--findings` of them, and the exit
- * status is 1.
+ * `--seconds` bound the run; `--nodes 3` and `--anywhere` (the host answers over any connection)
+ * set for all seeds what each one chooses otherwise; `--cells` lists the cells of the transition
+ * tables that were not reached. A seed that breaks a law is shown with the shortest history that
+ * was found, or with its own (`--whole`); the run goes on until each process has found `--findings`
+ * of them, and the exit status is 1.
  */
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -30,6 +31,8 @@ const { values } = parseArgs({
     findings: { type: "string", default: "1" },
     whole: { type: "boolean", default: false },
     cells: { type: "boolean", default: false },
+    nodes: { type: "string" },
+    anywhere: { type: "boolean", default: false },
   },
 });
 
@@ -41,6 +44,14 @@ const only = values.seed ?? fresh;
 const all = values.short ? Math.max(...shortSeeds) : Number(values.seeds);
 const [from, count] = only === undefined ? [Number(values.from), all] : [Number(only), 1];
 const orders = values.short ? ordersPerSeed : Number(values.orders);
+const chosen = {
+  ...(values.nodes !== undefined && { nodes: Number(values.nodes) }),
+  ...(values.anywhere && { answersAnywhere: true }),
+};
+const choices = [
+  ...(values.nodes === undefined ? [] : ["--nodes", values.nodes]),
+  ...(values.anywhere ? ["--anywhere"] : []),
+];
 if (fresh !== undefined) console.log(`seed ${fresh}`);
 
 const progressMs = 60_000;
@@ -76,7 +87,7 @@ function runShare(index: number): Promise<number | null> {
   const share = ["--from", `${from + index}`, "--every", `${workers}`, "--orders", `${orders}`];
   const bounds = ["--seeds", `${count - index}`, "--seconds", seconds, "--findings", findings];
   const flags = [...(values.whole ? ["--whole"] : []), ...(values.short ? ["--short"] : [])];
-  const child = fork(fileURLToPath(import.meta.url), [...share, ...bounds, ...flags]);
+  const child = fork(fileURLToPath(import.meta.url), [...share, ...bounds, ...flags, ...choices]);
   child.on("message", (message) => add(message as Total));
   return new Promise((resolve) => child.on("close", resolve));
 }
@@ -86,7 +97,7 @@ async function runSeeds(): Promise<void> {
   let left = Number(values.findings);
   for (let seed = from; seed < from + count && secondsSinceStart() < limitS; seed += every) {
     if (values.short && !shortSeeds.includes(seed)) continue;
-    const outcome = await simulate(seed, planOf(seed, orders));
+    const outcome = await simulate(seed, planOf(seed, orders, chosen));
     if (isWorker) process.send?.(totalOf(outcome));
     else add(totalOf(outcome));
     if (only !== undefined) console.log(`seed ${outcome.seed}: trace ${outcome.hash}`);
@@ -130,7 +141,8 @@ function show({ seed, plan, violations, story }: Outcome): void {
     console.log(`  at ${(fault.atMs / 1000).toFixed(1)} s: ${describeFault(fault)}`);
   }
   console.log(
-    `\n${story.join("\n")}\n\nAgain: npm run simulate -- --seed ${seed} --orders ${orders}`,
+    `\n${story.join("\n")}\n\n` +
+      `Again: npm run simulate -- --seed ${seed} --orders ${orders} ${choices.join(" ")}`.trimEnd(),
   );
 }
 

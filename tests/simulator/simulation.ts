@@ -1,6 +1,6 @@
 /**
- * One simulation, from one seed: two nodes, the database, the host and merchants, with the faults
- * of the seed for five minutes, and then without faults until nothing is left to do.
+ * One simulation, from one seed: two or three nodes, the database, the host and merchants, with the
+ * faults of the seed for five minutes, and then without faults until nothing is left to do.
  */
 import { allDigits, directoryName } from "./cards.ts";
 import { changes, gates, makeConfigurations } from "./configuration.ts";
@@ -27,6 +27,9 @@ export type Plan = {
   readonly untilMs: number;
   readonly faults: readonly Fault[];
   readonly purchases: readonly Purchase[];
+  readonly nodes: number;
+  /** Whether the host answers over any connection, as long as there are faults and after them. */
+  readonly answersAnywhere: boolean;
 };
 
 export type Outcome = {
@@ -47,18 +50,27 @@ const calmMs = 6 * 3_600_000;
 /** When operators look at what no node can end, and every so long again. */
 const telephoneMs = 1_800_000;
 
-export function planOf(seed: number, purchases: number): Plan {
+/** What `given` leaves open comes from the seed. */
+export function planOf(
+  seed: number,
+  purchases: number,
+  given: Partial<Pick<Plan, "nodes" | "answersAnywhere">> = {},
+): Plan {
+  const ways = random.fork("ways");
+  const nodes = given.nodes ?? (ways.chance(0.25) ? 3 : 2);
+  const answersAnywhere = given.answersAnywhere ?? ways.chance(0.25);
   const random = makeRandom(seed);
   const untilMs = planDuration(random.fork("duration"));
   const span = { untilMs, storms: planStorms(random.fork("storms"), untilMs) };
   return {
-    untilMs,
-    faults: planFaults(random.fork("faults"), nodeCount, span),
+    ...{ untilMs, nodes, answersAnywhere },
+    faults: planFaults(random.fork("faults"), nodes, span),
     purchases: planPurchases(random.fork("purchases"), purchases, span),
   };
 }
 
 export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
+  const manners = { ...goodManners, answersAnywhere: plan.answersAnywhere };
   const random = makeRandom(seed);
   let lookAt = 0;
   const time = makeVirtualTime();
@@ -93,7 +105,8 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   const changeRandom = random.fork("changes");
   const configurations = makeConfigurations(server.notify);
   const outside = { sendCallback: receivers.send, directory: directory.directory, configurations };
-  const slots = Array.from({ length: nodeCount }, (_, index) =>
+  Object.assign(host.manners, manners);
+  const slots = Array.from({ length: plan.nodes }, (_, index) =>
     makeNodeSlot(`node-${index + 1}`, { time, server, story, network, ...outside }),
   );
   const call = makeCall(slots, time, random.fork("calls"));
@@ -181,7 +194,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     story.tell("all faults end");
     server.heal();
     network.heal();
-    Object.assign(host.manners, goodManners);
+    Object.assign(host.manners, manners);
     directory.manners.unruly = 0;
     receivers.heal();
     for (const slot of slots) slot.heal();

@@ -36,6 +36,8 @@ export type Iso8583Options = {
   readonly answerTimeoutMs: number;
   readonly log: (event: ConnectorEvent, facts: object) => void;
   readonly onLateApproval: (approval: LateApproval) => void;
+  /** Called with an answer to no request of this process, as text for `takeAnswer` of another. */
+  readonly onUnmatched: (answer: string) => void;
   readonly onUnreadable: (reason: string) => void;
   /** By the type of the request. */
   readonly onAnswer: (mti: string, answerMs: number) => void;
@@ -144,7 +146,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
 
 export function makeOnUnmatched(
   dialect: Dialect,
-  { clock, log, onLateApproval }: Pick<Iso8583Options, "clock" | "log" | "onLateApproval">,
+  options: Pick<Iso8583Options, "clock" | "log" | "onLateApproval" | "onUnmatched">,
 ) {
   const { readAnswer } = makeAnswerReader(dialect);
   const { meaningOf } = dialect.codes;
@@ -162,12 +164,14 @@ export function makeOnUnmatched(
     onLateApproval({ reference, answer, minor: readAmount(message.fields[4]) });
   };
 }
+  const { clock, log, onLateApproval, onUnmatched } = options;
 
 /** The answer is read beside the fields of its request. */
 type Exchange = <Read>(
   make: () => IsoMessage,
   read: (answer: IsoMessage, sent: IsoFields) => Read,
   keep: Keep | undefined,
+    if (reference !== undefined && earlierCode === undefined) onUnmatched(JSON.stringify(message));
 ) => Promise<Read | NotSent | Unknown>;
 
 function makeExchange({ links, dialect }: GateVersion, options: Iso8583Options): Exchange {

@@ -42,6 +42,16 @@ export type Conversation = {
   readonly answered: Recent<string>;
 };
 
+/** Returns false if no request of this process waits for the answer. */
+export function takeAnswer({ waiting, answered }: Conversation, message: IsoMessage): boolean {
+  const key = keyOf(message.mti, message);
+  const waiter = waiting.get(key);
+  if (waiter === undefined) return false;
+  waiter.end(message);
+  answered.remember(key, message.fields[39] ?? "");
+  return true;
+}
+
 export type LinkOptions = {
   /** Tried in turn, beginning with the first. */
   readonly addresses: Addresses;
@@ -205,12 +215,13 @@ export class Link {
   #receive(message: IsoMessage): void {
     this.#receivedAtMs = this.#options.clock.now();
     const { conversation, events } = this.#options;
-    const key = keyOf(message.mti, message);
-    if (this.#waiting.answer(key, message)) {
-      conversation.answered.remember(key, message.fields[39] ?? "");
-    } else if (message.mti === this.#options.wire.network.mti) {
+    if (takeAnswer(conversation, message)) return;
+    if (message.mti === this.#options.wire.network.mti) {
       void this.#serve(message);
-    } else if (!this.#network.answer(key, message)) {
+      return;
+    }
+    const key = keyOf(message.mti, message);
+    if (!this.#network.answer(key, message)) {
       events.onUnmatched(message, conversation.answered.find(key));
     }
   }

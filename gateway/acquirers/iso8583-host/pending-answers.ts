@@ -8,12 +8,9 @@ import { type Clock, type Instant, later } from "../../values/time.ts";
 export type Ending = IsoMessage | "timeout" | "link_lost";
 
 type Waiter = {
-  readonly key: string;
-  readonly owner: PendingAnswers;
-  readonly lane: Lane;
   readonly deadlineAt: Instant;
   readonly promise: Promise<Ending>;
-  readonly resolve: (ending: Ending) => void;
+  readonly end: (ending: Ending) => void;
 };
 
 /** Requests with one time limit, the first to run out first. */
@@ -53,7 +50,16 @@ export class PendingAnswers {
     const lane = this.#lanes.get(timeoutMs) ?? this.#openLane(timeoutMs);
     const deadlineAt = later(this.#clock.now(), timeoutMs);
     const { promise, resolve } = Promise.withResolvers<Ending>();
-    const waiter = { key, owner: this, lane, deadlineAt, promise, resolve };
+    const waiter: Waiter = {
+      ...{ deadlineAt, promise },
+      end: (ending) => {
+        this.#byKey.delete(key);
+        lane.waiters.delete(waiter);
+        this.#count -= 1;
+        resolve(ending);
+        if (this.#count === 0) this.#onEmpty();
+      },
+    };
     this.#byKey.set(key, waiter);
     lane.waiters.add(waiter);
     this.#count += 1;
@@ -64,7 +70,7 @@ export class PendingAnswers {
   answer(key: string, message: IsoMessage): boolean {
     const waiter = this.#byKey.get(key);
     if (waiter === undefined) return false;
-    waiter.owner.#end(waiter, message);
+    waiter.end(message);
     return true;
   }
 
@@ -74,7 +80,7 @@ export class PendingAnswers {
     this.#lanes.clear();
     for (const { callOff, waiters } of lanes) {
       callOff();
-      for (const waiter of waiters) this.#end(waiter, "link_lost");
+      for (const waiter of waiters) waiter.end("link_lost");
     }
   }
 
@@ -105,17 +111,9 @@ export class PendingAnswers {
         this.#arm(lane, leftMs);
         return;
       }
-      this.#end(waiter, "timeout");
+      waiter.end("timeout");
     }
     this.#lanes.delete(lane.timeoutMs);
-  }
-
-  #end(waiter: Waiter, ending: Ending): void {
-    this.#byKey.delete(waiter.key);
-    waiter.lane.waiters.delete(waiter);
-    this.#count -= 1;
-    waiter.resolve(ending);
-    if (this.#count === 0) this.#onEmpty();
   }
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import type { DecodeFault } from "@tollgate/protocols/iso8583";
+import type { DecodeFault, IsoMessage } from "@tollgate/protocols/iso8583";
 import type { Acquirer } from "../acquirer.ts";
 import {
   type ConfiguredGate,
@@ -23,7 +23,13 @@ import {
 } from "./connector.ts";
 import type { Dialect } from "./dialect.ts";
 import { askForKey, type KeyExchange, makeKeyExchange } from "./key-exchange.ts";
-import { type Conversation, type LinkLimits, type LinkState, usualLinkLimits } from "./link.ts";
+import {
+  type Conversation,
+  type LinkLimits,
+  type LinkState,
+  takeAnswer,
+  usualLinkLimits,
+} from "./link.ts";
 import { type LinkFacts, type LinkShare, Links } from "./links.ts";
 import { type GateAuthentication, makeGateAuthentication } from "./message-authentication.ts";
 import { Recent } from "./pending-answers.ts";
@@ -76,6 +82,9 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
     reverse: (...given) => version().acquirer.reverse(...given),
     capture: (...given) => version().acquirer.capture(...given),
     refund: (...given) => version().acquirer.refund(...given),
+
+    // The text is a message that another process of the gate has written.
+    takeAnswer: (answer) => takeAnswer(conversation, JSON.parse(answer) as IsoMessage),
 
     askForKey() {
       const { dialect: wire, links, exchange, settings } = version();

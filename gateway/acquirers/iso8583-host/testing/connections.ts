@@ -103,6 +103,7 @@ export async function connectAcquirer(
 ) {
   const clock = new TestClock();
   const journal = new Journal();
+  const unmatched: string[] = [];
   const late: { readonly reference: string; readonly answer: Answer }[] = [];
   const observed: string[] = [];
   const kind = gateKinds.find((each) => dialects[each] === dialect) ?? "sandbox";
@@ -113,6 +114,7 @@ export async function connectAcquirer(
       answerTimeoutMs,
       random: () => 0,
       log: journal.log,
+      onUnmatched: (answer) => void unmatched.push(answer),
       onLateApproval: ({ reference, answer }) => void late.push({ reference, answer }),
       onUnreadable: (reason) => void observed.push(reason),
       onAnswer: (mti, answerMs) => void observed.push(`${mti} ${answerMs} ms`),
@@ -120,7 +122,7 @@ export async function connectAcquirer(
   );
   t.after(() => closeInTime(clock, acquirer.stop()));
   await journal.until("acquirer.link_up");
-  return { acquirer, clock, journal, late, observed };
+  return { acquirer, clock, journal, late, unmatched, observed };
 }
 
 /** What is still waited for when a test ends is not waited for in earnest. */
