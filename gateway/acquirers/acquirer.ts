@@ -127,8 +127,6 @@ export type Refusal = {
 /**
  * What else a refusal says. `authenticate`: the issuer wants the cardholder authenticated.
  * `may_yet_be_done`: in progress, late or seen before. `host_fault`: the host speaks of itself or
- * of its network, and the same message may succeed later. `message_fault`: it speaks of this
- * message, of its form or of what it refers to, and has not performed it; about an earlier message
- * with the same content it says nothing.
+ * of its network, and the same message may succeed later.
  */
-export type RefusalHint = "authenticate" | "may_yet_be_done" | "host_fault" | "message_fault";
+export type RefusalHint = "authenticate" | "may_yet_be_done" | "host_fault";

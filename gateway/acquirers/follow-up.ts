@@ -1,7 +1,7 @@
 /**
  * The `capture` and `refund` effects: the handler asks the acquirer to take money that it holds, to
  * refund it, or to cancel the hold. What may have been sent already is sent as a repeat, which the
- * host carries out once. A repeat that the host refuses for what it is proves nothing about the
+ * host carries out once. A repeat that the host or the issuer refuses proves nothing about the
  * message before it: an inquiry settles that, or an operator.
  */
 import type { EffectHandler, OrderEvent } from "../orders/events.ts";
@@ -79,7 +79,7 @@ export function makeFollowUpEffect(
     if (hint === "may_yet_be_done" || hint === "host_fault") {
       return inDoubt(order.transaction, `answered ${code}`);
     }
-    if (hint !== "message_fault" || !sent.repeated) return { kind: "refused", answer, reason };
+    if (!sent.repeated) return { kind: "refused", answer, reason };
     const { attempt } = sent.original.identifiers;
     const traceNumber = traceNumberOf(order, 2 * order.earlier.length + 1, attempt);
     const found = await acquirer.inquireAfter?.(sent, traceNumber);

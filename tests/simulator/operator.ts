@@ -41,7 +41,13 @@ export function makeOperator({ time, server, story, host, random }: World) {
   });
   const report = makeReport({ config, cells, database });
 
-  return { work, settleLost };
+  return { work, settleLost, settleRepeats };
+
+  /** A host that refuses every repeat of a capture or return is asked by telephone about it. */
+  async function settleRepeats(): Promise<void> {
+    const repeating = server.tables.orders.values().filter(({ stage }) => stage === "repeating");
+    for (const order of repeating.map(orderOf)) await settle(order, verdictOn(order));
+  }
 
   /** A reversal whose card a standby lacks cannot be sent: the host is told by telephone. */
   async function settleLost(isLost: (orderId: string) => boolean): Promise<void> {

@@ -39,7 +39,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   { name: "a charge that may yet be done counts as declined", fixedBy: "5d65403", file: "acquirers/authorize.ts",
     right: 'const kind = next === undefined ? "refused_in_doubt" : "amount_in_doubt";', wrong: 'const kind = "refused";' },
   { name: "a refused repeat ends a follow-up", fixedBy: "bc8c40c", file: "acquirers/follow-up.ts",
-    right: 'if (hint !== "message_fault" || !sent.repeated) return', wrong: 'if (hint !== "message_fault" || !sent.repeated || code !== "30") return' },
+    right: "if (!sent.repeated) return", wrong: 'if (!sent.repeated || code !== "30") return' },
   { name: "a late approval is lost while the database is away", fixedBy: "9ab3dc0", file: "engine/late-approvals.ts",
     right: "onDelayed(approval, error);\n", wrong: "onDelayed(approval, error);\n        if (tries >= 0) return;\n" },
   { name: "nodes go by their own clocks", fixedBy: "e2475fd", file: "storage/database-clock.ts",

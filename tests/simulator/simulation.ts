@@ -45,7 +45,6 @@ export type Outcome = {
   readonly story: readonly string[];
 };
 
-const nodeCount = 2;
 const calmMs = 6 * 3_600_000;
 /** When operators look at what no node can end, and every so long again. */
 const telephoneMs = 1_800_000;
@@ -56,10 +55,10 @@ export function planOf(
   purchases: number,
   given: Partial<Pick<Plan, "nodes" | "answersAnywhere">> = {},
 ): Plan {
+  const random = makeRandom(seed);
   const ways = random.fork("ways");
   const nodes = given.nodes ?? (ways.chance(0.25) ? 3 : 2);
   const answersAnywhere = given.answersAnywhere ?? ways.chance(0.25);
-  const random = makeRandom(seed);
   const untilMs = planDuration(random.fork("duration"));
   const span = { untilMs, storms: planStorms(random.fork("storms"), untilMs) };
   return {
@@ -70,8 +69,8 @@ export function planOf(
 }
 
 export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
-  const manners = { ...goodManners, answersAnywhere: plan.answersAnywhere };
   const random = makeRandom(seed);
+  const manners = { ...goodManners, answersAnywhere: plan.answersAnywhere };
   let lookAt = 0;
   const time = makeVirtualTime();
   const network = makeNetwork(time, random.fork("network"));
@@ -204,6 +203,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
 
   function telephone(): void {
     void operator.settleLost(laws.isLost);
+    void operator.settleRepeats();
     time.after(telephoneMs, time.world, telephone);
   }
 

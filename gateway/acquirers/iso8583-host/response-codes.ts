@@ -29,8 +29,7 @@ type CodeRow = readonly [
   hint?: RefusalHint,
 ];
 
-/** It refuses this message, and proves nothing else. */
-const unlisted: CodeRow = ["", "refused", "declined", "soft", "message_fault"];
+const unlisted: CodeRow = ["", "refused", "declined", "soft"];
 
 /** `accepted`: done, when it answers what follows a charge; to a charge it says nothing. */
 type ResponseMeaning = "approved" | "accepted" | "approved_in_part" | "refused";
@@ -127,13 +126,13 @@ export const iso87Codes: ResponseCodes = makeResponseCodes({
     ["82", "refused", "cvv_mismatch",            "soft"], // wrong CVV
     ["N7", "refused", "cvv_mismatch",            "soft"], // wrong CVV
 
-    ["03", "refused", "invalid_merchant",        "soft", "message_fault"], // no such merchant
-    ["12", "refused", "invalid_transaction",     "soft", "message_fault"], // invalid transaction
-    ["13", "refused", "invalid_amount",          "soft", "message_fault"], // invalid amount
-    ["25", "refused", "declined",                "soft", "message_fault"], // original not found
-    ["30", "refused", "format_error",            "soft", "message_fault"], // format error
-    ["40", "refused", "invalid_transaction",     "soft", "message_fault"], // function not supported
-    ["64", "refused", "invalid_amount",          "soft", "message_fault"], // not the original amount
+    ["03", "refused", "invalid_merchant",        "soft"],                  // no such merchant
+    ["12", "refused", "invalid_transaction",     "soft"],                  // invalid transaction
+    ["13", "refused", "invalid_amount",          "soft"],                  // invalid amount
+    ["25", "refused", "declined",                "soft"],                  // original not found
+    ["30", "refused", "format_error",            "soft"],                  // format error
+    ["40", "refused", "invalid_transaction",     "soft"],                  // function not supported
+    ["64", "refused", "invalid_amount",          "soft"],                  // not the original amount
 
     ["06", "refused", "host_malfunction",        "soft", "host_fault"],      // error
     ["09", "refused", "duplicate_transmission",  "soft", "may_yet_be_done"], // in progress
@@ -144,8 +143,8 @@ export const iso87Codes: ResponseCodes = makeResponseCodes({
     ["91", "refused", "issuer_unavailable",      "soft", "host_fault"],      // issuer or switch out of order
     ["92", "refused", "issuer_unavailable",      "soft", "host_fault"],      // no route to the issuer
     ["94", "refused", "duplicate_transmission",  "soft", "may_yet_be_done"], // seen before
-    ["95", "refused", "host_malfunction",        "soft", "message_fault"],   // totals do not agree
+    ["95", "refused", "host_malfunction",        "soft"],                  // totals do not agree
     ["96", "refused", "host_malfunction",        "soft", "host_fault"],      // malfunction
-    ["98", "refused", "host_malfunction",        "soft", "message_fault"],   // message authentication failed
+    ["98", "refused", "host_malfunction",        "soft"],                  // message authentication failed
   ],
 });

@@ -54,9 +54,9 @@ export const iso93Codes: ResponseCodes = makeResponseCodes({
     ["105", "refused", "refer_to_issuer",         "soft"], // call acquirer's security
     ["107", "refused", "refer_to_issuer",         "soft"],
     ["108", "refused", "refer_to_issuer",         "soft"], // special conditions
-    ["109", "refused", "invalid_merchant",        "soft", "message_fault"],
-    ["110", "refused", "invalid_amount",          "soft", "message_fault"],
-    ["115", "refused", "invalid_transaction",     "soft", "message_fault"], // function not supported
+    ["109", "refused", "invalid_merchant",        "soft"],
+    ["110", "refused", "invalid_amount",          "soft"],
+    ["115", "refused", "invalid_transaction",     "soft"],                  // function not supported
     ["116", "refused", "insufficient_funds",      "soft"],
     ["121", "refused", "limit_exceeded",          "soft"],
     ["122", "refused", "security_violation",      "soft"],
@@ -64,9 +64,9 @@ export const iso93Codes: ResponseCodes = makeResponseCodes({
     ["160", "refused", "cvv_mismatch",            "soft"],
     ["161", "refused", "authentication_required", "soft", "authenticate"],
 
-    ["902", "refused", "invalid_transaction",     "soft", "message_fault"],
+    ["902", "refused", "invalid_transaction",     "soft"],
     ["903", "refused", "host_malfunction",        "soft", "host_fault"],      // enter again
-    ["904", "refused", "format_error",            "soft", "message_fault"],
+    ["904", "refused", "format_error",            "soft"],
     ["905", "refused", "issuer_unavailable",      "soft", "host_fault"],      // acquirer not known to the switch
     ["906", "refused", "host_malfunction",        "soft", "host_fault"],      // cut-over
     ["907", "refused", "issuer_unavailable",      "soft", "host_fault"],      // issuer or switch inoperative
@@ -76,14 +76,14 @@ export const iso93Codes: ResponseCodes = makeResponseCodes({
     ["911", "refused", "issuer_unavailable",      "soft", "may_yet_be_done"], // issuer timed out
     ["912", "refused", "issuer_unavailable",      "soft", "host_fault"],
     ["913", "refused", "duplicate_transmission",  "soft", "may_yet_be_done"],
-    ["914", "refused", "declined",                "soft", "message_fault"],   // original not found
-    ["915", "refused", "host_malfunction",        "soft", "message_fault"],   // reconciliation error
-    ["916", "refused", "host_malfunction",        "soft", "message_fault"],   // wrong message authentication code
-    ["917", "refused", "host_malfunction",        "soft", "message_fault"],   // authentication key out of step
+    ["914", "refused", "declined",                "soft"],                  // original not found
+    ["915", "refused", "host_malfunction",        "soft"],                  // reconciliation error
+    ["916", "refused", "host_malfunction",        "soft"],                  // wrong message authentication code
+    ["917", "refused", "host_malfunction",        "soft"],                  // authentication key out of step
     ["918", "refused", "host_malfunction",        "soft", "host_fault"],      // no keys for the link
     ["920", "refused", "host_malfunction",        "soft", "host_fault"],      // security module, try again
-    ["921", "refused", "host_malfunction",        "soft", "message_fault"],   // security module, no action
-    ["922", "refused", "host_malfunction",        "soft", "message_fault"],   // message number out of sequence
+    ["921", "refused", "host_malfunction",        "soft"],                  // security module, no action
+    ["922", "refused", "host_malfunction",        "soft"],                  // message number out of sequence
     ["923", "refused", "duplicate_transmission",  "soft", "may_yet_be_done"], // in progress
   ],
 });
