@@ -163,6 +163,11 @@ export type GateSettings = {
   readonly countryCode: string;
   readonly acquirerId: string;
   readonly descriptor: string;
+  /**
+   * How often the gate was given another host, dialect or identity at its acquirer; absent: never.
+   * What the present host says about charges from before such a change proves nothing.
+   */
+  readonly hostChanges?: number;
   /** The terminal's time zone, an IANA name; UTC when absent. */
   readonly zone?: string;
   readonly worksWithoutCvv: boolean;
@@ -218,6 +223,7 @@ export const consequences: Readonly<Record<keyof GateSettings, "links" | "messag
   tlsCertificateFile: "links",
   tlsKeyFile:         "links",
   zone:               "links",
+  hostChanges:        "links",
   terminalId:         "messages",
   merchantCode:       "messages",
   nameAndPlace:       "messages",

@@ -21,7 +21,7 @@ import {
 } from "./apply-work.ts";
 import { printDirectory, printGate, readEntry } from "./configuration-file.ts";
 import { directoryTable, findFileFault } from "./directory.ts";
-import { findGate, gateTable, readGate } from "./gate.ts";
+import { countHostChange, findGate, gateTable, readGate } from "./gate.ts";
 import { findTlsFault } from "./gate-links.ts";
 import { findNameFault, readSettings } from "./options.ts";
 
@@ -52,7 +52,8 @@ async function putGates(work: Work, entries: Sections): Promise<void> {
     const before = known && printGate(known);
     if (differs(work, `gate ${name}`, before, printGate(read))) {
       valid(await findTlsFault(read.settings, given));
-      await administration.putGate({ name, ...read });
+      const changed = known ? valid(await countHostChange(session, known, read, {})) : read;
+      await administration.putGate({ name, ...changed });
     }
     await putMacKey(work, known ?? valid(findGate(name, await load())), macKey);
   }

@@ -77,6 +77,7 @@ function session(): Session {
     input: processInput,
     isTrial: false,
     findings,
+    reason: undefined,
     report: () => undefined,
   };
   return { ...installation, administration, ...manner };

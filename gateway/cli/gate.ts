@@ -1,7 +1,14 @@
 /** `gw gate`: creates, shows, changes and removes gates, the connections to acquirers. */
 import { type Command, Option } from "commander";
-import { type Gate, type GateKind, type GateSettings, gateKinds } from "../acquirers/gates.ts";
+import {
+  addressesOf,
+  type Gate,
+  type GateKind,
+  type GateSettings,
+  gateKinds,
+} from "../acquirers/gates.ts";
 import type { CredentialDefaults } from "../orders/order.ts";
+import { isGateNeeded } from "../storage/administration.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { Problem } from "../values/problem.ts";
 import { isTimeZone } from "../values/time.ts";
@@ -92,12 +99,13 @@ const opposites = [
 
 export function addGateCommands(gate: Command): void {
   const options = [...gateTable.map(({ option }) => option), ...opposites];
+  const force = new Option("--force", "give it another host although open orders need this one");
   // biome-ignore format: a table
   addCommands(gate, [
     ["list",          "list all gates",                                          listGates],
     ["show <name>",   "show a gate with its settings and the endpoints using it", showGate],
     ["create <name>", "create a gate",                                           createGate, options],
-    ["set <name>",    "change the given settings of a gate",                     setGate, options],
+    ["set <name>",    "change the given settings of a gate",                     setGate, [...options, force]],
     ["remove <name>", "remove a gate that no endpoint uses",                     removeGate],
   ]);
   addMacKeyCommands(gate);
@@ -149,8 +157,51 @@ async function setGate(session: Session, name: string, options: GivenOptions): P
   if (read instanceof Problem) return read;
   const fault = await findTlsFault(read.settings, options);
   if (fault !== undefined) return fault;
-  await session.administration.putGate({ name, ...read });
-  return describe({ ...gate, ...read }, configuration, session.json);
+  const changed = await countHostChange(session, gate, read, options);
+  if (changed instanceof Problem) return changed;
+  await session.administration.putGate({ name, ...changed });
+  return describe({ ...gate, ...changed }, configuration, session.json);
+}
+
+/**
+ * A gate that is given another host is refused while an open order needs the present one: the new
+ * host would say of its charge that there is none. The settings count such changes, so that a host
+ * is never believed about the charges of another.
+ */
+export async function countHostChange(
+  { cells, reason, isTrial }: Pick<Session, "cells" | "reason" | "isTrial">,
+  gate: Gate,
+  read: Read,
+  { force }: GivenOptions,
+): Promise<Read | Problem> {
+  const { hostChanges = 0 } = gate.settings;
+  const withCount = (count: number): Read =>
+    count === 0 ? read : { ...read, settings: { ...read.settings, hostChanges: count } };
+  if (!isOtherHost(gate, read)) return withCount(hostChanges);
+  const queries = cells.names().map((cell) => cells.databasesOf(cell).node.query);
+  if (force !== true && (await isGateNeeded(gate.id, queries))) {
+    return new Problem(
+      `Open orders need the host of the gate ${gate.name} as it is. Create another gate and give ` +
+        "it to the endpoints with `gw endpoint gates`, or repeat this with --force and --why: " +
+        "doubt about those orders is then settled by hand, with `gw doubt settle`.",
+    );
+  }
+  if (force === true && reason === undefined && !isTrial) {
+    return new Problem("--force also needs --why.");
+  }
+  return withCount(hostChanges + 1);
+}
+
+/** An address that stays shows that the host does. */
+function isOtherHost(known: Read, next: Read): boolean {
+  const addresses = addressesOf(known.settings).map(({ host, port }) => `${host}:${port}`);
+  const stays = addressesOf(next.settings).some(({ host, port }) =>
+    addresses.includes(`${host}:${port}`),
+  );
+  const isSame = (["merchantCode", "acquirerId"] as const).every(
+    (name) => known.settings[name] === next.settings[name],
+  );
+  return known.kind !== next.kind || !stays || !isSame;
 }
 
 async function removeGate(session: Session, name: string): Promise<Output> {

@@ -23,6 +23,8 @@ export type Session = Installation & {
   /** The audit's transaction is taken back; what is outside of it must not be done. */
   readonly isTrial: boolean;
   readonly findings: Findings;
+  /** What the user gives as the reason, for the audit. */
+  readonly reason: string | undefined;
   /** Tells how far it is. */
   readonly report: (progress: string) => void;
   /** The same for a request that was sent again: what it makes is made once. */
@@ -60,7 +62,7 @@ export async function perform(
   const { audit, entries } = noted(auditFor(installation, reason));
   const refused = await refuse(audit, right);
   if (refused !== undefined) return refused;
-  const session = sessionOf(installation, audit, { ...rest, isTrial: false });
+  const session = sessionOf(installation, audit, { ...rest, reason, isTrial: false });
   const start = () => Promise.resolve(work(session, ...given));
   const entry = entryOf(command, given);
   if (mode === "record") return recorded({ audit, entry, right, ...rest }, start);
@@ -89,7 +91,7 @@ export async function tryOut(
   try {
     await auditFor(installation, reason).together(async (inside) => {
       const { audit, entries } = noted(inside);
-      const session = sessionOf(installation, audit, { ...rest, isTrial: true });
+      const session = sessionOf(installation, audit, { ...rest, reason, isTrial: true });
       tried = { output: await work(session, ...given), entries };
       throw undo;
     });
@@ -99,7 +101,10 @@ export async function tryOut(
   return tried;
 }
 
-type Manner = Pick<Session, "json" | "input" | "isTrial" | "findings" | "report" | "once">;
+type Manner = Pick<
+  Session,
+  "json" | "input" | "isTrial" | "findings" | "reason" | "report" | "once"
+>;
 
 function sessionOf(installation: Installation, audit: Audit, manner: Manner): Session {
   return { ...installation, audit, administration: makeAdministration(audit), ...manner };

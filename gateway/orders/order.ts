@@ -250,6 +250,11 @@ export type GateFacts = {
   /** What the statement shows: the gate's descriptor unless the endpoint sets its own. */
   readonly shownDescriptor: string;
   readonly terminalId: string;
+  /** Fields 42 and 32 of the charge; absent in orders of earlier releases. */
+  readonly merchantCode?: string;
+  readonly acquirerId?: string;
+  /** How often the gate had been given another host by then; absent: never. */
+  readonly hostChanges?: number;
   readonly partialReversal: boolean;
   readonly partialCapture: boolean;
   /** The terminal's time zone, an IANA name; UTC when absent. */

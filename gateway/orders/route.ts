@@ -162,6 +162,9 @@ function factsOf(gate: EndpointGate, choice: string): GateFacts {
   const { id, descriptor, shownDescriptor, terminalId, partialReversal, partialCapture } = gate;
   return {
     ...{ id, descriptor, shownDescriptor, terminalId, partialReversal, partialCapture },
+    ...(gate.merchantCode === undefined ? {} : { merchantCode: gate.merchantCode }),
+    ...(gate.acquirerId === undefined ? {} : { acquirerId: gate.acquirerId }),
+    ...(gate.hostChanges === undefined ? {} : { hostChanges: gate.hostChanges }),
     ...(gate.zone === undefined ? {} : { zone: gate.zone }),
     ...(gate.refunds === undefined ? {} : { refunds: gate.refunds }),
     ...(gate.holdDays === undefined ? {} : { holdDays: gate.holdDays }),

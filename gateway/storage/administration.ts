@@ -198,7 +198,7 @@ function forGates({ change, findAndChange }: Changes) {
 
     /** Only a gate that no endpoint uses and that no open order of any cell may still need. */
     async removeGate(id: GateId, cells: readonly Query[]): Promise<"removed" | "in_use"> {
-      for (const query of cells) if ((await query(needingGate, [id])).length > 0) return "in_use";
+      if (await isGateNeeded(id, cells)) return "in_use";
       const removed = await findAndChange("gate remove", "gate by id", id, [
         `delete from gates where id = $1
          and not exists (select from endpoint_gates where gate_id = $1) returning id`,
@@ -255,6 +255,12 @@ function forMacKeys({ change, findAndChange }: Changes) {
       return dropped !== undefined;
     },
   };
+}
+
+/** Whether an open order of any cell has sent something through the gate, or may have. */
+export async function isGateNeeded(id: GateId, cells: readonly Query[]): Promise<boolean> {
+  for (const query of cells) if ((await query(needingGate, [id])).length > 0) return true;
+  return false;
 }
 
 const needingGate = `

@@ -191,12 +191,13 @@ function gateOf(
 ): Omit<EndpointGate, "amountDigits"> {
   const { descriptor, terminalId, partialReversal, partialCapture, worksWithoutCvv } = settings;
   const { currencies, amountMin, amountMax, recurrent, zone, fee: acquirer } = settings;
-  const { refunds, holdDays } = settings;
+  const { refunds, holdDays, merchantCode, acquirerId, hostChanges } = settings;
   const { descriptor: shownDescriptor = descriptor, fee: seller } = endpoint.settings;
   const fees = { ...(seller && { seller }), ...(acquirer && { acquirer }) };
   return {
     ...{ id, name, rank, weight, terminalId, partialReversal, partialCapture, worksWithoutCvv },
-    ...{ descriptor, shownDescriptor },
+    ...{ descriptor, shownDescriptor, merchantCode, acquirerId },
+    ...(hostChanges !== undefined && { hostChanges }),
     ...(currencies && { currencies }),
     ...(amountMin !== undefined && { amountMin: BigInt(amountMin) }),
     ...(amountMax !== undefined && { amountMax: BigInt(amountMax) }),

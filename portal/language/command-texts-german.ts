@@ -3,6 +3,7 @@ import type { CommandText } from "./commands.generated.ts";
 
 // biome-ignore format: a table
 export const commandTextsGerman: Readonly<Record<CommandText, string>> = {
+  "give it another host although open orders need this one": "einen anderen Host geben, obwohl offene Zahlungen diesen brauchen",
   "CARDHOLDER or MERCHANT, unless the payment says it": "CARDHOLDER oder MERCHANT, wenn die Zahlung nichts sagt",
   "REGULAR or IRREGULAR, unless the payment says it": "REGULAR oder IRREGULAR, wenn die Zahlung nichts sagt",
   "SVG or PNG of at most 16 KiB on the payment page": "SVG oder PNG bis 16 KiB auf der Zahlungsseite",

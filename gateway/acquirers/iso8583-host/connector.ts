@@ -83,8 +83,10 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
       return value === undefined || dialect.hasPlaceFor(value, card.number.network);
     },
 
-    authorize: (attempt) =>
-      exchange(
+    authorize(attempt) {
+      // The order was routed to the host that the gate had before.
+      if (isOfOtherHost(attempt)) return Promise.resolve({ kind: "not_sent" });
+      return exchange(
         () => messages.makeCharge(attempt),
         (answer) => reader.readAuthorization(answer, attempt, clock.now()),
         attempt.keep,
@@ -105,23 +107,35 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
       if (read.kind !== "reversed") {
         log("acquirer.reversal_not_approved", describe(answer, dialect.specification));
       }
-      return read;
+      if (read.kind !== "not_found" || !isOfOtherHost(attempt)) return read;
+      return { kind: "refused", code: read.code, mayHelp: false };
     },
 
     capture: (request) => followUp(request, messages.makeCapture),
     refund: (request) => followUp(request, messages.makeReturn),
   };
 
-  function inquire(attempt: AuthorizationRequest, traceNumber: string): Promise<Found> {
-    return exchange(
+  /** This host never had the charge, so that it does not know it proves nothing. */
+  function isOfOtherHost({ identifiers: { gate } }: Pick<AuthorizationRequest, "identifiers">) {
+    return (gate.hostChanges ?? 0) !== (settings.hostChanges ?? 0);
+  }
+
+  async function inquire(attempt: AuthorizationRequest, traceNumber: string): Promise<Found> {
+    const found = await exchange(
       () => messages.makeInquiry(attempt, traceNumber, clock.now()),
       (answer) => reader.readFound(answer, attempt, clock.now()),
       attempt.keep,
     );
   }
+    return believe(found, attempt);
 
-  function inquireAfter(message: SentFollowUp, traceNumber: string): Promise<Found> {
-    return exchange(
+  function believe(found: Found, about: Pick<AuthorizationRequest, "identifiers">): Found {
+    const isProof = found.kind !== "not_found" || !isOfOtherHost(about);
+    return isProof ? found : { kind: "other_answer", code: "of another host" };
+  }
+
+  async function inquireAfter(message: SentFollowUp, traceNumber: string): Promise<Found> {
+    const found = await exchange(
       () => messages.makeInquiryAfter(message, traceNumber, clock.now()),
       (answer) => {
         const isCapture = message.effect === "capture";
@@ -131,6 +145,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
       message.keep,
     );
   }
+    return believe(found, message.original);
 
   function followUp(
     request: FollowUpMessage,

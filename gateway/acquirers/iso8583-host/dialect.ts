@@ -47,18 +47,22 @@ export type FactRow = Row<(facts: Facts) => string | undefined>;
 
 /**
  * What one message is about; only a charge has the CVV and a proof of authentication. `sent` and
+/** Who the merchant is at the acquirer, and who the acquirer is. */
+export type Identity = Pick<GateSettings, "merchantCode" | "acquirerId">;
+
  * `traceNumber` are the message's own, not those of the charge.
  */
-export type Facts = Omit<AuthorizationRequest, "kind"> & {
-  readonly sent: Calendar;
-  /** The same moment at the terminal. */
-  readonly local: LocalTime;
-  readonly traceNumber: string;
-  /** Of a refund; other messages about a charge have its reference. */
-  readonly reference?: string | undefined;
-  /** What only a message about a charge says. */
-  readonly original: Original | undefined;
-};
+export type Facts = Omit<AuthorizationRequest, "kind"> &
+  Identity & {
+    readonly sent: Calendar;
+    /** The same moment at the terminal. */
+    readonly local: LocalTime;
+    readonly traceNumber: string;
+    /** Of a refund; other messages about a charge have its reference. */
+    readonly reference?: string | undefined;
+    /** What only a message about a charge says. */
+    readonly original: Original | undefined;
+  };
 
 type Original = {
   readonly mti: string;

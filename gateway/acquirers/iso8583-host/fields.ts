@@ -29,9 +29,7 @@ export const iso87GateRows: readonly GateRow[] = [
   [19, allButInquiry,              ({ countryCode }) => countryCode],
   [25, [...payments, ...changes, "refund"], () => "59"],                         // electronic commerce
   [25, ["account-verification"],   () => "51"],                         // is the card good?
-  [32, all,                        ({ acquirerId }) => acquirerId],
   [39, ["reversal"],               () => "68"],                         // no answer came in time
-  [42, all,                        ({ merchantCode }) => merchantCode.padEnd(15)],
   [43, [...charges, "refund"],     ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
 ];
 
@@ -47,9 +45,11 @@ export const iso87Rows: readonly FactRow[] = [
   [13, [...charges, "refund"],     ({ local }) => local.month + local.day],
   [14, allButInquiry,              ({ card }) => card.expiryYear.slice(-2) + card.expiryMonth.padStart(2, "0")],
   [22, [...charges, "reversal", "refund"], entryMode],
+  [32, all,                        ({ acquirerId }) => acquirerId],
   [37, all,                        ({ reference, identifiers }) => reference ?? identifiers.reference],
   [38, changes,                    ({ original }) => original?.approvalCode?.padEnd(6)],
   [41, all,                        ({ identifiers }) => identifiers.gate.terminalId.padEnd(8)],
+  [42, all,                        ({ merchantCode }) => merchantCode.padEnd(15)],
   [49, allButInquiry,              ({ amount }) => amount.currency.numeric],
   [90, aboutCharge,                originalDataElements],
   [95, ["return"],                 replacementAmounts],

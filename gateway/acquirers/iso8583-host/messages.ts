@@ -12,16 +12,22 @@ import type {
   SentFollowUp,
 } from "../acquirer.ts";
 import type { GateSettings } from "../gates.ts";
-import { type Dialect, type Facts, type MessageKind, all as messageKinds } from "./dialect.ts";
+import {
+  type Dialect,
+  type Facts,
+  type Identity,
+  type MessageKind,
+  all as messageKinds,
+} from "./dialect.ts";
 
 export type Messages = ReturnType<typeof makeMessages>;
 
 export function makeMessages(dialect: Dialect, settings: GateSettings) {
   const { mtis } = dialect;
-  const { acquirerId } = settings;
   const fill = Object.fromEntries(
     messageKinds.map((kind) => [kind, makeFill(dialect, kind, settings)]),
   ) as Record<MessageKind, Fill>;
+  checkIdentity(dialect, settings);
   return { makeCharge, makeInquiry, makeReversal, makeCapture, makeReturn, makeInquiryAfter };
 
   function makeCharge(request: AuthorizationRequest): IsoMessage {
@@ -68,14 +74,24 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     });
   }
 
-  function make(kind: MessageKind, facts: Facts, repeated = false): IsoMessage {
+  function make(
+    kind: MessageKind,
+    facts: Omit<Facts, keyof Identity>,
+    repeated = false,
+  ): IsoMessage {
     const mti = repeated ? mtis[kind].repeated : mtis[kind].first;
-    return { mti, fields: fill[kind](facts) };
+    return { mti, fields: fill[kind]({ ...facts, ...identityOf(facts.identifiers) }) };
+  }
+
+  /** As the charge had it, also when the gate has another by now. */
+  function identityOf({ gate }: AcquirerIdentifiers): Identity {
+    const { merchantCode = settings.merchantCode, acquirerId = settings.acquirerId } = gate;
+    return { merchantCode, acquirerId };
   }
 
   type Own = { readonly traceNumber: string; approvalCode: string | undefined; at: Instant };
 
-  function factsAbout(request: AuthorizationRequest, own: Own): Facts {
+  function factsAbout(request: AuthorizationRequest, own: Own): Omit<Facts, keyof Identity> {
     const { approvalCode, at, traceNumber } = own;
     const extra = { approvalCode, networkId: undefined, amount: undefined, remaining: undefined };
     const original = { ...originalOf(request), ...extra };
@@ -83,7 +99,7 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     return { ...request, ...noSecrets, ...times, traceNumber, original };
   }
 
-  function factsOf(request: FollowUpMessage): Facts {
+  function factsOf(request: FollowUpMessage): Omit<Facts, keyof Identity> {
     const { amount, card, remaining, traceNumber, reference, transmittedAt } = request;
     const { identifiers, ...charge } = request.original;
     const original = { ...originalOf(request.original), ...charge, remaining };
@@ -95,9 +111,15 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     return {
       mti: mtis[kind].first,
       ...timesOf(identifiers, identifiers.transmittedAt),
-      acquirerId,
+      acquirerId: identityOf(identifiers).acquirerId,
     };
   }
+}
+
+/** Encoded only to be checked: a wrong setting is found now and not by the first cardholder. */
+function checkIdentity({ specification, mtis }: Dialect, settings: GateSettings): void {
+  const fields = { 32: settings.acquirerId, 42: settings.merchantCode.padEnd(15) };
+  encode(specification, { mti: mtis.sale.first, fields });
 }
 
 /** The zone is that of the charge, also when the gate has another by now. */
@@ -129,7 +151,7 @@ function makeFill(dialect: Dialect, kind: MessageKind, settings: GateSettings): 
   for (const [field, kinds, write] of dialect.gateRows) {
     if (kinds.includes(kind)) constant[field] = write(settings);
   }
-  // Encoded only to be checked: a wrong setting is found now and not by the first cardholder.
+  // Checked for the same reason.
   encode(dialect.specification, { mti: dialect.mtis[kind].first, fields: constant });
 
   return (facts) => {

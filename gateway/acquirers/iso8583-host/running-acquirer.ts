@@ -100,6 +100,13 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
         return;
       }
       const opened = open(next);
+      if (next.settings.hostChanges !== current.gate.settings.hostChanges) {
+        // What is meant for the new host must not go over the links to the old one.
+        retirePrevious();
+        retire(current);
+        current = opened;
+        return;
+      }
       // The links that orders use now go on until the new ones are up.
       const inUse = version();
       if (inUse === current) retirePrevious();

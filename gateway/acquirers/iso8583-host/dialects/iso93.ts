@@ -39,8 +39,8 @@ const mtis: Mtis = {
 };
 
 /** The fields that this edition shares with the one of 1987. */
-const sharedGateFields = new Set([3, 19, 32, 42]);
-const sharedFields = new Set([2, 7, 11, 14, 37, 38, 41, 49]);
+const sharedGateFields = new Set([3, 19]);
+const sharedFields = new Set([2, 7, 11, 14, 32, 37, 38, 41, 42, 49]);
 
 // biome-ignore format: a table
 export const iso93: Dialect = {
