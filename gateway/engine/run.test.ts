@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Step } from "../orders/advance.ts";
-import type { Apply } from "../orders/apply.ts";
+import { type Apply, LostCharge, LostOrder } from "../orders/apply.ts";
 import type { EffectHandler, EffectHandlers, OrderEvent, RunContext } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { externalEffects } from "../orders/stages.ts";
@@ -24,6 +24,7 @@ const cardData = {
 function makeRunner(
   handler: EffectHandler,
   apply: Apply = async (order, event) => meet(order, event),
+  watch: Partial<Pick<Parameters<typeof makeOrderRunner>[0], "onTrouble" | "onLostApproval">> = {},
 ) {
   const handlers = Object.fromEntries(
     externalEffects.map((effect) => [effect, handler]),
@@ -33,8 +34,29 @@ function makeRunner(
     apply,
     onRefused: () => undefined,
     onTrouble: (_order, error) => assert.fail(String(error)),
+    onLostApproval: () => assert.fail(),
+    ...watch,
   });
 }
+
+test("an approval of a charge that a failover has lost is told", async () => {
+  for (const gone of [new LostCharge("not_allowed_now"), new LostOrder()]) {
+    const lost: Order[] = [];
+    const runner = makeRunner(
+      async () => events.authorized,
+      async () => {
+        if (gone instanceof Error) throw gone;
+        return gone;
+      },
+      { onTrouble: () => undefined, onLostApproval: (order) => void lost.push(order) },
+    );
+
+    runner.start(owing, fresh);
+    while (runner.count > 0) await runner.idle();
+
+    assert.deepEqual(lost, [owing]);
+  }
+});
 
 test("an order in flight is left alone, and a version that its run has not seen runs afterwards", async () => {
   const { promise, resolve } = Promise.withResolvers<OrderEvent>();

@@ -4,7 +4,7 @@
  * in flight are counted: beyond a bound the node accepts no new ones.
  */
 import type { Step } from "../orders/advance.ts";
-import type { Apply } from "../orders/apply.ts";
+import { type Apply, LostCharge, LostOrder } from "../orders/apply.ts";
 import {
   type EffectHandlers,
   isBeforeNextAttempt,
@@ -25,13 +25,15 @@ type Dependencies = {
   /** The order no longer accepts what the handler reports. */
   readonly onRefused: (order: Order, event: OrderEvent, refusal: Failure) => void;
   readonly onTrouble: (order: Order, error: unknown) => void;
+  /** The acquirer has approved a charge that a failover has lost. */
+  readonly onLostApproval: (order: Order) => void;
 };
 
 /** What the run has seen last of its order. */
 type Run = { seen: Pick<Order, "version" | "changedAt">; end: Promise<void> };
 
 export function makeOrderRunner(dependencies: Dependencies) {
-  const { handlers, apply, onRefused, onTrouble } = dependencies;
+  const { handlers, apply, onRefused, onTrouble, onLostApproval } = dependencies;
   const inFlight = new Map<OrderId, Run>();
 
   return {
@@ -71,7 +73,11 @@ export function makeOrderRunner(dependencies: Dependencies) {
     while (order.owed !== undefined && isExternal(order.owed.effect)) {
       const { effect } = order.owed;
       const event = await handlers[effect](order, { startedBefore, cardData });
-      const next = await apply(order, event);
+      const next = await apply(order, event).catch((error) => {
+        if (error instanceof LostOrder && isApproval(event)) onLostApproval(order);
+        throw error;
+      });
+      if (next instanceof LostCharge && isApproval(event)) onLostApproval(order);
       if (next instanceof Failure) return onRefused(order, event, next);
       // A follow-up began meanwhile: the run that its request started performs it.
       const isOthers = next.owed !== undefined && next.owed.effect !== "reverse_prior";
@@ -85,6 +91,10 @@ export function makeOrderRunner(dependencies: Dependencies) {
       if (isBeforeRest(event)) return;
     }
   }
+}
+
+function isApproval({ kind }: OrderEvent): boolean {
+  return kind === "authorized" || kind === "approved_in_part";
 }
 
 /** A standby that took over may have given a version that the run has seen to another step. */

@@ -40,6 +40,9 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
     onRefused(order: Order, { kind }: OrderEvent, { cause }: Failure): void {
       log("order.event_ignored", { ...named(order), result: kind, cause });
     },
+    onLostApproval({ transaction }: Order): void {
+      log("acquirer.late_approval_unknown", { reference: transaction.identifiers?.reference });
+    },
     onStuck: (error: unknown): void => log("storage.step_stuck", { err: error }),
     onTrouble(order: Order, error: unknown): void {
       log("order.effect_failed", { ...named(order), err: error });

@@ -66,11 +66,19 @@ export function makeApply(dependencies: ApplyDependencies): Apply {
 function movedOn(now: Order, { transaction }: Order): Failure {
   const { reference } = transaction.identifiers ?? {};
   const isKnown = reference === undefined || knowsCharge(now, reference);
-  const cause = isKnown
-    ? "the order has moved on since"
-    : `it was about the charge ${reference}, of which the order knows nothing`;
-  return new Failure("not_allowed_now", "", cause);
+  if (isKnown) return new Failure("not_allowed_now", "", "the order has moved on since");
+  return new LostCharge(
+    "not_allowed_now",
+    "",
+    `it was about the charge ${reference}, of which the order knows nothing`,
+  );
 }
+
+/** The order has lost the charge that the event was about. */
+export class LostCharge extends Failure {}
+
+/** There is no such order any more: a failover to a standby that lacked it has lost it. */
+export class LostOrder extends Error {}
 
 /**
  * An event is about the transaction, and the acquirer's identifiers, that its reporter worked with.

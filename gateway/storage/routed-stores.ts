@@ -6,7 +6,7 @@ import type { CallbackStore } from "../callbacks/callback.ts";
 import type { Begin } from "../engine/accept.ts";
 import type { MerchantReferences } from "../engine/cards.ts";
 import type { Enter } from "../engine/payment-page.ts";
-import type { Commit } from "../orders/apply.ts";
+import { type Commit, LostOrder } from "../orders/apply.ts";
 import type { Order } from "../orders/order.ts";
 import type { TallyStore } from "../screening/judge.ts";
 import type { TryStore } from "../screening/page-tries.ts";
@@ -148,7 +148,7 @@ type OrderKey = { readonly merchantId: MerchantId; readonly orderId: OrderId };
 function loadWith(byId: (key: OrderKey) => Promise<Order | undefined>) {
   return async ({ merchantId, id }: Order): Promise<Order> => {
     const order = await byId({ merchantId, orderId: id });
-    if (order === undefined) throw new Error(`order ${id} has vanished`);
+    if (order === undefined) throw new LostOrder(`order ${id} has vanished`);
     return order;
   };
 }

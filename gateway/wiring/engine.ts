@@ -67,7 +67,7 @@ export function makeEngine(dependencies: Dependencies) {
   const apply = makeApply({ ...pure, load: lasting.load, commit: announced(lasting.commit) });
   const orderIds = openOrderIds(database, { ownTime: clock.own, retryMs: config.acceptRetryMs });
   const runner = makeOrderRunner({
-    ...{ apply, onRefused: observe.onRefused, onTrouble },
+    ...{ apply, onRefused: observe.onRefused, onTrouble, onLostApproval: observe.onLostApproval },
     handlers: {
       ...makeAcquirerEffects(dependencies).handlers,
       ...{ authenticate: threeds.authenticate, ask_enrolment: threeds.ask_enrolment },
