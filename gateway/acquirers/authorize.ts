@@ -26,6 +26,7 @@ import {
   describeFound,
   isReady,
   isTooLate,
+  leastOf,
   notSent,
   waitForLink,
 } from "./before-sending.ts";
@@ -97,7 +98,7 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
     if (hint === "authenticate" && mayChallenge(order, dependencies)) {
       return { kind: "authentication_demanded", answer, reason };
     }
-    const next = refusal.isHard ? undefined : nextAmount(order);
+    const next = refusal.isHard ? undefined : nextAmount(order, leastOf(order, dependencies));
     if (hint === "may_yet_be_done") {
       const kind = next === undefined ? "refused_in_doubt" : "amount_in_doubt";
       return { kind, answer, reason };

@@ -44,6 +44,15 @@ export function acquirerOf(
   return gate === undefined ? undefined : findAcquirer(gate);
 }
 
+/** The smallest amount, in minor units, that the order's gate takes. */
+export function leastOf(
+  { endpointId, transaction }: Order,
+  { getEndpoint }: Pick<AcquirerDependencies, "getEndpoint">,
+): bigint | undefined {
+  const { gates } = getEndpoint(endpointId);
+  return gates.find(({ id }) => id === transaction.identifiers?.gate.id)?.amountMin;
+}
+
 /**
  * An order's charge as the acquirer gets it; nothing when the transaction is no charge, or has no
  * gate yet. The wallet's cryptogram leaves its secret here.

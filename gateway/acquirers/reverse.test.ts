@@ -1,6 +1,7 @@
 /** Reversals: what is named, when it is a repeat, and how an order with a list goes on. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { endpointWith } from "../merchant-api/testing.ts";
 import type { Order } from "../orders/order.ts";
 import { amount, clockAt, draft, events, meet, start } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
@@ -35,7 +36,8 @@ function makeBank(
     capture: unused,
     refund: unused,
   };
-  const dependencies = { findCard: async () => card, findAcquirer: () => acquirer };
+  const getEndpoint = () => endpointWith([]);
+  const dependencies = { findCard: async () => card, findAcquirer: () => acquirer, getEndpoint };
   const clocked = {
     ...dependencies,
     ...{ clock: clockAt(later(start, 1_000)), answerTimeoutMs },

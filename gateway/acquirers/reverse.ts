@@ -19,11 +19,12 @@ import {
   authorizationRequestOf,
   describeFound,
   isTooLate,
+  leastOf,
 } from "./before-sending.ts";
 
 type Dependencies = Pick<
   AcquirerDependencies,
-  "findAcquirer" | "findCard" | "clock" | "answerTimeoutMs" | "processingDeadlineMs"
+  "findAcquirer" | "findCard" | "getEndpoint" | "clock" | "answerTimeoutMs" | "processingDeadlineMs"
 >;
 
 export function makeReverse(dependencies: Dependencies): EffectHandler {
@@ -53,7 +54,7 @@ export function makeReverse(dependencies: Dependencies): EffectHandler {
     const { reason, stage } = order.transaction;
     const isInTime = clock.now() <= order.acceptedAt + processingDeadlineMs;
     if (stage !== "reversing") return { kind: "reversed" };
-    const next = isInTime ? nextAmount(order) : undefined;
+    const next = isInTime ? nextAmount(order, leastOf(order, dependencies)) : undefined;
     if (next !== undefined) return { kind: "amount_reversed", next };
     // With a reason the host has answered the charge: a decline. Settled doubt is an error.
     return { kind: reason === undefined ? "reversed" : "part_reversed" };

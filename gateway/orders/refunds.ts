@@ -3,7 +3,7 @@
  * clearing, or as a refund: a payment to the card with a reference of its own. The gate's operator
  * says from when on.
  */
-import { calendarIn, hours, type Instant, later } from "../values/time.ts";
+import { calendarIn, dayNumber, hours, type Instant, later } from "../values/time.ts";
 import type { GateFacts, Order, RefundPolicy, Transaction } from "./order.ts";
 import { referenceOf } from "./trace.ts";
 
@@ -37,12 +37,11 @@ function isCleared({ chargedAt, at, zone = "UTC" }: Return, { after }: RefundPol
   return clearingDay(at, after, zone) !== clearingDay(chargedAt, after, zone);
 }
 
-/** The day that ends at the cut-off, as the terminal's clock has it. */
-function clearingDay(instant: Instant, cutOff: string, zone: string): string {
-  const [hour = 0, minute = 0] = cutOff.split(":").map(Number);
-  const sinceCutOff = later(instant, -hours(hour + minute / 60));
-  const { year, month, day } = calendarIn(zone, sinceCutOff);
-  return year + month + day;
+/** The day that ends at the cut-off, which is a time on the terminal's clock. */
+function clearingDay(instant: Instant, cutOff: string, zone: string): number {
+  const local = calendarIn(zone, instant);
+  const isOver = `${local.hour}:${local.minute}` >= cutOff;
+  return dayNumber(local) + (isOver ? 1 : 0);
 }
 
 /** Nothing when the order has had too many transactions to name another. */

@@ -219,11 +219,12 @@ const stillOnItsWay = new Failure("not_allowed_now", inProgress);
 
 /**
  * A payment may name several amounts, of which the first that the bank takes is charged: this is
- * the one to try after the present one; nothing when that was the last.
+ * the one to try after the present one, or undefined after the last. The gate takes no less than
+ * `least`, in minor units.
  */
-export function nextAmount({ purchase, transaction }: Order): Money | undefined {
+export function nextAmount({ purchase, transaction }: Order, least = 0n): Money | undefined {
   const { amount, otherAmounts = [] } = purchase;
   const amounts = [amount, ...otherAmounts];
   const at = amounts.findIndex((each) => isSameMoney(each, transaction.amount));
-  return amounts[at + 1];
+  return amounts.slice(at + 1).find(({ minor }) => minor >= least);
 }

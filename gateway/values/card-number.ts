@@ -3,7 +3,7 @@
  * The networks are a table of prefix ranges, of which the longest matching prefix decides.
  */
 import { Secret } from "./secret.ts";
-import { asInstant, calendar, type Instant } from "./time.ts";
+import { calendar, hours, type Instant, later } from "./time.ts";
 
 /** No BIN table distinguishes issuers by more digits. */
 const issuerDigitsMax = 11;
@@ -103,11 +103,14 @@ export function networkOf(digits: string): Network | undefined {
   return longestFirst.find(({ first, last }) => prefix >= first && prefix <= last)?.network;
 }
 
+/** The last place on earth where a month ends is twelve hours behind UTC. */
+const lastZoneMs = hours(12);
+
 /**
- * A card is valid to the end of its month, in the cardholder's time zone if `graceMs` allows for
- * it. Month and year as merchants write them: one or two digits, two or four.
+ * A card is valid until its month has ended everywhere, and for `graceMs` longer. Month and year as
+ * merchants write them: one or two digits, two or four.
  */
 export function isExpired(month: string, year: string, now: Instant, graceMs = 0): boolean {
-  const today = calendar(asInstant(now - graceMs));
+  const today = calendar(later(now, -lastZoneMs - graceMs));
   return `20${year.slice(-2)}${month.padStart(2, "0")}` < `${today.year}${today.month}`;
 }

@@ -55,6 +55,11 @@ function calendarOf(second: number) {
 /** The clock on the wall of a place. */
 export type LocalTime = Omit<ReturnType<typeof calendarOf>, "iso">;
 
+/** Days that follow one another have numbers that do. */
+export function dayNumber({ year, month, day }: Pick<LocalTime, "year" | "month" | "day">): number {
+  return Date.UTC(Number(year), Number(month) - 1, Number(day)) / hours(24);
+}
+
 /** Year, month … of an instant in an IANA time zone, to the second. Throws for an unknown zone. */
 export function calendarIn(zone: string, instant: Instant): LocalTime {
   if (zone === "UTC") return calendar(instant);
