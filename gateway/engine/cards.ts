@@ -66,12 +66,14 @@ export function makeCards(dependencies: Dependencies) {
     /** The references of an order's card: made by the first call, and returned by all others. */
     async register(order: Order): Promise<CardReferences | Failure> {
       const refusal = refuseRegistration(order);
-      if (refusal !== undefined) return refusal;
+      // An order that was paid may have been registered before it was refunded.
+      if (refusal !== undefined && initialOf(order).stage !== "approved") return refusal;
       const { merchantId, endpointId, id: orderId, card } = order;
       const { cardId } = card;
       const device = isDeviceNumber(order) ? { isDevice: true as const } : {};
       const known = await store.findByCard(merchantId, cardId);
       if (known !== undefined) return refuseRemoved(known.removedBy, removedCard) ?? known.ids;
+      if (refusal !== undefined) return refusal;
       if (!isUsable(await findCard(merchantId, cardId))) return cardDestroyed;
       return store.add({
         ...{ merchantId, cardId, endpointId, orderId },

@@ -302,7 +302,10 @@ export type Answer = {
   readonly approvalCode: string | undefined;
   readonly networkId: string | undefined;
   readonly approvedAmount: Money | undefined;
+  /** When the gateway received it. */
   readonly processedAt: Instant;
+  /** The host's own date and time, where its message has them. */
+  readonly hostAt?: Instant;
   readonly loyalty?: Loyalty;
   /** The host's own words for the cardholder about a refusal. */
   readonly explanation?: string;

@@ -71,6 +71,23 @@ export function calendarIn(zone: string, instant: Instant): LocalTime {
   return local(instant);
 }
 
+/**
+ * The instant at which the clocks of the zone show `YYYY-MM-DDThh:mm:ss`, or undefined if they
+ * never do. Where they show it twice, it is one of the two.
+ */
+export function instantIn(zone: string, shown: string): Instant | undefined {
+  const asUtc = Date.parse(`${shown}Z`);
+  if (Number.isNaN(asUtc)) return undefined;
+  let instant = asUtc;
+  // The offset of the first guess may be that of the day before.
+  for (let guesses = 0; guesses < 2; guesses += 1) {
+    const { year, month, day, hour, minute, second } = calendarIn(zone, asInstant(instant));
+    const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+    instant += asUtc - local;
+  }
+  return asInstant(instant);
+}
+
 const localCalendars = new Map<string, (instant: Instant) => LocalTime>();
 
 /**

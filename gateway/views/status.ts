@@ -93,14 +93,14 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["by-request-sn",            ({ bySerialNumber }) => bySerialNumber],
   ["transaction-type",         ({ transaction }) => wireTypeOf(transaction.kind)],
 
-  ["processor-tx-id",          ({ transaction, initial }) => transaction.answer?.networkId ?? initial.answer?.networkId],
+  ["processor-tx-id",          transactionIdOf],
   ["processor-rrn",            ({ transaction }) => sentIdentifiersOf(transaction)?.reference],
   ["approval-code",            ({ transaction, initial }) => transaction.answer?.approvalCode ?? initial.answer?.approvalCode],
   ["receipt-id",               ({ initial }) => initial.receiptId],
   ["descriptor",               ({ transaction }) => transaction.identifiers?.gate.shownDescriptor],
   ["original-gate-descriptor", ({ transaction }) => transaction.identifiers?.gate.descriptor],
   ["terminal-id",              ({ transaction }) => sentIdentifiersOf(transaction)?.gate.terminalId],
-  ["gw-processing-date",       ({ transaction, printDate }) => printOptional(transaction.answer?.processedAt, printDate)],
+  ["gw-processing-date",       ({ transaction, printDate }) => printOptional(transaction.answer?.hostAt ?? transaction.answer?.processedAt, printDate)],
   ["transaction-date",         ({ transaction, printDate }) => printOptional(transaction.finishedAt, printDate)],
 
   ["name",                     ({ order }) => order.card.holderName],
@@ -206,6 +206,13 @@ function commission(fee: Fee | undefined, { charged }: Totals): string | undefin
 function failureOf({ reason, stage }: Transaction): Failure | undefined {
   if (reason === undefined || statusOf(stage) === "processing") return undefined;
   return new Failure(reason.code, reason.detail);
+}
+
+/** An approved transaction always has one: the reference, where the network has given no id. */
+function transactionIdOf({ transaction, initial }: StatusFacts): string | undefined {
+  const id = transaction.answer?.networkId ?? initial.answer?.networkId;
+  const isApproved = transaction.stage === "approved";
+  return id ?? (isApproved ? sentIdentifiersOf(transaction)?.reference : undefined);
 }
 
 function printOptional(instant: Instant | undefined, printDate: PrintDate): string | undefined {

@@ -93,8 +93,9 @@ export function makeAnswer(
     const value = request.fields[field];
     if (value !== undefined) fields[field] = value;
   }
-  fields[12] = time;
-  fields[13] = date;
+  // The local time is the terminal's: the host does not know its zone.
+  fields[12] = request.fields[12] ?? time;
+  fields[13] = request.fields[13] ?? date;
   fields[15] = date;
   fields[39] = code;
   const text = responseTexts.get(code);

@@ -6,7 +6,7 @@
 import type { IsoFields, IsoMessage } from "@tollgate/protocols/iso8583";
 import type { Answer } from "../../orders/order.ts";
 import { isZero, Money } from "../../values/money.ts";
-import type { Instant } from "../../values/time.ts";
+import { calendarIn, type Instant, instantIn } from "../../values/time.ts";
 import type {
   Authorization,
   AuthorizationRequest,
@@ -18,7 +18,9 @@ import type {
 } from "../acquirer.ts";
 import { type Dialect, trimField } from "./dialect.ts";
 
-export function makeAnswerReader({ codes, readNetworkId, readRemarks }: Dialect) {
+/** `zone` is that of the terminal, in which the host dates its answers. */
+export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
+  const { codes, readNetworkId, readRemarks, readLocalTime } = dialect;
   return {
     ...{ readAuthorization, readFound, readReversal },
     ...{ readFollowUp, readFoundFollowUp, readAnswer },
@@ -108,7 +110,19 @@ export function makeAnswerReader({ codes, readNetworkId, readRemarks }: Dialect)
       processedAt,
     };
     const remarks = readRemarks(fields);
-    return remarks === undefined ? answer : { ...answer, ...remarks };
+    const hostAt = readHostTime(fields, processedAt);
+    return { ...answer, ...(hostAt !== undefined && { hostAt }), ...remarks };
+  }
+
+  /** The message may leave the year out: it is the one that comes nearest. */
+  function readHostTime(fields: IsoFields, now: Instant): Instant | undefined {
+    const shown = readLocalTime(fields);
+    if (shown === undefined) return undefined;
+    const { year } = calendarIn(zone, now);
+    const years = shown.startsWith("-") ? [-1, 0, 1].map((more) => Number(year) + more) : [""];
+    const instants = years.flatMap((each) => instantIn(zone, `${each}${shown}`) ?? []);
+    const distance = (instant: Instant) => Math.abs(instant - now);
+    return instants.toSorted((one, other) => distance(one) - distance(other))[0];
   }
 
   function refused(answer: Answer) {

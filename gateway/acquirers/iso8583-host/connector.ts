@@ -72,7 +72,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
   const { clock, log } = options;
   const { dialect, settings, links } = version;
   const messages = makeMessages(dialect, settings);
-  const reader = makeAnswerReader(dialect);
+  const reader = makeAnswerReader(dialect, settings.zone);
   const exchange = makeExchange(version, options);
 
   return {
@@ -90,7 +90,8 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
         () => messages.makeCharge(attempt),
         (answer) => reader.readAuthorization(answer, attempt, clock.now()),
         attempt.keep,
-      ),
+      );
+    },
 
     inquire: dialect.hasInquiry ? inquire : undefined,
     inquireAfter: dialect.hasInquiry ? inquireAfter : undefined,
@@ -126,8 +127,8 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
       (answer) => reader.readFound(answer, attempt, clock.now()),
       attempt.keep,
     );
-  }
     return believe(found, attempt);
+  }
 
   function believe(found: Found, about: Pick<AuthorizationRequest, "identifiers">): Found {
     const isProof = found.kind !== "not_found" || !isOfOtherHost(about);
@@ -144,8 +145,8 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
       },
       message.keep,
     );
-  }
     return believe(found, message.original);
+  }
 
   function followUp(
     request: FollowUpMessage,
@@ -163,12 +164,14 @@ export function makeOnUnmatched(
   dialect: Dialect,
   options: Pick<Iso8583Options, "clock" | "log" | "onLateApproval" | "onUnmatched">,
 ) {
+  const { clock, log, onLateApproval, onUnmatched } = options;
   const { readAnswer } = makeAnswerReader(dialect);
   const { meaningOf } = dialect.codes;
   const answersToCharges = new Set(charges.map((kind) => responseMti(dialect.mtis[kind].first)));
   return (message: IsoMessage, earlierCode: string | undefined) => {
     log("acquirer.message_unmatched", describe(message, dialect.specification));
     const reference = message.fields[37];
+    if (reference !== undefined && earlierCode === undefined) onUnmatched(JSON.stringify(message));
     const answer = readAnswer(message.fields, clock.now());
     // A refund is answered by the same type, and settled by its repeats.
     if (!answersToCharges.has(message.mti) || message.fields[3]?.startsWith("20")) return;
@@ -179,14 +182,12 @@ export function makeOnUnmatched(
     onLateApproval({ reference, answer, minor: readAmount(message.fields[4]) });
   };
 }
-  const { clock, log, onLateApproval, onUnmatched } = options;
 
 /** The answer is read beside the fields of its request. */
 type Exchange = <Read>(
   make: () => IsoMessage,
   read: (answer: IsoMessage, sent: IsoFields) => Read,
   keep: Keep | undefined,
-    if (reference !== undefined && earlierCode === undefined) onUnmatched(JSON.stringify(message));
 ) => Promise<Read | NotSent | Unknown>;
 
 function makeExchange({ links, dialect }: GateVersion, options: Iso8583Options): Exchange {

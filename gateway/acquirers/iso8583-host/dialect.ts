@@ -32,6 +32,8 @@ export type Dialect = {
   readonly hasPlaceFor: (value: string, network: CardNumber["network"]) => boolean;
   /** The network's own id of the transaction, from an answer. */
   readonly readNetworkId: (fields: IsoFields) => string | undefined;
+  /** The host's local time as `YYYY-MM-DDThh:mm:ss`, or without the year as `-MM-DDThh:mm:ss`. */
+  readonly readLocalTime: (fields: IsoFields) => string | undefined;
   /** What an answer has to say to the cardholder; nothing in most. */
   readonly readRemarks: (fields: IsoFields) => Remarks | undefined;
 };
@@ -45,11 +47,11 @@ export type GateRow = Row<(settings: GateSettings) => string>;
 /** Nothing: the message goes without the field. */
 export type FactRow = Row<(facts: Facts) => string | undefined>;
 
-/**
- * What one message is about; only a charge has the CVV and a proof of authentication. `sent` and
 /** Who the merchant is at the acquirer, and who the acquirer is. */
 export type Identity = Pick<GateSettings, "merchantCode" | "acquirerId">;
 
+/**
+ * What one message is about; only a charge has the CVV and a proof of authentication. `sent` and
  * `traceNumber` are the message's own, not those of the charge.
  */
 export type Facts = Omit<AuthorizationRequest, "kind"> &

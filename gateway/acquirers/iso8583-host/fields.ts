@@ -2,7 +2,7 @@
  * The fields that ISO 8583:1987 itself gives a place and a meaning, as rows that dialects share. A
  * host with other habits leaves rows out and has its own. The card number leaves its secret here.
  */
-import { writeOriginalData } from "@tollgate/protocols/iso8583";
+import { type IsoFields, writeOriginalData } from "@tollgate/protocols/iso8583";
 import type { DayTotals } from "../../orders/settlement-items.ts";
 import type { LocalTime } from "../../values/time.ts";
 import {
@@ -33,7 +33,7 @@ export const iso87GateRows: readonly GateRow[] = [
   [43, [...charges, "refund"],     ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
 ];
 
-/** The terminal is that of the charge, also when the gate has another by now. */
+/** Terminal, merchant and acquirer are those of the charge, also when the gate has others by now. */
 // biome-ignore format: a table
 export const iso87Rows: readonly FactRow[] = [
   [ 2, allButInquiry,              ({ card }) => card.number.reveal()],
@@ -67,6 +67,18 @@ export const iso87Network: NetworkMessages = {
     70: code,
   }),
 };
+
+/** Fields 13 and 12. */
+export function readLocalTime87({ 12: time, 13: date }: IsoFields): string | undefined {
+  if (time === undefined || date === undefined) return undefined;
+  return `-${date.slice(0, 2)}-${date.slice(2)}T${time.match(/../g)?.join(":")}`;
+}
+
+/** Field 12 alone, which begins with the year. */
+export function readLocalTime93({ 12: field = "" }: IsoFields): string | undefined {
+  const [year, month, day, ...time] = field.match(/../g) ?? [];
+  return time.length === 3 ? `20${year}-${month}-${day}T${time.join(":")}` : undefined;
+}
 
 /** The same in both editions. A gateway reverses no payment to a card: 75 and 87 are zero. */
 // biome-ignore format: a table

@@ -33,7 +33,13 @@ import {
   type RemarkPlaces,
   trimField,
 } from "../dialect.ts";
-import { iso87BinaryTotals, iso87GateRows, iso87Network, iso87Rows } from "../fields.ts";
+import {
+  iso87BinaryTotals,
+  iso87GateRows,
+  iso87Network,
+  iso87Rows,
+  readLocalTime87,
+} from "../fields.ts";
 import { iso87Codes } from "../response-codes.ts";
 
 // biome-ignore format: a table
@@ -59,6 +65,7 @@ export const iso87Binary: Dialect = {
   hasPlaceFor: (value, network) =>
     (usesUcaf(network) ? writeUcaf(value) : writeCavv(value)) !== undefined,
   readNetworkId,
+  readLocalTime: readLocalTime87,
   readRemarks,
 };
 

@@ -20,6 +20,7 @@ import {
   iso87Rows,
   iso93Totals,
   localTime93,
+  readLocalTime93,
   transmissionTime,
   writeAmount,
 } from "../fields.ts";
@@ -92,6 +93,7 @@ export const iso93: Dialect = {
   ],
   hasPlaceFor:   sandbox.hasPlaceFor,
   readNetworkId: readNetworkId62,
+  readLocalTime: readLocalTime93,
   readRemarks,
 };
 

@@ -21,7 +21,7 @@ import {
   type RemarkPlaces,
   readNetworkId62,
 } from "../dialect.ts";
-import { iso87GateRows, iso87Network, iso87Rows } from "../fields.ts";
+import { iso87GateRows, iso87Network, iso87Rows, readLocalTime87 } from "../fields.ts";
 import { iso87Codes } from "../response-codes.ts";
 
 // biome-ignore format: a table
@@ -43,6 +43,7 @@ export const sandbox: Dialect = {
   ],
   hasPlaceFor:      (value) => writeUcaf(value) !== undefined,
   readNetworkId: readNetworkId62,
+  readLocalTime: readLocalTime87,
   readRemarks,
 };
 
