@@ -260,3 +260,30 @@ test("a CAVV that cannot be sent sends nothing", async (t) => {
   });
   assert.deepEqual(bank.messages("00000000AB01"), []);
 });
+
+each(
+  "a host says nothing about the charges of the one that the gate had before",
+  async (t, kind) => {
+    const { acquirer, bank } = await startWorld(t, kind);
+    const attempt = makeAttempt();
+    const { identifiers } = attempt;
+    const gate = {
+      ...identifiers.gate,
+      hostChanges: 1,
+      merchantCode: "FORMER",
+      acquirerId: "499999",
+    };
+    const ofOther = { ...attempt, identifiers: { ...identifiers, gate } };
+
+    const charged = await acquirer.authorize(ofOther);
+    const reversed = await acquirer.reverse(ofOther, advice);
+    const found = await acquirer.inquire?.(ofOther, inquiry);
+
+    assert.equal(charged.kind, "not_sent");
+    assert.equal(reversed.kind, "refused");
+    assert.equal(found?.kind ?? "other_answer", "other_answer");
+    const sent = bank.messages(identifiers.reference).filter(({ fields }) => fields["39"] !== "25");
+    const [message] = sent;
+    assert.deepEqual([message?.fields["42"]?.trim(), message?.fields["32"]], ["FORMER", "499999"]);
+  },
+);

@@ -1,12 +1,14 @@
 /** A gate is changed while payments go on: what needs no new link keeps its link. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { test } from "node:test";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
 import { connectionsOf, countSignOns, gateOf, untilConnections } from "../../support/bank/links.ts";
 import { startTrapProxy } from "../../support/bank/trap-proxy.ts";
 import { atEnd } from "../../support/clean-up.ts";
 import { received } from "../../support/expect.ts";
 import type { Acknowledged } from "../../support/merchant.ts";
+import { runGw } from "../../support/programs.ts";
 import { until, untilTrue } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
@@ -185,4 +187,33 @@ testOnEachDialect("a gate changes its dialect while payments go on", async (t, {
 
   for (const order of orders) assert.equal((await merchant.status(order)).status, "approved");
   assert.equal((await merchant.status(held))["order-stage"], "capture_approved");
+});
+
+test("a gate gets no other host while an order needs it, and the new one is not believed about it", async (t) => {
+  // The order stays in doubt, and the bank has booked its charge.
+  const settings = { GW_ACQUIRER_ECHO_AFTER_S: "864000" };
+  const world = await startWorld(t, settings, { keepsBooks: false });
+  const merchant = world.merchant();
+  const name = "sandbox";
+  await world.bank.setSwitches({ reversalCode: "96" });
+  const sale = await merchant.sale({ credit_card_number: "4000004000000129" });
+  await untilTrue("the bank has it", () => received(world, "0200") === 1);
+  for (let count = 0; count < 3; count += 1) await world.pass(40_000);
+  const change = ["gate", "set", name, "--merchant-code", "OTHER"];
+
+  const refused = await runGw(world, ...change);
+  const harmless = await runGw(world, "gate", "set", name, "--fee", "1%");
+  const unexplained = await runGw(world, ...change, "--force");
+  const forced = await runGw(world, ...change, "--force", "--why", "the acquirer has moved us");
+  await world.bank.setSwitches({ reversalCode: "25" });
+  const before = received(world, "0421");
+  for (let count = 0; count < 6; count += 1) await world.pass(300_000);
+
+  assert.match(refused.complaint, /^Open orders need the host of the gate/m);
+  assert.match(unexplained.complaint, /--force also needs --why/);
+  assert.deepEqual([refused.code, unexplained.code, harmless.code, forced.code], [2, 2, 0, 0]);
+  assert.ok(received(world, "0421") > before, "the reversal goes on");
+  assert.match((await merchant.status(sale))["order-stage"] ?? "", /_unknown$/);
+  const reversals = world.bank.messages().filter(({ mti }) => mti === "0421");
+  assert.ok(reversals.every(({ fields }) => fields["42"]?.trim() !== "OTHER"));
 });
