@@ -66,6 +66,26 @@ test("a disabled endpoint begins nothing new, in no version, and sees everything
   }
 });
 
+test("what began before the endpoint was disabled, or a card expired, is acknowledged again", async (t) => {
+  const merchant = world.merchant();
+  const [expire_year = "", expire_month = ""] = new Date().toISOString().split("-");
+  const fields = { ...saleFields(), expire_month, expire_year };
+  const first = await merchant.sale(fields);
+  await world.settle();
+
+  world.clock.advance(45 * 86_400_000);
+  await world.linksUp();
+  const expired = await merchant.sale(fields);
+  await assertRefused(merchant.sale({ ...fields, order_desc: "other" }), 5);
+  await switchOff(t, "endpoints", "plain");
+  const disabled = await merchant.sale(fields);
+  await assertRefused(merchant.sale({ ...saleFields() }), unknownEndpoint);
+
+  const { "gw-order-id": id } = first;
+  assert.deepEqual([expired["gw-order-id"], disabled["gw-order-id"]], [id, id]);
+  assert.deepEqual(bookedFor(world, await merchant.status(first)), ["sale 1015"]);
+});
+
 test("a group passes a disabled endpoint over, and finds its existing orders", async (t) => {
   const held = await beginWith(world, cards.notEnrolled, { kind: "preauth", through: "plain" });
   await switchOff(t, "endpoints", "plain");
