@@ -63,9 +63,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const hold = await openNodeHold(resources, audit);
   const updateGates = makeUpdateGates(gates, hold);
   const configuration = await openConfiguration({
-    snapshot: database.snapshot,
-    openSecret: vault.openSecret,
-    amountDigitsOf,
+    ...{ snapshot: database.snapshot, openSecret: vault.openSecret, amountDigitsOf },
     onChange: updateGates,
     onError: (error) => log("configuration.reload_failed", { err: error }),
   });

@@ -14,7 +14,7 @@ export const namesOfSeveral: readonly string[] = [];
 const shortOnes: Readonly<Record<string, string>> = {
   "client":                 "build",
   "gateway/cli":                              "gw",
-  "gateway/values":                           "html picture problem secret",
+  "gateway/values":                           "email html picture problem secret",
   // Both the sign-in, which loads nothing else of the account, and the account use it.
   "portal/account":                           "passkey-prompt",
   // A list of style sheets.

@@ -101,7 +101,7 @@ export function makeLateApprovals(dependencies: Dependencies) {
 
   /**
    * Another process waits for this answer, and has been given it. If it ends before it records the
-   * answer, whoever takes the order over settles the doubt: the charge was made before that.
+   * answer, the node that claims the order settles the doubt: the charge was made before that.
    */
   function isAwaited({ id, owed }: Order): boolean {
     const isRunning = owed?.effect === "authorize" && owed.claimableAt > clock.now();

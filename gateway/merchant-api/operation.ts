@@ -46,8 +46,8 @@ export type Operation<Request extends Fields = Fields> = {
 
 /**
  * How an identical earlier request is found and answered. A request that has begun an order is
- * acknowledged again, whatever it would be refused for now: a merchant whose first try was not
- * answered must not take a refusal for the result.
+ * acknowledged again, also if it would be refused now: a merchant whose first try was not answered
+ * must not take a refusal for the result.
  */
 export type Repeats = {
   /** What the fingerprint of a request for the endpoint begins with. */

@@ -18,7 +18,7 @@ import { viewMoney } from "./shapes.ts";
 
 export type ActionOptions = OrderOptions & {
   /** Through the engine, as the merchant's own request would go. */
-  readonly followUp: (order: Order, terms: FollowUpTerms) => Promise<Moved | Failure>;
+  readonly followUp: (order: Order, terms: FollowUpTerms) => Promise<MovedMoney | Failure>;
   readonly decideDoubt: (order: Order, event: OperatorEvent) => Promise<Order | Problem>;
   /** The step that `decideDoubt` would commit. */
   readonly advance: Advance;
@@ -29,7 +29,7 @@ export type ActionOptions = OrderOptions & {
   readonly recorded: <Result>(entry: AuditedWork, work: () => Promise<Result>) => Promise<Result>;
 };
 
-export type Moved = Pick<Accepted, "transaction" | "repeated">;
+export type MovedMoney = Pick<Accepted, "transaction" | "repeated">;
 
 export type AuditedWork = {
   readonly actor: Caller["actor"];

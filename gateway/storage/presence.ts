@@ -1,8 +1,8 @@
 /**
  * A node among others: one connection holds a lock on the node's name while the process lives, and
- * receives notices of changed configuration and the answers that other nodes hand over. A node that gets the lock on its name knows that the
- * previous node of that name has ended, and may claim its orders at once. No node runs without the
- * lock: commits and orders in flight carry the name.
+ * receives notices of changed configuration and the answers that other nodes hand over. A node
+ * that gets the lock on its name knows that the previous node of that name has ended, and may claim
+ * its orders at once. No node runs without the lock: commits and orders in flight carry the name.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
@@ -45,8 +45,8 @@ export class NodeNameTaken extends Error {
 const answerChannel = "tollgate_answers";
 
 /**
- * Hands a text to every node, this one included. It is lost if no node listens: whoever waits for
- * it must be able to do without.
+ * Hands a text to every node, this one included. A node that does not listen at that moment does
+ * not get it, so a node that waits for a text must be able to do without.
  */
 export function makeHandOver(query: Query, { retryMs }: { readonly retryMs: number }) {
   return makeGather<string, void>(

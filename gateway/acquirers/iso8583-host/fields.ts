@@ -33,7 +33,7 @@ export const iso87GateRows: readonly GateRow[] = [
   [43, [...charges, "refund"],     ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
 ];
 
-/** Terminal, merchant and acquirer are those of the charge, also when the gate has others by now. */
+/** Terminal, merchant and acquirer are the charge's own, also when the gate has others by now. */
 // biome-ignore format: a table
 export const iso87Rows: readonly FactRow[] = [
   [ 2, allButInquiry,              ({ card }) => card.number.reveal()],

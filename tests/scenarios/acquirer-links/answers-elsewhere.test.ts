@@ -1,6 +1,6 @@
 /**
  * A host that answers over the connections of other processes. The process that waits gets each
- * answer, so no sale is reversed; an answer for which nobody waits any more still is.
+ * answer, so no sale is reversed.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
