@@ -4,7 +4,7 @@
  */
 import type { ClaimOrder } from "../orders/apply.ts";
 import type { Order } from "../orders/order.ts";
-import type { Clock, Instant } from "../values/time.ts";
+import { asInstant, type Clock, type Instant, later } from "../values/time.ts";
 import type { OrderRunner } from "./run.ts";
 
 type Dependencies = {
@@ -20,14 +20,27 @@ type Dependencies = {
   readonly batchMax: number;
 };
 
+/**
+ * Leases run out while the database is away, and their nodes may know answers that they could not
+ * commit. They get this long for it when the database is back; a commit is tried every second.
+ */
+const afterOutageMs = 10_000;
+
 export function makeClaimWork(dependencies: Dependencies) {
   const { node, clock, runner, claim, findDue, findOwned, batchMax } = dependencies;
+  let isAway = false;
+  let othersFrom = asInstant(0);
   return {
     /** Looks once for due orders; answers how many this node claimed. */
     async claimDue(): Promise<number> {
       await clock.certain();
-      const due = await findDue(clock.now(), batchMax);
-      return claimAll(due.filter(isClaimable));
+      const due = await findDue(clock.now(), batchMax).catch((error) => {
+        isAway = true;
+        throw error;
+      });
+      if (isAway) othersFrom = later(clock.now(), afterOutageMs);
+      isAway = false;
+      return claimAll(due.filter((order) => isClaimable(order) && !mayBeInFlight(order)));
     },
     /** After a restart the node claims its own orders without waiting for its old lease. */
     claimOwn: async () => claimAll(await findOwned(node.name)),
@@ -50,6 +63,11 @@ export function makeClaimWork(dependencies: Dependencies) {
     const { owed } = order;
     runner.start(claimed, { startedBefore: owed !== undefined && owed.resting !== true });
     return true;
+  }
+
+  /** Another node may have an answer for it that it is about to commit. */
+  function mayBeInFlight({ owed }: Order): boolean {
+    return owed !== undefined && owed.resting !== true && clock.now() < othersFrom;
   }
 
   /** An earlier release made orders due by the deadline of their stage alone. */

@@ -1,0 +1,58 @@
+/** Claiming orders: which are taken over, and when after an outage of the database. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Order } from "../orders/order.ts";
+import { draft, events, meet, start } from "../orders/testing.ts";
+import { asInstant, type Instant, later } from "../values/time.ts";
+import { makeClaimWork } from "./claim.ts";
+
+const inFlight = meet(draft, events.received);
+const leaseOver = later(inFlight.owed?.claimableAt ?? start, 1);
+const waiting: Order = {
+  ...inFlight,
+  owed: { effect: "reverse", claimableAt: asInstant(start), resting: true },
+};
+
+/** A node that finds these orders due, and whose time and database the test sets. */
+function makeNode(due: readonly Order[]) {
+  const place = { now: leaseOver as Instant, isAway: false };
+  const claimed: Order[] = [];
+  const work = makeClaimWork({
+    node: { name: "node-1" },
+    clock: { now: () => place.now, certain: async () => undefined },
+    findDue: async () => {
+      if (place.isAway) throw new Error("the database is away");
+      return due;
+    },
+    findOwned: async () => [],
+    claim: async (order) => {
+      claimed.push(order);
+      return order;
+    },
+    runner: { start: () => undefined, has: () => false, count: 0, idle: async () => undefined },
+    batchMax: 10,
+  });
+  return { place, claimed, work };
+}
+
+test("orders whose lease is over, and those that only wait, are claimed", async () => {
+  const { claimed, work } = makeNode([inFlight, waiting]);
+
+  assert.equal(await work.claimDue(), 2);
+  assert.deepEqual(claimed, [inFlight, waiting]);
+});
+
+test("after an outage the nodes that were in flight get time to commit what they know", async () => {
+  const { place, claimed, work } = makeNode([inFlight, waiting]);
+  place.isAway = true;
+  await assert.rejects(work.claimDue());
+  place.isAway = false;
+
+  assert.equal(await work.claimDue(), 1);
+  place.now = later(place.now, 9_999);
+  assert.equal(await work.claimDue(), 1);
+  place.now = later(place.now, 1);
+  assert.equal(await work.claimDue(), 2);
+
+  assert.deepEqual(claimed, [waiting, waiting, inFlight, waiting]);
+});
