@@ -65,7 +65,7 @@ testOnEachDialect(
     // biome-ignore format: a table
     const rows = [
     [mastercard,         "walleta_encrypted", 19, "02"],
-    [mastercard,         "walletb_encrypted", 19, "02"],
+    [mastercard,         "walletb_encrypted", 19, "06"],
     ["4000002000000016", "walleta_encrypted", 20, "05"],
     ["340000000000017",  "walletb_encrypted", 20, "05"],
     ["2200000000000012", "walletb_encrypted", 20, "02"],
