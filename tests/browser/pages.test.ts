@@ -23,7 +23,7 @@ import {
 import { cardholderPages, showChallenge } from "../support/browser/cardholder-pages.ts";
 import { linkOf, prepareCheckout } from "../support/browser/checkout.ts";
 import { endOfFile } from "../support/end-of-file.ts";
-import { rowsOf } from "../support/series.ts";
+import { isLongRun, rowsOf } from "../support/series.ts";
 import { joinWorld } from "../support/shared-world.ts";
 import { cards } from "../support/threeds.ts";
 
@@ -43,7 +43,7 @@ describe("the cardholder's pages", () => {
 
     const violations = (await violationsIn(page)).join("\n");
 
-    assert.match(violations, /color-contrast: .*label: /s);
+    assert.match(violations, isLongRun ? /color-contrast: .*label: /s : /^label: /);
   });
 
   test("the bank's question fits the frame of a screen that is not high", async (t) => {
