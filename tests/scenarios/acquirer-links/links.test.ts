@@ -15,7 +15,6 @@ import {
 } from "../../support/bank/links.ts";
 import { atEnd, type Test } from "../../support/clean-up.ts";
 import { bookedFor, received } from "../../support/expect.ts";
-import { joinWorld } from "../../support/shared-world.ts";
 import { untilTrue } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
@@ -53,7 +52,7 @@ testOnEachDialect(
 testOnEachDialect(
   "requests made while every connection is down go out when one is back within the bound",
   async (t, { through }) => {
-    const world = await joinWorld(t, settings);
+    const world = await startWorld(t, settings);
     const merchant = world.merchant(through);
     const { name } = await gateOf(world, through);
     const held = await merchant.preauth();
@@ -80,7 +79,7 @@ testOnEachDialect(
 testOnEachDialect(
   "requests end when no connection is back by the bound, and nothing is sent later",
   async (t, { through, mti }) => {
-    const world = await joinWorld(t, settings);
+    const world = await startWorld(t, settings);
     const merchant = world.merchant(through);
     const { name } = await gateOf(world, through);
     const held = await merchant.preauth();
