@@ -83,7 +83,8 @@ export async function tryOut(
   place: Installation,
   { work, given, reason, ...rest }: Omit<Performance, "refuse" | "command">,
 ): Promise<Tried> {
-  const database = { ...place.database, query: place.database.aside };
+  const { aside: query, snapshotAside: snapshot } = place.database;
+  const database = { ...place.database, query, snapshot };
   const openKnown = async () => (await openVault({ ...place, database })).openSecret;
   const installation = { ...place, database, openKnown };
   const undo = new Error("a trial is taken back");

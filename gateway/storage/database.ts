@@ -90,6 +90,16 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
     return (text, ...rest) => query(text.replaceAll(besideOthers, readsCell), ...rest);
   };
   const longMs = (options.statementTimeoutMs ?? 0) * transactionPatience;
+  const readIn = (pool: pg.Pool) => {
+    return <Result>(work: (query: Query) => Promise<Result>): Promise<Result> =>
+      using(connections, pool, async (client) => {
+        const query = makeQuery(client);
+        await query("begin transaction isolation level repeatable read, read only");
+        const result = await work(query);
+        await query("commit");
+        return result;
+      });
+  };
 
   return {
     /** With PostgreSQL's default planner. */
@@ -101,15 +111,8 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
     /** For what people look at: it waits for its own kind, and never keeps a payment waiting. */
     aside: ask(aside),
     /** All that the work reads is as of one moment. */
-    snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
-      return using(connections, aside, async (client) => {
-        const query = makeQuery(client);
-        await query("begin transaction isolation level repeatable read, read only");
-        const result = await work(query);
-        await query("commit");
-        return result;
-      });
-    },
+    snapshot: readIn(cold),
+    snapshotAside: readIn(aside),
     /** A connection outside the pools, for a lock or a subscription. */
     connect: () => connections.open(session),
     async transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
