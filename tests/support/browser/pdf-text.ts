@@ -21,9 +21,11 @@ function objectsOf(text: string): Objects {
 }
 
 function objectOf(body: string): PdfObject {
-  const [, head = body, packed] = /^(.*?)\bstream\r?\n(.*?)\r?\nendstream/s.exec(body) ?? [];
-  if (packed === undefined) return { head, stream: "" };
-  const bytes = Buffer.from(packed, "latin1");
+  const [before, head = body] = /^(.*?)\bstream\r?\n/s.exec(body) ?? [];
+  if (before === undefined) return { head, stream: "" };
+  // By its length: the last byte of what is packed may be a line end.
+  const length = Number(/\/Length (\d+)/.exec(head)?.[1]);
+  const bytes = Buffer.from(body.slice(before.length, before.length + length), "latin1");
   const isPacked = head.includes("/FlateDecode");
   return { head, stream: (isPacked ? inflateSync(bytes) : bytes).toString("latin1") };
 }
