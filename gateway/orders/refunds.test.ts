@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { asInstant, hours, type Instant, later, minutes } from "../values/time.ts";
 import type { Order, RefundPolicy } from "./order.ts";
+import { travelsAsRefund } from "./refunds.ts";
 import { advance, approved, asks, events, meet, start } from "./testing.ts";
 import { initialOf } from "./transactions.ts";
 
@@ -41,6 +42,16 @@ test("a daily cut-off ends at the gate's own hour", () => {
   // 23:00 in New York is 04:00 UTC in winter.
   assert.equal(isRefund(returnAt(away, later(midnight, hours(4) - minutes(1)), cutOff)), false);
   assert.equal(isRefund(returnAt(away, later(midnight, hours(4)), cutOff)), true);
+});
+
+test("a daily cut-off is a time on the terminal's clock, also on the day when the clocks change", () => {
+  // In Berlin they go back on 2026-10-25: both are between the cut-offs of the 24th and the 25th.
+  const chargedAt = asInstant(Date.UTC(2026, 9, 24, 21, 30));
+  const evening = Date.UTC(2026, 9, 25, 21, 30);
+  const asked = { policy: { after: "23:00" }, zone: "Europe/Berlin", chargedAt, isPart: false };
+
+  assert.equal(travelsAsRefund([], { ...asked, at: asInstant(evening) }), false);
+  assert.equal(travelsAsRefund([], { ...asked, at: asInstant(evening + minutes(30)) }), true);
 });
 
 test("parts may be refunds by themselves, and everything is after one", () => {

@@ -216,6 +216,11 @@ test("the list is walked from the amount itself to its end", () => {
   assert.equal(nextAmount(draft), undefined);
 });
 
+test("amounts that are too small for the gate are passed over", () => {
+  assert.equal(nextAmount(listed, half.minor), half);
+  assert.equal(nextAmount(listed, half.minor + 1n), undefined);
+});
+
 test("an amount of another currency is not the same amount", () => {
   const euro = new Money(1042n, getCurrency("EUR"));
   const order = { ...listed, transaction: { ...listed.transaction, amount: euro } };

@@ -28,6 +28,8 @@ test("an email counts without regard to case, and a device by its browser and ad
   const elsewhere = { ...seen, ipAddress: "203.0.113.8" };
 
   assert.equal(subjectOf("email", seen, undefined), "jane@example.com");
+  const purpose = { ...purchase, purpose: " Rent " };
+  assert.equal(subjectOf("purpose", purpose, undefined), "rent");
   assert.equal(subjectOf("device", reordered, undefined), subjectOf("device", seen, undefined));
   assert.notEqual(subjectOf("device", elsewhere, undefined), subjectOf("device", seen, undefined));
   for (const subject of ["card", "email", "device", "purpose"] as const) {

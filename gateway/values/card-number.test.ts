@@ -135,6 +135,13 @@ test("the month of expiry counts as good, and the one before does not", () => {
   for (const [month, year, past] of rows) assert.equal(isExpired(month, year, now), past);
 });
 
+test("a month has ended when it has ended everywhere", () => {
+  const november = Date.UTC(2026, 10, 1);
+
+  assert.equal(isExpired("10", "26", asInstant(november + hours(12) - 1)), false);
+  assert.equal(isExpired("10", "26", asInstant(november + hours(12))), true);
+});
+
 test("a grace makes it last longer", () => {
   assert.equal(isExpired("10", "26", now, hours(24 * 20)), false);
 });

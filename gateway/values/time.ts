@@ -78,6 +78,7 @@ export function calendarIn(zone: string, instant: Instant): LocalTime {
 export function instantIn(zone: string, shown: string): Instant | undefined {
   const asUtc = Date.parse(`${shown}Z`);
   if (Number.isNaN(asUtc)) return undefined;
+  if (zone === "UTC") return asInstant(asUtc);
   let instant = asUtc;
   // The offset of the first guess may be that of the day before.
   for (let guesses = 0; guesses < 2; guesses += 1) {

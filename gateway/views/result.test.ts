@@ -38,6 +38,17 @@ test("an approved sale tells its fields in the documented order, signed", () => 
   ]);
 });
 
+test("an approved sale without an id of the network has the reference in its place", () => {
+  const sale = approved();
+  const { answer, identifiers } = sale.transaction;
+  assert.ok(answer !== undefined);
+  const transaction = { ...sale.transaction, answer: { ...answer, networkId: undefined } };
+
+  const fields = new Map(printResult({ ...sale, transaction }, { sign }));
+
+  assert.equal(fields.get("processor-tx-id"), identifiers?.reference);
+});
+
 test("a decline tells why", () => {
   const declined = ended("declined");
 

@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   cardholder63,
+  type IsoFields,
   payment62,
   writeComposite,
   writePositions,
   writeSubelements,
 } from "@tollgate/protocols/iso8583";
 import { Money } from "../../values/money.ts";
+import { asInstant } from "../../values/time.ts";
 import { type GateKind, gateKinds } from "../gates.ts";
 import { makeAnswerReader } from "./answers.ts";
 import { dialects } from "./connector.ts";
@@ -229,4 +231,16 @@ test("in 1993, an accepted reversal or advice approves what follows a charge, an
     assert.deepEqual(reader.readAuthorization(answer, attempt, startsAt), unreadable, code);
     assert.equal(reader.readFollowUp(answer, fields, followUp, startsAt).kind, "approved", code);
   }
+});
+
+test("an answer is dated by its host, in the terminal's zone and the nearest year", () => {
+  const newYear = asInstant(Date.UTC(2027, 0, 1, 0, 0, 30));
+  const hostAt = (kind: "sandbox" | "iso93_ascii", zone: string, fields: IsoFields) =>
+    makeAnswerReader(dialects[kind], zone).readAnswer({ 39: "00", ...fields }, newYear)?.hostAt;
+
+  assert.equal(hostAt("sandbox", "UTC", { 12: "235959", 13: "1231" }), newYear - 31_000);
+  assert.equal(hostAt("sandbox", "Asia/Tokyo", { 12: "090030", 13: "0101" }), newYear);
+  assert.equal(hostAt("iso93_ascii", "UTC", { 12: "261231235959" }), newYear - 31_000);
+  assert.equal(hostAt("sandbox", "UTC", { 13: "0101" }), undefined);
+  assert.equal(hostAt("sandbox", "UTC", { 12: "996199", 13: "9999" }), undefined);
 });

@@ -6,7 +6,7 @@
 import type { IsoFields, IsoMessage } from "@tollgate/protocols/iso8583";
 import type { Answer } from "../../orders/order.ts";
 import { isZero, Money } from "../../values/money.ts";
-import { calendarIn, type Instant, instantIn } from "../../values/time.ts";
+import { calendarIn, hours, type Instant, instantIn } from "../../values/time.ts";
 import type {
   Authorization,
   AuthorizationRequest,
@@ -114,15 +114,15 @@ export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
     return { ...answer, ...(hostAt !== undefined && { hostAt }), ...remarks };
   }
 
-  /** The message may leave the year out: it is the one that comes nearest. */
+  /** A message without the year means the nearest such day, which may be in another year. */
   function readHostTime(fields: IsoFields, now: Instant): Instant | undefined {
     const shown = readLocalTime(fields);
     if (shown === undefined) return undefined;
-    const { year } = calendarIn(zone, now);
-    const years = shown.startsWith("-") ? [-1, 0, 1].map((more) => Number(year) + more) : [""];
-    const instants = years.flatMap((each) => instantIn(zone, `${each}${shown}`) ?? []);
-    const distance = (instant: Instant) => Math.abs(instant - now);
-    return instants.toSorted((one, other) => distance(one) - distance(other))[0];
+    if (!shown.startsWith("-")) return instantIn(zone, shown);
+    const year = Number(calendarIn(zone, now).year);
+    const near = instantIn(zone, `${year}${shown}`);
+    if (near === undefined || Math.abs(near - now) < halfAYearMs) return near;
+    return instantIn(zone, `${near > now ? year - 1 : year + 1}${shown}`);
   }
 
   function refused(answer: Answer) {
@@ -139,6 +139,8 @@ function isEcho(answered: IsoFields, sent: IsoFields): boolean {
     return answered[field] === undefined || answered[field] === sent[field];
   });
 }
+
+const halfAYearMs = hours(24 * 183);
 
 const unreadable: Unknown = { kind: "unknown", cause: "unreadable_answer" };
 

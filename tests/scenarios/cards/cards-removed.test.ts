@@ -10,6 +10,19 @@ import { until } from "../../support/until.ts";
 import { post } from "../../support/wire.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
+test("an order that was refunded keeps the reference that it had, and gets no new one", async (t) => {
+  const world = await joinWorld(t);
+  const merchant = world.merchant();
+  const [registered, other] = [await merchant.sale(), await merchant.sale()];
+  await world.settle();
+  const { "card-ref-id": cardrefid } = await merchant.register(registered);
+  for (const order of [registered, other]) await merchant.return(order);
+  await world.settle();
+
+  assert.equal((await merchant.register(registered))["card-ref-id"], cardrefid);
+  await assertRefused(merchant.register(other), 9, /the first payment was refunded/);
+});
+
 test("a removed card cannot be paid with, looked up, removed or registered again", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
