@@ -132,7 +132,7 @@ test("after an internal failure of the gateway the outcome is unknown, not a ref
   assert.equal(lasting.received.length, 3);
 });
 
-test("a sale that was not answered stays unknown, whatever the gateway refuses afterwards", async (t) => {
+test("the outcome of an unanswered sale stays unknown when the gateway refuses the next try", async (t) => {
   const answers = [
     ...[unavailable(), unavailable("3600"), refuse(429, "TOO_MANY_REQUESTS", 12)],
     ...[refuse(200, "INVALID_PARAMETER", 5), refuse(200, "DUPLICATE_ORDER", 7)],

@@ -164,9 +164,9 @@ async function setGate(session: Session, name: string, options: GivenOptions): P
 }
 
 /**
- * A gate that is given another host is refused while an open order needs the present one: the new
- * host would say of its charge that there is none. The settings count such changes, so that a host
- * is never believed about the charges of another.
+ * Refuses to give a gate another host while an open order needs the present one, because the new
+ * host does not know the order's charge. The settings count such changes: the gateway believes no
+ * host that says "not found" about the charges of another.
  */
 export async function countHostChange(
   { cells, reason, isTrial }: Pick<Session, "cells" | "reason" | "isTrial">,

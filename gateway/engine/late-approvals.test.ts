@@ -68,7 +68,7 @@ test("an approval that another process waits for, or has recorded, changes nothi
   assert.deepEqual(await report(inFlight, approvalOf(inFlight)), nothing);
   assert.deepEqual(await report(recorded, approvalOf(recorded)), nothing);
   const { reversed } = await report(isOver, approvalOf(isOver));
-  assert.equal(reversed.length, 1, "nobody waits after the lease");
+  assert.equal(reversed.length, 1, "no process waits for it after the lease");
 });
 
 test("an order that has no use for it keeps a note of it", async () => {

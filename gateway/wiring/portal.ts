@@ -241,7 +241,7 @@ function openTeam(resources: Resources) {
 }
 
 /** As commands of more than one transaction are: an entry before the work, and its outcome. */
-/** Nothing was done: the same form was sent before. */
+/** Returns true if the user has sent the same form before, so that nothing was done this time. */
 function isRepeat(result: unknown): boolean {
   return typeof result === "object" && result !== null && "repeated" in result && !!result.repeated;
 }

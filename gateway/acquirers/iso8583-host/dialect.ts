@@ -47,7 +47,7 @@ export type GateRow = Row<(settings: GateSettings) => string>;
 /** Nothing: the message goes without the field. */
 export type FactRow = Row<(facts: Facts) => string | undefined>;
 
-/** Who the merchant is at the acquirer, and who the acquirer is. */
+/** The merchant's code at the acquirer (field 42), and the acquirer's own id (field 32). */
 export type Identity = Pick<GateSettings, "merchantCode" | "acquirerId">;
 
 /**

@@ -83,7 +83,7 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     return { mti, fields: fill[kind]({ ...facts, ...identityOf(facts.identifiers) }) };
   }
 
-  /** As the charge had it, also when the gate has another by now. */
+  /** Returns the merchant code and acquirer id of the charge: the gate may have others by now. */
   function identityOf({ gate }: AcquirerIdentifiers): Identity {
     const { merchantCode = settings.merchantCode, acquirerId = settings.acquirerId } = gate;
     return { merchantCode, acquirerId };

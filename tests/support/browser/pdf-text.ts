@@ -23,7 +23,7 @@ function objectsOf(text: string): Objects {
 function objectOf(body: string): PdfObject {
   const [before, head = body] = /^(.*?)\bstream\r?\n/s.exec(body) ?? [];
   if (before === undefined) return { head, stream: "" };
-  // By its length: the last byte of what is packed may be a line end.
+  // The length counts, because the last byte of a compressed stream may be a line end.
   const length = Number(/\/Length (\d+)/.exec(head)?.[1]);
   const bytes = Buffer.from(body.slice(before.length, before.length + length), "latin1");
   const isPacked = head.includes("/FlateDecode");
