@@ -2,7 +2,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 
-/** Each job by its name: what the part is asked, and what it answers. */
+/** The request and the answer of each job, by its name. */
 type Jobs = Readonly<Record<string, readonly [job: unknown, result: unknown]>>;
 
 export type Part<Offered extends Jobs> = {

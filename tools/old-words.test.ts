@@ -135,7 +135,7 @@ function partOf(file: TextFile, { codeOnly, manner }: Partial<OldWord>, whole: s
   return manner && isTest(file) ? file.parts.comments : whole;
 }
 
-/** Most words are searched for in the same text. */
+/** Keeps what was computed for a text, because most words are searched for in the same one. */
 function makeCached(compute: (text: string) => string): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => known.get(text) ?? known.set(text, compute(text)).get(text) ?? "";

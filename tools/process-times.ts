@@ -7,7 +7,7 @@ const msPerTick = 10;
 /** In milliseconds. All are zero for a process that has ended. */
 export function readProcessTimes(pid: number): { readonly own: number; readonly ended: number } {
   const text = read(`/proc/${pid}/stat`);
-  // The program's name, in brackets, may contain spaces.
+  // The second field is the program's name in brackets, which may contain spaces.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const ticks = (index: number) => Number(fields[index] ?? 0);
   return {

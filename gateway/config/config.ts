@@ -49,7 +49,7 @@ export function describeConfig(environment: Environment) {
   }));
 }
 
-/** A switch is on or off, as in the environment. */
+/** Writes a switch as `on` or `off`, as the environment variables have it. */
 function asWritten<Value>(value: Value) {
   if (typeof value !== "boolean") return value;
   return value ? "on" : "off";

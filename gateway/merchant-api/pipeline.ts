@@ -121,7 +121,10 @@ function mayRepeat({ repeats }: Operation, { disabled }: EntryPoint): boolean {
   return repeats !== undefined && disabled === "itself";
 }
 
-/** The gateway's own failures say nothing of the request, and a duplicate is no repeat. */
+/**
+ * Whether an identical earlier request may have begun an order. A failure of the gateway says
+ * nothing about that, and a duplicate is another order of the same client order id.
+ */
 function mayHideRepeat({ code, number }: Failure): boolean {
   return number < 5_000 && code !== "duplicate_order";
 }

@@ -77,7 +77,7 @@ function movedOn(now: Order, { transaction }: Order): Failure {
 /** The order has lost the charge that the event was about. */
 export class LostCharge extends Failure {}
 
-/** There is no such order any more: a failover to a standby that lacked it has lost it. */
+/** The order no longer exists: the database failed over to a standby that had not received it. */
 export class LostOrder extends Error {}
 
 /**

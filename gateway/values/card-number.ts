@@ -103,7 +103,7 @@ export function networkOf(digits: string): Network | undefined {
   return longestFirst.find(({ first, last }) => prefix >= first && prefix <= last)?.network;
 }
 
-/** The last place on earth where a month ends is twelve hours behind UTC. */
+/** A month ends last in the time zone twelve hours behind UTC. */
 const lastZoneMs = hours(12);
 
 /**

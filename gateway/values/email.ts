@@ -17,7 +17,7 @@ export function parseEmail(text: string): string | undefined {
 
 /** Returns the domain in ASCII, or undefined if the text is not a domain of two labels or more. */
 export function parseDomain(text: string): string | undefined {
-  // Node would leave them out.
+  // `domainToASCII` drops white space and invisible characters instead of refusing them.
   if (/[\s\p{C}]/u.test(text)) return undefined;
   const ascii = domainToASCII(text);
   return domainSyntax.test(ascii) ? ascii : undefined;

@@ -55,7 +55,7 @@ function calendarOf(second: number) {
 /** The clock on the wall of a place. */
 export type LocalTime = Omit<ReturnType<typeof calendarOf>, "iso">;
 
-/** Days that follow one another have numbers that do. */
+/** Numbers the days: each day has the number of the day before and one. */
 export function dayNumber({ year, month, day }: Pick<LocalTime, "year" | "month" | "day">): number {
   return Date.UTC(Number(year), Number(month) - 1, Number(day)) / hours(24);
 }

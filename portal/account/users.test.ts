@@ -1,4 +1,4 @@
-/** Users in words: roles, ways to sign in, browsers of sessions, and codes as they are typed. */
+/** The words that describe users: roles, ways to sign in, their browsers, codes as typed. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/english.ts";

@@ -58,7 +58,7 @@ export function readPasted(text: string, names: readonly Name[]): Pasted {
   return Object.fromEntries(found);
 }
 
-/** Fields that were filled in and belong to the formula. */
+/** Returns the fields that were filled in and that the formula of the checksum covers. */
 export function filledIn(fields: Pasted, names: readonly Name[]): Pasted {
   const sent = names.flatMap((name) => (fields[name] ? [[name, fields[name]] as const] : []));
   return Object.fromEntries(sent);

@@ -34,7 +34,7 @@ export function endpointNamed(wanted: string, { endpoints }: Endpoints): string 
   return endpoints.find(({ name }) => name === wanted)?.id ?? "";
 }
 
-/** Cards of 3-D Secure are tried where 3-D Secure is on. */
+/** Test cards of 3-D Secure are offered only at endpoints with 3-D Secure. */
 export function endpointFor(group: string, sandbox: Endpoints): string {
   return endpointNamed(/3-D Secure|networks/.test(group) ? "secure" : "plain", sandbox);
 }

@@ -40,7 +40,7 @@ export function bankInProcess(t: Test, options: Partial<Parameters<typeof startB
 
 type Line = { readonly port: number; close(): Promise<unknown> };
 
-/** To the bank's host and to its directory server, with the address that leads through them. */
+/** Opens lines to the bank's host and to its directory server, and gives their address. */
 export async function startLinesTo<Own extends Line>(
   t: Test,
   bank: BankPlace,

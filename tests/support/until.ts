@@ -1,7 +1,7 @@
 /** Waits for a condition, never for a time; what never comes true becomes an error with a name. */
 import { setTimeout as pause } from "node:timers/promises";
 
-/** The first pause and the longest: what a test waits for long is looked for less often. */
+/** The pause between two looks begins with the first value and grows to the second. */
 const [firstPauseMs, longestPauseMs] = [10, 100];
 /** Only for what never comes true: no test passes or fails by how fast the machine is. */
 const patienceMs = 120_000;

@@ -116,7 +116,7 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
   }
 }
 
-/** Encoded only to be checked: a wrong setting is found now and not by the first cardholder. */
+/** Throws if the gate's identifiers cannot be encoded, before the first payment needs them. */
 function checkIdentity({ specification, mtis }: Dialect, settings: GateSettings): void {
   const fields = { 32: settings.acquirerId, 42: settings.merchantCode.padEnd(15) };
   encode(specification, { mti: mtis.sale.first, fields });

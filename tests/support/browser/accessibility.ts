@@ -12,7 +12,7 @@ type Violation = { readonly id: string; readonly help: string; readonly nodes: r
 type Found = { readonly html: string; readonly failureSummary?: string };
 
 const allRules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"];
-/** It takes longer than all others together, and only the long run has it. */
+/** This rule takes longer than all others together, so only the long run checks it. */
 const contrast = "color-contrast";
 
 export async function violationsIn(page: Page, runOnly = allRules): Promise<readonly string[]> {
