@@ -623,12 +623,14 @@ export type StatusReply = {
   readonly "loyalty-bonus"?: string | undefined;
   /** Loyalty program: name. */
   readonly "loyalty-program"?: string | undefined;
-  /** What is charged back at present, when the endpoint wants to be told of chargebacks and the order has one. */
+  /** What is charged back at present, when the endpoint wants to be told of chargebacks and the order has one; the amount of one stage when `by-request-sn` names it. */
   readonly "chargeback-amount"?: string | undefined;
   /** The reason that the latest chargeback message gives. */
   readonly "chargeback-reason"?: string | undefined;
   /** Its stage: `retrieval`, `first`, `representment`, `pre-arbitration`, `arbitration` or `reversed` (won, the money is free again). */
   readonly "chargeback-stage"?: string | undefined;
+  /** The acquirer's id of the dispute. */
+  readonly "case-id"?: string | undefined;
   /** Seller's commission, when enabled for the merchant. */
   readonly "seller-commission"?: string | undefined;
   /** Acquirer's commission, when enabled for the merchant. */
@@ -1063,3 +1065,30 @@ export const errorCodes = {
   /** No gate of the endpoint has a place for an authentication value or cryptogram of this length; nothing was sent. */
   AUTHENTICATION_VALUE_NOT_SUPPORTED: 5008,
 } as const;
+
+/** The fields of a callback that a status response has too, and their names there. */
+export const resultFields: readonly (readonly [string, keyof StatusReply])[] = [
+  ["type", "transaction-type"],
+  ["amount", "amount"],
+  ["charged-amount", "charged-amount"],
+  ["currency", "currency"],
+  ["error_code", "error-code"],
+  ["error_message", "error-message"],
+  ["descriptor", "descriptor"],
+  ["processor-tx-id", "processor-tx-id"],
+  ["processor-rrn", "processor-rrn"],
+  ["approval-code", "approval-code"],
+  ["bin", "bin"],
+  ["last-four-digits", "last-four-digits"],
+  ["card-type", "card-type"],
+  ["card-holder-name", "cardholder-name"],
+  ["email", "email"],
+  ["phone", "phone"],
+  ["gate-partial-reversal", "gate-partial-reversal"],
+  ["gate-partial-capture", "gate-partial-capture"],
+  ["chargeback-amount", "chargeback-amount"],
+  ["chargeback-reason", "chargeback-reason"],
+  ["chargeback-stage", "chargeback-stage"],
+  ["case-id", "case-id"],
+  ["merchantdata", "merchantdata"],
+];

@@ -4,7 +4,7 @@
  * can be asked.
  */
 import { type Fields, type FinalStatus, isFinalStatus, Refused } from "./call.ts";
-import type { StatusReply, StatusRequest } from "./operations.generated.ts";
+import { resultFields, type StatusReply, type StatusRequest } from "./operations.generated.ts";
 import { fromBase64, hmacSha256, isSame, sha1Hex, toBase64 } from "./web.ts";
 
 /** As any HTTP server has it: `url` with its query, the body as it came. */
@@ -166,7 +166,7 @@ export async function confirmCallback(
     if (!isAbout) return new NoResult("refused", "the status is of another transaction");
     if (!isFinalStatus(reply.status)) return new NoResult("later", "the status is not final yet");
     if (reply.status !== status) return new NoResult("refused", "the status is a different one");
-    const confirmed = names.map(([name, inStatus]) => [name, reply[inStatus]] as const);
+    const confirmed = resultFields.map(([name, inStatus]) => [name, reply[inStatus]] as const);
     const present = confirmed.filter(([, value]) => value !== undefined && value !== "");
     const type = reply["transaction-type"] ?? "";
     const covered = { status, orderid, client_orderid };
@@ -178,27 +178,3 @@ export async function confirmCallback(
     return new NoResult("later", `the status request failed: ${cause}`);
   }
 }
-
-/** The fields of a callback, and their names in a status response. */
-// biome-ignore format: a table
-const names: readonly (readonly [inCallback: string, inStatus: keyof StatusReply])[] = [
-  ["type",                  "transaction-type"],
-  ["amount",                "amount"],
-  ["charged-amount",        "charged-amount"],
-  ["currency",              "currency"],
-  ["error_code",            "error-code"],
-  ["error_message",         "error-message"],
-  ["descriptor",            "descriptor"],
-  ["processor-tx-id",       "processor-tx-id"],
-  ["processor-rrn",         "processor-rrn"],
-  ["approval-code",         "approval-code"],
-  ["bin",                   "bin"],
-  ["last-four-digits",      "last-four-digits"],
-  ["card-type",             "card-type"],
-  ["card-holder-name",      "cardholder-name"],
-  ["email",                 "email"],
-  ["phone",                 "phone"],
-  ["gate-partial-reversal", "gate-partial-reversal"],
-  ["gate-partial-capture",  "gate-partial-capture"],
-  ["merchantdata",          "merchantdata"],
-];

@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 import { writeForm } from "@tollgate/protocols/form";
 import type { CallbackMethod, Endpoint, EndpointSettings } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
-import { transactionsOf } from "../orders/transactions.ts";
+import { findNamed } from "../orders/transactions.ts";
 import type { EndpointId } from "../values/ids.ts";
 import { type Clock, hours, type Instant } from "../values/time.ts";
 import { printResult, type ResultFields, resultNames } from "../views/result.ts";
@@ -34,18 +34,17 @@ type Told = Pick<Callback, "orderId" | "sequence" | "serialNumber" | "url">;
 const urlCharactersMax = 8_000;
 const oldSecretLastsMs = hours(24);
 
-/** The message reports the order as it is now; nothing when it has no such transaction. */
+/** Reports the order as it is now. Returns undefined if it has no such transaction or dispute. */
 export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: Dependencies) {
   return (callback: Told, order: Order): CallbackRequest | undefined => {
-    const { serialNumber } = callback;
-    const transaction = transactionsOf(order).find((each) => each.serialNumber === serialNumber);
-    if (transaction === undefined) return undefined;
+    const found = findNamed(order, callback.serialNumber);
+    if (found === undefined) return undefined;
     const endpoint = getEndpoint(order.endpointId);
     const now = clock.now();
     const { tellsChargebacks = false } = endpoint.settings;
     const signed = (text: string) => sign(endpoint.merchant, text);
     return writeMessage(callback, {
-      fields: printResult(order, { sign: signed, transaction, tellsChargebacks }),
+      fields: printResult(found, { sign: signed, tellsChargebacks }),
       method: endpoint.settings.callbackMethod ?? "GET",
       secrets: () => secretNames(endpoint, now).map(secretFor),
       timestamp: Math.floor(now / 1000),

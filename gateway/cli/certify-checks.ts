@@ -30,8 +30,9 @@ export const checks: readonly CertifyCheck[] = [
   { name: "declined",   points: 10, page: "concepts#results",                      played: "a declined payment, and its callback",                              expected: "2xx; failed, nothing shipped",                         play: playDeclined },
   { name: "duplicate",  points: 10, page: "callbacks#repeats",                     played: "the same callback three times",                                     expected: "2xx each time; paid, shipped once",                    play: playDuplicate },
   { name: "reordered",  points: 10, page: "callbacks#your-response",               played: "a refund in the portal; its callback comes before the sale's",      expected: "2xx; refunded",                                        play: playReordered },
-  { name: "delayed",    points: 10, page: "merchant-api/status",                   played: "an approved payment; its callback comes only after all is known",   expected: "paid without the callback, by asking for the status",  play: playDelayed },
+  { name: "delayed",    points: 5,  page: "merchant-api/status",                   played: "an approved payment; its callback comes only after all is known",   expected: "paid without the callback, by asking for the status",  play: playDelayed },
   { name: "forged",     points: 15, page: "callbacks#the-request",                 played: "an approval of a declined order, with a wrong, missing or foreign control", expected: "no 2xx; failed, nothing shipped",              play: playForged },
+  { name: "disputed",   points: 5,  page: "callbacks#chargebacks",                 played: "a chargeback of a paid order; its callback comes twice",            expected: "2xx each time; paid, shipped once",                    play: playDisputed },
   { name: "replayed",   points: 10, page: "callbacks#which-fields-are-proven",     played: "a genuine control with invented fields: a refund that never was",   expected: "paid, shipped once",                                   play: playReplayed },
   { name: "slow",       points: 5,  page: "concepts#results",                      played: "an acquirer that has not answered yet",                             expected: "the buyer is answered within 30 s; open, nothing shipped", play: playSlow },
   { name: "repeated",   points: 10, page: "concepts#repeats",                      played: "a buyer who presses the button three times",                        expected: "one order at the gateway; paid, shipped once",         play: playRepeated },
@@ -86,6 +87,17 @@ async function playDelayed(stage: CertifyStage): Promise<Problem | undefined> {
   if (result instanceof Problem) return result;
   const paid = { order: result.order, state: "paid", shipped: 1 } as const;
   return (await stage.expect(paid, stage.asksWithinMs)) ?? bringPaid(stage, result);
+}
+
+/** A chargeback is approved as a sale is: a server that looks at the status alone ships again. */
+async function playDisputed(stage: CertifyStage): Promise<Problem | undefined> {
+  const sale = await stage.pay(cards.approved);
+  if (sale instanceof Problem) return sale;
+  const early = await bringPaid(stage, sale);
+  if (early !== undefined) return early;
+  const chargeback = await stage.chargeBack(sale);
+  if (chargeback instanceof Problem) return chargeback;
+  return (await bringPaid(stage, chargeback)) ?? bringPaid(stage, chargeback);
 }
 
 async function playForged(stage: CertifyStage): Promise<Problem | undefined> {

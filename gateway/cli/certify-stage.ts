@@ -72,6 +72,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
       resultOf,
       hasResult,
       refund,
+      chargeBack,
       bring,
       forge,
       expect,
@@ -164,6 +165,13 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     const { client_orderid: own = "", orderid = "" } = fields;
     const cause = await merchant.refund(own, orderid);
     return cause === undefined ? resultOf(order, 2) : new Problem(`No refund: ${cause}.`);
+  }
+
+  async function chargeBack({ order, fields }: Announced): Promise<Announced | Problem> {
+    const reported = await merchant.chargeBack(fields["orderid"] ?? "").catch(causeOf);
+    if (reported instanceof Problem) return reported;
+    if (typeof reported === "string") return new Problem(`No chargeback: ${reported}.`);
+    return resultOf(order, 2);
   }
 
   /** The genuine callback, as it would be sent now. Any answer but 2xx makes the gateway repeat. */

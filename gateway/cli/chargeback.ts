@@ -3,6 +3,7 @@
  * An import ends with 0 when every line is recorded, with 1 when a line is not, with 2 when the
  * file cannot be read.
  */
+import { randomUUIDv7 } from "node:crypto";
 import { type Command, Option } from "commander";
 import { findRecorded } from "../orders/chargebacks.ts";
 import type { OrderEvent } from "../orders/events.ts";
@@ -18,6 +19,7 @@ import type { Configuration } from "../storage/configuration.ts";
 import { readDatabaseTime } from "../storage/database-clock.ts";
 import { CsvFaults } from "../values/csv-records.ts";
 import { Failure } from "../values/failure.ts";
+import { asSerialNumber } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, isSameMoney, Money } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
@@ -70,7 +72,9 @@ type Place = {
 };
 
 async function record({ session, configuration, report }: Place, line: ChargebackLine) {
-  const { reference, chargeback } = line;
+  const { reference } = line;
+  const serialNumber = asSerialNumber(randomUUIDv7());
+  const chargeback = { ...line.chargeback, serialNumber };
   const { stage } = chargeback;
   const stores = session.cells.stores(({ node }) => node.query);
   let earlier: Order | undefined;

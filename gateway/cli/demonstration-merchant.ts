@@ -51,6 +51,9 @@ export async function openDemonstrationMerchant(gateway: string) {
         String(sequence),
         to,
       ]),
+    /** The cardholder's bank takes the payment back. */
+    chargeBack: (order: string) =>
+      read<object>(`/sandbox/chargebacks/${order}`, {}, [login, "chargeback", order]),
   };
 
   /** Of all of it, at the endpoint that has the order. Answers why not. */

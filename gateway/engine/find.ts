@@ -2,7 +2,7 @@
 import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import type { FoundOrder, OrderQuery } from "../orders/requests.ts";
-import { initialOf, transactionsOf } from "../orders/transactions.ts";
+import { findNamed, initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import {
   asEndpointId,
@@ -60,9 +60,8 @@ export function makeFindOrder(dependencies: Dependencies) {
     if ((wanted.orderId ?? orderId) !== orderId) return notFound;
     const describes = named?.describes ?? serial;
     for (const order of await findAll(merchantId, { ...wanted, orderId })) {
-      const transaction = transactionsOf(order).find((each) => each.serialNumber === describes);
-      const isTheirs = isWanted(order, entryPoint, wanted);
-      if (isTheirs && transaction !== undefined) return { order, transaction };
+      const found = findNamed(order, describes);
+      if (found !== undefined && isWanted(order, entryPoint, wanted)) return found;
     }
     return notFound;
   }

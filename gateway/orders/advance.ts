@@ -22,7 +22,7 @@ import {
   isImmediate,
   type OpenStage,
 } from "./stages.ts";
-import { followUp, initialOf } from "./transactions.ts";
+import { followUp } from "./transactions.ts";
 import { beginnings, tables, tablesWithTriesLeft } from "./transitions.ts";
 
 export type Step = {
@@ -289,7 +289,7 @@ function chargeBack(order: Order, event: EventOf<"charged_back">, at: Instant): 
   const step = stepFrom(order, next, [event], at);
   const url = next.purchase.urls.notify;
   if (!event.notify || url === undefined) return step;
-  const { serialNumber } = initialOf(next);
+  const { serialNumber } = event.chargeback;
   const sequence = callbackSequenceOf(next);
   return { ...step, callback: { url, receiver: receiverOf(url), sequence, serialNumber } };
 }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
+import { asSerialNumber } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import { later } from "../values/time.ts";
@@ -11,10 +12,11 @@ import { advance, approved, asks, meet, start, step } from "./testing.ts";
 import { totalsOf } from "./transactions.ts";
 
 const usd = getCurrency("USD");
+const serialNumber = asSerialNumber("d-1");
 
 function charge(order: Order, stage: ChargebackStage, minor: bigint, caseId = "C1"): Order {
   const amount = new Money(minor, usd);
-  const chargeback = { caseId, stage, amount, reason: "10.4", at: start };
+  const chargeback = { caseId, stage, amount, reason: "10.4", at: start, serialNumber };
   return meet(order, { kind: "charged_back", chargeback, notify: false });
 }
 
@@ -37,7 +39,8 @@ test("what is left shrinks with every stage that takes money, and grows when a c
 test("stages count by their dates, in whichever order their files were imported", () => {
   const at = (order: Order, stage: ChargebackStage, day: number) => {
     const amount = new Money(1000n, usd);
-    const chargeback = { caseId: "C1", stage, amount, reason: stage, at: later(start, day) };
+    const dated = { reason: stage, at: later(start, day), serialNumber };
+    const chargeback = { caseId: "C1", stage, amount, ...dated };
     return meet(order, { kind: "charged_back", chargeback, notify: false });
   };
   const won = at(at(approved(), "reversed", 2), "first", 1);
@@ -64,7 +67,9 @@ test("a return above what is left is refused, and so is one of nothing", () => {
 
 test("a stage is recorded once, in the charge's currency only", () => {
   const disputed = charge(approved(), "first", 1000n);
-  const chargeback = { caseId: "C1", stage: "first", reason: "10.4", at: start } as const;
+  const chargeback = {
+    ...({ caseId: "C1", stage: "first", reason: "10.4", at: start, serialNumber } as const),
+  };
   const report = (amount: Money) =>
     advance(
       disputed,
@@ -92,7 +97,7 @@ test("a chargeback owes a callback only where the endpoint wants it, after those
   const told = { ...order, purchase: { ...order.purchase, urls } };
   const chargeback = {
     ...{ caseId: "C1", stage: "first" as const, reason: "10.4", at: start },
-    amount: new Money(5n, usd),
+    ...{ amount: new Money(5n, usd), serialNumber },
   };
 
   const silent = step(told, { kind: "charged_back", chargeback, notify: false });
@@ -100,6 +105,6 @@ test("a chargeback owes a callback only where the endpoint wants it, after those
 
   assert.equal(silent.callback, undefined);
   assert.equal(loud.callback?.sequence, 1001);
-  assert.equal(loud.callback?.serialNumber, order.transaction.serialNumber);
+  assert.equal(loud.callback?.serialNumber, serialNumber);
   assert.equal(loud.order.owed, order.owed);
 });

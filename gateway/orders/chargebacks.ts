@@ -8,17 +8,21 @@ import type { Chargeback, ChargebackStage, Order } from "./order.ts";
 
 /**
  * What a stage does to the money of its case: `takes` charges its amount back, `frees` ends that,
- * and in the others the money stays where it is.
+ * and in the others the money stays where it is. Merchants see a stage as a transaction of `type`.
  */
 // biome-ignore format: a table
-const effects: Readonly<Record<ChargebackStage, "takes" | "frees" | "none">> = {
-  "retrieval":       "none",  // the issuer asks for documents
-  "first":           "takes",
-  "representment":   "none",  // the merchant contests it: the money is back when the case is won
-  "pre-arbitration": "takes",
-  "arbitration":     "takes",
-  "reversed":        "frees", // the dispute is won, or the issuer withdrew it
+const stages: Readonly<Record<ChargebackStage, { readonly effect: "takes" | "frees" | "none"; readonly type: string }>> = {
+  "retrieval":       { effect: "none",  type: "retrieval" },           // the issuer asks for documents
+  "first":           { effect: "takes", type: "chargeback" },
+  "representment":   { effect: "none",  type: "dispute" },             // the merchant contests it: the money is back when the case is won
+  "pre-arbitration": { effect: "takes", type: "chargeback" },
+  "arbitration":     { effect: "takes", type: "chargeback" },
+  "reversed":        { effect: "frees", type: "chargeback-reversal" }, // the dispute is won, or the issuer withdrew it
 };
+
+export function chargebackTypeOf({ stage }: Chargeback): string {
+  return stages[stage].type;
+}
 
 const callbackSequenceFrom = 1_000;
 
@@ -27,7 +31,7 @@ export function chargedBackMinor(order: Pick<Order, "chargebacks">): bigint {
   const cases = new Map<string, bigint>();
   for (const { caseId, stage, amount } of byDate(order)) {
     const before = cases.get(caseId) ?? 0n;
-    const effect = effects[stage];
+    const { effect } = stages[stage];
     if (effect === "takes") cases.set(caseId, amount.minor);
     if (effect === "frees") cases.set(caseId, before > amount.minor ? before - amount.minor : 0n);
   }
@@ -39,12 +43,12 @@ function byDate({ chargebacks = [] }: Pick<Order, "chargebacks">): readonly Char
   return chargebacks.length < 2 ? chargebacks : chargebacks.toSorted((a, b) => a.at - b.at);
 }
 
-/** How the merchant is told; nothing for an order without disputes. */
+/** The latest stage with the amount that is charged back at present, over all cases. */
 export function chargebackStateOf(order: Order) {
   const latest = byDate(order).at(-1);
   if (latest === undefined) return undefined;
   const amount = new Money(chargedBackMinor(order), order.purchase.amount.currency);
-  return { amount, reason: latest.reason, stage: latest.stage };
+  return { ...latest, amount };
 }
 
 export function withChargeback(order: Order, chargeback: Chargeback): Order | Failure {
@@ -61,7 +65,7 @@ export function withChargeback(order: Order, chargeback: Chargeback): Order | Fa
 /** The same stage of the same case. */
 export function findRecorded(
   { chargebacks = [] }: Order,
-  { caseId, stage }: Chargeback,
+  { caseId, stage }: Pick<Chargeback, "caseId" | "stage">,
 ): Chargeback | undefined {
   return chargebacks.find((each) => each.caseId === caseId && each.stage === stage);
 }

@@ -227,7 +227,7 @@ export type FollowUpTerms = {
   /** Absent: the whole. */
   readonly amount: Money | undefined;
   readonly comment: string | undefined;
-  /** The id of the dialog in which a user of the portal asked for it. */
+  /** The id of the portal's form that asked for it, by which a form sent twice is recognised. */
   readonly once?: string;
 };
 
@@ -253,7 +253,7 @@ export type GateFacts = {
   /** Fields 42 and 32 of the charge; absent in orders of earlier releases. */
   readonly merchantCode?: string;
   readonly acquirerId?: string;
-  /** How often the gate had been given another host by then; absent: never. */
+  /** How often the gate had been given another host when the charge began; absent means never. */
   readonly hostChanges?: number;
   readonly partialReversal: boolean;
   readonly partialCapture: boolean;
@@ -295,6 +295,8 @@ export type Chargeback = {
   readonly reason: string;
   /** As the acquirer dates it. */
   readonly at: Instant;
+  /** Names this stage in its callback and in status requests. */
+  readonly serialNumber: SerialNumber;
 };
 
 export type Answer = {

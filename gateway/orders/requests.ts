@@ -5,6 +5,7 @@ import type { CardData } from "./events.ts";
 import type {
   Authentication,
   CardFacts,
+  Chargeback,
   ChargeKind,
   FollowUpTerms,
   Order,
@@ -71,4 +72,9 @@ export type OrderQuery = {
 };
 
 /** An order, and which of its transactions was asked about: the latest unless one was named. */
-export type FoundOrder = { readonly order: Order; readonly transaction: Transaction };
+export type FoundOrder = {
+  readonly order: Order;
+  readonly transaction: Transaction;
+  /** The stage of a dispute about the transaction, when that was asked about. */
+  readonly dispute?: Chargeback;
+};

@@ -258,7 +258,7 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   repeat_unanswered:     { kind: "repeat_unanswered", cause: "no_answer" },
   repeat_refused:        { kind: "repeat_refused", code: "12" },
 
-  charged_back:          { kind: "charged_back", chargeback: { caseId: "C1", stage: "first", amount, reason: "10.4", at: start }, notify: true },
+  charged_back:          { kind: "charged_back", chargeback: { caseId: "C1", stage: "first", amount, reason: "10.4", at: start, serialNumber: asSerialNumber("d-1") }, notify: true },
   operator_alerted:      { kind: "operator_alerted" },
   asked_again:           { kind: "asked_again", by: "jo", why: "the host is back" },
   settled_as_done:       { kind: "settled_as_done", by: "jo", why: "seen in the bank's report", receiptId: asReceiptId("814661") },

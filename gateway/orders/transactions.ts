@@ -4,6 +4,7 @@
  * totals hold on every path.
  */
 import { Failure, type FailureCode } from "../values/failure.ts";
+import type { SerialNumber } from "../values/ids.ts";
 import { add, isSameMoney, isZero, Money, subtract } from "../values/money.ts";
 import { hours, type Instant, later } from "../values/time.ts";
 import { chargedBackMinor } from "./chargebacks.ts";
@@ -16,6 +17,7 @@ import type {
   Transaction,
 } from "./order.ts";
 import { refundReferenceOf, travelsAsRefund } from "./refunds.ts";
+import type { FoundOrder } from "./requests.ts";
 import { isBeforeSending, isFinal } from "./stages.ts";
 import { traceNumberOf } from "./trace.ts";
 import { beginnings } from "./transitions.ts";
@@ -41,6 +43,16 @@ export function transactionsOf({ earlier, transaction }: Order): readonly Transa
 /** The one that began the order. */
 export function initialOf({ earlier, transaction }: Order): Transaction {
   return earlier[0] ?? transaction;
+}
+
+/** The transaction, or the stage of a dispute about the charge, that the serial number names. */
+export function findNamed(order: Order, serialNumber: SerialNumber): FoundOrder | undefined {
+  const isNamed = (each: { readonly serialNumber: SerialNumber }) =>
+    each.serialNumber === serialNumber;
+  const transaction = transactionsOf(order).find(isNamed);
+  if (transaction !== undefined) return { order, transaction };
+  const dispute = order.chargebacks?.find(isNamed);
+  return dispute && { order, transaction: initialOf(order), dispute };
 }
 
 /** What names the transaction at its acquirer, once a message may have left. */

@@ -14,7 +14,7 @@ import {
 export type ChargebackLine = {
   readonly line: number;
   readonly reference: string;
-  readonly chargeback: Chargeback;
+  readonly chargeback: Omit<Chargeback, "serialNumber">;
 };
 
 const columns = ["case", "reference", "amount", "currency", "reason", "stage", "at"] as const;

@@ -1,13 +1,19 @@
 /**
  * The demonstration merchant's callbacks for a developer's machine without a public address, for
- * `gw callback listen` and `gw certify`. The merchant signs each request with its control key. The
- * gateway's own delivery does not depend on it.
+ * `gw callback listen` and `gw certify`, and a cardholder's bank that charges a payment back. The
+ * merchant signs each request with its control key. The gateway's own delivery does not depend on
+ * it.
  */
+import { randomUUIDv7 } from "node:crypto";
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import { demonstrationLogin } from "../cli/merchant-set.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { findSigner } from "../merchant-api/control.ts";
-import type { MerchantId } from "../values/ids.ts";
+import type { OrderEvent } from "../orders/events.ts";
+import type { Order } from "../orders/order.ts";
+import { initialOf } from "../orders/transactions.ts";
+import { Failure } from "../values/failure.ts";
+import { asOrderId, asSerialNumber, type MerchantId } from "../values/ids.ts";
 import { asInstant, later } from "../values/time.ts";
 import type { StagingParts } from "../wiring/http.ts";
 
@@ -18,8 +24,9 @@ const overlapMs = 30_000;
 const listedMax = 1_000;
 const addressCharactersMax = 2_000;
 
-/** One lists the results since a moment, the other writes the request of one of them. */
-export function callbackFeedRoutes({ clock, callbacks, findMerchant }: Node): readonly HttpRoute[] {
+/** List the results since a moment, write the request of one of them, charge a payment back. */
+export function callbackFeedRoutes(node: Node): readonly HttpRoute[] {
+  const { clock, callbacks, findMerchant, report } = node;
   return [
     {
       method: "POST",
@@ -53,7 +60,34 @@ export function callbackFeedRoutes({ clock, callbacks, findMerchant }: Node): re
         return written === undefined ? unknown : answerJson(written);
       },
     },
+    {
+      method: "POST",
+      path: "/sandbox/chargebacks/:order",
+      async answer(request) {
+        const [id = ""] = request.params;
+        const { login, control } = readFields(request);
+        const merchantId = findOwner({ login, control }, ["chargeback", id]);
+        if (merchantId === undefined) return refused;
+        if (!/^[1-9]\d{0,17}$/.test(id)) return unknown;
+        const key = { merchantId, orderId: asOrderId(id) };
+        const find = () => callbacks.findOrder(key);
+        const reported = await report(find, async (order) => chargeBack(order));
+        const isDone = reported !== undefined && !(reported instanceof Failure);
+        return isDone ? answerJson({}) : unknown;
+      },
+    },
   ];
+
+  /** All of an approved payment, once. */
+  function chargeBack(order: Order): OrderEvent | undefined {
+    const { id, purchase, chargebacks } = order;
+    const isApproved = initialOf(order).stage === "approved";
+    if (!isApproved || chargebacks !== undefined) return undefined;
+    const { amount } = purchase;
+    const stage = { caseId: `SANDBOX-${id}`, stage: "first", reason: "10.4 fraud" } as const;
+    const told = { at: clock.now(), serialNumber: asSerialNumber(randomUUIDv7()) };
+    return { kind: "charged_back", chargeback: { ...stage, amount, ...told }, notify: true };
+  }
 
   /** No other merchant gets its callbacks here, with any signature. */
   function findOwner(

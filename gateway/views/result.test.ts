@@ -2,17 +2,20 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";
-import type { Order, ReturnUrls, Stage } from "../orders/order.ts";
+import type { ChargebackStage, Order, ReturnUrls, Stage } from "../orders/order.ts";
 import { approved, asks, events, inStage, meet } from "../orders/testing.ts";
+import { findNamed } from "../orders/transactions.ts";
 import { browserReturnOf, isOver, printResult } from "./result.ts";
+import { makeStatusReader } from "./status.ts";
 
 const key = "1F4C6A90-0A7D-4D6C-9B0D-0F6E2C6F0A11";
 const sign = (text: string) => hash("sha1", text + key);
+const print = (order: Order) => printResult({ order, transaction: order.transaction }, { sign });
 
 test("an approved sale tells its fields in the documented order, signed", () => {
   const sale = withMerchantData(approved(), "cart 7");
 
-  const fields = printResult(sale, { sign });
+  const fields = print(sale);
 
   assert.deepEqual(fields, [
     ["status", "approved"],
@@ -44,7 +47,7 @@ test("an approved sale without an id of the network has the reference in its pla
   assert.ok(answer !== undefined);
   const transaction = { ...sale.transaction, answer: { ...answer, networkId: undefined } };
 
-  const fields = new Map(printResult({ ...sale, transaction }, { sign }));
+  const fields = new Map(print({ ...sale, transaction }));
 
   assert.equal(fields.get("processor-tx-id"), identifiers?.reference);
 });
@@ -52,12 +55,40 @@ test("an approved sale without an id of the network has the reference in its pla
 test("a decline tells why", () => {
   const declined = ended("declined");
 
-  const fields = new Map(printResult(declined, { sign }));
+  const fields = new Map(print(declined));
 
   assert.equal(fields.get("status"), "declined");
   assert.equal(fields.get("error_code"), "116");
   assert.equal(fields.get("error_message"), "INSUFFICIENT_FUNDS: [51]");
   assert.equal(fields.get("control"), sign("declined42000001invoice-1"));
+});
+
+test("a stage of a dispute is told as a transaction of its own, with the control of the approved sale", () => {
+  const types: readonly (readonly [ChargebackStage, string])[] = [
+    ["retrieval", "retrieval"],
+    ["first", "chargeback"],
+    ["representment", "dispute"],
+    ["pre-arbitration", "chargeback"],
+    ["arbitration", "chargeback"],
+    ["reversed", "chargeback-reversal"],
+  ];
+  const sale = approved();
+  for (const [stage, type] of types) {
+    const chargeback = { ...events.charged_back.chargeback, stage };
+    const disputed = meet(sale, { ...events.charged_back, chargeback });
+    const found = findNamed(disputed, chargeback.serialNumber);
+    assert.ok(found !== undefined);
+
+    const fields = new Map(printResult(found, { sign }));
+
+    assert.equal(fields.get("type"), type);
+    assert.equal(makeStatusReader(found)("order-stage"), `${type}_approved`);
+    assert.equal(fields.get("serial-number"), "d-1");
+    assert.equal(fields.get("case-id"), "C1");
+    assert.equal(fields.get("chargeback-stage"), stage);
+    assert.equal(fields.get("amount"), "10.42");
+    assert.equal(fields.get("control"), new Map(print(sale)).get("control"));
+  }
 });
 
 test("a later return does not change what the browser brings back", () => {
@@ -68,7 +99,7 @@ test("a later return does not change what the browser brings back", () => {
   assert.ok(isOver(returned));
   assert.equal(brought.status, "approved");
   assert.equal(new Map(brought.fields).get("type"), "sale");
-  assert.equal(new Map(printResult(returned, { sign })).get("type"), "reversal");
+  assert.equal(new Map(print(returned)).get("type"), "reversal");
 });
 
 const all = { redirect: "https://a", redirectSuccess: "https://b", redirectFail: "https://c" };

@@ -3,26 +3,22 @@
  * one row per field, in the interface's order. `control` proves that the gateway sent it.
  */
 import { isDeviceNumber } from "../orders/card-reference.ts";
-import type { Order, ReturnUrls, Transaction } from "../orders/order.ts";
+import type { Order, ReturnUrls } from "../orders/order.ts";
+import type { FoundOrder } from "../orders/requests.ts";
 import { initialOf } from "../orders/transactions.ts";
 import type { EndpointId, ReceiptId } from "../values/ids.ts";
-import { makeStatusReader, type Status, statusOf } from "./status.ts";
+import { foundStatusOf, makeStatusReader, type Status, statusOf } from "./status.ts";
 
 /** The checksum of the text followed by the merchant's key: SHA-1, in lower case hex. */
 export type Sign = (text: string) => string;
 
 export type ResultFields = readonly (readonly [name: string, value: string])[];
 
-/** `order.transaction` when no other one is named. */
-type ResultOptions = {
-  readonly sign: Sign;
-  readonly transaction?: Transaction;
-  readonly tellsChargebacks?: boolean;
-};
+type ResultOptions = { readonly sign: Sign; readonly tellsChargebacks?: boolean };
 
 /** Fields of the status response, and their names there. */
 // biome-ignore format: a table
-const rows: readonly (readonly [name: string, inStatus: string])[] = [
+export const resultRows: readonly (readonly [name: string, inStatus: string])[] = [
   ["type",                  "transaction-type"],
   ["amount",                "amount"],
   ["charged-amount",        "charged-amount"],
@@ -44,27 +40,29 @@ const rows: readonly (readonly [name: string, inStatus: string])[] = [
   ["chargeback-amount",     "chargeback-amount"],
   ["chargeback-reason",     "chargeback-reason"],
   ["chargeback-stage",      "chargeback-stage"],
+  ["case-id",               "case-id"],
 ];
 
 /** Every name that a result may have, whether or not it has a value for it. */
 export const resultNames: ReadonlySet<string> = new Set([
   ...["status", "orderid", "client_orderid", "merchant_order"],
-  ...rows.map(([name]) => name),
+  ...resultRows.map(([name]) => name),
   ...["serial-number", "merchantdata", "control"],
 ]);
 
-export function printResult(order: Order, options: ResultOptions): ResultFields {
-  const { sign, transaction = order.transaction, tellsChargebacks = false } = options;
-  const read = makeStatusReader({ order, transaction }, { tellsChargebacks });
-  const status = statusOf(transaction.stage);
+export function printResult(found: FoundOrder, options: ResultOptions): ResultFields {
+  const { order, transaction, dispute } = found;
+  const { sign, tellsChargebacks = false } = options;
+  const read = makeStatusReader(found, { tellsChargebacks });
+  const status = foundStatusOf(found);
   const all: readonly (readonly [name: string, value: string | undefined])[] = [
     ["status", status],
     ["orderid", order.id],
     ["client_orderid", order.clientOrderId],
     ["merchant_order", order.clientOrderId],
-    ...rows.map(([name, inStatus]) => [name, read(inStatus)] as const),
-    ["serial-number", transaction.serialNumber],
-    ["merchantdata", order.purchase.merchantData],
+    ...resultRows.map(([name, inStatus]) => [name, read(inStatus)] as const),
+    ["serial-number", (dispute ?? transaction).serialNumber],
+    ["merchantdata", read("merchantdata")],
     ["control", sign(status + order.id + order.clientOrderId)],
   ];
   return all.flatMap(([name, value]) => (value ? [[name, value] as const] : []));
@@ -91,7 +89,7 @@ export function browserReturnOf(
     ...{ status, kind, merchantName, clientOrderId },
     /** Nothing: the merchant gave no URL for this result. */
     url: urlFor(status, purchase.urls),
-    fields: printResult(order, { sign, transaction }),
+    fields: printResult({ order, transaction }, { sign }),
     /** The charged amount, or the requested one when nothing was charged; with its currency. */
     amount: `${read("charged-amount") ?? read("amount")} ${read("currency")}`,
     cardMask: showsCard ? `${card.bin}****${card.lastFour}` : "",

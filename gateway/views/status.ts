@@ -4,7 +4,7 @@
  * several of them may have the same status and name on the wire.
  */
 import { isDeviceNumber } from "../orders/card-reference.ts";
-import { chargebackStateOf } from "../orders/chargebacks.ts";
+import { chargebackStateOf, chargebackTypeOf } from "../orders/chargebacks.ts";
 import type { Order, Stage, Transaction, TransactionKind } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import { initialOf, sentIdentifiersOf, type Totals, totalsOf } from "../orders/transactions.ts";
@@ -57,6 +57,11 @@ export function statusOf(stage: Stage): Status {
   return wireStages[stage].status;
 }
 
+/** A stage of a dispute is over when the acquirer reports it. */
+export function foundStatusOf({ transaction, dispute }: FoundOrder): Status {
+  return dispute === undefined ? statusOf(transaction.stage) : "approved";
+}
+
 export function wireStageOf(kind: TransactionKind, stage: Stage): string {
   return `${wireKinds[kind].prefix}_${wireStages[stage].suffix}`;
 }
@@ -83,15 +88,15 @@ type Print = (facts: StatusFacts) => string | undefined;
 
 // biome-ignore format: a table
 const rows: readonly (readonly [name: string, print: Print])[] = [
-  ["status",                   ({ transaction }) => statusOf(transaction.stage)],
-  ["order-stage",              ({ transaction }) => wireStageOf(transaction.kind, transaction.stage)],
+  ["status",                   (facts) => foundStatusOf(facts)],
+  ["order-stage",              ({ transaction, dispute }) => dispute ? `${chargebackTypeOf(dispute)}_approved` : wireStageOf(transaction.kind, transaction.stage)],
   ["amount",                   ({ order }) => formatAmount(order.purchase.amount)],
   ["initial-amount",           ({ order }) => formatAmount(order.purchase.amount)],
   ["charged-amount",           ({ order, totals }) => formatPartial(order.purchase.amount, totals)],
   ["total-reversal-amount",    ({ transaction, totals }) => totalRefund(transaction, totals)],
   ["currency",                 ({ order }) => order.purchase.amount.currency.code],
   ["by-request-sn",            ({ bySerialNumber }) => bySerialNumber],
-  ["transaction-type",         ({ transaction }) => wireTypeOf(transaction.kind)],
+  ["transaction-type",         ({ transaction, dispute }) => dispute ? chargebackTypeOf(dispute) : wireTypeOf(transaction.kind)],
 
   ["processor-tx-id",          transactionIdOf],
   ["processor-rrn",            ({ transaction }) => sentIdentifiersOf(transaction)?.reference],
@@ -141,6 +146,7 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["chargeback-amount",        (facts) => formatOptional(chargebackIn(facts)?.amount)],
   ["chargeback-reason",        (facts) => chargebackIn(facts)?.reason],
   ["chargeback-stage",         (facts) => chargebackIn(facts)?.stage],
+  ["case-id",                  (facts) => chargebackIn(facts)?.caseId],
   ["seller-commission",        ({ initial, totals }) => commission(initial.identifiers?.gate.fees?.seller, totals)],
   ["acquirer-commission",      ({ initial, totals }) => commission(initial.identifiers?.gate.fees?.acquirer, totals)],
   ["motivational-message",     ({ transaction }) => failureOf(transaction) && transaction.answer?.explanation],
@@ -193,8 +199,8 @@ function totalRefund({ kind }: Transaction, totals: Totals): string | undefined 
   return kind === "refund" ? formatAmount(totals.returned) : undefined;
 }
 
-function chargebackIn({ order, tellsChargebacks }: StatusFacts) {
-  return tellsChargebacks === true ? chargebackStateOf(order) : undefined;
+function chargebackIn({ order, dispute, tellsChargebacks }: StatusFacts) {
+  return dispute ?? (tellsChargebacks === true ? chargebackStateOf(order) : undefined);
 }
 
 function commission(fee: Fee | undefined, { charged }: Totals): string | undefined {

@@ -51,7 +51,7 @@ export function makeCallbacks(dependencies: Dependencies) {
   });
   const claimDue = dependencies.hold.unless(() => clock.certain().then(delivery.claimDue), 0);
   const journals = cells.stores(({ node: { query } }) => query);
-  return { ...delivery, claimDue, rules: makeAddressRules(addresses), find, write };
+  return { ...delivery, claimDue, rules: makeAddressRules(addresses), find, findOrder, write };
 
   /** The latest first. */
   function find(filter: OwnFilter, most: number) {

@@ -43,6 +43,7 @@ import { newCardRefId } from "../vault/seal.ts";
 import { browserReturnOf } from "../views/result.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
+import { makeReportToOrder, type ReportToOrder } from "./operator-events.ts";
 import type { OrderIndexJob } from "./order-index.ts";
 import { paymentPageRoutes } from "./payment-pages.ts";
 import { portalRoutes } from "./portal.ts";
@@ -97,8 +98,9 @@ export type StagingParts = {
   routes?(node: {
     readonly findState: () => Promise<NodeState>;
     readonly clock: Clock;
-    readonly callbacks: Pick<Callbacks, "find" | "write">;
+    readonly callbacks: Pick<Callbacks, "find" | "findOrder" | "write">;
     readonly findMerchant: (login: string) => Merchant | undefined;
+    readonly report: ReportToOrder;
   }): readonly HttpRoute[];
 };
 
@@ -170,6 +172,7 @@ export function makeHttpServers(dependencies: Dependencies) {
         clock,
         callbacks: dependencies.callbacks,
         findMerchant,
+        report: makeReportToOrder(dependencies),
       }) ?? []),
     ],
   });

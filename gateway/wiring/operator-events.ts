@@ -89,6 +89,16 @@ export async function decideDoubt(
   return decided;
 }
 
+export type ReportToOrder = ReturnType<typeof makeReportToOrder>;
+
+export function makeReportToOrder(place: Place) {
+  const report = makeReport(place);
+  return (
+    find: () => Promise<Order | undefined>,
+    eventFor: (order: Order) => Promise<OrderEvent | undefined>,
+  ) => reportAtLast(report, find, eventFor);
+}
+
 const triesMax = 20;
 
 /** Reports an event that is right for the order in any state, as that state is at the moment. */

@@ -8,6 +8,7 @@ import { type Operation, versionsOf } from "../../gateway/merchant-api/operation
 import { synchronousVariantOf } from "../../gateway/merchant-api/reply.ts";
 import { failures } from "../../gateway/values/failure.ts";
 import { findCurrency } from "../../gateway/values/iso-codes.ts";
+import { resultRows } from "../../gateway/views/result.ts";
 import type { Status } from "../../gateway/views/status.ts";
 import type { Example } from "./examples.ts";
 import { always, statusFields } from "./status-page.ts";
@@ -36,6 +37,7 @@ export function renderClient(examples: readonly Example[]): string {
     renderCurrencies(),
     renderWordNames(examples),
     renderErrorCodes(),
+    renderResultFields(),
   ].join("\n");
 }
 
@@ -254,6 +256,16 @@ function renderReply({ name, type, mandatory, optional }: ReplyShape): string {
     `  if (fields["type"] !== ${quote(type)}) return false;`,
     "  return mandatory.every((name) => fields[name] !== undefined);",
     "}",
+  );
+}
+
+function renderResultFields(): string {
+  const rows = [...resultRows, ["merchantdata", "merchantdata"]];
+  return block(
+    "/** The fields of a callback that a status response has too, and their names there. */",
+    "export const resultFields: readonly (readonly [string, keyof StatusReply])[] = [",
+    ...rows.map((names) => `  [${names.map(quote).join(", ")}],`),
+    "];",
   );
 }
 

@@ -1,6 +1,7 @@
 /** Chargebacks: recorded once, kept from being returned too, and told to those who want it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { makeReceiver } from "@tollgate/client";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
 import { fetchSettlement, reconcile, writeLines } from "../../support/bank/settlement.ts";
 import { endOfFile } from "../../support/end-of-file.ts";
@@ -84,12 +85,28 @@ test("status and callbacks tell it only where the endpoint wants that", async (t
 
   assert.equal(before, undefined);
   assert.equal(heard.fields["orderid"], told.sale["gw-order-id"]);
+  const { type, amount, "case-id": caseId, "serial-number": serialNumber = "" } = heard.fields;
+  assert.deepEqual([type, amount, caseId], ["chargeback", "10.00", "T1"]);
   assert.deepEqual(
     [heard.fields["status"], heard.fields["chargeback-amount"], heard.fields["chargeback-reason"]],
     ["approved", "1.00", "4837"],
   );
   assert.equal(status["chargeback-amount"], "1.00");
   assert.equal(status["order-stage"], "sale_approved");
+  const named = await merchant.describe({ ...told.sale, "serial-number": serialNumber });
+  assert.deepEqual(
+    [named["transaction-type"], named["order-stage"], named["case-id"]],
+    ["chargeback", "chargeback_approved", "T1"],
+  );
+  // The client's receiver hears a payment and a chargeback, and no repeat.
+  const kept: unknown[] = [];
+  const { controlKey } = world.set;
+  const client = makeReceiver({ controlKey, confirm: merchant.endpoint("plain") });
+  for (const { path, ...request } of [...receiver.heard.slice(1), heard]) {
+    const keep = ({ type: kind }: { readonly type: string }) => void kept.push(kind);
+    assert.equal((await client.receive({ ...request, url: path }, keep)).status, 200);
+  }
+  assert.deepEqual(kept, ["sale", "chargeback"]);
 });
 
 test("unknown orders are reported, and a faulty file records nothing", async () => {
