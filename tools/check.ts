@@ -77,7 +77,7 @@ async function main(wanted: readonly string[]): Promise<number> {
   if (wanted.length === 0 || wanted.includes(citus.name)) await runOnCitus(tally);
   await stopDatabase();
   const took = times.end();
-  writeTimes(timesFile, took);
+  if (wanted.length === 0 || wanted.includes(long)) writeTimes(timesFile, took);
   say(`\n${describeTimes(took)}`);
   for (const file of tally.faulty) say(`\n✖ ${file}`);
   if (withoutBrowser !== undefined) say(`\nThe browser tests were skipped: ${withoutBrowser}.`);
@@ -104,8 +104,11 @@ function prepareBrowser(): string | undefined {
   if (choice.kind === "none") return advice;
   say(`No browser is installed: installing ${browserPackage} for the browser tests …`);
   const problem = installBrowser();
-  if (problem !== undefined) return `${advice}; apt-get failed:\n${problem}`;
-  return prepareBrowser();
+  if (problem !== undefined) return `${advice}; apt-get failed: ${problem}`;
+  const installed = chooseBrowser(thisMachine());
+  if (installed.kind !== "program") return advice;
+  process.env[browserSetting] = installed.path;
+  return undefined;
 }
 
 /** After all others: the files of this process use the cluster from here on. */
@@ -200,13 +203,13 @@ async function runStep({ name, program, parameters }: Step): Promise<0 | 1> {
 function complainOfStrays(): number {
   const known = new Set([...groups, citus].flatMap(filesOf));
   const strays = findTests(".").filter((file) => !known.has(file));
-  for (const file of strays) say(`✖ ${file} belongs to no group of tools/check.ts`);
+  for (const file of strays) say(`✖ ${file} belongs to no group of tools/test-groups.ts`);
   return strays.length;
 }
 
 type Job = Pick<Group, "name" | "lane" | "minutes"> & { readonly files: readonly string[] };
 
-function jobsOf(group: Group, isWanted: (file: string) => boolean = () => true): readonly Job[] {
+function jobsOf(group: Group, isWanted: (file: string) => boolean): readonly Job[] {
   const wanted = filesOf(group).filter(isWanted);
   const processes = group.lane === "works" ? shareProcesses(wanted) : wanted.map((file) => [file]);
   const isLongRun = process.env["TOLLGATE_LONG"] !== undefined;

@@ -76,7 +76,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Returns what the package manager printed if it fails. */
+/** Returns the last line that the package manager printed if it fails. */
 export function installBrowser(): string | undefined {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   for (const words of [
@@ -84,7 +84,7 @@ export function installBrowser(): string | undefined {
     ["install", "--yes", "--no-install-recommends", browserPackage],
   ]) {
     const { status, error, stderr } = spawnSync("apt-get", ["--quiet=2", ...words], { env });
-    if (status !== 0) return error?.message ?? String(stderr).trim();
+    if (status !== 0) return error?.message ?? String(stderr).trim().split("\n").at(-1);
   }
   return undefined;
 }

@@ -41,6 +41,9 @@ const graceMs = 10_000;
 /** More than the programs and worlds of ten files get to stop by themselves on a busy machine. */
 const endsWithinMs = 300_000;
 
+/** The runner's own counts; every other diagnostic is a figure or a seed that a test prints. */
+const isSummary = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
+
 export async function runFiles(course: Course): Promise<void> {
   const watch = new AbortController();
   const signal = AbortSignal.any([watch.signal, course.signal]);
@@ -58,6 +61,9 @@ export async function runFiles(course: Course): Promise<void> {
   const remember = ({ message }: EventData.TestStdout) => {
     printed += message;
   };
+  events.on("test:diagnostic", ({ message }) => {
+    if (!isSummary.test(message)) course.say(`ℹ ${message}`);
+  });
   events.on("test:stdout", remember).on("test:stderr", remember);
   events.on("test:pass", account.pass).on("test:fail", account.fail);
   await once(events, "end");

@@ -10,7 +10,7 @@ export type Group = {
   readonly name: string;
   /** Folders or single files. */
   readonly places: readonly string[];
-  /** Crash tests wait a lot; the load and the budget have the cores to themselves. */
+  /** Crash tests mostly wait, so they run beside others; load and budget run alone. */
   readonly lane: Lane;
   /** How long one file may take before it counts as hung, also on a busy machine. */
   readonly minutes: number;
@@ -46,7 +46,7 @@ export const citus: Group = {
 };
 
 export function filesOf({ places }: Group): readonly string[] {
-  return places.flatMap((place) => (place.endsWith(".ts") ? [place] : findTests(place)));
+  return places.flatMap(findTests);
 }
 
 export function findTests(folder: string): string[] {

@@ -1,4 +1,4 @@
-/** What a run says of the cost of its files. */
+/** The report of a run about the time that each test file took. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -32,20 +32,21 @@ test("ten files are named, and the whole run in minutes", () => {
   assert.match(text, /took 1\.5 min and 2\.5 min of processor time/);
 });
 
-test("a process records its own work and that of the programs it starts", (t) => {
+test("a process records the work of the programs that it starts", (t) => {
   const place = join(makeFolder(t), "costs");
   const work = "for (const end = Date.now() + 300; Date.now() < end; );";
   const child = `require("node:child_process").spawnSync(process.execPath, ["-e", "${work}"]);`;
   const recorder = join(import.meta.dirname, "record-cost.ts");
 
-  spawnSync(process.execPath, ["--import", recorder, "-e", `${child} ${work}`], {
+  spawnSync(process.execPath, ["--import", recorder, "-e", child], {
     env: { ...process.env, TOLLGATE_COSTS: place },
   });
 
   const { wallMs, cpuMs } = JSON.parse(readFileSync(place, "utf8"));
-  assert.ok(wallMs >= 600, `${wallMs} ms`);
-  // Half of the time at least, because a busy machine lets a process wait.
-  assert.ok(cpuMs >= 50, `${cpuMs} ms of processor time`);
+  assert.ok(wallMs >= 300, `${wallMs} ms`);
+  // Less than the time that passed, because a busy machine lets a process wait. A process that
+  // only starts takes less.
+  assert.ok(cpuMs >= 150, `${cpuMs} ms of processor time`);
 });
 
 function makeFolder(t: TestContext): string {

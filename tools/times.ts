@@ -10,7 +10,10 @@ import { type Cost, readCpuMs } from "./record-cost.ts";
 type FileTimes = { readonly file: string; readonly wallS: number; readonly cpuS: number };
 export type Times = {
   readonly wallS: number;
-  /** Of all processes of the run; files leave out the database server, which they share. */
+  /**
+   * Of the run's processes, as far as their parents waited for them: a browser's own children are
+   * missing when it has ended. Files leave out the database server, which they share.
+   */
   readonly cpuS: number;
   readonly files: readonly FileTimes[];
 };
@@ -21,6 +24,8 @@ const named = 10;
 export function startTimes(root: string): { end(): Times } {
   const place = join(tmpdir(), `tollgate-costs-${process.pid}.jsonl`);
   const startedAt = performance.now();
+  // A killed run may have left a file, and its number may come again.
+  rmSync(place, { force: true });
   process.env["TOLLGATE_COSTS"] = place;
   return {
     end() {

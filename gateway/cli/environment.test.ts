@@ -1,10 +1,13 @@
-/** What production needs for results of challenges to arrive, from directory servers only. */
+/** What production refuses to start with: results that anyone may post, the sandbox's roots. */
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { readConfig } from "../config/config.ts";
 import type { DirectoryServer, DirectorySettings } from "../threeds/directory-client.ts";
 import { Problem } from "../values/problem.ts";
-import { findResultTroubles } from "./environment.ts";
+import { findResultTroubles, findSandboxRoots } from "./environment.ts";
 
 const places = {
   GW_RESULTS_URL: "https://results.example",
@@ -55,4 +58,28 @@ function serverWith(settings: Partial<DirectorySettings>): DirectoryServer {
       ...settings,
     },
   };
+}
+
+const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`;
+
+// biome-ignore format: a table
+const roots: readonly (readonly [what: string, text: string, isMarked: boolean, told: RegExp | undefined])[] = [
+  ["keys of the wallet",            '{"keys":[]}',                 false, undefined],
+  ["keys of the sandbox",           '{"keys":[],"sandbox": true}', false, /^GW_ROOTS trusts the sandbox/],
+  ["a file in the sandbox's folder", '{"keys":[]}',                true,  /^GW_ROOTS trusts the sandbox/],
+  ["a block that is no certificate", pem("AAAA"),                  false, /^GW_ROOTS has a PEM block/],
+];
+
+for (const [what, text, isMarked, told] of roots) {
+  test(`the roots of a wallet are ${what}`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "tollgate-roots-"));
+    t.after(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, "roots"), text);
+    if (isMarked) await writeFile(join(folder, "SANDBOX"), "");
+
+    const [sentence] = await findSandboxRoots("GW_ROOTS", join(folder, "roots"));
+
+    if (told === undefined) assert.equal(sentence, undefined);
+    else assert.match(sentence ?? "", told);
+  });
 }

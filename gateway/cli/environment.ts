@@ -12,7 +12,7 @@ import { type Installation, readConfiguration } from "./installation.ts";
 import { stagingKeyFile } from "./master-key.ts";
 import { demonstrationLogin } from "./merchant-set.ts";
 
-/** The only way to the code of staging. `operation/production.test.ts` proves it. */
+/** The only import of the folder `staging`; `operation/production.test.ts` checks that. */
 export async function loadStaging({ environment }: Config) {
   return environment === "staging" ? import("../staging/staging.ts") : undefined;
 }
@@ -83,7 +83,7 @@ export function findResultTroubles(
 }
 
 /** With the sandbox's roots, anyone with a sandbox bank could sign payment data. */
-async function findSandboxRoots(name: string, place: string): Promise<readonly string[]> {
+export async function findSandboxRoots(name: string, place: string): Promise<readonly string[]> {
   const isFile = place !== "" && !place.startsWith("https://");
   const text = isFile ? await readFile(place, "utf8").catch(() => "") : "";
   const blocks = text.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? [];

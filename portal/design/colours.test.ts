@@ -14,7 +14,6 @@ const [light = {}, dark = {}] = [...css.matchAll(/^:root\[data-mantine[^{]*\{([^
     ),
 );
 
-/** The contrast ratio of WCAG 2. */
 function luminance(colour: string): number {
   const hex = colour.length === 4 ? colour.replaceAll(/[0-9a-f]/g, "$&$&") : colour;
   const [red = 0, green = 0, blue = 0] = [1, 3, 5]
@@ -23,6 +22,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
+/** The contrast ratio of WCAG 2. */
 function contrast(one: string, other: string): number {
   const [dim = 0, bright = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (bright + 0.05) / (dim + 0.05);
@@ -41,7 +41,8 @@ for (const [name, theme] of [
 ] as const) {
   test(`every text of the ${name} theme has the contrast that WCAG AA asks for`, () => {
     const faint = pairs.flatMap(([text = "", ground = ""]) => {
-      const ratio = contrast(theme[text] ?? "#000", theme[ground] ?? "#000");
+      const [ink = assert.fail(text), paper = assert.fail(ground)] = [theme[text], theme[ground]];
+      const ratio = contrast(ink, paper);
       return ratio >= 4.5 ? [] : [`${text} on ${ground}: ${ratio.toFixed(2)}`];
     });
 

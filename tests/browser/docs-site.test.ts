@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { before, describe } from "node:test";
+import { before, describe, test as testAnywhere } from "node:test";
 import { assertFitsWidth, assertNoViolations } from "../support/browser/accessibility.ts";
 import { openWindow, takePicture, test } from "../support/browser/browser.ts";
 import { type DocsSite, linksOf, startDocsSite } from "../support/browser/docs-site.ts";
@@ -17,7 +17,7 @@ describe("the documentation", () => {
     site = await startDocsSite();
   });
 
-  test("a newcomer's first command is approved", async (t) => {
+  testAnywhere("a newcomer's first command is approved", async (t) => {
     const printed = await site.pasteFirst("quick-start");
 
     assert.match(printed, /&status=approved&order-stage=sale_approved&/);
@@ -27,7 +27,7 @@ describe("the documentation", () => {
     assert.ok(seconds < 600, `${seconds} s`);
   });
 
-  test("every link and every anchor leads somewhere, also in Markdown", async () => {
+  testAnywhere("every link and every anchor leads somewhere, also in Markdown", async () => {
     const pages = await site.readAll();
 
     assert.ok(pages.size > 50, `${pages.size} pages`);

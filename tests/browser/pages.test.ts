@@ -16,7 +16,7 @@ import {
   openWindow,
   type Size,
   sizes,
-  sizesInTurn,
+  sizesFor,
   takePicture,
   test,
 } from "../support/browser/browser.ts";
@@ -86,7 +86,7 @@ describe("the cardholder's pages", () => {
     ...["unavailable", "receipt-returned", "refused", "bank-silent", "waiting"],
   ]);
   for (const [name, options, show] of rowsOf(cardholderPages, ([name]) => kinds.has(name))) {
-    for (const size of sizesInTurn()) {
+    for (const size of sizesFor(name)) {
       test(`${name} can be read by everyone, ${size}`, async (t) => {
         const { page, troubles } = await openWindow(t, size, options);
 
@@ -128,7 +128,7 @@ describe("the cardholder's pages", () => {
   });
 });
 
-// The colour is as light as it may be: it is read on both grounds all the same.
+// The lightest colour that can be read on the light and on the dark background.
 const operator = { GW_PAGE_NAME: "Harbour Payments", GW_PAGE_ACCENT: "#6f6f6f" };
 
 test("the operator's colour and another language change nothing of that", async (t) => {

@@ -14,7 +14,7 @@ import {
   openProfile,
   openWindow,
   type Size,
-  sizesInTurn,
+  sizesFor,
   takePicture,
   test,
 } from "../support/browser/browser.ts";
@@ -155,7 +155,7 @@ describe("the payment page can be read by everyone", () => {
   for (const [name, options, fields, show] of rowsOf(states, isShort)) {
     test(`${name} fits its window and can be read by everyone`, async (t) => {
       const checkout = prepared();
-      for (const size of sizesInTurn()) {
+      for (const size of sizesFor(name)) {
         const { page } = await openPage(t, checkout, size, options, { fields });
         await show(page);
         await assertFitsWidth(page);
@@ -275,7 +275,7 @@ test("a shop's name, logo and colour are shown, and can be read", async (t) => {
   const shop = { shopName: "Harbour Coffee Roasters", shopColour: "#ffd400", shopLogo };
   await checkout.world.changeEndpoint("secure", shop);
 
-  for (const size of sizesInTurn()) {
+  for (const size of sizesFor("shop")) {
     const { page: shown } = await openPage(t, checkout, size);
     await shown.getByText("Harbour Coffee Roasters", { exact: true }).waitFor();
     await takePicture(shown, `pay-shop-${size}`);

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import type { Page, Route } from "playwright-core";
 import { assertFitsWidth } from "../support/browser/accessibility.ts";
-import { openWindow, sizesInTurn, takePicture, test } from "../support/browser/browser.ts";
+import { openWindow, sizesFor, takePicture, test } from "../support/browser/browser.ts";
 import {
   assertReturned,
   charged,
@@ -100,7 +100,7 @@ async function boxOf(page: Page, selector: string) {
   return box ?? assert.fail(`${selector} is not shown`);
 }
 
-for (const size of sizesInTurn()) {
+for (const size of sizesFor("right to left")) {
   test(`a language from right to left mirrors the page, and no digits, ${size}`, async (t) => {
     const checkout = prepared();
     const { link } = await beginPage(checkout, { fields: absent });

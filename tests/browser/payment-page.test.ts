@@ -11,7 +11,7 @@ import {
   bankIn,
   openWindow,
   press,
-  sizesInTurn,
+  sizesFor,
   takePicture,
   test,
   testInLongRun,
@@ -84,7 +84,7 @@ describe("a payment on the payment page", () => {
     });
   }
 
-  for (const size of sizesInTurn()) {
+  for (const size of sizesFor("method and challenge")) {
     test(`goes through method and challenge in the same window, ${size}`, async (t) => {
       const checkout = prepared();
       const { page, payment, context } = await openPage(t, checkout, size);

@@ -1,6 +1,7 @@
 /** The portal in a real browser: signing in, home, the orders, one order and its doubt. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { test as testAnywhere } from "node:test";
 import { openWindow, takePicture, test } from "../support/browser/browser.ts";
 import { fillIn, glance, lookAtBoth, makeDesk } from "../support/browser/portal-window.ts";
 import { endOfFile } from "../support/end-of-file.ts";
@@ -168,7 +169,7 @@ test("a session that has ended shows nothing more of the orders", async () => {
   assert.equal(await page.locator("tbody").count(), 0);
 });
 
-test("a browser without scripts is told so", async () => {
+testAnywhere("a browser without scripts is told so", async () => {
   const page = await (await fetch(address)).text();
 
   assert.match(page, /<noscript>\s*<p>[^<]*needs JavaScript/);

@@ -15,7 +15,7 @@ import {
   openWindow,
   press,
   type Size,
-  sizesInTurn,
+  sizesFor,
   takePicture,
   test,
 } from "../support/browser/browser.ts";
@@ -145,7 +145,7 @@ for (const [name, size, pay, title, booked] of ways) {
 }
 
 test("the checkout can be read and used at a desk and on a phone", async (t) => {
-  for (const size of sizesInTurn()) {
+  for (const size of sizesFor("checkout")) {
     const { page, troubles } = await openShop(t, size);
     await page.getByText("Deliver to 1 Main Street").click();
 

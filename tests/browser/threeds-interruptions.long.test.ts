@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
-import { bankIn, openWindow, press, sizesInTurn, test } from "../support/browser/browser.ts";
+import { bankIn, openWindow, press, sizesFor, test } from "../support/browser/browser.ts";
 import {
   assertReturned,
   charged,
@@ -37,7 +37,7 @@ describe("a payment that is interrupted", () => {
     assert.deepEqual(payment.charges(), charged);
   });
 
-  for (const size of sizesInTurn()) {
+  for (const size of sizesFor("reload")) {
     test(`a reload at the bank's question asks it again, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.challenge);

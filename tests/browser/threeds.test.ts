@@ -12,7 +12,7 @@ import {
   type Pressed,
   press,
   sizes,
-  sizesInTurn,
+  sizesFor,
   test,
 } from "../support/browser/browser.ts";
 import {
@@ -34,7 +34,7 @@ const bothSizes = ["desk", "phone"] as const;
 const prepared = prepareCheckout();
 
 describe("a payment through redirect-to", () => {
-  for (const size of sizesInTurn()) {
+  for (const size of sizesFor("redirect")) {
     test(`is told of as it is and comes back to the shop by itself, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.frictionless, { merchant_data: "basket 7" });
@@ -119,10 +119,10 @@ describe("a payment through redirect-to", () => {
     ["1.0.2 that says no",     "4000003000000022", "declined"],
   ] as const;
 
-  // Browsers carry the messages of all versions 2 alike; `scenarios/threeds` has their differences.
+  // A browser does the same in all versions 2; `scenarios/threeds` tests their differences.
   const isOther = ([version]: (typeof versions)[number]) => /^(2\.1\.0|1\.0\.2)$/.test(version);
   for (const [version, card, status] of rowsOf(versions, isOther)) {
-    for (const size of sizesInTurn()) {
+    for (const size of sizesFor(version)) {
       test(`3-D Secure ${version} asks for the code, ${size}`, async (t) => {
         const checkout = prepared();
         const payment = await checkout.begin(card);
@@ -151,7 +151,7 @@ type Ending = readonly [
 describe("a payment without scripts", () => {
   const silent = { javaScriptEnabled: false };
 
-  for (const size of sizesInTurn()) {
+  for (const size of sizesFor("without scripts")) {
     test(`goes on by buttons where nothing is asked, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.frictionless);

@@ -9,9 +9,14 @@ export function series(short: number, inFull: number): number {
   return isLongRun ? inFull : short;
 }
 
-/** All rows in the long run; in the short one those that `isShort` chooses. */
+/** Returns all rows in the long run, and those that `isShort` chooses in the short one. */
 export function rowsOf<Row>(rows: readonly Row[], isShort: (row: Row) => boolean): readonly Row[] {
   return isLongRun ? rows : rows.filter(isShort);
+}
+
+/** A number below `bound` that is always the same for a text: it spreads tests over variants. */
+export function numberOf(text: string, bound: number): number {
+  return [...text].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % bound;
 }
 
 /** Printed by the tests that use it: the same seed repeats them. */

@@ -205,6 +205,8 @@ test("a gate gets no other host while an order needs it, and the new one is not 
   const harmless = await runGw(world, "gate", "set", name, "--fee", "1%");
   const unexplained = await runGw(world, ...change, "--force");
   const forced = await runGw(world, ...change, "--force", "--why", "the acquirer has moved us");
+  // A gateway that runs on has the change a moment later.
+  await world.restart();
   await world.bank.setSwitches({ reversalCode: "25" });
   const before = received(world, "0421");
   for (let count = 0; count < 6; count += 1) await world.pass(300_000);

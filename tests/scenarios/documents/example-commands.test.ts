@@ -3,18 +3,43 @@
  * is, with the addresses and ids of the test in place of those of `npm start`.
  */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { atEnd } from "../../support/clean-up.ts";
 import { endOfFile } from "../../support/end-of-file.ts";
-import { readFences, toScript } from "../../support/operator/document.ts";
+import { readFences, repository, toScript } from "../../support/operator/document.ts";
 import { startShell } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { startWalletWorld, walletFields } from "../../support/wallets.ts";
 
 const world = await startWalletWorld(endOfFile);
+
+test("operating.md: every fence says what it is, so that none is forgotten", async () => {
+  const fences = await readFences("docs/operating.md");
+  const kinds = new Set(fences.map(({ language, mark }) => `${language} ${mark}`.trim()));
+  const known = ["sh", "sh background", "sh systemd", "sh container", "sql", "yaml"];
+
+  assert.deepEqual(
+    [...kinds].filter((kind) => !known.includes(kind)),
+    [],
+  );
+});
+
+test("operating.md: what a machine may not be able to run names files that exist", async () => {
+  const fences = await readFences("docs/operating.md");
+  const named = fences
+    .filter(({ mark }) => ["systemd", "container"].includes(mark))
+    .flatMap(({ text }) => [...text.matchAll(/\/opt\/tollgate\/(\S+)/g)])
+    .map(([, file = ""]) => join(repository, file));
+
+  assert.deepEqual(
+    named.filter((file) => !existsSync(file)),
+    [],
+  );
+});
 
 test("README: a hold is captured", async () => {
   const output = await paste("README.md");

@@ -5,7 +5,6 @@
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -27,28 +26,6 @@ import { until } from "../../support/until.ts";
 
 const path = "docs/operating.md";
 const fences = await readFences(path);
-
-test("every fence says what it is, so that none is forgotten", () => {
-  const kinds = new Set(fences.map(({ language, mark }) => `${language} ${mark}`.trim()));
-  const known = ["sh", "sh background", "sh systemd", "sh container", "sql", "yaml"];
-
-  assert.deepEqual(
-    [...kinds].filter((kind) => !known.includes(kind)),
-    [],
-  );
-});
-
-test("what this machine may not be able to run names files of the repository", () => {
-  const named = fences
-    .filter(({ mark }) => ["systemd", "container"].includes(mark))
-    .flatMap(({ text }) => [...text.matchAll(/\/opt\/tollgate\/(\S+)/g)])
-    .map(([, file = ""]) => join(repository, file));
-
-  assert.deepEqual(
-    named.filter((file) => !existsSync(file)),
-    [],
-  );
-});
 
 test("every command of the document runs, and the sale and its return are approved", async () => {
   const folder = await makeFolder();

@@ -56,8 +56,12 @@ test("a gateway in production has nothing of staging, with workers and without",
       assert.equal(answer.status, status, `${method} ${path}: ${await answer.text()}`);
     }
     const origin = `http://127.0.0.1:${port}`;
-    const feed = await fetch(`${origin}/sandbox/callbacks`, { method: "POST" });
-    assert.equal(feed.status, 404);
+    for (const path of ["/sandbox/callbacks", "/sandbox/chargebacks/42000001", "/try"]) {
+      const headers = { "sec-fetch-site": "same-origin" };
+      const answer = await fetch(origin + path, { method: "POST", headers });
+      assert.equal(answer.status, 404, path);
+    }
+    assert.equal((await fetch(`${origin}/`)).status, 404);
     const listener = await run(place.settings, `callback listen --gateway ${origin}`);
     assert.match(listener.output, /has no demonstration merchant: it is not in staging/);
     const described = await (await fetch(`${api}/openapi.json`)).text();

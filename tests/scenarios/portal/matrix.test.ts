@@ -118,8 +118,10 @@ const hostile = [
 
 test("no value of any field makes the gateway fail", async () => {
   const admin = browsers.get("admin") ?? assert.fail();
+  let first = 0;
   for (const [name, { input }] of examples.routes) {
     if (examples.ends(name)) continue;
+    first += 1;
     const good = examples.inputOf(name, values);
     const fields = Object.keys(input.json["properties"] ?? {});
     const all = fields.flatMap((field) =>
@@ -128,8 +130,8 @@ test("no value of any field makes the gateway fail", async () => {
         .filter((value) => value !== half || !name.includes(`:${field}`))
         .map((value) => ({ ...good, [field]: value })),
     );
-    // The short run sends an eighth of them: some to each field, and each to some fields.
-    const tries = isLongRun ? all : all.filter((_, index) => index % 8 === 0);
+    // The short run sends an eighth of them, and begins with another value at each route.
+    const tries = isLongRun ? all : all.filter((_, index) => (index + first) % 8 === 0);
     for (let from = 0; from < tries.length; from += 8) {
       const batch = tries.slice(from, from + 8);
       const replies = await Promise.all(batch.map((each) => admin.send(name, each)));

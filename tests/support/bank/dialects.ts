@@ -1,6 +1,6 @@
-/** The bank's dialects: every promise to merchants is tested on each of them. */
+/** The bank's dialects: the long run tests every promise to merchants on each of them. */
 import { type TestContext, test } from "node:test";
-import { isLongRun } from "../series.ts";
+import { isLongRun, numberOf } from "../series.ts";
 
 export type Dialect = {
   readonly name: string;
@@ -42,15 +42,12 @@ const actionCodes: Readonly<Record<string, string>> = {
 
 type Body = (t: TestContext, dialect: Dialect) => Promise<void>;
 
-let count = 0;
-
 /**
- * In the short run each title is tested on one dialect, and the titles of a process take the
- * dialects in turn. The long run tests each title on all of them.
+ * In the short run a test's title chooses the dialect on which it runs, so that a test always runs
+ * on the same one. The long run tests each title on all of them.
  */
 export function testOnEachDialect(title: string, body: Body): void {
-  const turn = count % dialects.length;
-  count += 1;
+  const turn = numberOf(title, dialects.length);
   testOn(isLongRun ? dialects : dialects.slice(turn, turn + 1), title, body);
 }
 

@@ -16,7 +16,7 @@ import {
 import { chooseBrowser, thisMachine } from "../../../tools/find-browser.ts";
 import { atEnd, type Test } from "../clean-up.ts";
 import { endOfFile } from "../end-of-file.ts";
-import { isLongRun } from "../series.ts";
+import { isLongRun, numberOf } from "../series.ts";
 
 const picturesSetting = "TOLLGATE_PICTURES";
 
@@ -25,7 +25,7 @@ const isMissing = choice.kind === "none" || choice.kind === "installable";
 
 export const test = isMissing ? testAnywhere.skip : testAnywhere;
 
-/** For a path that every run already takes another way, without a browser or in another window. */
+/** Runs in the long run only: the short run takes the same path without a browser or elsewhere. */
 export const testInLongRun: typeof test = isLongRun ? test : async () => undefined;
 
 // The package's own switches turn the browser's security off, which is what tests look at. The
@@ -85,16 +85,14 @@ export const sizes = {
 export type Size = keyof typeof sizes;
 
 const bothSizes = ["desk", "phone"] as const;
-let turn = 0;
 
 /**
  * The sizes for a test of a desk and a telephone: both in the long run and when pictures are taken,
- * otherwise one of them, in turn.
+ * otherwise the one that the test's title chooses.
  */
-export function sizesInTurn(): readonly (typeof bothSizes)[number][] {
+export function sizesFor(title: string): readonly (typeof bothSizes)[number][] {
   if (isLongRun || process.env[picturesSetting] !== undefined) return bothSizes;
-  turn += 1;
-  return bothSizes.filter((_, index) => index === turn % 2);
+  return bothSizes.filter((_, index) => index === numberOf(title, bothSizes.length));
 }
 
 export type Window = {

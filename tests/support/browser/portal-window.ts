@@ -18,7 +18,7 @@ export async function fillIn(page: Page, login: string, given = password): Promi
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** A window of one test, signed in at a screen. */
+/** Opens a browser window for one test, signed in and at a screen of the portal. */
 export async function signIn(t: Test, size: Size, address: string, login: string): Promise<Window> {
   const window = await openWindow(t, size);
   await window.page.goto(address);
@@ -47,9 +47,17 @@ export function makeDesk(portal: string, login: string) {
   };
 }
 
+/** Password managers need the user's name beside a password. Only a full Chromium reports it. */
+const namelessPasswords = "form:has(input[type=password]):not(:has(input[autocomplete=username]))";
+
 /** In its present size. */
 export async function look(page: Page, name: string): Promise<void> {
   await assertFitsWidth(page);
+  assert.equal(
+    await page.locator(namelessPasswords).count(),
+    0,
+    `${name}: a password without name`,
+  );
   if (!seesAll) return assert.deepEqual(await violationsIn(page), [], name);
   await takePicture(page, `${name}-light`);
   await assertNoViolations(page, name);
