@@ -100,6 +100,40 @@ test("payloads that break the table are refused", () => {
   }
 });
 
+const rightZero: Specification = { ...iso87BinaryLeft, oddDigits: "right 0" };
+
+const codes = ["276", "840", "036"];
+const cards = ["371449635398431", "4000001000000000010"];
+
+type OtherEnd = readonly [
+  host: Specification,
+  configured: Specification,
+  codes: readonly string[],
+  cards: readonly string[],
+];
+
+// biome-ignore format: a table
+const otherEnds: readonly OtherEnd[] = [
+  [iso87BinaryLeft,  iso87BinaryRight, codes,   cards],
+  [iso87BinaryRight, iso87BinaryLeft,  codes,   cards],
+  // A 0 at the other end cannot be told from padding.
+  [iso87BinaryLeft,  rightZero,        ["276"], ["371449635398431"]],
+  [rightZero,        iso87BinaryLeft,  ["276"], ["371449635398431"]],
+];
+
+test("a message that is padded at the other end is refused, also in unused fields", () => {
+  for (const [host, configured, ofCodes, ofCards] of otherEnds) {
+    for (const field of [2, 19, 20, 21, 22, 23, 24]) {
+      for (const value of field === 2 ? ofCards : ofCodes) {
+        const payload = encode(host, { mti: "0810", fields: { [field]: value } });
+
+        const fault = new DecodeFault(field, "invalid_padding");
+        assert.deepEqual(decode(configured, payload), fault, `${field}: ${value}`);
+      }
+    }
+  }
+});
+
 type Tolerated = readonly [keyof typeof tolerated, why: string, Specification, Buffer, IsoFields];
 
 // biome-ignore format: a table
@@ -115,7 +149,8 @@ const accepted: readonly Tolerated[] = [
   ["unused_length",        "text over its maximum",      iso87Ascii,       text(`0810000000000010000030${"x".repeat(30)}`),                 { 44: "x".repeat(30) }],
   ["track_separator",      "track with D",               iso87Ascii,       text("0810000000002000000014" + "4000D280320100"),               { 35: "4000=280320100" }],
   ["unused_content",       "track with F",               iso87BinaryLeft,  Buffer.from("08100000000020000000" + "08" + "400028FF", "hex"), { 35: "400028FF" }],
-  ["unused_padding",       "padding of an unused field", iso87BinaryLeft,  Buffer.from("08100000200000000000" + "1276", "hex"),            { 19: "276" }],
+  ["unused_padding",       "padding of an unused field", iso87BinaryLeft,  Buffer.from("08100000200000000000" + "F276", "hex"),            { 19: "276" }],
+  ["unused_padding",       "the same at the other end",  rightZero,        Buffer.from("08100000200000000000" + "276F", "hex"),            { 19: "276" }],
   ["unused_content",       "letters in unused digits",   iso87BinaryLeft,  Buffer.from("08100002000000000000" + "1A14", "hex"),            { 15: "1A14" }],
 ];
 

@@ -30,7 +30,7 @@ export const tolerated = {
   empty_second_bitmap: "a second bitmap that announces nothing: ignored",
   trailing_spaces:     "spaces after the last field of a text layout: ignored",
   unused_content:      "in a field that is not checked, characters outside its content, such as a masked card number: kept",
-  unused_padding:      "in a field that is not checked, another padding digit: ignored",
+  unused_padding:      "in a field that is not checked, padding F where the layout writes 0: ignored",
   unused_length:       "in a text field that is not checked, more than its maximum, as its length prefix says: kept",
   unknown_subfield:    "a sub-field without a row, whose length is not known: it and the rest are kept as bytes",
 } as const;
@@ -185,14 +185,21 @@ class Cursor {
   }
 }
 
-/** The half byte that no digit fills; where bytes are counted, F tells it from a digit. */
+/**
+ * The half byte that no digit fills; where bytes are counted, F tells it from a digit. A digit in
+ * its place, or an F at the other end of a fixed length, means that the host pads the other end.
+ */
 function removePadding(codec: FieldCodec, value: string, length: number): string | DecodeFault {
   const { isPaddedLeft, paddingDigit, mayBeFilled } = codec;
-  const isPadded = (isPaddedLeft ? value.at(0) : value.at(-1)) === paddingDigit;
-  if (mayBeFilled && !isPadded) {
+  const padding = isPaddedLeft ? value.at(0) : value.at(-1);
+  const otherEnd = isPaddedLeft ? value.at(-1) : value.at(0);
+  if (mayBeFilled && padding !== paddingDigit) {
     return length > codec.charactersMax ? new DecodeFault(codec.field, "too_long") : value;
   }
-  if (!isPadded && codec.isChecked) return new DecodeFault(codec.field, "invalid_padding");
+  const isPadded = padding === paddingDigit || (padding === "F" && !codec.isChecked);
+  if (!isPadded || (otherEnd === "F" && codec.isFixed)) {
+    return new DecodeFault(codec.field, "invalid_padding");
+  }
   return isPaddedLeft ? value.slice(1) : value.slice(0, -1);
 }
 

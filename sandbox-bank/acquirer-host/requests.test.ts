@@ -1,7 +1,7 @@
 /** What the host does alike in both dialects; inquiries, which only one of them has. */
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
-import type { IsoMessage } from "@tollgate/protocols/iso8583";
+import { encode, frame, type IsoMessage, iso87Bitmapped } from "@tollgate/protocols/iso8583";
 import { booked, startTestBank } from "../testing/bank-for-tests.ts";
 import {
   asciiDialect,
@@ -244,4 +244,24 @@ test("the ASCII port takes no inquiries", async () => {
   gateway.send(inquire(charge()));
 
   await gateway.closed;
+});
+
+test("a reversal padded at the other end closes the connection and books nothing", async (t) => {
+  const rightPadded = { ...iso87Bitmapped, oddDigits: "right F" } as const;
+  const sale = charge({ dialect: binaryDialect });
+  await (await signOn(t, binaryDialect)).ask(sale);
+  // The currency is checked in any case.
+  const { 49: _, ...fields } = follow("0400", sale).fields;
+
+  for (const field of [2, 19, 20, 21, 22, 23, 24]) {
+    const gateway = await signOn(t, binaryDialect);
+    const odd = { [field]: field === 2 ? "371449635398431" : "036" };
+    const request = { mti: "0400", fields: { ...fields, ...odd } };
+    gateway.sendBytes(frame("binary-2", encode(rightPadded, request)));
+    const closed = gateway.closed.then(() => "closed");
+
+    assert.equal(await Promise.race([closed, gateway.next()]), "closed");
+    assert.match(bank.logged.at(-1) ?? "", new RegExp(`: ${field} is invalid_padding`));
+  }
+  assert.deepEqual(booked(bank, sale.fields[37]), ["sale 1000"]);
 });

@@ -82,6 +82,7 @@ const cases: readonly Case[] = [
   // What cannot be read is asked for again, by an inquiry: the bank knows of the sale.
   ["without its last byte",               "binary", "b03-0420", approved,                                                    cut(1), "inquired"],
   ["with a letter in its amount",         "binary", "b03-0420", approvedWith([4, hex("00000000101f")]),                      asIs, "inquired"],
+  ["with an id (24) padded on the right", "binary", "b03-0420", approvedWith([24, hex("333f")]),                             asIs, "inquired"],
 ];
 
 test("published ISO 8583 messages as answers to real sales", async (t) => {
