@@ -72,6 +72,8 @@ export type FollowUpMessage = {
     readonly networkId: string | undefined;
     /** As approved. */
     readonly amount: Money;
+    /** The capture that took the money, where the charge only held it. */
+    readonly capture: Pick<FollowUpMessage, "traceNumber" | "transmittedAt" | "amount"> | undefined;
   };
   readonly card: ChargedCard;
   readonly amount: Money;

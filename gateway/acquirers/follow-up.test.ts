@@ -177,6 +177,23 @@ test("without a link a new one fails, and one that may have left waits", async (
   assert.deepEqual(bank.sent, []);
 });
 
+test("a return tells which capture took the money, and for how much", async () => {
+  const bank = makeBank({ kind: "approved", answer });
+  const captured = meet(asked, events.captured);
+
+  await bank.capture(asked, fresh);
+  await bank.refund(meet(captured, asks("return", 200n)), fresh);
+  await bank.refund(meet(approved("preauth"), asks("return")), fresh);
+
+  const [sent, returned, cancelled] = bank.sent;
+  const { traceNumber, transmittedAt, amount } = returned?.original.capture ?? {};
+  assert.deepEqual(
+    [traceNumber, transmittedAt, amount?.minor],
+    [sent?.traceNumber, sent?.transmittedAt, 500n],
+  );
+  assert.deepEqual([sent?.original.capture, cancelled?.original.capture], [undefined, undefined]);
+});
+
 test("a return says what remains when it is done", async () => {
   const bank = makeBank({ kind: "approved", answer });
   const once = meet(meet(approved(), asks("return", 42n)), events.returned);

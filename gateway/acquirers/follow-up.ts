@@ -8,7 +8,7 @@ import type { EffectHandler, OrderEvent } from "../orders/events.ts";
 import { keptTries, makeKept } from "../orders/kept-messages.ts";
 import type { Answer, Order, Transaction } from "../orders/order.ts";
 import { traceNumberOf } from "../orders/trace.ts";
-import { initialOf, totalsOf } from "../orders/transactions.ts";
+import { captureOf, initialOf, totalsOf } from "../orders/transactions.ts";
 import { type Money, subtract } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { Acquirer, FollowUpAnswer, SentFollowUp } from "./acquirer.ts";
@@ -109,7 +109,9 @@ function messageOf(order: Order, repeated: boolean) {
   if (own === undefined || identifiers === undefined || !isCharge(kind)) return undefined;
   const { traceNumber, transmittedAt } = own;
   const { approvalCode, networkId, approvedAmount = asked } = answer ?? {};
-  const original = { kind, identifiers, approvalCode, networkId, amount: approvedAmount };
+  const taken = captureOf(order);
+  const capture = taken?.identifiers && { ...taken.identifiers, amount: taken.amount };
+  const original = { kind, identifiers, approvalCode, networkId, amount: approvedAmount, capture };
   const reference = asRefund === true ? { reference: own.reference } : {};
   return { original, amount, traceNumber, ...reference, transmittedAt, repeated };
 }

@@ -55,6 +55,13 @@ export function findNamed(order: Order, serialNumber: SerialNumber): FoundOrder 
   return dispute && { order, transaction: initialOf(order), dispute };
 }
 
+/** The capture of a preauthorisation, once it is approved. */
+export function captureOf(order: Order): Transaction | undefined {
+  return transactionsOf(order).find(
+    ({ kind, stage }) => kind === "capture" && stage === "approved",
+  );
+}
+
 /** What names the transaction at its acquirer, once a message may have left. */
 export function sentIdentifiersOf(transaction: Transaction): AcquirerIdentifiers | undefined {
   const { identifiers, priorAttempts } = transaction;
@@ -73,7 +80,7 @@ export function totalsOf(order: Order): Totals {
   const initial = initialOf(order);
   const none = new Money(0n, initial.amount.currency);
   const approved = transactionsOf(order).filter(({ stage }) => stage === "approved");
-  const captured = approved.find(({ kind }) => kind === "capture");
+  const captured = captureOf(order);
   const isCancelled = approved.some(({ kind }) => kind === "cancel");
 
   // A bank may approve less than was asked.

@@ -53,7 +53,18 @@ type HostKeys = {
 };
 
 /** A request as the host decides it, and as the gateway sent it. */
-export type HostRequest = IsoMessage & { readonly raw: IsoMessage };
+export type HostRequest = IsoMessage & {
+  readonly raw: IsoMessage;
+  /** What a return says that it changes, in an edition that has a field for its amount. */
+  readonly changed?: ChangedMessage;
+};
+
+export type ChangedMessage = {
+  readonly mti: string;
+  readonly trace: string;
+  /** Undefined where the return does not say it. */
+  readonly amount: bigint | undefined;
+};
 
 const asItIs = {
   authenticatesNetwork: false,

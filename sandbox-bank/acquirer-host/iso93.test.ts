@@ -75,6 +75,35 @@ test("a part of the amount is approved with the original one beside it", async (
   gateway.close();
 });
 
+test("a return names the capture with its amount, not the larger authorisation", async (t) => {
+  const bank = await startTestBank(t);
+  const gateway = await TestGateway.open(dialect.portOf(bank), dialect);
+  await gateway.ask(message("1804", "801"));
+  const hold = { ...sale({ 24: "100" }), mti: "1100" };
+  const held = { 30: "000000001015000000000000" };
+  const capture = about("1220", "202", hold, { ...held, 4: "000000000700" });
+  await gateway.ask(hold);
+  await gateway.ask(capture);
+  const part = { 4: "000000000400", 25: "4000" };
+  const taken = { 30: "000000000700000000000000" };
+  const other = { ...capture, fields: { ...capture.fields, 11: "999999" } };
+  // biome-ignore format: a table
+  const rows: readonly (readonly [string, IsoMessage])[] = [
+    ["914", about("1420", "401", hold,    { ...part, ...held })],
+    ["914", about("1420", "401", hold,    { ...part, ...taken })],
+    ["914", about("1420", "401", other,   { ...part, ...taken })],
+    ["110", about("1420", "401", capture, { ...part, ...held })],
+    ["400", about("1420", "401", capture, { ...part, ...taken })],
+    ["400", about("1420", "400", capture, { 4: "000000000400", 25: "4000" })],
+  ];
+
+  for (const [code, request] of rows) assert.equal((await gateway.ask(request)).fields[39], code);
+
+  const booked = bank.ledger(hold.fields[37]).map(({ kind, amount }) => `${kind} ${amount}`);
+  assert.deepEqual(booked, ["authorisation 1015", "capture 700", "reversal 300", "reversal 400"]);
+  gateway.close();
+});
+
 test("a request without what the edition demands is a format error, and books nothing", async (t) => {
   const bank = await startTestBank(t);
   const gateway = await TestGateway.open(dialect.portOf(bank), dialect);

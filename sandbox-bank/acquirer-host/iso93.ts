@@ -3,6 +3,7 @@
  * in which the host decides, and its answer is written back: so that all ports decide alike.
  */
 import { type IsoMessage, iso93Ascii, responseMti } from "@tollgate/protocols/iso8583";
+import { parseAmount } from "../money.ts";
 import { ascii, type HostDialect, type HostRequest } from "./dialects.ts";
 import { totalsFields } from "./totals.ts";
 
@@ -59,7 +60,8 @@ function read(raw: IsoMessage): HostRequest {
     25: reason,
     26: category,
     28: reconciliationDay = "",
-    30: original,
+    30: amounts,
+    56: named = "",
   } = raw.fields;
   fields[12] = at.slice(6);
   fields[13] = at.slice(2, 6);
@@ -68,11 +70,14 @@ function read(raw: IsoMessage): HostRequest {
   if (code === "108") fields[25] = "51";
   if (raw.mti === "1500") fields[15] = reconciliationDay.slice(2);
   if (raw.mti === "1804") fields[70] = networkCodes.get(code) ?? "000";
-  if (code === "401" && original !== undefined) {
+  if (code === "401" && amounts !== undefined) {
     fields[95] = (raw.fields[4] ?? "").padEnd(42, "0");
-    fields[4] = original.slice(0, 12);
+    fields[4] = amounts.slice(0, 12);
   }
-  return { mti: mtiOf(raw.mti, reason), fields, raw };
+  const mti = mtiOf(raw.mti, reason);
+  if (!mti.startsWith("040")) return { mti, fields, raw };
+  const changed = { mti: `0${named.slice(1, 4)}`, trace: named.slice(4, 10) };
+  return { mti, fields, raw, changed: { ...changed, amount: parseAmount(amounts?.slice(0, 12)) } };
 }
 
 /** A reversal because the customer cancels is a return; the host may refuse it. */

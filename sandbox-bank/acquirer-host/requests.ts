@@ -3,6 +3,7 @@
  * and inquiries that follow a charge and name it by its reference (field 37).
  */
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
+import type { LedgerEntry } from "../ledger.ts";
 import { formatAmount, isOtherCurrency, numberCurrency, parseAmount } from "../money.ts";
 import { type LaterRule, scenariosByName } from "../scenarios.ts";
 import {
@@ -15,6 +16,7 @@ import {
   toldToFollowUp,
 } from "./answers.ts";
 import { answerCharge } from "./charges.ts";
+import type { ChangedMessage } from "./dialects.ts";
 import { answerKeyRequest, receiveDeliveryAnswer } from "./key-exchange.ts";
 import { answerRefund, isRefund } from "./refunds.ts";
 import { answerTotals } from "./totals.ts";
@@ -143,6 +145,8 @@ function reverse(
   if (balance === undefined) return "25";
   const { currency, outstanding } = balance;
   if (isOtherCurrency(request.fields[49], currency)) return "12";
+  const fault = request.changed && findFault(request.changed, ledger.entries(reference));
+  if (fault !== undefined) return fault;
   if (later?.kind === "refuse-returns" && isRefusable(request)) return later.code;
 
   const remaining = parseAmount(request.fields[95]?.slice(0, 12) ?? "0");
@@ -157,6 +161,25 @@ function reverse(
   }
   const isRepeat = ledger.entries(reference).some(({ kind }) => kind === "reversal");
   return isRepeat ? "00" : "13";
+}
+
+// biome-ignore format: a table
+const typesByKind: ReadonlyMap<LedgerEntry["kind"], string> = new Map([
+  ["sale", "0200"], ["authorisation", "0100"], ["capture", "0220"],
+]);
+
+/**
+ * A return changes the capture, or a charge without one, and must state the amount of that same
+ * message. The ledger has no trace numbers of charges.
+ */
+function findFault(
+  { mti, trace, amount }: ChangedMessage,
+  entries: readonly LedgerEntry[],
+): string | undefined {
+  const entry = entries.findLast(({ kind }) => typesByKind.has(kind));
+  if (entry === undefined || mti !== typesByKind.get(entry.kind)) return "25";
+  if (entry.trace !== undefined && entry.trace !== trace) return "25";
+  return amount === undefined || amount === entry.amount ? undefined : "13";
 }
 
 /** Its charge is in a settlement file already: only a refund can return it. */

@@ -75,9 +75,13 @@ type Original = {
   readonly networkId: string | undefined;
   /** Of the charge; absent in messages about doubt, which have the same amount. */
   readonly amount: Money | undefined;
+  /** The capture that took the money: what a return undoes, if the charge only held it. */
+  readonly capture: Capture | undefined;
   /** What is still charged when a return has been done. */
   readonly remaining: Money | undefined;
 };
+
+type Capture = Pick<Facts, "traceNumber" | "local" | "amount"> & { readonly mti: string };
 
 export type Calendar = ReturnType<typeof calendar>;
 

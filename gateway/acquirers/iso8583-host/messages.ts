@@ -93,16 +93,19 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
 
   function factsAbout(request: AuthorizationRequest, own: Own): Omit<Facts, keyof Identity> {
     const { approvalCode, at, traceNumber } = own;
-    const extra = { approvalCode, networkId: undefined, amount: undefined, remaining: undefined };
-    const original = { ...originalOf(request), ...extra };
+    const original = { ...originalOf(request), ...noAmounts, approvalCode, networkId: undefined };
     const times = timesOf(request.identifiers, at);
     return { ...request, ...noSecrets, ...times, traceNumber, original };
   }
 
   function factsOf(request: FollowUpMessage): Omit<Facts, keyof Identity> {
     const { amount, card, remaining, traceNumber, reference, transmittedAt } = request;
-    const { identifiers, ...charge } = request.original;
-    const original = { ...originalOf(request.original), ...charge, remaining };
+    const { identifiers, capture: taken, ...charge } = request.original;
+    const capture = taken && {
+      ...{ mti: mtis.capture.first, traceNumber: taken.traceNumber, amount: taken.amount },
+      local: timesOf(identifiers, taken.transmittedAt).local,
+    };
+    const original = { ...originalOf(request.original), ...charge, capture, remaining };
     const own = { ...timesOf(identifiers, transmittedAt), traceNumber, credential: undefined };
     return { identifiers, card, amount, ...noSecrets, ...own, reference, original };
   }
@@ -128,6 +131,7 @@ function timesOf({ gate: { zone = "UTC" } }: AcquirerIdentifiers, at: Instant) {
 }
 
 const noSecrets = { cvv: undefined, authentication: undefined };
+const noAmounts = { amount: undefined, capture: undefined, remaining: undefined };
 
 function returnKindOf({ reference }: FollowUpMessage): MessageKind {
   return reference === undefined ? "return" : "refund";

@@ -1,6 +1,6 @@
 /** Returns: sales and captures refunded, and preauthorisations cancelled. */
 import assert from "node:assert/strict";
-import { testOnEachDialect } from "../../support/bank/dialects.ts";
+import { testOnAllDialects, testOnEachDialect } from "../../support/bank/dialects.ts";
 import { assertRefused, bookedFor, received } from "../../support/expect.ts";
 import { joinWorld } from "../../support/shared-world.ts";
 
@@ -83,7 +83,7 @@ testOnEachDialect("a preauthorisation is cancelled", async (t, { through }) => {
   assert.deepEqual(bookedFor(world, status), ["authorisation 1015", "reversal 1015"]);
 });
 
-testOnEachDialect(
+testOnAllDialects(
   "a capture is refunded, not the preauthorisation that was larger",
   async (t, { through }) => {
     const world = await joinWorld(t);

@@ -127,14 +127,17 @@ function differs({ amount, original }: Facts): boolean {
   return original?.amount !== undefined && original.amount.minor !== amount.minor;
 }
 
-/** The amount of the charge, and zeros for the one in the currency of reconciliation. */
+/** Field 4 of the message that 56 names, and zeros for the amount of reconciliation. */
 function originalAmounts({ original }: Facts): string | undefined {
-  return original?.amount && writeAmount(original.amount.minor).padEnd(24, "0");
+  const amount = original?.capture?.amount ?? original?.amount;
+  return amount && writeAmount(amount.minor).padEnd(24, "0");
 }
 
+/** The message that this one changes: a return changes the capture, or a charge without one. */
 function originalData({ identifiers, original }: Facts): string | undefined {
   if (original === undefined) return undefined;
-  const { mti, acquirerId, local } = original;
-  const stan = identifiers.traceNumber;
+  const { acquirerId, capture } = original;
+  const { mti, local } = capture ?? original;
+  const { traceNumber: stan } = capture ?? identifiers;
   return writeOriginalData93({ mti, stan, localTime: localTime93(local), acquirerId });
 }

@@ -70,6 +70,8 @@ export type FollowUpChanges = {
   readonly remaining?: bigint;
   readonly repeated?: boolean;
   readonly traceNumber?: string;
+  /** What a capture has taken, half a minute after the charge. */
+  readonly captured?: bigint;
 };
 
 /** A capture or a return, a minute after the charge. */
@@ -79,8 +81,16 @@ export function makeFollowUp(
   changes: FollowUpChanges = {},
 ): FollowUpMessage {
   const { approvalCode, networkId } = answer;
+  const capture =
+    changes.captured === undefined
+      ? undefined
+      : {
+          traceNumber: "000776",
+          transmittedAt: asInstant(startsAt + 30_000),
+          amount: new Money(changes.captured, amount.currency),
+        };
   return {
-    original: { kind, identifiers, approvalCode, networkId, amount },
+    original: { kind, identifiers, approvalCode, networkId, amount, capture },
     card,
     amount: new Money(changes.minor ?? 1015n, amount.currency),
     remaining: new Money(changes.remaining ?? 0n, amount.currency),
