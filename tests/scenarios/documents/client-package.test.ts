@@ -113,12 +113,16 @@ describe("the README's handler", async () => {
   const shop = "https://shop.example";
   const post = async (url: string, fields: Readonly<Record<string, string>>) => {
     const body = new URLSearchParams(fields);
-    const response: Response = await handle(new Request(url, { method: "POST", body }));
+    const headers = { "x-real-ip": "203.0.113.7" };
+    const response: Response = await handle(new Request(url, { method: "POST", headers, body }));
     return response.text();
   };
 
   test("passes the method and the challenge at its own address", async () => {
-    const first = await post(`${shop}/pay`, saleFields({ credit_card_number: cards.challenge }));
+    const card = saleFields({ credit_card_number: cards.challenge });
+    // The shop must not pass on fields that a customer has added.
+    const added = { payment_data_type: "walletb_decrypted", payment_data: "e30=" };
+    const first = await post(`${shop}/pay`, { ...card, ...added });
     const [start, result] = readForms(first);
     assert.ok(start !== undefined && result !== undefined, first);
     const packed = start.fields["threeDSMethodData"] ?? "";
