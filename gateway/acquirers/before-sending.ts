@@ -64,12 +64,15 @@ export function authorizationRequestOf(
 ): AuthorizationRequest | undefined {
   const { kind, identifiers, amount, authentication } = transaction;
   if (identifiers === undefined || !isCharge(kind)) return undefined;
+  // What 3-D Secure proved replaces the cryptogram.
+  const isAuthenticated = authentication?.status !== undefined;
   const proof = authentication && {
     eci: authentication.eci,
-    value: cryptogram?.reveal() ?? authentication.value,
+    value: isAuthenticated ? authentication.value : cryptogram?.reveal(),
   };
   const { credential, wallet } = purchase;
-  const charged = wallet?.isDevice === true ? { ...card, isDevice: true as const } : card;
+  const isDevice = wallet?.isDevice === true && !isAuthenticated;
+  const charged = isDevice ? { ...card, isDevice } : card;
   return { kind, identifiers, amount, card: charged, cvv, authentication: proof, credential };
 }
 

@@ -17,6 +17,8 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
       return {
         identifiers: identifiersOf(order, event.gate, at),
         ...(event.isForced && { forces3ds: true }),
+        // A wallet's proof that was not enough must not be shown or sent.
+        authentication: undefined,
       };
     case "cleared":
     case "rerouted":

@@ -60,14 +60,12 @@ export function makeReplay(sources: Sources): (order: Order) => Promise<Replayed
   };
 }
 
-/** A wallet's authentication comes with the request; the gateway's own comes after screening. */
 function asAccepted(order: Order): Order {
   const initial = initialOf(order);
-  const { authentication } = order.purchase.wallet === undefined ? {} : initial;
   const amount = initial.kind === "account-verification" ? initial.amount : order.purchase.amount;
   return {
     ...order,
-    transaction: { ...initial, amount, authentication, stage: "filtering" },
+    transaction: { ...initial, amount, authentication: undefined, stage: "filtering" },
     earlier: [],
   };
 }

@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endpointWith } from "../merchant-api/testing.ts";
 import type { Endpoint, EndpointGate, EndpointSettings } from "../orders/merchant.ts";
-import type { Finding, Order, RuleAction, TransactionKind } from "../orders/order.ts";
+import type {
+  Finding,
+  Order,
+  RuleAction,
+  TransactionKind,
+  WalletPayment,
+} from "../orders/order.ts";
 import { conditions, draft } from "../orders/testing.ts";
 import { asGateId, type GateId } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
@@ -78,6 +84,41 @@ test("rules block, force 3-D Secure where a cardholder is present, and mark", ()
       kept.map((each) => ("action" in each ? each.action : "no data")),
       did,
     );
+  }
+});
+
+const verified = { type: "walletb_encrypted", isDevice: true } as const;
+const unverified = { type: "walletb_decrypted", isDevice: true } as const;
+const force = [fires("force_3ds")];
+
+// biome-ignore format: a table
+const byWallet: readonly (readonly [wallet: WalletPayment, policy: EndpointSettings["threeDSecure"], found: readonly Finding[], outcome: string])[] = [
+  [{ type: "walletb_encrypted" }, "when_possible", [],    "cleared_for_3ds"],
+  [verified,                      "always",        [],    "cleared"],
+  [verified,                      "off",           force, "cleared"],
+  [unverified,                    "off",           [],    "cleared"],
+  [unverified,                    "when_possible", [],    "cleared"],
+  [unverified,                    "always",        [],    "cleared_for_3ds"],
+  [unverified,                    "off",           force, "cleared_for_3ds"],
+  [unverified,                    "when_possible", force, "cleared_for_3ds"],
+];
+
+test("only a verified cryptogram replaces 3-D Secure that the endpoint or a rule requires", () => {
+  for (const [wallet, threeDSecure, findings, outcome] of byWallet) {
+    const { transaction, ...order } = orderOf(1_042n);
+    const authentication = wallet.isDevice && { eci: "05" };
+    const event = screenAt(
+      endpointOf({ threeDSecure }, [first]),
+      {
+        ...order,
+        purchase: { ...draft.purchase, wallet },
+        transaction: { ...transaction, authentication },
+      },
+      [first.id],
+      findings,
+    );
+
+    assert.equal(event.kind, outcome, `${wallet.type} ${threeDSecure} ${findings.length}`);
   }
 });
 

@@ -11,7 +11,6 @@ import { chooseGate, type Routed } from "../orders/route.ts";
 /** What of an order is looked at here; the rules have looked at the rest. */
 export type Screenable = Routed & {
   readonly purchase: Pick<Order["purchase"], "wallet" | "credential">;
-  readonly transaction: Partial<Pick<Order["transaction"], "authentication">>;
 };
 
 export function screen(
@@ -29,8 +28,16 @@ export function screen(
     return { kind: "gate_unavailable", reason: { code: "no_gate", detail: "" } };
   }
   if (found.isForced) return { kind: "cleared_for_3ds", gate, ...found.kept, isForced: true };
-  const is3ds = endpoint.settings.threeDSecure !== "off" && canAuthenticate(order);
+  const is3ds = canAuthenticate(order) && mustAuthenticate(order, endpoint);
   return { kind: is3ds ? "cleared_for_3ds" : "cleared", gate, ...found.kept };
+}
+
+/** "always" does not rely on a cryptogram that the gateway has not verified. */
+function mustAuthenticate({ purchase }: Screenable, { settings }: Endpoint): boolean {
+  const { threeDSecure } = settings;
+  return (
+    threeDSecure === "always" || (threeDSecure !== "off" && purchase.wallet?.isDevice !== true)
+  );
 }
 
 type Settled = {
@@ -64,11 +71,13 @@ export function settle(findings: readonly Finding[], isAuthenticable: boolean): 
 
 /**
  * A merchant who charges a registered card has no cardholder present who could authenticate; and
- * where a wallet has authenticated the cardholder already, 3-D Secure is not needed.
+ * where the gateway has verified a wallet's cryptogram, 3-D Secure is not needed. A cryptogram that
+ * the merchant has decrypted is not verified.
  */
-export function canAuthenticate({ purchase, transaction }: Screenable): boolean {
-  if (transaction.authentication !== undefined) return false;
-  return purchase.credential?.initiator !== "MERCHANT";
+export function canAuthenticate({ purchase }: Pick<Screenable, "purchase">): boolean {
+  const { wallet, credential } = purchase;
+  if (wallet?.isDevice === true && wallet.type.endsWith("_encrypted")) return false;
+  return credential?.initiator !== "MERCHANT";
 }
 
 /** The endpoint's smallest and largest amount. */

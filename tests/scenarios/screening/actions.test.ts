@@ -61,6 +61,25 @@ test("a rule forces 3-D Secure at an endpoint without it, until the payer is kno
   assert.equal((await merchant.status(later))["verified-3d-status"], undefined);
 });
 
+test("a rule forces 3-D Secure on a cryptogram, unless the gateway has verified it", async () => {
+  await world.screenBy({ ...isNew, endpoint: "plain" });
+  for (const [kind, verified] of [
+    ["walletb_encrypted", undefined],
+    ["walletb_decrypted", "AUTHENTICATED"],
+  ] as const) {
+    const text = await textOf(world, kind, { pan: cards.frictionlessNoMethod });
+    const order = await merchant.sale(payer(walletFields(kind, text)));
+
+    assert.equal(await stageOf(order), "sale_approved", kind);
+    assert.equal((await merchant.status(order))["verified-3d-status"], verified, kind);
+  }
+  const charges = chargesAt(world);
+  const text = await textOf(world, "walletb_decrypted", { pan: cards.notEnrolled });
+  const unknown = await merchant.sale(payer(walletFields("walletb_decrypted", text)));
+  assert.equal(await stageOf(unknown), "sale_declined 2002");
+  assert.equal(chargesAt(world), charges);
+});
+
 test("without a cardholder 3-D Secure cannot be forced: the payment is marked", async () => {
   await world.screenBy();
   const cardrefid = await world.registerCard();

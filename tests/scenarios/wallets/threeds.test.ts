@@ -1,8 +1,18 @@
-/** Wallets and 3-D Secure: a cryptogram is proof enough, a card number alone is a card like any. */
+/**
+ * Wallets and 3-D Secure: a verified cryptogram is proof enough, one that the merchant has
+ * decrypted only where 3-D Secure is optional, and a card number alone is a card like any.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bookedFor } from "../../support/expect.ts";
-import { cards, chargesAt, type Pending, uploadMethod } from "../../support/threeds.ts";
+import {
+  cards,
+  chargesAt,
+  type Pending,
+  standingOf,
+  statusOf,
+  uploadMethod,
+} from "../../support/threeds.ts";
 import {
   chargeAtHost,
   joinWalletWorld,
@@ -14,12 +24,14 @@ import {
 } from "../../support/wallets.ts";
 import type { World } from "../../support/world.ts";
 
+const decrypted = ["walleta_decrypted", "walletb_decrypted"] as const;
 const panKinds = ["walletb_encrypted", "walletb_decrypted"] as const;
 
-test("a cryptogram goes straight to the bank, whatever the endpoint asks for", async (t) => {
+test("a cryptogram goes straight to the bank, unless only the merchant vouches for it", async (t) => {
   const world = await joinWalletWorld(t);
   for (const through of ["plain", "secure", "secureAlways"]) {
     for (const kind of walletKinds) {
+      if (through === "secureAlways" && kind.endsWith("_decrypted")) continue;
       // Anybody who asked the directory server about this card would be told no.
       const text = await textOf(world, kind, { pan: "4000002000000073" });
       const status = await paid(world, kind, text, { through });
@@ -31,6 +43,38 @@ test("a cryptogram goes straight to the bank, whatever the endpoint asks for", a
       assert.deepEqual([charge.eci, charge.fields[22]], ["05", "810"], about);
       assert.deepEqual(bookedFor(world, status), ["sale 1015"], about);
     }
+  }
+});
+
+test("a decrypted cryptogram does not replace 3-D Secure that is always required", async (t) => {
+  const world = await joinWalletWorld(t);
+  const through = "secureAlways";
+  const begin = async (kind: WalletKind, pan: string) => {
+    const text = await textOf(world, kind, { pan, eci: "07" });
+    const order = await pay(world, kind, text, { through });
+    await world.settle();
+    return { world, merchant: world.merchant(through), order, text };
+  };
+  for (const kind of decrypted) {
+    const pending = await begin(kind, cards.frictionless);
+    const waiting = await statusOf(pending);
+    assert.deepEqual([waiting["tds-status"], waiting.eci], ["MethodUrlFrame", undefined], kind);
+    await uploadMethod(pending);
+
+    for (const paidFor of [pending, await begin(kind, cards.frictionlessNoMethod)]) {
+      const status = await statusOf(paidFor);
+      const { eci, fields, authenticationValue = "" } = await chargeAtHost(world, status);
+      const approved = ["sale_approved", undefined, "AUTHENTICATED", "05"];
+      assert.deepEqual(standingOf(status), approved, `${kind}: ${status["error-message"]}`);
+      assert.deepEqual([eci, fields[22]], ["05", "010"], kind);
+      assert.equal(Buffer.from(authenticationValue, "base64").length, 20, kind);
+      assert.ok(!paidFor.text.includes(authenticationValue), "the cryptogram was sent");
+    }
+
+    const before = chargesAt(world);
+    const refused = await statusOf(await begin(kind, cards.notEnrolled));
+    assert.deepEqual(standingOf(refused).slice(0, 2), ["sale_declined", "2002"], kind);
+    assert.equal(chargesAt(world), before, kind);
   }
 });
 
@@ -94,18 +138,16 @@ test("a bank that wants the cardholder authenticated takes a cryptogram for it",
   }
 });
 
-test("a device's number is never taken through 3-D Secure, whatever the bank wants", async (t) => {
+test("a bank's demand does not take a device's number through 3-D Secure", async (t) => {
   const world = await joinWalletWorld(t);
-  for (const through of ["secure", "secureAlways"]) {
-    for (const kind of ["walleta_decrypted", "walletb_decrypted"] as const) {
-      // The bank does not know this cryptogram, and asks for the cardholder.
-      const text = await textOf(world, kind, { pan: cards.scaRequired });
-      const status = await paid(world, kind, text, { through });
+  for (const kind of decrypted) {
+    // The bank does not know this cryptogram, and asks for the cardholder.
+    const text = await textOf(world, kind, { pan: cards.scaRequired });
+    const status = await paid(world, kind, text, { through: "secure" });
 
-      assert.equal(status["order-stage"], "sale_declined", kind);
-      assert.match(status["error-message"] ?? "", /\[1A\]/, kind);
-      assert.deepEqual([status["tds-status"], status["redirect-to"]], [undefined, undefined], kind);
-    }
+    assert.equal(status["order-stage"], "sale_declined", kind);
+    assert.match(status["error-message"] ?? "", /\[1A\]/, kind);
+    assert.deepEqual([status["tds-status"], status["redirect-to"]], [undefined, undefined], kind);
   }
 });
 
