@@ -922,7 +922,7 @@ export const errorCodes = {
   AMOUNT_OUT_OF_RANGE: 11,
   /** The merchant's rate limit is exceeded; wait for the time in Retry-After. */
   TOO_MANY_REQUESTS: 12,
-  /** The acquirer behind this endpoint does not support this. */
+  /** The acquirer behind this endpoint does not support this, or the operator does not allow it to the merchant. */
   NOT_SUPPORTED_BY_GATE: 13,
   /** The card behind the reference has expired. */
   CARD_REFERENCE_EXPIRED: 14,

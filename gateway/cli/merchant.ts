@@ -140,6 +140,7 @@ export const merchantTable: readonly SettingOption<MerchantSettings>[] = [
   setting<MerchantSettings, "commissions">("--commissions <on|off>", "show fees to the merchant", "commissions", readSwitch),
   setting<MerchantSettings, "cardKeepDays">("--card-keep-days <days|none>", "how long card numbers of paid orders are stored, from 31", "cardKeepDays", orNone(readFrom(31))),
   setting<MerchantSettings, "unpaidCardKeepDays">("--unpaid-card-keep-days <days|none>", "the same for orders that were not paid, from 1", "unpaidCardKeepDays", orNone(readFrom(1))),
+  setting<MerchantSettings, "decryptedWallets">("--decrypted-wallets <on|off>", "accept wallets' payment data that the merchant has decrypted", "decryptedWallets", readSwitch),
 ];
 
 async function setMerchant(session: Session, login: string, given: GivenOptions): Promise<Output> {

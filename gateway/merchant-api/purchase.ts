@@ -95,6 +95,9 @@ async function openWallet(
   { sent, type, request, purchase, requestFingerprint }: WalletPayment,
   { endpoint, amount, services }: PurchaseContext,
 ): Promise<Payment | Failure> {
+  if (type.endsWith("_decrypted") && endpoint.merchant.settings.decryptedWallets !== true) {
+    return notAllowed;
+  }
   const opened = await services.wallets.open({
     ...{ type, endpoint, amount, text: readWalletText(sent) },
     requestFingerprint: requestFingerprint.text,
@@ -110,6 +113,11 @@ async function openWallet(
   const proof = authentication === undefined ? {} : { authentication };
   return { paid: { purchase: bought, card: { kind: "new", facts }, cardData, ...proof }, release };
 }
+
+const notAllowed = new Failure(
+  "not_supported_by_gate",
+  "payment_data_type: the operator does not allow the merchant to send decrypted payment data",
+);
 
 /** Splits the card into the facts that may be stored and the data that may not. */
 function readCard(request: PurchaseRequest): Pick<OrderRequest, "card" | "cardData"> {

@@ -33,6 +33,8 @@ export type MerchantSettings = {
   /** How long card numbers are stored; the installation's settings otherwise. */
   readonly cardKeepDays?: number;
   readonly unpaidCardKeepDays?: number;
+  /** Whether the merchant may send wallets' payment data that it has decrypted itself. */
+  readonly decryptedWallets?: boolean;
   /** The merchant's identifiers at the wallets. */
   readonly wallets?: WalletSettings;
 };

@@ -183,7 +183,9 @@ export async function prepareWallets(installation: Installation, login: string, 
   if (merchant instanceof Problem) return undefined;
   const settings: Required<WalletSettings> = { ...walletDefaults, ...merchant.settings.wallets };
   const { setMerchant } = makeAdministration(installation.audit);
-  await setMerchant(merchant.id, { ...merchant.settings, wallets: settings });
+  // What the operator has set stays.
+  const decrypted = { decryptedWallets: true, ...merchant.settings };
+  await setMerchant(merchant.id, { ...decrypted, wallets: settings });
 
   const keys = await openWalletKeys(installation);
   const listOwn = async () =>

@@ -21,7 +21,7 @@ export const failures = {
   currency_not_supported:   row("validation-error", 10, "CURRENCY_NOT_SUPPORTED",    "the endpoint does not accept this currency"),
   amount_out_of_range:      row("validation-error", 11, "AMOUNT_OUT_OF_RANGE",       "the amount is zero or not possible here"),
   too_many_requests:        row("validation-error", 12, "TOO_MANY_REQUESTS",         "the merchant's rate limit is exceeded; wait for the time in Retry-After"),
-  not_supported_by_gate:    row("error",            13, "NOT_SUPPORTED_BY_GATE",     "the acquirer behind this endpoint does not support this"),
+  not_supported_by_gate:    row("error",            13, "NOT_SUPPORTED_BY_GATE",     "the acquirer behind this endpoint does not support this, or the operator does not allow it to the merchant"),
   card_reference_expired:   row("error",            14, "CARD_REFERENCE_EXPIRED",    "the card behind the reference has expired"),
   card_reference_removed:   row("error",            15, "CARD_REFERENCE_REMOVED",    "the card reference was removed"),
 

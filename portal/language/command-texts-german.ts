@@ -12,6 +12,7 @@ export const commandTextsGerman: Readonly<Record<CommandText, string>> = {
   "accept an approval of less than the amount": "eine Genehmigung über weniger als den Betrag annehmen",
   "accept only v4 requests, which are signed by OAuth": "nur Anfragen der Version 4 annehmen, die mit OAuth signiert sind",
   "accept requests": "Anfragen annehmen",
+  "accept wallets' payment data that the merchant has decrypted": "Wallet-Daten annehmen, die der Händler selbst entschlüsselt hat",
   "add it, and leave it off: see gw filter try": "anlegen und ausgeschaltet lassen, um sie zuerst zu proben",
   "all payments (default), or those that are approved or still open (attempted|approved)": "alle Zahlungen (üblich) oder nur genehmigte und noch offene",
   "also the last key: messages are no longer authenticated": "auch den letzten Schlüssel: Nachrichten werden nicht mehr authentisiert",

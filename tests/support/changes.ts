@@ -28,8 +28,8 @@ export function makeChanges({ installation: { database }, set, restart }: Depend
       await merge("endpoints", "id", set.endpoints[name], settings);
       await restart();
     },
-    async changeMerchant(settings: object) {
-      await merge("merchants", "login", set.login, settings);
+    async changeMerchant(settings: object, login = set.login) {
+      await merge("merchants", "login", login, settings);
       await restart();
     },
     async changeGate(name: string, settings: object, ...down: readonly string[]) {

@@ -155,6 +155,7 @@ test("a token does not come back after it was forgotten", async (t) => {
 test("two merchants' payments are not mistaken for each other", async (t) => {
   const world = await startWalletWorld(t);
   const stranger = await world.stranger();
+  await world.changeMerchant({ decryptedWallets: true }, "stranger");
   const text = await textOf(world, "walletb_decrypted");
   const own = await paid(world, "walletb_decrypted", text);
   const theirs = await stranger.sale(walletFields("walletb_decrypted", text));

@@ -1,7 +1,9 @@
 /** Requests with payment data: what is refused at once, and the ways in which they are sent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertRefused } from "../../support/expect.ts";
 import { type SaleFields, saleFields } from "../../support/merchant.ts";
+import { runGw } from "../../support/programs.ts";
 import { chargesAt } from "../../support/threeds.ts";
 import {
   assertWalletRefused,
@@ -114,6 +116,29 @@ test("base64 is taken in each of its usual spellings", async (t) => {
 
     const status = await world.merchant().status(order);
     assert.equal(status["order-stage"], "sale_approved", text.slice(0, 90));
+  }
+});
+
+test("decrypted payment data is refused until the operator allows it", async (t) => {
+  const world = await startWalletWorld(t);
+  const stranger = await world.stranger();
+  const fields = await Promise.all(
+    (["walleta_decrypted", "walletb_decrypted"] as const).map(async (kind) =>
+      saleFields(walletFields(kind, await textOf(world, kind))),
+    ),
+  );
+
+  for (const sent of fields) {
+    await assertRefused(stranger.sale(sent), 13, /^NOT_SUPPORTED_BY_GATE: payment_data_type/);
+  }
+  assert.equal(chargesAt(world), 0);
+
+  await runGw(world, "merchant", "set", "stranger", "--decrypted-wallets", "on");
+  await world.restart();
+  for (const sent of fields) {
+    const order = await stranger.sale(sent);
+    await world.settle();
+    assert.equal((await stranger.status(order))["order-stage"], "sale_approved");
   }
 });
 
