@@ -91,7 +91,9 @@ async function readPerson(session: Session, { email, card }: Given): Promise<Sou
   }
   if (email !== undefined) {
     const folded = foldEmail(email);
-    return { person: { email: folded }, subject: ["email", folded] };
+    // A refused request keeps the address as it was sent.
+    const emails = [...new Set([folded, email.trim().toLowerCase()])];
+    return { person: { emails }, subject: ["email", folded] };
   }
   const number =
     typeof card === "string"
@@ -110,14 +112,14 @@ async function readPerson(session: Session, { email, card }: Given): Promise<Sou
 /** Keyed digests, which tell nothing by themselves; and refused requests, which have no order. */
 async function forgetBesideOrders(
   session: Session,
-  { subject: [per, value] }: Sought,
+  { person, subject: [per, value] }: Sought,
 ): Promise<void> {
   const { digestSubject } = await openVault(session);
   const { endpoints } = await readConfiguration(session);
   const rows = tallyRowsOf(per, value, { endpoints: [...endpoints.values()], digestSubject });
   for (const cell of cellsOf(session)) {
     await deleteTallies(cell.query, rows);
-    if (per === "email") await eraseRefused(cell.query, value);
+    if ("emails" in person) await eraseRefused(cell.query, person.emails);
   }
 }
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
 import { draft, events, meet, start } from "../orders/testing.ts";
 import { asInstant, type Instant, later } from "../values/time.ts";
-import { makeClaimWork } from "./claim.ts";
+import { afterOutages, makeClaimWork } from "./claim.ts";
 
 const inFlight = meet(draft, events.received);
 const leaseOver = later(inFlight.owed?.claimableAt ?? start, 1);
@@ -15,23 +15,25 @@ const waiting: Order = {
 
 /** A node that finds these orders due, and whose time and database the test sets. */
 function makeNode(due: readonly Order[]) {
-  const place = { now: leaseOver as Instant, isAway: false };
+  const place = { now: start as Instant, isAway: false };
+  const clock = { now: () => place.now, certain: async () => undefined };
   const claimed: Order[] = [];
+  const findDue = async () => {
+    if (place.isAway) throw new Error("the database is away");
+    return due;
+  };
   const work = makeClaimWork({
     node: { name: "node-1" },
-    clock: { now: () => place.now, certain: async () => undefined },
-    findDue: async () => {
-      if (place.isAway) throw new Error("the database is away");
-      return due;
-    },
+    ...{ clock, findDue: afterOutages(findDue, clock), batchMax: 10 },
     findOwned: async () => [],
     claim: async (order) => {
       claimed.push(order);
       return order;
     },
     runner: { start: () => undefined, has: () => false, count: 0, idle: async () => undefined },
-    batchMax: 10,
   });
+  // The node has run for longer than a lease.
+  place.now = leaseOver;
   return { place, claimed, work };
 }
 
@@ -55,4 +57,15 @@ test("after an outage the nodes that were in flight get time to commit what they
   assert.equal(await work.claimDue(), 2);
 
   assert.deepEqual(claimed, [waiting, waiting, inFlight, waiting]);
+});
+
+test("a node that has just started leaves orders in flight to their nodes", async () => {
+  let now = leaseOver;
+  const findDue = afterOutages(async () => [inFlight, waiting], { now: () => now });
+
+  const first = await findDue(now, 10);
+  now = later(now, 10_000);
+  const later10s = await findDue(now, 10);
+
+  assert.deepEqual([first, later10s], [[waiting], [inFlight, waiting]]);
 });

@@ -4,7 +4,7 @@
  */
 import type { ClaimOrder } from "../orders/apply.ts";
 import type { Order } from "../orders/order.ts";
-import { asInstant, type Clock, type Instant, later } from "../values/time.ts";
+import { type Clock, type Instant, later } from "../values/time.ts";
 import type { OrderRunner } from "./run.ts";
 
 type Dependencies = {
@@ -12,7 +12,7 @@ type Dependencies = {
   readonly node: { readonly name: string };
   /** `certain` resolves when the time is sure to be the one that other nodes go by. */
   readonly clock: Pick<Clock, "now"> & { certain(): Promise<void> };
-  readonly findDue: (now: Instant, most: number) => Promise<readonly Order[]>;
+  readonly findDue: FindDue;
   /** The orders that a node of this name had in flight when it ended. */
   readonly findOwned: (node: string) => Promise<readonly Order[]>;
   readonly claim: ClaimOrder;
@@ -26,21 +26,39 @@ type Dependencies = {
  */
 const afterOutageMs = 10_000;
 
+type FindDue = (now: Instant, most: number) => Promise<readonly Order[]>;
+
+/**
+ * The search for due orders in one database. It leaves out orders that other nodes may still have
+ * in flight for a while after an outage, and after the start, which may follow one.
+ */
+export function afterOutages(findDue: FindDue, { now: readTime }: Pick<Clock, "now">): FindDue {
+  let isAway = false;
+  let othersFrom = later(readTime(), afterOutageMs);
+  return async (now, most) => {
+    const due = await findDue(now, most).catch((error) => {
+      isAway = true;
+      throw error;
+    });
+    if (isAway) othersFrom = later(now, afterOutageMs);
+    isAway = false;
+    return now < othersFrom ? due.filter((order) => !mayBeInFlight(order)) : due;
+  };
+}
+
+/** Another node may have an answer for it that it is about to commit. */
+function mayBeInFlight({ owed }: Order): boolean {
+  return owed !== undefined && owed.resting !== true;
+}
+
 export function makeClaimWork(dependencies: Dependencies) {
   const { node, clock, runner, claim, findDue, findOwned, batchMax } = dependencies;
-  let isAway = false;
-  let othersFrom = asInstant(0);
   return {
     /** Looks once for due orders; answers how many this node claimed. */
     async claimDue(): Promise<number> {
       await clock.certain();
-      const due = await findDue(clock.now(), batchMax).catch((error) => {
-        isAway = true;
-        throw error;
-      });
-      if (isAway) othersFrom = later(clock.now(), afterOutageMs);
-      isAway = false;
-      return claimAll(due.filter((order) => isClaimable(order) && !mayBeInFlight(order)));
+      const due = await findDue(clock.now(), batchMax);
+      return claimAll(due.filter(isClaimable));
     },
     /** After a restart the node claims its own orders without waiting for its old lease. */
     claimOwn: async () => claimAll(await findOwned(node.name)),
@@ -63,11 +81,6 @@ export function makeClaimWork(dependencies: Dependencies) {
     const { owed } = order;
     runner.start(claimed, { startedBefore: owed !== undefined && owed.resting !== true });
     return true;
-  }
-
-  /** Another node may have an answer for it that it is about to commit. */
-  function mayBeInFlight({ owed }: Order): boolean {
-    return owed !== undefined && owed.resting !== true && clock.now() < othersFrom;
   }
 
   /** An earlier release made orders due by the deadline of their stage alone. */

@@ -8,6 +8,7 @@ import type { Apply } from "../orders/apply.ts";
 import type { Answer, LateApproval, Order } from "../orders/order.ts";
 import { knowsCharge } from "../orders/prior-attempts.ts";
 import { parseReference } from "../orders/trace.ts";
+import { initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import { Money } from "../values/money.ts";
 import type { Clock } from "../values/time.ts";
@@ -110,8 +111,9 @@ export function makeLateApprovals(dependencies: Dependencies) {
 }
 
 /** The process that waited has recorded this approval; a host may also say it twice. */
-function hasAnswer({ transaction }: Order, { responseCode, approvalCode }: Answer): boolean {
-  const known = transaction.stage === "approved" ? transaction.answer : undefined;
+function hasAnswer(order: Order, { responseCode, approvalCode }: Answer): boolean {
+  const { stage, answer } = initialOf(order);
+  const known = stage === "approved" ? answer : undefined;
   return known?.responseCode === responseCode && known.approvalCode === approvalCode;
 }
 

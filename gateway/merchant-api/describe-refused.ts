@@ -64,7 +64,7 @@ export type DescribeOptions = {
   readonly baseUrlOf: (port: number) => string;
 };
 
-/** An amount has at most ten characters; a longer one may be a card number. */
+/** A longer amount is not shown, because it may be a card number. */
 const amountMax = 11;
 /** Names whose values are kept, masked, and their length: a longer text is something else. */
 const shownNames: ReadonlyMap<string, number> = new Map([

@@ -108,13 +108,11 @@ export function findRepeated(order: Order, asked: FollowUpTerms): Transaction | 
   });
 }
 
+/** A form that is sent again counts once, also when its reason or amount was corrected. */
 function isSame(one: FollowUpTerms, other: FollowUpTerms): boolean {
-  return (
-    one.operation === other.operation &&
-    one.comment === other.comment &&
-    one.once === other.once &&
-    isSameMoney(one.amount, other.amount)
-  );
+  if (one.operation !== other.operation || one.once !== other.once) return false;
+  if (one.once !== undefined) return true;
+  return one.comment === other.comment && isSameMoney(one.amount, other.amount);
 }
 
 /** The transaction that the merchant asks for, or why it cannot be. */

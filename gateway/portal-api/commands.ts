@@ -86,10 +86,10 @@ export function commandHandlers({ openDesk, reload, recordRefusal }: CommandOpti
   } satisfies Partial<Handlers>;
 }
 
-/** The commands of lists look for card numbers themselves: other ids there may look like one. */
+/** Merchants' order ids, and ids in lists, whose commands look themselves, may look like one. */
 function namesCard({ name, words, options }: CommandInput): boolean {
   if (name.startsWith("list ")) return false;
-  const values = options.filter((option) => !texts.includes(option.name));
+  const values = options.filter(({ name: own }) => !texts.includes(own) && own !== "client-order");
   return [...words, ...values.map(({ value = "" }) => value)].some(hasCardNumber);
 }
 

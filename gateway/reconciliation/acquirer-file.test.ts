@@ -47,6 +47,7 @@ test("amounts are read as the format says, digit by digit", async () => {
     ["decimal", "10.155",  "USD", undefined],
     ["decimal", "10.155",  "KWD", "10155 KWD"],
     ["decimal", "1,000.00", "USD", undefined],
+    ["decimal", "1000.00", "JPY", "1000 JPY"],
     ["comma",   '"10,15"', "JPY", undefined],
     ["comma",   '"10,15"', "USD", "1015 USD"],
     ["decimal", "",        "USD", undefined],

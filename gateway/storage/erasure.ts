@@ -69,8 +69,8 @@ function makeNextPage(query: Query) {
 
 /** A person, by the address or by the hash ids of a card at each merchant. */
 export type Person =
-  | { readonly email: string }
-  | { readonly hashIds: ReadonlyMap<MerchantId, string> };
+  /** In each way in which it may have been stored, in lower case. */
+  { readonly emails: readonly string[] } | { readonly hashIds: ReadonlyMap<MerchantId, string> };
 
 export type OrderOfPerson = {
   readonly merchantId: MerchantId;
@@ -87,8 +87,8 @@ export async function findOrdersOf(
 ): Promise<readonly OrderOfPerson[]> {
   const nextPage = makeNextPage(query);
   const [condition, values] =
-    "email" in person
-      ? [byEmail, [person.email]]
+    "emails" in person
+      ? [byEmail, [person.emails]]
       : [byCard, [plainArray([...person.hashIds.keys()]), [...person.hashIds.values()]]];
   const found: OrderOfPerson[] = [];
   for (;;) {
@@ -105,7 +105,7 @@ export async function findOrdersOf(
   }
 }
 
-const byEmail = "lower(facts #>> '{purchase,customer,email}') = lower($3)";
+const byEmail = "lower(facts #>> '{purchase,customer,email}') = any($3::text[])";
 /** Also one that was refused on the payment page. */
 const byCard = `((merchant_id, progress #>> '{card,hashId}') in (
   select * from unnest($3::bigint[], $4::text[])) or exists (

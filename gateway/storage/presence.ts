@@ -58,7 +58,8 @@ export function makeHandOver(query: Query, { retryMs }: { readonly retryMs: numb
       );
       return texts.map(() => undefined);
     },
-    { retryMs },
+    // A text that is too long for a notice must not take the others with it.
+    { retryMs, retryAlone: true },
   );
 }
 

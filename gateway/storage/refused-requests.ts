@@ -87,13 +87,13 @@ export async function deleteOldRefused(query: Query, before: Instant): Promise<v
 }
 
 /** Those of a person; answers how many. */
-export async function eraseRefused(query: Query, email: string): Promise<number> {
+export async function eraseRefused(query: Query, emails: readonly string[]): Promise<number> {
   const gone = await query(
     `delete from refused_requests where exists (
        select from json_array_elements(document -> 'fields') as field
-       where field ->> 'name' = 'email' and lower(field ->> 'value') = lower($1))
+       where field ->> 'name' = 'email' and lower(field ->> 'value') = any($1::text[]))
      returning serial`,
-    [email.trim()],
+    [emails],
   );
   return gone.length;
 }

@@ -62,6 +62,8 @@ type OrderOptions = ConfirmKeys & {
   readonly onStuck: NonNullable<GatherOptions["onStuck"]>;
   readonly retryMs: number;
   readonly callbackLeaseMs: number;
+  /** Stands between the search for due orders of one cell and those who claim them. */
+  readonly watchDue: (findDue: ReturnType<typeof makeFindDue>) => ReturnType<typeof makeFindDue>;
 };
 
 /**
@@ -82,7 +84,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     commitAtLast: makeCommit(hot, node, { onBatch: onBatch("move"), ...endless }),
     hot,
     bySerial: (merchant: MerchantId, serial: SerialNumber) => findBySerial(hot, merchant, serial),
-    findDue: makeFindDue(hot),
+    findDue: options.watchDue(makeFindDue(hot)),
     findOwned: makeFindOwned(hot),
     countInDoubt: () => countInDoubt(query),
   }));

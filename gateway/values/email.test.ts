@@ -14,6 +14,7 @@ test("what is not an address is undefined", () => {
   // biome-ignore format: a list
   const texts = [
     "", "@", "jane", "jane@", "@shop.example", "jane@example", "jane@shop.example.", "ja ne@shop.example",
+    "jane@shop.example/x", "jane@shop.example?x", "jane@shop.example#x", "jane@shop%2eexample", "jane@shop.example\\x", "jane@1.2",
     "jane@shop..example", "jane@-x.com", "a@b@shop.example", "ｊane@shop.example", "jane@shop.example\n", `${"a".repeat(65)}@shop.example`,
   ];
   for (const text of texts) assert.equal(parseEmail(text), undefined, text);

@@ -3,7 +3,7 @@ import { domainToASCII } from "node:url";
 
 const localSyntax = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/;
 const domainSyntax =
-  /^(?=.{3,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
+  /^(?=.{3,253}$)(?!.*\.\d+$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
 
 /**
  * Returns the address with its domain in ASCII, or undefined if the text is not an address. The
@@ -17,8 +17,8 @@ export function parseEmail(text: string): string | undefined {
 
 /** Returns the domain in ASCII, or undefined if the text is not a domain of two labels or more. */
 export function parseDomain(text: string): string | undefined {
-  // `domainToASCII` drops white space and invisible characters instead of refusing them.
-  if (/[\s\p{C}]/u.test(text)) return undefined;
+  // `domainToASCII` drops these, or what follows them, instead of refusing them.
+  if (/[\s\p{C}%/\\?#]/u.test(text)) return undefined;
   const ascii = domainToASCII(text);
   return domainSyntax.test(ascii) ? ascii : undefined;
 }

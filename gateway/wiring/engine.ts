@@ -4,7 +4,7 @@ import type { Gates } from "../acquirers/gates.ts";
 import { callbackLeaseMs } from "../callbacks/callback.ts";
 import type { Config } from "../config/config.ts";
 import { makeAccept, makeAdmission, makeFindRepeat, makeFollowUp } from "../engine/accept.ts";
-import { makeClaimWork } from "../engine/claim.ts";
+import { afterOutages, makeClaimWork } from "../engine/claim.ts";
 import { makeEndedOrders } from "../engine/ended-orders.ts";
 import { makeFindOrder } from "../engine/find.ts";
 import { makeLateApprovals } from "../engine/late-approvals.ts";
@@ -53,6 +53,7 @@ export function makeEngine(dependencies: Dependencies) {
     ...{ node, onBatch: observe.onBatch, onStuck: observe.onStuck },
     ...{ retryMs: config.acceptRetryMs, confirmKeys: vault.confirmKeys },
     callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
+    watchDue: (findDue) => afterOutages(findDue, clock),
   });
   const { byId, findExisting, findBySerial, byNumber, atPlace, load, lasting } = queues;
   const ended = makeEndedOrders({ find: byId, isCurrent: queues.isCurrent });

@@ -240,12 +240,12 @@ function openTeam(resources: Resources) {
   };
 }
 
-/** As commands of more than one transaction are: an entry before the work, and its outcome. */
 /** Returns true if the user has sent the same form before, so that nothing was done this time. */
 function isRepeat(result: unknown): boolean {
   return typeof result === "object" && result !== null && "repeated" in result && !!result.repeated;
 }
 
+/** As commands of more than one transaction are: an entry before the work, and its outcome. */
 function makeRecorded({ auditAs }: Resources) {
   return async <Result>(work: AuditedWork, run: () => Promise<Result>): Promise<Result> => {
     const { actor, action, subject, reason, after } = work;

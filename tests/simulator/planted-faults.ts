@@ -55,7 +55,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     also: { file: "orders/apply.ts", right: "makeClaim({ advance, commit, clock }", wrong: "makeClaim({ advance, commit, load, clock }" } },
   { name: "an order is claimed while its lease lasts", fixedBy: "ffa84fc", file: "orders/advance.ts",
     right: "return owed?.claimableAt ?? deadlineAt;", wrong: "return owed && deadlineAt ? (owed.claimableAt < deadlineAt ? owed.claimableAt : deadlineAt) : (owed?.claimableAt ?? deadlineAt);",
-    also: { file: "engine/claim.ts", right: "isClaimable(order) && !mayBeInFlight(order)", wrong: "!mayBeInFlight(order)" } },
+    also: { file: "engine/claim.ts", right: "due.filter(isClaimable)", wrong: "due" } },
   { name: "a reversal that was sent before the approval ends the doubt", fixedBy: "c94e13f", file: "orders/apply.ts",
     right: "return !endsDoubt.has(event.kind) || now.answer?.processedAt === then.answer?.processedAt;", wrong: "return true;" },
 

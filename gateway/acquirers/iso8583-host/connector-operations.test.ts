@@ -42,7 +42,8 @@ each("a preauthorisation is captured in part and the rest refunded", async (t, k
   assert.match(answer.networkId ?? "", /^\d{15}$/);
 
   const capture = makeFollowUp(attempt, answer, { minor: 700n });
-  const refund = makeFollowUp(attempt, answer, { minor: 200n, remaining: 500n });
+  const part = { minor: 200n, remaining: 500n, captured: capture, traceNumber: "000779" };
+  const refund = makeFollowUp(attempt, answer, part);
   assert.equal((await acquirer.capture(capture)).kind, "approved");
   assert.equal((await acquirer.refund(refund)).kind, "approved");
 
@@ -95,13 +96,12 @@ each(
     const { acquirer, bank, clock } = await startWorld(t, kind);
     const attempt = makeAttempt({ kind: "preauth" });
     const answer = await approve(acquirer, attempt);
+    const whole = { minor: 700n, remaining: 700n };
+    const captured = makeFollowUp(attempt, answer, whole);
+    const part = { minor: 200n, remaining: 500n, captured, traceNumber: "000779" };
     const operations = [
-      {
-        ask: acquirer.capture,
-        mti: mtiIn(kind, "0220"),
-        changes: { minor: 700n, remaining: 700n },
-      },
-      { ask: acquirer.refund, mti: mtiIn(kind, "0400"), changes: { minor: 200n, remaining: 500n } },
+      { ask: acquirer.capture, mti: mtiIn(kind, "0220"), changes: whole },
+      { ask: acquirer.refund, mti: mtiIn(kind, "0400"), changes: part },
     ];
 
     for (const { ask, mti, changes } of operations) {

@@ -108,15 +108,15 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
       if (read.kind !== "reversed") {
         log("acquirer.reversal_not_approved", describe(answer, dialect.specification));
       }
-      if (read.kind !== "not_found" || !isOfOtherHost(attempt)) return read;
-      return { kind: "refused", code: read.code, mayHelp: false };
+      const isProof = read.kind === "refused" || !isOfOtherHost(attempt);
+      return isProof ? read : { kind: "refused", code: "of another host", mayHelp: false };
     },
 
     capture: (request) => followUp(request, messages.makeCapture),
     refund: (request) => followUp(request, messages.makeReturn),
   };
 
-  /** This host never had the charge, so that it does not know it proves nothing. */
+  /** This host never had the charge: that it does not know it, or reverses it, proves nothing. */
   function isOfOtherHost({ identifiers: { gate } }: Pick<AuthorizationRequest, "identifiers">) {
     return (gate.hostChanges ?? 0) !== (settings.hostChanges ?? 0);
   }
@@ -162,10 +162,11 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
 
 export function makeOnUnmatched(
   dialect: Dialect,
+  zone: GateSettings["zone"],
   options: Pick<Iso8583Options, "clock" | "log" | "onLateApproval" | "onUnmatched">,
 ) {
   const { clock, log, onLateApproval, onUnmatched } = options;
-  const { readAnswer } = makeAnswerReader(dialect);
+  const { readAnswer } = makeAnswerReader(dialect, zone);
   const { meaningOf } = dialect.codes;
   const answersToCharges = new Set(charges.map((kind) => responseMti(dialect.mtis[kind].first)));
   return (message: IsoMessage, earlierCode: string | undefined) => {

@@ -155,7 +155,7 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
       ...{ wire, settings: next.settings, share: options.share, conversation, limits },
       ...{ clock: options.clock, random: options.random ?? Math.random },
       events: {
-        ...eventsOf(dialect, options),
+        ...eventsOf(dialect, next.settings, options),
         onRequest: exchange.answer,
         onReady() {
           if (links === current.links) retirePrevious();
@@ -195,7 +195,7 @@ function linkSettingsOf({ kind, settings }: ConfiguredGate) {
   return { kind, ...Object.fromEntries(own) };
 }
 
-function eventsOf(dialect: Dialect, options: Iso8583Options) {
+function eventsOf(dialect: Dialect, { zone }: GateSettings, options: Iso8583Options) {
   const { log } = options;
   return {
     onState(state: LinkState, facts: LinkFacts): void {
@@ -204,7 +204,7 @@ function eventsOf(dialect: Dialect, options: Iso8583Options) {
     },
     onCertificateFault: (cause: string) => log("acquirer.certificate_unusable", { cause }),
     onCertificateExpiring: (days: number) => log("acquirer.certificate_expiring", { days }),
-    onUnmatched: makeOnUnmatched(dialect, options),
+    onUnmatched: makeOnUnmatched(dialect, zone, options),
     onUnreadable({ field, reason }: DecodeFault, bytes: number): void {
       options.onUnreadable(reason);
       const isForged = reason === "mac_missing" || reason === "mac_wrong";

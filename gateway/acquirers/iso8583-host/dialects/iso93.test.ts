@@ -115,14 +115,15 @@ test("a return states the amount that remains beside the original one", () => {
 
 test("a return after a capture names the capture, and states its amount as the original one", () => {
   const hold = inAmsterdam({ kind: "preauth" });
-  const captured = { captured: 700n, traceNumber: "000779" };
+  const took = makeFollowUp(hold, answer, { minor: 700n, traceNumber: "000776" });
+  const captured = { captured: took, traceNumber: "000779" };
   const full = messages.makeReturn(makeFollowUp(hold, answer, { ...captured, minor: 700n }));
   const half = { ...captured, minor: 300n, remaining: 400n };
   const part = messages.makeReturn(makeFollowUp(hold, answer, half));
   const refund = messages.makeReturn({ ...makeFollowUp(hold, answer, half), reference: "R1" });
 
   const original = "000000000700000000000000";
-  const capture = "1220" + "000776" + "261115030436" + "06400123";
+  const capture = "1220" + "000776" + "261115030507" + "06400123";
   const said = [full, part, refund].map(({ fields }) => [
     fields[24],
     fields[4],

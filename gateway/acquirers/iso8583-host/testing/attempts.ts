@@ -70,8 +70,8 @@ export type FollowUpChanges = {
   readonly remaining?: bigint;
   readonly repeated?: boolean;
   readonly traceNumber?: string;
-  /** What a capture has taken, half a minute after the charge. */
-  readonly captured?: bigint;
+  /** The capture that took the money before. */
+  readonly captured?: FollowUpMessage;
 };
 
 /** A capture or a return, a minute after the charge. */
@@ -81,16 +81,8 @@ export function makeFollowUp(
   changes: FollowUpChanges = {},
 ): FollowUpMessage {
   const { approvalCode, networkId } = answer;
-  const capture =
-    changes.captured === undefined
-      ? undefined
-      : {
-          traceNumber: "000776",
-          transmittedAt: asInstant(startsAt + 30_000),
-          amount: new Money(changes.captured, amount.currency),
-        };
   return {
-    original: { kind, identifiers, approvalCode, networkId, amount, capture },
+    original: { kind, identifiers, approvalCode, networkId, amount, capture: changes.captured },
     card,
     amount: new Money(changes.minor ?? 1015n, amount.currency),
     remaining: new Money(changes.remaining ?? 0n, amount.currency),
