@@ -1,7 +1,8 @@
 /** Connections go to the server that takes writes, and time limits are the client's. */
 import assert from "node:assert/strict";
-import { createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { examineServers } from "./connections.ts";
 import { type Database, openDatabase } from "./database.ts";
@@ -96,6 +97,71 @@ test("a statement that takes too long is given up with its connection, and the s
   assert.equal(judge(error), "retry");
   assert.notEqual(now?.pid, before_?.pid);
 });
+
+test("a connection that is ready too late for the query that waited serves the next one", async (t) => {
+  const line = await startSlowLine(served.url);
+  t.after(line.close);
+  const { query } = open(line.url);
+  const late: unknown[] = [];
+  const ask = () => query("select 1").catch((error) => late.push(error));
+
+  // Queries come while connections are slow: some of those that wait give up just before.
+  line.hold();
+  const asked: Promise<unknown>[] = [];
+  for (let count = 0; count < 60; count += 1) {
+    asked.push(ask());
+    await pause(options.connectTimeoutMs / 10);
+    if (count % 13 === 12) line.pass();
+    else line.hold();
+  }
+  line.pass();
+  await Promise.all(asked);
+  assert.ok(late.length > 0, "no query was late");
+
+  const both = await Promise.all([query("select 1"), query("select 1")]);
+  assert.equal(both.flat().length, options.poolSize);
+});
+
+/** A line to the server on which answers to statements can be held back. */
+async function startSlowLine(url: string) {
+  // The folder of the server's socket stands in the place of a host.
+  const [, place = ""] = /@([^/]+)\//.exec(url) ?? [];
+  const socketPath = `${decodeURIComponent(place.replace(/:\d+$/, ""))}/.s.PGSQL.5432`;
+  const held: (() => void)[] = [];
+  const ends = new Set<Socket>();
+  let isHeld = false;
+  const server = createServer((near) => {
+    const far = connect(socketPath);
+    let isReady = false;
+    for (const end of [near, far]) ends.add(end.on("error", () => undefined));
+    near.on("close", () => far.destroy()).pipe(far);
+    far.on("close", () => near.destroy());
+    far.on("data", (bytes: Buffer) => {
+      if (isHeld && isReady) held.push(() => near.write(bytes));
+      else near.write(bytes);
+      isReady ||= bytes.includes(readyForQuery);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const own = typeof address === "object" ? address?.port : "";
+  return {
+    url: url.replace(place, `127.0.0.1:${own}`),
+    hold: () => {
+      isHeld = true;
+    },
+    pass: () => {
+      isHeld = false;
+      for (const write of held.splice(0)) write();
+    },
+    close: () => {
+      for (const end of ends) end.destroy();
+      server.close();
+    },
+  };
+}
+
+const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5]);
 
 test("a commit that waits for its standby goes on waiting when its client has gone", async () => {
   const server = await startOwn();

@@ -118,6 +118,7 @@ export type Connections = ReturnType<typeof makeConnections>;
 
 export function makeConnections(servers: Servers, options: ConnectionOptions) {
   const marks = new WeakMap<pg.ClientBase, Mark>();
+  const arrived = new WeakSet<pg.ClientBase>();
   const pools: pg.Pool[] = [];
   const outside = new Set<pg.Client>();
   const all = new Set<pg.Client>();
@@ -147,10 +148,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
 
   return {
     openPool(settings: string, min = 0, max = options.poolSize): pg.Pool {
-      const verify = (client: pg.PoolClient, done: (error?: Error) => void) =>
-        void arrive(client).then(() => done(), done);
-      const limits = { max, min, verify, Client: MarkedClient };
-      const pool = new pg.Pool({ ...shared(settings), ...limits });
+      const pool = new pg.Pool({ ...shared(settings), max, min, Client: MarkedClient });
       // The next query replaces a lost idle connection.
       pool.on("error", options.onLost);
       pools.push(pool);
@@ -197,6 +195,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
     const timeline = await checkWritable(client);
     const mark = marks.get(client);
     if (mark !== undefined) servers.arrive(mark, timeline);
+    arrived.add(client);
   }
 
   /** Fails on a standby, and on a server that was made read-only. */
@@ -208,9 +207,19 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
     return timelineOf(rows[0]);
   }
 
+  /**
+   * Asks a new connection here. The pool's own hook (`verify`) loses a connection for good if the
+   * time limit of the one who waits for it ends meanwhile.
+   */
   async function takeFresh(pool: pg.Pool): Promise<pg.PoolClient> {
     for (;;) {
       const client = await pool.connect();
+      try {
+        if (!arrived.has(client)) await arrive(client);
+      } catch (error) {
+        drop(client);
+        throw error;
+      }
       if (servers.isCurrent(marks.get(client))) return client;
       drop(client);
     }

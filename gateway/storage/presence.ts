@@ -4,7 +4,7 @@
  * that gets the lock on its name knows that the previous node of that name has ended, and may claim
  * its orders at once. No node runs without the lock: commits and orders in flight carry the name.
  */
-import { setTimeout as pause } from "node:timers/promises";
+import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import type pg from "pg";
 import { configurationChannel } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
@@ -148,7 +148,8 @@ export async function takePresence(database: Pick<Database, "connect">, options:
     const checked = client;
     if (checked !== undefined) {
       const silent = new Error("the connection does not answer");
-      const late = pause(checkMs, silent, { ref: false });
+      // A process that was busy for so long reads the answer, which is there, before it judges.
+      const late = pause(checkMs, silent, { ref: false }).then((error) => setImmediate(error));
       const error = await Promise.race([checked.query("select").then(noError, asError), late]);
       if (error !== undefined) void lose(checked, error);
     }

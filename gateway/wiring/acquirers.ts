@@ -48,12 +48,16 @@ export function makeStartAcquirer(
   };
 }
 
+/** Longer than a process takes to notice the loss of the connection on which it listens. */
+const handAgainAfterMs = 5_000;
+
 export type HandedAnswers = ReturnType<typeof makeHandedAnswers>;
 
 /**
  * A host may answer over any connection of a gate, also over one of another process. Such an answer
- * is handed to all processes, and the one that waits takes it. It may quote a card number, so it is
- * sealed. An answer that gets lost on this way leaves the charge in doubt, like any lost answer.
+ * is handed to all processes, and the one that waits takes it; twice, because a process that loses
+ * its connection to the database misses what is handed over meanwhile. It may quote a card number,
+ * so it is sealed. An answer that is lost both times leaves the charge in doubt.
  */
 export function makeHandedAnswers(
   { config, database, vault, log }: Pick<Resources, "config" | "database" | "vault" | "log">,
@@ -64,7 +68,9 @@ export function makeHandedAnswers(
   return {
     handOver(gate: GateId, answer: string): void {
       const sealed = vault.sealSecret(new Secret(answer), answerContext(gate));
-      send(`${gate} ${Buffer.from(sealed).toString("base64")}`).catch(onFailure);
+      const text = `${gate} ${Buffer.from(sealed).toString("base64")}`;
+      send(text).catch(onFailure);
+      setTimeout(() => void send(text).catch(onFailure), handAgainAfterMs).unref();
     },
     receive(text: string): void {
       const [gate = "", sealed = ""] = text.split(" ");
