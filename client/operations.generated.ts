@@ -571,7 +571,7 @@ export type StatusReply = {
   readonly "card-type"?: string | undefined;
   /** Bank by the card's BIN, `UNKNOWN` when it is not known. */
   readonly "bank-name"?: string | undefined;
-  /** The same for the same card number within one merchant, for loyalty programs and fraud checks. */
+  /** The same for the same card number within one merchant, for loyalty programs and fraud checks; once an issuer has approved or authenticated the card. */
   readonly "card-hash-id"?: string | undefined;
   /** Card reference id, where the transaction registers the card. */
   readonly "card-ref-id"?: string | undefined;

@@ -49,7 +49,7 @@ test("there is an alert for everything that an operator must hear of", () => {
   for (const subject of [
     ...["InDoubt", "ReversalNotConfirmed", "GateWithoutLink", "CallbacksBacklog", "Errors"],
     ...["Slow", "CertificateExpiring", "ClockSkewed", "DiskFull", "BackupTooOld"],
-    ...["AuditHeadNotWritten", "OnHold", "CertificateFilesUnusable", "Down"],
+    ...["AuditHeadNotWritten", "OnHold", "CertificateFilesUnusable", "Down", "CardNumberGuessed"],
   ]) {
     assert.match(alerts, new RegExp(`alert: Tollgate\\w*${subject}\\n`), subject);
   }

@@ -197,6 +197,7 @@ export const settings = {
   cardTriesMax:         setting("GW_PAYMENT_PAGE_TRIES_PER_CARD", tries,     "a number up to 100, or 0 for no limit", 0, "the same for tries of a card number, at all merchants of a cell", 10),
   triesWindowMs:        setting("GW_PAYMENT_PAGE_TRY_WINDOW_S", seconds,     "seconds",               3_600_000,        "how far back these tries are counted"),
   proofBits:            setting("GW_PROOF_OF_WORK_BITS",        proofBits,   "a number from 1 to 30", 17,               "the difficulty of a proof of work: each bit doubles the browser's work; 17 take a phone about a second"),
+  cardGuessesMax:       setting("GW_CARD_GUESSES_MAX",          tries,       "a number up to 100, or 0 for no limit", 0, "how many different cards with one BIN and last four digits a merchant may send in a day; beyond it all payments with these digits are filtered, because a card number is being searched for", 30),
   walletaRootsFile:     setting("GW_WALLETA_ROOTS_FILE",        text,        "a file",                "",               "the root certificates of walleta, in PEM; in staging the sandbox bank's"),
   walletbRootKeys:      setting("GW_WALLETB_ROOT_KEYS",         text,        "a file or https URL",   "",               "the source of walletb's root keys; in staging the sandbox bank's"),
   walletaMethod:        setting("GW_WALLETA_METHOD",            paymentMethod, "an https URL",           "https://walleta.sandbox.invalid/pay", "walleta's payment method identifier, for its button on payment pages; when empty, there is no button", ""),

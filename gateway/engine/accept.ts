@@ -34,7 +34,12 @@ export type Beginning = {
 export type Begin = (beginning: Beginning) => Promise<"done" | "taken">;
 
 /** What the screening rules say of a new order; `undo` when there is none. */
-type Screened = { readonly findings: readonly Finding[]; readonly undo: () => Promise<void> };
+type Screened = {
+  readonly findings: readonly Finding[];
+  readonly undo: () => Promise<void>;
+  /** Card numbers are being searched for. */
+  readonly isGuess?: true;
+};
 
 /** Nothing when no rule is on. */
 export type JudgePayment = (
@@ -124,7 +129,8 @@ export function makeAccept(dependencies: Dependencies): Accept {
     if ((await begin({ step, digest, sealCard })) === "taken") {
       destroyPendingCard?.();
       await screened?.undo();
-      return "taken";
+      // To recognise a repeat would tell that the number is that of the first request.
+      return screened?.isGuess === true ? new Failure("duplicate_order") : "taken";
     }
     runner.start(step.order, { cardData });
     return step.order;

@@ -56,6 +56,7 @@ export const events = {
   "screening.delete_failed":             ["warn",  "old counts of screening could not be deleted; the node tries again"],
   "screening.lists_reload_failed":       ["error", "the allow and block lists could not be read again; the node keeps the entries that it has"],
   "screening.country_file_unusable":     ["error", "the file of `GW_IP_COUNTRY_FILE` cannot be used; the node keeps what it read before, if anything"],
+  "screening.guesses_blocked":           ["warn",  "a merchant has sent as many different cards with the same first six and last four `digits` as `GW_CARD_GUESSES_MAX` allows in a day: a card number is being searched for. Payments with these digits are filtered; look at the merchant"],
   "screening.undo_failed":               ["warn",  "a repeated request stays counted as a payment in screening: the database was away when it was to be taken back"],
 
   "directory.failed":                    ["warn",  "a directory server, its files or its card ranges cannot be used; `cause` tells why"],

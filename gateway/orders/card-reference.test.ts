@@ -1,7 +1,7 @@
-/** Which payments a card can be registered with. */
+/** Which payments a card can be registered with, and which show its hash id. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refuseRegistration } from "./card-reference.ts";
+import { refuseRegistration, shownHashId } from "./card-reference.ts";
 import type { Order } from "./order.ts";
 import { approved, asks, events, inStage, meet } from "./testing.ts";
 
@@ -26,5 +26,32 @@ const rows: readonly (readonly [what: string, order: Order, detail: string | und
 for (const [what, order, detail] of rows) {
   test(`${what}: ${detail ?? "can be registered"}`, () => {
     assert.equal(refuseRegistration(order)?.detail, detail);
+  });
+}
+
+const authenticated = (eci: string, status: "AUTHENTICATED" | "UNSUPPORTED" = "AUTHENTICATED") => {
+  const order = inStage("declined");
+  return { ...order, transaction: { ...order.transaction, authentication: { status, eci } } };
+};
+
+// biome-ignore format: a table
+const shown: readonly (readonly [what: string, order: Order, isShown: boolean])[] = [
+  ["an approved sale",                              approved("sale"),                    true],
+  ["a returned sale",                               returned(approved("sale")),          true],
+  ["an approved account verification",              approved("account-verification"),    true],
+  ["a declined sale whose issuer authenticated it", authenticated("05"),                 true],
+  ["the same at Mastercard",                        authenticated("02"),                 true],
+  ["a declined sale with an attempt (06)",          authenticated("06"),                 false],
+  ["a declined sale with an attempt (01)",          authenticated("01"),                 false],
+  ["a declined sale of a card without 3-D Secure",  authenticated("07", "UNSUPPORTED"),  false],
+  ["a declined sale",                               inStage("declined"),                 false],
+  ["a filtered sale",                               inStage("filtered"),                 false],
+  ["a sale that ended with an error",               inStage("error"),                    false],
+  ["a sale on its way",                             inStage("authorizing"),              false],
+];
+
+for (const [what, order, isShown] of shown) {
+  test(`${what} ${isShown ? "shows" : "does not show"} the card's hash id`, () => {
+    assert.equal(shownHashId(order), isShown ? order.card.hashId : undefined);
   });
 }

@@ -67,6 +67,18 @@ export function isDeviceNumber({ purchase }: Pick<Order, "purchase">): boolean {
   return purchase.wallet?.isDevice === true || purchase.credential?.isDevice === true;
 }
 
+/**
+ * The hash id, once an issuer has approved or authenticated the card. Before that it would let a
+ * merchant test guesses of a number without any issuer noticing (decision 0078). An attempt at
+ * authentication proves nothing: networks answer it for issuers, for any number of a range.
+ */
+export function shownHashId(order: Order): string | undefined {
+  const { stage, authentication } = initialOf(order);
+  const { status, eci = "" } = authentication ?? {};
+  const isAuthenticated = status === "AUTHENTICATED" && /^0?[25]$/.test(eci);
+  return stage === "approved" || isAuthenticated ? order.card.hashId : undefined;
+}
+
 /** In full: a partial refund says nothing against the card. */
 function isRefunded(order: Order): boolean {
   if (initialOf(order).kind === "account-verification") return false;

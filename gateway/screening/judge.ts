@@ -67,10 +67,14 @@ type Judged = {
   readonly request: Uint8Array;
 };
 
-/** `undo` takes the payment back from what is counted. */
+/**
+ * `undo` takes the payment back from what is counted. `isGuess`: card numbers are being searched
+ * for, and no answer may depend on the number.
+ */
 export type Screened = {
   readonly findings: readonly Finding[];
   readonly undo: () => Promise<void>;
+  readonly isGuess?: true;
 };
 
 /** An order is committed within this time after it was counted, or never. */

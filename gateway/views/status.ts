@@ -3,7 +3,7 @@
  * value for an order is omitted. Internal stages can be refined without changing the interface:
  * several of them may have the same status and name on the wire.
  */
-import { isDeviceNumber } from "../orders/card-reference.ts";
+import { isDeviceNumber, shownHashId } from "../orders/card-reference.ts";
 import { chargebackStateOf, chargebackTypeOf } from "../orders/chargebacks.ts";
 import type { Order, Stage, Transaction, TransactionKind } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
@@ -116,7 +116,7 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["bin",                      ({ order }) => order.card.bin],
   ["card-type",                ({ order }) => order.card.network],
   ["bank-name",                ({ order }) => order.card.bin && (order.card.issuer?.bankName ?? "UNKNOWN")],
-  ["card-hash-id",             ({ order }) => order.card.hashId],
+  ["card-hash-id",             ({ order }) => shownHashId(order)],
   ["card-ref-id",              ({ cardRefId }) => cardRefId],
   ["card-country-alpha-three-code", ({ order }) => order.card.issuer?.country],
 

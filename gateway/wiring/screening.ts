@@ -1,5 +1,7 @@
 /** Screening of a node: its lists and countries of addresses, and the judge of its payments. */
 import type { makeObserveOrders } from "../observability/observe.ts";
+import type { Order } from "../orders/order.ts";
+import { blockGuesses } from "../screening/guesses.ts";
 import { openIpCountries } from "../screening/ip-countries.ts";
 import { makeJudgePayment } from "../screening/judge.ts";
 import { openLists } from "../screening/lists.ts";
@@ -36,12 +38,18 @@ export async function openScreening(
         log("screening.rule_unusable", { rule: id, kind, cause }),
       );
       const queue = { onBatch: onBatch("screen"), retryMs: config.acceptRetryMs };
-      return makeJudgePayment({
-        ...{ findRuleSet, store: routeTallies(cells, queue), lists },
-        ...{ findIpCountry: countries.find, digestSubject: vault.digestSubject },
+      const { digestSubject } = vault;
+      const store = routeTallies(cells, queue);
+      const judge = makeJudgePayment({
+        ...{ findRuleSet, store, lists, findIpCountry: countries.find, digestSubject },
         onUndoFailed: ({ id, merchantId }, error) =>
           log("screening.undo_failed", { order: id, merchant: merchantId, err: error }),
       });
+      const onReached = ({ id, merchantId, card: { bin, lastFour } }: Order) =>
+        log("screening.guesses_blocked", {
+          ...{ order: id, merchant: merchantId, digits: `${bin}****${lastFour}` },
+        });
+      return blockGuesses({ max: config.cardGuessesMax, store, digestSubject, onReached }, judge);
     },
   };
 }

@@ -136,7 +136,7 @@ export const configurationGerman: ConfigurationMessages = {
   does: "Aktion",
   noRules: "Noch keine Regeln",
   noRulesHint: "Eine Regel sieht jede Zahlung an und sperrt sie, erzwingt 3-D Secure, markiert sie oder lässt sie an den anderen vorbei. Proben Sie sie an alten Zahlungen, bevor Sie sie einschalten.",
-  ruleKinds: { amount: "Betrag", velocity: "Häufigkeit", cards: "Verschiedene Karten", declines: "Ablehnungen", duplicate: "Doppelt", "first-seen": "Erstmals gesehen", countries: "Länder" },
+  ruleKinds: { amount: "Betrag", velocity: "Häufigkeit", cards: "Verschiedene Karten", guesses: "Erratene Kartennummern", declines: "Ablehnungen", duplicate: "Doppelt", "first-seen": "Erstmals gesehen", countries: "Länder" },
   bothLists: "Beide Listen",
   everyKind: "Jede Art",
   newEntry: "Neuer Eintrag",

@@ -144,7 +144,7 @@ export const configurationEnglish = {
   does: "Action",
   noRules: "No rules yet",
   noRulesHint: "A rule looks at every payment and blocks it, forces 3-D Secure, marks it, or lets it pass the others. Try it on past orders before you switch it on.",
-  ruleKinds: { amount: "Amount", velocity: "Velocity", cards: "Different cards", declines: "Declines", duplicate: "Duplicate", "first-seen": "First seen", countries: "Countries" } as Words,
+  ruleKinds: { amount: "Amount", velocity: "Velocity", cards: "Different cards", guesses: "Guesses of card numbers", declines: "Declines", duplicate: "Duplicate", "first-seen": "First seen", countries: "Countries" } as Words,
   bothLists: "Both lists",
   everyKind: "Every kind",
   newEntry: "New entry",

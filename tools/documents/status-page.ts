@@ -121,7 +121,7 @@ export const statusFields: Readonly<Record<string, string>> = {
   "bin":                        "bank identification number, six digits",
   "card-type":                  "card network in upper case",
   "bank-name":                  "bank by the card's BIN, `UNKNOWN` when it is not known",
-  "card-hash-id":               "the same for the same card number within one merchant, for loyalty programs and fraud checks",
+  "card-hash-id":               "the same for the same card number within one merchant, for loyalty programs and fraud checks; once an issuer has approved or authenticated the card",
   "card-ref-id":                "card reference id, where the transaction registers the card",
   "card-country-alpha-three-code":             "country of the card's issuer, three letters",
   "destination-card-country-alpha-three-code": "country of the destination card's issuer, three letters",

@@ -1,4 +1,5 @@
 /** The cards of approved payments: registration, and the data of a registered card. */
+import { shownHashId } from "../../orders/card-reference.ts";
 import { Failure } from "../../values/failure.ts";
 import { asCardRefId } from "../../values/ids.ts";
 import { cardRefId, checksum, line } from "../fields.ts";
@@ -20,7 +21,7 @@ export const createCardRefV2 = operation({
     registerCard(request, context, ({ references, order }) => [
       ["status", "approved"],
       ["card-ref-id", references.card],
-      ["unq-card-ref-id", order.card.hashId],
+      ["unq-card-ref-id", shownHashId(order)],
       ["end-point-id", order.endpointId],
     ]),
 });
