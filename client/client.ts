@@ -113,7 +113,7 @@ export function makeClient(options: ClientOptions) {
   const transport = { fetch, timing, fieldWord, tries };
   const version = options.oauth === undefined ? "v2" : "v4";
   const authorizer = options.oauth === undefined ? undefined : makeAuthorizer(options.oauth);
-  const api = `${options.baseUrl.replace(/\/+$/, "")}/${pathWord}/api`;
+  const api = `${options.baseUrl.replace(/(?<!\/)\/+$/, "")}/${pathWord}/api`;
   return {
     endpoint: (id: string) => entryPoint(id, encodeURIComponent(id)),
     group: (id: string) => entryPoint(id, `group/${encodeURIComponent(id)}`),

@@ -35,7 +35,7 @@ function textOf(term: ControlTerm, { id, login, values }: Signed): string {
 export function toMinorUnits(amount: string, currency: string): string {
   const match = /^(\d+)(?:\.(\d+))?$/.exec(amount);
   const [, whole = "", digits = ""] = match ?? [];
-  const fraction = digits.replace(/0+$/, "");
+  const fraction = digits.replace(/(?<!0)0+$/, "");
   const [exponent] = exponentGroups.find(([, codes]) => codes.includes(currency)) ?? [2];
   if (match === null || fraction.length > exponent) return "";
   return (whole + fraction.padEnd(exponent, "0")).replace(/^0+(?=\d)/, "");

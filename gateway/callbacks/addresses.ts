@@ -58,7 +58,7 @@ const globalUnicast = parseNetworks(["2000::/3"]);
 const withIPv4Tail = parseNetworks(["::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96"]);
 /** Names that resolve only inside a network. */
 const localName =
-  /^([^.]*|.*\.(localhost|internal|intranet|local|lan|home|corp|svc|home\.arpa|)|.*\.\..*)$/;
+  /^[^.]*$|\.\.|\.(?:localhost|internal|intranet|local|lan|home|corp|svc|home\.arpa)?$/;
 
 export function readAddressOptions(settings: AddressSettings): AddressOptions {
   return {

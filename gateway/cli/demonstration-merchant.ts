@@ -21,7 +21,7 @@ const answersWithinMs = 10_000;
 export async function openDemonstrationMerchant(gateway: string) {
   if (!isHttpAddress(gateway))
     return new Problem(`${gateway} is no address like http://host:8080.`);
-  const url = gateway.replace(/\/+$/, "");
+  const url = gateway.replace(/(?<!\/)\/+$/, "");
   const answer = await ask(`${url}/docs/demonstration.json`).catch(causeOf);
   if (typeof answer === "string") return new Problem(`No gateway answers at ${url}: ${answer}.`);
   if (answer.status === 404) {

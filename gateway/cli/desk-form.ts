@@ -25,7 +25,7 @@ export function describeCommand(name: string, command: Command, offer: Offer) {
 
 function describeOption(path: string, option: Option) {
   const { long = "", flags, description, mandatory, argChoices, defaultValue } = option;
-  const [, value = ""] = /[<[](.+)[>\]]/.exec(flags) ?? [];
+  const [, value = ""] = /[<[]([^<>[\]]+)[>\]]/.exec(flags) ?? [];
   // As rules of screening say it, at the end of their help.
   const [, words = value] = /\(([\w-]+(?:\|[\w-]+)+)\)$/.exec(description) ?? [];
   return {

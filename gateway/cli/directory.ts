@@ -30,7 +30,7 @@ const networks: readonly Network[] = ["VISA", "MASTERCARD", "AMEX", "DISCOVER", 
 
 type Values = DirectorySettings & Pick<DirectoryServer, "networks">;
 
-const https = readText(/^https:\/\/[^\s/]+\S*$/, "an address that begins with https://");
+const https = readText(/^https:\/\/[^\s/]\S*$/, "an address that begins with https://");
 const words = (max: number) =>
   readText(new RegExp(`^[\\x20-\\x7e]{1,${max}}$`), `text of at most ${max} characters`);
 /** Absolute: the gateway may be started in another folder. */

@@ -60,7 +60,7 @@ async function pay(session: Session, given: PayOptions): Promise<Output> {
   if (card instanceof Problem) return card;
   const authenticate = await findAuthenticate(session, given);
   if (authenticate instanceof Problem) return authenticate;
-  const url = (given.url ?? baseUrlOf(config, config.port)).replace(/\/+$/, "");
+  const url = (given.url ?? baseUrlOf(config, config.port)).replace(/(?<!\/)\/+$/, "");
   const send = makeSend(`${url}/${config.pathWord}/api/v2`, endpoint.id);
   const clientOrderId = `gw-pay-${randomBytes(6).toString("hex")}`;
   try {

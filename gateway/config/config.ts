@@ -108,7 +108,7 @@ export function linkShareOf({ linkShare }: Pick<Config, "linkShare">) {
 
 /** The address that merchants use: signatures cover it, and browsers are sent to it. */
 export function baseUrlOf(config: Config, port: number): string {
-  if (config.baseUrl !== "") return config.baseUrl.replace(/\/+$/, "");
+  if (config.baseUrl !== "") return config.baseUrl.replace(/(?<!\/)\/+$/, "");
   const host = config.host === "0.0.0.0" || config.host === "127.0.0.1" ? "localhost" : config.host;
   return `${schemeOf(config)}://${host}:${port}`;
 }

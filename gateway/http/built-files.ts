@@ -60,8 +60,9 @@ export function makeBuiltFiles(folder: string) {
       if (content === undefined) return noSuchFile;
       const tag = `"${hash("sha256", text ?? content, "base64url").slice(0, 22)}"`;
       const own = { ...headers, "cache-control": "no-cache", etag: tag };
-      const known = request.headers["if-none-match"]?.replaceAll("W/", "").split(/\s*,\s*/);
-      if (known?.includes(tag)) return { status: 304, headers: own, body: "" };
+      const known = request.headers["if-none-match"]?.replaceAll("W/", "").split(",");
+      if (known?.some((each) => each.trim() === tag))
+        return { status: 304, headers: own, body: "" };
       if (text === undefined) return encoded(name, content, { request, headers: own });
       return { status: 200, headers: { ...own, "content-type": typeOf(name) }, body: text };
     },

@@ -134,7 +134,7 @@ const amountSyntax = /^\d{1,10}(\.\d{1,10})?$/;
 
 /** Shops send a database's column as it is, like 12.3400: zeros at the end mean nothing. */
 function zerosAtEnd(amount: string): number {
-  return /\..*?(0*)$/.exec(amount)?.[1]?.length ?? 0;
+  return amount.includes(".") ? (/(?<!0)0*$/.exec(amount)?.[0].length ?? 0) : 0;
 }
 
 /** Any characters: shops send extensions and words. */

@@ -102,7 +102,7 @@ export function amountVariants(parts: Parts, sent: Sent): readonly Variant[] {
   const fixed = isNumber ? number.toFixed(digits) : dotted;
   const forms = [
     ...[asSent, dotted, dotted.replace(".", ","), fixed, fixed.replace(".", ",")],
-    ...[fixed.replace(/\.?0+$/, ""), dotted.replace(".", ""), dotted.split(".")[0] ?? ""],
+    ...[fixed.replace(/\.?(?<!0)0+$/, ""), dotted.replace(".", ""), dotted.split(".")[0] ?? ""],
     ...(isNumber
       ? [
           number.toFixed(2),

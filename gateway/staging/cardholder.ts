@@ -39,7 +39,7 @@ function findForm({ url, html }: Page) {
 }
 
 function readTag(tag: string): Readonly<Record<string, string>> {
-  const pairs = [...tag.matchAll(/([\w-]+)="([^"]*)"/g)];
+  const pairs = [...tag.matchAll(/(?<![\w-])([\w-]+)="([^"]*)"/g)];
   return Object.fromEntries(pairs.map(([, name = "", value = ""]) => [name, decode(value)]));
 }
 

@@ -42,7 +42,7 @@ export function parseAmount(text: string, currency: Currency): Money | undefined
   const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
   if (match === null) return undefined;
   const [, whole = "", digits = ""] = match;
-  const fraction = digits.replace(/0+$/, "");
+  const fraction = digits.replace(/(?<!0)0+$/, "");
   if (fraction.length > currency.exponent) return undefined;
   return new Money(BigInt(whole + fraction.padEnd(currency.exponent, "0")), currency);
 }

@@ -16,8 +16,9 @@ export function isPictureUrl(text: string, bytesMax: number): boolean {
 }
 
 const pngStart = Buffer.from("89504e470d0a1a0a", "hex");
+/** A comment ends at its first `-->`: otherwise each could be read in many ways. */
 const svgStart =
-  /^\uFEFF?\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype svg[^>]*>\s*)?<svg[\s>]/is;
+  /^\uFEFF?\s*(<\?xml[^>]*>\s*)?(<!--((?!-->).)*-->\s*)*(<!doctype svg[^>]*>\s*)?<svg[\s>]/is;
 
 function typeOf(bytes: Buffer): string | undefined {
   if (bytes.subarray(0, pngStart.length).equals(pngStart)) return "image/png";

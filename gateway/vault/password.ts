@@ -77,5 +77,5 @@ function parse(stored: string) {
 }
 
 function encode(bytes: Buffer): string {
-  return bytes.toString("base64").replace(/=+$/, "");
+  return bytes.toString("base64").replace(/(?<!=)=+$/, "");
 }

@@ -39,7 +39,7 @@ export async function openDirectoryServers(resources: Resources & { readonly hol
     directories,
     /** Where the directory server posts results. */
     resultsUrl: (directory: string) =>
-      `${resultsUrl.replace(/\/+$/, "")}/results/${encodeURIComponent(directory)}`,
+      `${resultsUrl.replace(/(?<!\/)\/+$/, "")}/results/${encodeURIComponent(directory)}`,
 
     /** The configuration or the certificate files may have changed. */
     async reload(): Promise<void> {

@@ -126,7 +126,7 @@ function readAttributes(list: string): ReadonlyMap<string, string> | ThreeDsFaul
   if (list === "") return noAttributes;
   const attributes = new Map<string, string>();
   for (const [, key = "", quoted = ""] of list.matchAll(
-    /([^ \t\r\n=]+)[^=]*=[^"']*("[^"]*"|'[^']*')/g,
+    /[ \t\r\n]+([^ \t\r\n=]+)[ \t\r\n]*=[ \t\r\n]*("[^"]*"|'[^']*')/gy,
   )) {
     const value = resolveReferences(quoted.slice(1, -1).replace(/[\t\n]/g, " "));
     if (value === undefined) return forbidden;

@@ -1,0 +1,60 @@
+/** Every regular expression of the product against long input that is made to let it backtrack. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type HostileInput, hostileInputs } from "./hostile-input.ts";
+import { isSource, isTest, readRepository, type TextFile } from "./repository.ts";
+
+/** A linear expression needs less than a hundredth of it. */
+const cpuMsMax = 100;
+const charactersMax = 40_000;
+
+const literalForm = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/[\\\n])+\//g;
+const folders = /^(?:gateway|protocols|client|portal)\//;
+
+const product = readRepository().filter(
+  (file) => isSource(file) && !isTest(file) && folders.test(file.path),
+);
+
+for (const file of product) {
+  for (const pattern of patternsIn(file)) {
+    test(`${file.path}: ${pattern} reads hostile input in linear time`, () => {
+      for (const input of hostileInputs(pattern)) assertQuick(pattern, input);
+    });
+  }
+}
+
+test("nested and overlapping repetitions are found", () => {
+  const slow = [
+    ...[/^(a+)+$/, /^(\w|\d)*$/, /(<!--.*?-->\s*)*<svg/s, /\s+$/, /^a*a*$/, /^(?:\d+,?)*;$/],
+    ...[/^(?=(\w+\s?)+$)x/, /^(?:[^>]|\S)*>$/],
+  ];
+  for (const pattern of slow) {
+    const isSlow = () => {
+      for (const input of hostileInputs(pattern)) assertQuick(pattern, input);
+    };
+    assert.throws(isSlow, /needs/, String(pattern));
+  }
+});
+
+/** Step by step: what doubles with each character is stopped while it takes a second. */
+function assertQuick(pattern: RegExp, { name, text }: HostileInput): void {
+  const unit = text(1).length - text(0).length;
+  for (let count = 4; count * unit <= charactersMax; count = count < 64 ? count + 4 : count * 2) {
+    const hostile = text(count);
+    pattern.lastIndex = 0;
+    const before = process.threadCpuUsage();
+    pattern.exec(hostile);
+    const { user } = process.threadCpuUsage(before);
+    const sentence = `${pattern} needs ${user / 1000} ms for ${hostile.length} characters: ${name}`;
+    assert.ok(user / 1000 <= cpuMsMax, sentence);
+  }
+}
+
+function* patternsIn({ parts, text }: TextFile): Generator<RegExp> {
+  for (const { 0: literal, index } of parts.patterns.matchAll(literalForm)) {
+    const [flags] = /^[dgimsuvy]*(?!\w)/.exec(text.slice(index + literal.length)) ?? [];
+    // A closing tag, or the first line of a script.
+    if (text[index - 1] === "<" || flags === undefined) continue;
+    yield new RegExp(literal.slice(1, -1), flags);
+  }
+}
