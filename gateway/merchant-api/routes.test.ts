@@ -96,3 +96,27 @@ function serve(t: { after(clean: () => unknown): void }) {
   });
   return { server, lines };
 }
+
+// biome-ignore format: a table
+const pagePaths: readonly (readonly [path: string, logged: string])[] = [
+  ["/pay/42000001.abcdefghijklmnopqrstuvwx",             "/pay/42000001.…"],
+  ["/pay/42000001.abcdefghijklmnopqrstuvwx/session?a=b", "/pay/42000001.…"],
+  ["/pay/Zk3pQ9aLw0xT",                                  "/pay/…"],
+  ["/gw/form/challenge/42000001/abcdefghijklmnopqrst",   "/gw/form/challenge/42000001/…"],
+  ["/gw/view-receipt/1001/8842001733",                   "/gw/view-receipt/1001/…"],
+  ["/gw/api/v2/sale/1001?key=1",                         "/gw/api/v2/sale/1001"],
+];
+
+test("the log has the path of a failed request without the token that opens a page", () => {
+  for (const [path, shown] of pagePaths) {
+    const logged: object[] = [];
+    const answerError = makeAnswerError({
+      ...{ pathWord: "gw", wire },
+      log: (_, facts) => void logged.push(facts),
+    });
+    const error = new Error("broken");
+    answerError({ status: 500, path, accept: undefined, error });
+
+    assert.deepEqual(logged, [{ path: shown, err: error }]);
+  }
+});

@@ -185,11 +185,18 @@ type ErrorOptions = Pick<RoutesOptions, "pathWord" | "wire" | "log">;
 
 export function makeAnswerError({ pathWord, wire, log }: ErrorOptions) {
   return ({ status, path, accept, error }: RequestError): ErrorReply => {
-    if (status === 500) log("request.failed", { path: path.split("?")[0], err: error });
+    if (status === 500) log("request.failed", { path: cutToken(path), err: error });
     const text = errorTexts[status];
     if (!path.startsWith(`/${pathWord}/api/`)) {
       return { contentType: "text/plain;charset=utf-8", body: `${text}\n` };
     }
     return writeFailure(new Failure(errorCodes[status] ?? "malformed_request", text), accept, wire);
   };
+}
+
+/** Of a page, its path up to the token that opens it; the order's id may stay. */
+const tokenPath = /^(\/pay\/(?:\d+\.)?|\/[^/]+\/(?:form\/[^/]+\/[^/]+|view-receipt\/[^/]+)\/).*$/s;
+
+function cutToken(path: string): string {
+  return (path.split("?")[0] ?? "").replace(tokenPath, "$1…");
 }

@@ -1,10 +1,10 @@
 /**
  * Structured logs, a JSON object a line with the event's name in `event`. `CardNumber` and `Secret`
- * print themselves masked; as a second fence, digits that look like a card number are masked in
- * every value before it is written.
+ * print themselves masked; as a second fence, card numbers are masked in every value before it is
+ * written, as in the texts that are stored.
  */
 import { type DestinationStream, pino, stdSerializers } from "pino";
-import { isLuhnValid } from "../values/card-number.ts";
+import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { type EventName, events } from "./events.ts";
 
 /** Writes a line of the level that the catalogue gives the event. */
@@ -49,7 +49,6 @@ export function makeReportFailures(log: Log, event: EventName, now = () => perfo
 }
 
 // The gateway's own ids are digits too, and operators search for them: they are skipped by name.
-// Everything else that passes the Luhn check is masked, even if it is not a card number.
 const ownIds: ReadonlySet<string> = new Set([
   ...["order", "serial", "merchant", "entry", "endpoint", "reference"],
 ]);
@@ -58,18 +57,19 @@ function printFacts(facts: object): string {
   let text = "";
   for (const [name, value] of Object.entries(facts)) {
     if (value === undefined) continue;
-    const printed = name === "err" ? printError(value) : print(value);
-    if (printed === undefined) continue;
-    text += `,"${name}":${ownIds.has(name) ? printed : maskDigits(printed)}`;
+    const isOwn = ownIds.has(name) && typeof value === "string";
+    const print = name === "err" ? printError : printMasked;
+    const printed = isOwn ? JSON.stringify(value) : print(value);
+    if (printed !== undefined) text += `,"${name}":${printed}`;
   }
   return text;
 }
 
 /** Part by part, because one part may be unprintable: a root certificate is its own issuer. */
 function printError(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return print(error);
+  if (!(error instanceof Error)) return printMasked(error);
   const parts = Object.entries(stdSerializers.err(error)).map(
-    ([name, value]) => `${JSON.stringify(name)}:${print(value) ?? null}`,
+    ([name, value]) => `${JSON.stringify(name)}:${printMasked(value) ?? null}`,
   );
   return `{${parts.join(",")}}`;
 }
@@ -78,22 +78,28 @@ function printError(error: unknown): string | undefined {
 const longNumber = 1e11;
 
 /** Nothing for an absent value; what JSON cannot tell must not end the caller. */
-function print(value: unknown): string | undefined {
-  if (typeof value === "string") return JSON.stringify(value);
+function printMasked(value: unknown): string | undefined {
+  if (typeof value === "string") return JSON.stringify(maskCardNumbers(value));
   if (typeof value === "number" && Math.abs(value) < longNumber) return String(value);
   try {
-    return JSON.stringify(value, plainValue);
+    return JSON.stringify(value, maskValue);
   } catch {
     return '"[unprintable]"';
   }
 }
 
-/** A number that will be masked becomes text before: asterisks in a number are no JSON. */
-function plainValue(_key: string, value: unknown): unknown {
-  if (typeof value === "bigint") return String(value);
-  if (typeof value !== "number" || Math.abs(value) < longNumber) return value;
-  const printed = String(value);
-  return maskDigits(printed) === printed ? value : printed;
+/** A number that is masked becomes text: asterisks in a number are no JSON. */
+function maskValue(_key: string, value: unknown): unknown {
+  if (typeof value === "string" || typeof value === "bigint") return maskCardNumbers(`${value}`);
+  if (typeof value === "number" && Math.abs(value) >= longNumber) {
+    const printed = maskCardNumbers(String(value));
+    return printed.includes("*") ? printed : value;
+  }
+  const isPlain = typeof value === "object" && value !== null && !Array.isArray(value);
+  const names = isPlain ? Object.keys(value) : [];
+  if (names.every((name) => maskCardNumbers(name) === name)) return value;
+  const entries = names.map((name) => [maskCardNumbers(name), Reflect.get(Object(value), name)]);
+  return Object.fromEntries(entries);
 }
 
 /** Formatting the time is the most expensive part of a line, and many lines share a millisecond. */
@@ -133,15 +139,4 @@ export function openDestination(options: {
   const { write: writeBytes } = destination;
   const write = (line: string) => Reflect.apply(writeBytes, destination, [Buffer.from(line)]);
   return Object.assign(destination, { write });
-}
-
-const digitsMin = 12;
-const cardLike = /(?<!\d|\d\.)\d(?:[ -]?\d){11,18}(?!\d|\.\d)/g;
-
-export function maskDigits(text: string): string {
-  if (text.length < digitsMin) return text;
-  return text.replace(cardLike, (found) => {
-    const digits = found.replace(/\D/g, "");
-    return isLuhnValid(digits) ? `${digits.slice(0, 6)}****${digits.slice(-4)}` : found;
-  });
 }
