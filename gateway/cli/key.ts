@@ -65,7 +65,6 @@ async function rotateVaultKeys(
   try {
     const at = await readDatabaseTime(database.query);
     const { cards, destroyed, kept } = await rotateKeys({
-      masterKey,
       anew,
       keys: await openKeys(masterKey, makeKeyStore(database.query)),
       store: makeRotationStore(database, allOf(cells), { by: actor.who, at }),

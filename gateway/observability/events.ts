@@ -92,6 +92,8 @@ export const events = {
   "vault.cards_destroyed":               ["info",  "card numbers were destroyed: those of old orders (`retention`), of erased persons (`erased`) and of removed references (`removed`)"],
   "vault.removed_cards_destroy_failed":  ["warn",  "cards of removed references or of old orders could not be destroyed; the node tries again"],
   "vault.pending_cards_delete_failed":   ["warn",  "expired pending card data could not be deleted"],
+  "vault.pending_cards_clean_failed":    ["warn",  "the space of deleted pending card data was not freed, or its key was not replaced; the node tries again"],
+  "vault.pending_key_replaced":          ["info",  "the key of pending card data was replaced by `key`, as every day; the keys in `destroyed` are gone"],
   "storage.step_stuck":                  ["error", "the database refuses to read or write a step of an order that must not be lost, such as an acquirer's answer; the node keeps it in memory and tries again every 5 s until it succeeds. Remove the cause before you stop the node"],
   "storage.partitions_changed":          ["info",  "partitions by month were `made` for the next months, or `dropped` because they are older than what is kept"],
   "storage.partitions_failed":           ["error", "partitions by month could not be made or dropped; the node tries again in an hour. Payments go on: the default partition takes their rows"],

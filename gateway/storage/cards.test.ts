@@ -16,7 +16,7 @@ import { asInstant, later } from "../values/time.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makePendingCards, type PendingCards } from "../vault/pending-cards.ts";
 import { makeVault } from "../vault/vault.ts";
-import { makeFindSealedCard, makePendingCardStore } from "./cards.ts";
+import { makeFindSealedCard, makePendingCardStore, vacuumPendingCards } from "./cards.ts";
 import { startEmpty } from "./testing/database-for-tests.ts";
 import { makeKeyStore } from "./vault-keys.ts";
 
@@ -45,6 +45,24 @@ test("pending card data comes out until it is destroyed, row and key", async (t)
   assert.equal(bare?.cvv, undefined);
   assert.equal(await pending.find(context, now), undefined);
   assert.deepEqual(await countPending(installation), { keys: 1, secrets: 1 });
+});
+
+test("the pages of destroyed pending card data leave the files of its tables", async (t) => {
+  const { pending, installation } = await openShared(t);
+  const { query } = installation.database;
+  const vault = installation.cells.databasesOf("main").vault;
+  const sizes = () =>
+    query(
+      "select pg_relation_size('held_keys') as keys, pg_relation_size('held_secrets') as cards",
+    );
+  await pending.store(context, card, later(now, 1000));
+  await pending.destroy(context);
+  await pending.destroyExpired(tomorrow);
+  assert.notDeepEqual(await sizes(), [{ keys: "0", cards: "0" }]);
+
+  await vacuumPendingCards(vault);
+
+  assert.deepEqual(await sizes(), [{ keys: "0", cards: "0" }]);
 });
 
 test("pending card data does not outlive its deadline", async (t) => {

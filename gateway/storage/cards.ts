@@ -21,7 +21,7 @@ import type { PendingCardRow, PendingCardStore } from "../vault/pending-cards.ts
 import type { FindSealedCard, StoredSealedCard } from "../vault/vault.ts";
 import { type ConfirmKeys, lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
 import { isHere, livesHere } from "./cells.ts";
-import { besideOthers, type Query } from "./database.ts";
+import { besideOthers, type Database, type Query } from "./database.ts";
 import { openWith } from "./find-orders.ts";
 import {
   bytesArray,
@@ -218,6 +218,20 @@ type Put = { readonly row: PendingCardRow; readonly expiresAt: Instant };
 /** Before a database is shut down in order, which would write them to its files. */
 export async function deletePendingCards(query: Query): Promise<void> {
   await query("truncate held_keys, held_secrets");
+}
+
+/**
+ * Frees the space of deleted rows; an empty table leaves no page in its file. Only the owner of a
+ * table may do that, which the role of the vault is not; another login is warned by the database.
+ */
+export async function vacuumPendingCards({ connect }: Pick<Database, "connect">): Promise<void> {
+  const client = await connect();
+  try {
+    await client.query("set role none");
+    await client.query("vacuum (skip_locked) held_keys, held_secrets");
+  } finally {
+    await client.end();
+  }
 }
 
 /** The first part of a context is the merchant. */

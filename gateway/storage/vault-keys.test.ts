@@ -18,7 +18,7 @@ import { controlKeyContext } from "./configuration.ts";
 import type { Database } from "./database.ts";
 import { loadMacKeys, macKeyContext } from "./mac-keys.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
-import { makeKeyStore, makeRotationStore } from "./vault-keys.ts";
+import { isPendingKeyDue, makeKeyStore, makeRotationStore } from "./vault-keys.ts";
 import { loadWalletKeys, makeWalletKeyAdministration } from "./wallets.ts";
 
 const masterKey = new Uint8Array(32).fill(5);
@@ -171,6 +171,27 @@ test("a node writes nothing under a key that a promoted standby lacks", async ()
   assert.equal((await listed(known)).length, 1);
 });
 
+test("the key of pending card data is due when it and the last rewrap are a day old", async () => {
+  const { query } = tables.database;
+  const isDue = () => isPendingKeyDue(query, query);
+  const rewrapped = (age: string) =>
+    query(
+      `insert into audit (seq, at, actor, origin, action, subject, hash)
+       values (9001, now() - $1::interval, 'jo', '', 'key rewrap', '', '')`,
+      [age],
+    );
+  await openAll();
+  assert.equal(await isDue(), false);
+  await query("update vault.keys set created_at = now() - interval '25 hours'");
+  assert.equal(await isDue(), true);
+
+  await rewrapped("1 hour");
+  assert.equal(await isDue(), false);
+  await query("delete from audit");
+  await rewrapped("25 hours");
+  assert.equal(await isDue(), true);
+});
+
 const deletion = { by: "an operator", at: now };
 const lasting = { retryMs: 0 };
 
@@ -181,7 +202,7 @@ async function openAll() {
 
 async function rotate(keepDigestsMs = 86_400_000, pause?: () => Promise<void>) {
   return rotateKeys({
-    ...{ masterKey, keepDigestsMs, graceMs: pause ? 60_000 : 0, report: () => undefined },
+    ...{ keepDigestsMs, graceMs: pause ? 60_000 : 0, report: () => undefined },
     keys: await openKeys(masterKey, makeKeyStore(tables.database.query)),
     store: makeRotationStore(tables.database, [tables.database, cell], deletion),
     pause: pause ?? (async () => undefined),

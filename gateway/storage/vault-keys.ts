@@ -52,7 +52,7 @@ export async function listKeys(
     `select id, purpose,
        ${printed("created_at")} as "createdAt", ${printed("retired_at")} as "retiredAt",
        ${printed("destroyed_at")} as "destroyedAt"
-     from vault.keys order by id`,
+     from vault.keys where not ${isOldPending} order by id`,
   );
   const cards = new Map<number, number>();
   for (const cell of cells) {
@@ -62,6 +62,24 @@ export async function listKeys(
     for (const { id, count } of counts) cards.set(id, (cards.get(id) ?? 0) + count);
   }
   return keys.map((key) => ({ ...key, cards: cards.get(key.id) ?? 0 }));
+}
+
+/** The key of pending card data is replaced every day: the list would have little else. */
+const isOldPending =
+  "coalesce(purpose = 'held' and destroyed_at < now() - interval '30 days', false)";
+
+/**
+ * Whether the key of pending card data is a day old. After another key-encryption key was
+ * introduced it waits for a day too: a node that still has the old one could not open a new key.
+ */
+export async function isPendingKeyDue(vault: Query, node: Query): Promise<boolean> {
+  const day = "now() - interval '1 day'";
+  const [key] = await vault(
+    `select from vault.keys where purpose = 'held' and retired_at is null and created_at < ${day}`,
+  );
+  if (key === undefined) return false;
+  const wrapped = `select from audit where action = 'key rewrap' and at > ${day} limit 1`;
+  return (await node(wrapped)).length === 0;
 }
 
 /** Absent while another rotation runs. The lock ends with its connection. */

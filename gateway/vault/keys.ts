@@ -62,6 +62,17 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
      * a rotation must not go on with the previous keys.
      */
     reload,
+    /** The next key of a purpose, for the database. */
+    sealNew: (purpose: Purpose) => makeSealedKey(masterKey, purpose),
+    /** False when the keys were sealed by another key-encryption key since this process started. */
+    async isSealedByOwn(): Promise<boolean> {
+      const [first] = await store.list();
+      try {
+        return first === undefined || openKey(masterKey, first) !== undefined;
+      } catch {
+        return false;
+      }
+    },
     /** Whether the database has these keys: a standby that took over may lack the newest. */
     async confirm(ids: readonly number[]): Promise<boolean> {
       await reload();

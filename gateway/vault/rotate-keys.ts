@@ -6,7 +6,7 @@
  * would get another hash id, and merchants would have to exchange every secret.
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
-import { type Keys, makeSealedKey, type OpenKey, type Purpose } from "./keys.ts";
+import type { Keys, OpenKey, Purpose } from "./keys.ts";
 import { type PendingCardRow, pendingKeyContext } from "./pending-cards.ts";
 import { open, seal } from "./seal.ts";
 import { cardContext, openWithAny, type SealedCard } from "./vault.ts";
@@ -53,8 +53,9 @@ type CellRotation = {
 type PendingKey = Pick<PendingCardRow, "context" | "sealedKey" | "keyId">;
 
 type Rotation = {
-  readonly masterKey: Uint8Array;
   readonly keys: Keys;
+  /** Which keys are replaced; without it, all that are replaced together. */
+  readonly purposes?: readonly Purpose[];
   readonly store: RotationStore;
   /** Makes new keys also when an earlier rotation has kept keys whose cards do not open. */
   readonly anew?: boolean;
@@ -62,7 +63,8 @@ type Rotation = {
   readonly graceMs: number;
   /** For how long after a rotation repeats of earlier requests are recognised. */
   readonly keepDigestsMs: number;
-  readonly pause: (durationMs: number) => Promise<void>;
+  /** Without it the next run goes on when the nodes have had their time. */
+  readonly pause?: (durationMs: number) => Promise<void>;
   readonly report: (progress: string) => void;
 };
 
@@ -73,16 +75,22 @@ const reportEveryMs = 1000;
 
 /** Retired keys are `kept` when a card or a secret under them does not open. */
 export async function rotateKeys(rotation: Rotation) {
-  const { keys, store, report, graceMs } = rotation;
+  const { keys, store, report, graceMs, purposes = rotated } = rotation;
   await keys.reload();
-  const retiredKeys = () => resealed.flatMap((purpose) => retiredOf(keys, purpose));
-  if (retiredKeys().length === 0 || rotation.anew === true) await makeNext(rotation);
+  const own = resealed.filter((purpose) => purposes.includes(purpose));
+  const retiredKeys = () => own.flatMap((purpose) => retiredOf(keys, purpose));
+  // The key of pending card data is also replaced alone, every day.
+  const isBegun = own.some((purpose) => {
+    return (purpose !== "held" || own.length === 1) && retiredOf(keys, purpose).length > 0;
+  });
+  if (!isBegun || rotation.anew === true) await makeNext(rotation);
   else report("Going on with the rotation that was begun");
 
   const retired = retiredKeys().map(({ id }) => id);
   let cards = await resealAll(rotation);
   const graceLeftMs = await store.graceLeftMs(retired, graceMs);
-  if (graceLeftMs > 0) {
+  if (graceLeftMs > 0 && rotation.pause === undefined) return { cards, destroyed: [], kept: [] };
+  if (graceLeftMs > 0 && rotation.pause !== undefined) {
     report(`Waiting ${Math.ceil(graceLeftMs / 1000)} s for nodes that may still use the old keys`);
     await rotation.pause(graceLeftMs);
   }
@@ -95,11 +103,12 @@ export async function rotateKeys(rotation: Rotation) {
       cards += found;
       // A standby that took over may lack the next keys: then this one is in use again.
       if (!retiredKeys().some((key) => key.id === id)) break;
-      if (await isSealing(rotation, id)) break;
+      if (purposes.includes("secrets") && (await isSealing(rotation, id))) break;
       if ((await store.destroy(id)) === "destroyed") destroyed.push(id);
     } while (!destroyed.includes(id) && found > 0);
   }
   const kept = retired.filter((id) => !destroyed.includes(id));
+  if (!purposes.includes("digests")) return { cards, destroyed, kept };
   await deleteDigests(rotation);
   for (const id of await store.listOldDigestKeys(rotation.keepDigestsMs)) {
     if ((await store.destroy(id)) === "destroyed") destroyed.push(id);
@@ -121,12 +130,10 @@ async function deleteDigests({ store, report }: Rotation): Promise<void> {
   }
 }
 
-async function makeNext({ masterKey, keys, store, report }: Rotation): Promise<void> {
-  await store.replace(
-    rotated.map((purpose) => ({ purpose, sealed: makeSealedKey(masterKey, purpose) })),
-  );
+async function makeNext({ keys, store, report, purposes = rotated }: Rotation): Promise<void> {
+  await store.replace(purposes.map((purpose) => ({ purpose, sealed: keys.sealNew(purpose) })));
   await keys.reload();
-  const made = rotated.map((purpose) => `${keys.current(purpose).id} (${purpose})`);
+  const made = purposes.map((purpose) => `${keys.current(purpose).id} (${purpose})`);
   report(`Made the keys ${made.join(", ")}; nodes seal with them from now on`);
 }
 
@@ -137,11 +144,12 @@ function retiredOf(keys: Keys, purpose: Purpose): readonly OpenKey[] {
 
 /** With keys that the database has: a standby that took over may lack the new ones. */
 async function resealAll(rotation: Rotation): Promise<number> {
-  await rotation.keys.reload();
-  await resealSecrets(rotation);
+  const { keys, store, purposes = rotated } = rotation;
+  await keys.reload();
+  if (purposes.includes("secrets")) await resealSecrets(rotation);
   let cards = 0;
-  for (const cell of rotation.store.cells) {
-    cards += await resealCell(rotation, cell);
+  for (const cell of store.cells) {
+    if (purposes.includes("cards")) cards += await resealCell(rotation, cell);
     await resealPending(rotation, cell);
   }
   return cards;

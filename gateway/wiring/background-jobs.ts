@@ -18,6 +18,7 @@ import { hours, type Instant, later, monthStart } from "../values/time.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
 import type { OrderIndexJob } from "./order-index.ts";
+import { makeCleanPendingCards } from "./pending-keys.ts";
 import { makeDeleteExpired } from "./portal.ts";
 import type { RefusedJob } from "./refused-requests.ts";
 import type { Resources } from "./resources.ts";
@@ -25,7 +26,7 @@ import type { Resources } from "./resources.ts";
 /** How often expired pending card data, orders in memory and old callbacks are deleted. */
 const deleteEveryMs = 10_000;
 const partitionsEveryMs = hours(1);
-const askEveryMs = 60_000;
+const [askEveryMs, cleanEveryMs] = [60_000, 60_000];
 const signEveryMs = 10_000;
 /** In how many statements at most: a thousand callbacks a second. */
 const deletionsMax = 20;
@@ -65,6 +66,7 @@ export function startBackgroundJobs(workers: Workers) {
     await digests.destroyExpired();
     await pendingCards.destroyExpired(clock.now());
   };
+  const cleanPendingCards = makeCleanPendingCards(workers);
   const nodes = workers.cells.stores(({ node }) => node);
   const keepAllPartitions = () =>
     nodes.each((database) => keepPartitions({ ...workers, database }));
@@ -74,6 +76,7 @@ export function startBackgroundJobs(workers: Workers) {
     start(config.reloadEveryMs, workers.reload, "configuration.reload_failed"),
     start(config.clockEveryMs, makeMeasureClock(workers), "node.clock_unmeasured"),
     start(deleteEveryMs, destroyExpired, "vault.pending_cards_delete_failed"),
+    startWork(cleanEveryMs, cleanPendingCards, "vault.pending_cards_clean_failed"),
     startWork(deleteEveryMs, destroyCards, "vault.removed_cards_destroy_failed"),
     startWork(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
     startWork(deleteEveryMs, deleteOldTallies, "screening.delete_failed"),
@@ -94,6 +97,7 @@ export function startBackgroundJobs(workers: Workers) {
     async cleanUp(): Promise<void> {
       await keepAllPartitions();
       await destroyExpired();
+      await cleanPendingCards();
       await destroyCards();
       await destroyCards();
       await deleteOldTallies();

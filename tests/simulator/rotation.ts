@@ -61,7 +61,6 @@ export function makeRotation({ time, server, story }: World) {
     try {
       const at = await readDatabaseTime(database.query);
       const { destroyed, kept } = await rotateKeys({
-        masterKey,
         keys: await openKeys(masterKey, makeKeyStore(database.query)),
         store: makeRotationStore(database, [database], { by: "jo", at }),
         ...{ graceMs: keyGraceMs, keepDigestsMs: repeatDays * 86_400_000 },

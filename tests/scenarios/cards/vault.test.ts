@@ -202,6 +202,28 @@ test("a node takes and returns payments, and its statements cannot read the vaul
   assert.match(doctor.printed, /good +vault: its tables are closed/);
 });
 
+test("a node replaces the key of pending card data and frees its space, with its own rights", async (t) => {
+  const world = await startWorld(t, { GW_KEY_GRACE_S: "1" });
+  const age = (column: string) =>
+    world.readRows(`update vault.keys set ${column} = now() - interval '25 hours'
+      where purpose = 'held' and ${column} is not null and destroyed_at is null`);
+  await world.readRows(`insert into vault.held_keys (context, key_id, sealed, expires_at)
+    values ('1/1', 1, 'x', now() - interval '1 hour')`);
+  await age("created_at");
+
+  await world.gateway.cleanUp();
+  await age("retired_at");
+  await world.gateway.cleanUp();
+
+  const held = (await listKeys(world)).filter(({ purpose }) => purpose === "held");
+  assert.deepEqual(
+    held.map(({ destroyedAt }) => destroyedAt !== null),
+    [true, false],
+  );
+  const [size] = await world.readRows("select pg_relation_size('vault.held_keys') as bytes");
+  assert.deepEqual(size, { bytes: "0" });
+});
+
 test("a login that may not make roles works all the same, and is told what to do", async (t) => {
   const url = await makeDatabaseOf(`plain_${process.pid}`);
   const world = await startWorld(t, { GW_DATABASE_URL: url });
