@@ -27,14 +27,20 @@ import {
 } from "../vault/master-key.ts";
 import { rotateKeys } from "../vault/rotate-keys.ts";
 import { addCommands, addOfflineCommands, type Output, type Session } from "./command.ts";
+import { readConfiguration } from "./installation.ts";
 import { deleteGivenKeys, masterKeySource } from "./master-key.ts";
+import { renewFingerprints } from "./renew-fingerprints.ts";
 
 export function addKeyCommands(key: Command): void {
   const anew = new Option("--anew", "make new keys even if an earlier rotation was not completed");
+  const fingerprints = new Option(
+    "--fingerprints",
+    "replace the key of card fingerprints instead, and recompute them from the vault",
+  );
   // biome-ignore format: a table
   addCommands(key, [
     ["list",   "list the vault's keys with the number of cards under each",                         listVaultKeys],
-    ["rotate", "reseal cards, secrets and pending card data with new keys during operation, destroy the old", rotateVaultKeys, [anew]],
+    ["rotate", "reseal cards, secrets and pending card data with new keys during operation, destroy the old", rotateVaultKeys, [anew, fingerprints]],
     ["rewrap", "seal the vault's keys with another key-encryption key (GW_NEW_MASTER_KEY_…)",       rewrap],
   ]);
   // biome-ignore format: a table
@@ -54,24 +60,36 @@ async function listVaultKeys({ database, cells, json }: Session): Promise<Output
   }));
 }
 
-async function rotateVaultKeys(
-  { database, cells, masterKey, config, json, actor, report, findings }: Session,
-  { anew = false }: { readonly anew?: boolean },
-): Promise<Output> {
+type RotateOptions = { readonly anew?: boolean; readonly fingerprints?: boolean };
+
+async function rotateVaultKeys(session: Session, options: RotateOptions): Promise<Output> {
+  const { database, cells, masterKey, config, json, actor, report, findings } = session;
+  const { anew = false, fingerprints = false } = options;
   const lock = await takeRotationLock(database);
   if (lock === undefined) {
     return new Problem("A rotation is under way already: see `gw key list`.");
   }
   try {
-    const at = await readDatabaseTime(database.query);
-    const { cards, destroyed, kept } = await rotateKeys({
-      anew,
+    const deletion = { by: actor.who, at: await readDatabaseTime(database.query) };
+    const rotation = {
       keys: await openKeys(masterKey, makeKeyStore(database.query)),
-      store: makeRotationStore(database, allOf(cells), { by: actor.who, at }),
-      ...{ graceMs: config.keyGraceMs, keepDigestsMs: config.repeatDays * 86_400_000 },
+      ...{ graceMs: config.keyGraceMs, report },
       // A node that stops meanwhile does not wait for it: the next rotation goes on.
-      pause: (durationMs) => pause(durationMs, undefined, { ref: false }),
-      report,
+      pause: (durationMs: number) => pause(durationMs, undefined, { ref: false }),
+    };
+    if (fingerprints) {
+      const { endpoints } = await readConfiguration(session);
+      const places = { database, cells: allOf(cells), endpoints: [...endpoints.values()] };
+      const renewed = await renewFingerprints({ ...rotation, ...places, deletion });
+      if (renewed.left.length > 0) {
+        report(unrenewed(renewed.left));
+        findings.tell();
+      }
+      return json ? renewed : printRenewed(renewed);
+    }
+    const { cards, destroyed, kept } = await rotateKeys({
+      ...{ ...rotation, anew, keepDigestsMs: config.repeatDays * 86_400_000 },
+      store: makeRotationStore(database, allOf(cells), deletion),
     });
     if (kept.length > 0) {
       report(undestroyed(kept));
@@ -82,6 +100,18 @@ async function rotateVaultKeys(
   } finally {
     await lock.release();
   }
+}
+
+function printRenewed({ cards, orders, destroyed }: Awaited<ReturnType<typeof renewFingerprints>>) {
+  const gone = destroyed.join(", ") || "none";
+  return { "cards recomputed": cards, "orders looked at": orders, "keys destroyed": gone };
+}
+
+function unrenewed(left: readonly string[]): string {
+  return (
+    `The old key is kept: the list entries ${left.join(", ")} name cards whose numbers the vault ` +
+    "does not have. Remove them, or let them expire, and run `gw key rotate --fingerprints` again."
+  );
 }
 
 /** A cell that is away stops the command: its cards may need the old keys. */

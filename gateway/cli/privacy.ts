@@ -102,11 +102,11 @@ async function readPerson(session: Session, { email, card }: Given): Promise<Sou
   if (number instanceof Problem) return number;
   const vault = await openVault(session);
   const { merchants } = await readConfiguration(session);
-  const hashIds = merchants.map(({ id }) => [id, vault.fingerprint(id, number).hashId] as const);
-  return {
-    person: { hashIds: new Map(hashIds) },
-    subject: ["card", vault.cardDigest(number)],
-  };
+  const hashIds = merchants.flatMap(({ id }) => {
+    const others = vault.cardNames(id, number).map(({ hashId }) => [id, hashId] as const);
+    return [[id, vault.fingerprint(id, number).hashId] as const, ...others];
+  });
+  return { person: { hashIds }, subject: ["card", vault.cardDigest(number)] };
 }
 
 /** Keyed digests, which tell nothing by themselves; and refused requests, which have no order. */

@@ -163,6 +163,7 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
       }),
       fingerprint: () => ({ fingerprint: Buffer.alloc(32), hashId: "1" }),
       cardDigest: () => "",
+      cardNames: () => [],
     },
     digests: {
       make: async () => digests.asked,

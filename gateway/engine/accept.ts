@@ -16,7 +16,7 @@ import { Failure } from "../values/failure.ts";
 import { asCardId, isLongId, type OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { RequestDigest, RequestDigests } from "../vault/request-digests.ts";
-import type { SealCard, Vault } from "../vault/vault.ts";
+import type { CardName, SealCard, Vault } from "../vault/vault.ts";
 import { cardDestroyed, isUsable } from "./cards.ts";
 import type { ExistingOrder, FindExisting, FindOrder } from "./find.ts";
 import { makeNewCards, type NewCard, type NewCardDependencies } from "./new-card.ts";
@@ -46,6 +46,7 @@ export type JudgePayment = (
   order: Order,
   digestsOf: () => {
     readonly card: string | undefined;
+    readonly cardNames: readonly CardName[];
     readonly prefix: string | undefined;
     readonly request: Uint8Array;
   },
@@ -106,10 +107,8 @@ export function makeAccept(dependencies: Dependencies): Accept {
     const { facts, sealCard } = cardOf(request, numbers.id);
     const drafted = { ...draft(request, numbers), attempt, card: facts };
     // On the payment page, each try is judged.
-    const judged =
-      page === undefined
-        ? dependencies.judgePayment(drafted, () => newCards.digestsOf(cardData, digest.digest))
-        : undefined;
+    const digestsOf = () => newCards.digestsOf(request.merchantId, cardData, digest.digest);
+    const judged = page === undefined ? dependencies.judgePayment(drafted, digestsOf) : undefined;
     const screened = judged && (await judged);
     const order =
       screened === undefined

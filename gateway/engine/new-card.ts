@@ -5,11 +5,11 @@
 import type { CardData } from "../orders/events.ts";
 import type { CardFacts, Enrolment, Finding, Issuer, Order } from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
-import type { CardId, EndpointId } from "../values/ids.ts";
+import type { CardId, EndpointId, MerchantId } from "../values/ids.ts";
 import type { SealCard, Vault } from "../vault/vault.ts";
 
 export type NewCardDependencies = {
-  readonly vault: Pick<Vault, "seal" | "fingerprint" | "cardDigest">;
+  readonly vault: Pick<Vault, "seal" | "fingerprint" | "cardDigest" | "cardNames">;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   /** The card's 3-D Secure enrolment, where the endpoint or a rule authenticates cardholders. */
   readonly findEnrolment: (
@@ -49,9 +49,11 @@ export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDepend
     },
 
     /** Of the card at all merchants; and of the request, the same for its repeats. */
-    digestsOf(cardData: CardData | undefined, request: Uint8Array) {
+    digestsOf(merchantId: MerchantId, cardData: CardData | undefined, request: Uint8Array) {
       const number = cardData?.number;
-      return { card: number && vault.cardDigest(number), prefix: number?.issuerPrefix, request };
+      const cardNames = number === undefined ? [] : vault.cardNames(merchantId, number);
+      const card = number && vault.cardDigest(number);
+      return { card, cardNames, prefix: number?.issuerPrefix, request };
     },
 
     /** A rule forces 3-D Secure, also where the endpoint has none. */

@@ -88,6 +88,7 @@ function makePages(first: Order, changes: Partial<PageDependencies> = {}) {
       },
       fingerprint: () => ({ fingerprint: Buffer.alloc(32), hashId: "1" }),
       cardDigest: () => "",
+      cardNames: () => [],
     },
     ...changes,
   });

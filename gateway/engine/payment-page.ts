@@ -253,7 +253,7 @@ function makeTryCard(dependencies: PageDependencies) {
     const { cardData } = tried;
     const request = dependencies.digest(new Secret(`${found.id}/${cardId}`));
     const screened = await dependencies.judgePayment({ ...entered, acceptedAt: clock.now() }, () =>
-      newCards.digestsOf(cardData, request),
+      newCards.digestsOf(found.merchantId, cardData, request),
     );
     const findings = screened?.findings ?? [];
     const { card } = newCards.withEnrolment(entered, cardData, findings);

@@ -7,7 +7,7 @@ import type { Endpoint } from "../orders/merchant.ts";
 import type { Finding, Order } from "../orders/order.ts";
 import type { MerchantId, OrderId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import type { ListEntry, Lists } from "./lists.ts";
+import type { ListEntry, ListedOrder, Lists } from "./lists.ts";
 import {
   type PaymentFacts,
   type PaymentResult,
@@ -57,12 +57,14 @@ type Dependencies = {
 };
 
 /**
- * `card`: a digest of the number, the same at all merchants. `prefix`: its first digits, more than
- * the order has. `request`: a digest of the request.
+ * `card`: a digest of the number, the same at all merchants; `cardNames`: the card by several keys,
+ * while one is being replaced. `prefix`: its first digits, more than the order has. `request`: a
+ * digest of the request.
  */
 type Judged = {
   readonly order: Order;
   readonly card: string | undefined;
+  readonly cardNames?: ListedOrder["cardNames"];
   readonly prefix?: string | undefined;
   readonly request: Uint8Array;
 };
@@ -125,11 +127,11 @@ export function makeJudgePayment(dependencies: Dependencies) {
   }
 
   /** The lists count without being switched on; an entry has no number of a rule but its own. */
-  function findListed({ order, card, prefix }: Judged): readonly Finding[] {
+  function findListed({ order, card, cardNames = [], prefix }: Judged): readonly Finding[] {
     if (lists.size === 0) return [];
     const { merchantId, endpointId, acceptedAt, purchase, card: facts } = order;
     const named = { merchantId, endpointId, acceptedAt, purchase, card: facts };
-    const entry = lists.find({ ...named, cardDigest: card, prefix });
+    const entry = lists.find({ ...named, cardDigest: card, cardNames, prefix });
     return entry === undefined ? [] : [findingOfEntry(entry)];
   }
 

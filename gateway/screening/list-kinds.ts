@@ -13,6 +13,8 @@ import { foldPurpose } from "./subjects.ts";
 export type Listable = Pick<Order, "card" | "purchase"> & {
   /** The same for the same card number at every merchant; see `Vault.cardDigest`. */
   readonly cardDigest?: string | undefined;
+  /** The card by every key of fingerprints, while one is being replaced. */
+  readonly cardNames?: readonly { readonly hashId: string; readonly digest: string }[];
   /** Up to eleven digits. A stored order has six. */
   readonly prefix?: string | undefined;
 };
@@ -36,7 +38,7 @@ const some = (...keys: readonly (string | undefined)[]) => keys.filter((key) => 
 
 // biome-ignore format: a table
 const table = [
-  { name: "card",           meaning: "a card reference, a card-hash-id, or - for a number on standard input", read: readCard, keysOf: ({ card, cardDigest }) => some(card.hashId || undefined, cardDigest && valueOfDigest(cardDigest)), mask: shown },
+  { name: "card",           meaning: "a card reference, a card-hash-id, or - for a number on standard input", read: readCard, keysOf: cardKeys, mask: shown },
   { name: "email",          meaning: "an email address; case does not matter, dots and tags do", read: readEmail, keysOf: ({ purchase }) => some(emailOf(purchase.customer)), mask: maskEmail },
   { name: "phone",          meaning: "a phone number with its country code", read: readPhone, keysOf: phonesOf, mask: (value) => `…${value.slice(-3)}` },
   { name: "ip",             meaning: "an IP address or network, like 192.0.2.0/24 or 2001:db8::/32", read: readNetwork, isNested: true, keysOfValue: keysOfNetwork, keysOf: addressKeys, mask: maskNetwork },
@@ -58,6 +60,12 @@ export function findKind(name: string): (typeof listKinds)[number] | undefined {
 function readCard(text: string): string | Problem {
   if (/^[1-9]\d{0,18}$/.test(text) || isCardDigest(text)) return text;
   return new Problem("not a card-hash-id of 1 to 19 digits");
+}
+
+function cardKeys({ card, cardDigest, cardNames = [] }: Listable): readonly string[] {
+  const others = cardNames.flatMap(({ hashId, digest }) => [hashId, valueOfDigest(digest)]);
+  const own = some(card.hashId || undefined, cardDigest && valueOfDigest(cardDigest));
+  return others.length === 0 ? own : [...new Set([...own, ...others])];
 }
 
 export function valueOfDigest(cardDigest: string): string {

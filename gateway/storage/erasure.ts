@@ -1,7 +1,7 @@
 /**
- * Deletes what must not be known any longer from orders that stay in the books: a person's data
- * and digests of an earlier version. It changes nothing of what happened to an order, and is the
- * only code beside the commit queue that writes orders.
+ * Deletes what must not be known any longer from orders that stay in the books: a person's data,
+ * digests of an earlier version, and hash ids whose key is being replaced. It changes nothing of
+ * what happened to an order, and is the only code beside the commit queue that writes orders.
  */
 import type { CardOfMerchant } from "../engine/cards.ts";
 import { erase } from "../orders/erase.ts";
@@ -10,7 +10,7 @@ import type { Instant } from "../values/time.ts";
 import { isHere, livesHere } from "./cells.ts";
 import { besideOthers, type Database, type Query } from "./database.ts";
 import { isOpen, refusedTries } from "./find-orders.ts";
-import { plainArray } from "./gather.ts";
+import { plainArray, textArray } from "./gather.ts";
 import { lockIndex } from "./order-index.ts";
 
 /** Orders a statement looks at, so that payments do not notice it. */
@@ -37,12 +37,9 @@ export function makeDeleteDigests(query: Query, { by, at }: Deletion): () => Pro
 const noDigest = "digest = decode(repeat('00', 32), 'hex'), digest_key = 0";
 
 /** A step like any other, with its history; what is due stays due, for the new version. */
-const deleteDigests = `
+const asStep = (update: string) => `
 with changed as (
-  update orders set ${noDigest}, version = version + 1
-  where id > $1::bigint and id <= $2::bigint and ${isHere}
-    and digest_key is null and accepted_at < now() - interval '15 minutes'
-  returning merchant_id, id, version
+  ${update}
 ), history as (
   insert into order_history (merchant_id, order_id, version, at, node, events)
   select merchant_id, id, version, to_timestamp($3::float8 / 1000), $4::text, $5::json
@@ -52,6 +49,107 @@ with changed as (
   where due.order_id = changed.id and due.version = changed.version - 1
 )
 select from changed`;
+
+/** The step of a younger order may be on its way. */
+export const settledMs = 15 * 60_000;
+const isSettled = `accepted_at < now() - interval '${settledMs} milliseconds'`;
+
+const deleteDigests = asStep(`update orders set ${noDigest}, version = version + 1
+  where id > $1::bigint and id <= $2::bigint and ${isHere} and digest_key is null and ${isSettled}
+  returning merchant_id, id, version`);
+
+/**
+ * Gives the orders of a page the hash ids that follow from their cards' fingerprints; the card of
+ * an order may be destroyed, and its hash id then stays as it is. Each call goes on after the page
+ * of the last one, and answers how many orders it has looked at.
+ */
+export function makeRenewHashIds(
+  query: Query,
+  { by, at }: Deletion,
+  hashIdOf: (fingerprint: Buffer) => string,
+): () => Promise<number> {
+  const events = JSON.stringify([noteOf("hash id recomputed")]);
+  const nextPage = makeNextPage(query);
+  return async () => {
+    const { after, last, count } = await nextPage();
+    if (count === 0) return 0;
+    const page = await query<StoredProgress>(
+      `select merchant_id as "merchantId", id, version, progress from orders
+       where id > $1::bigint and id <= $2::bigint and ${isHere} and ${isSettled}`,
+      [after, last],
+    );
+    const cards = page.flatMap(({ merchantId, progress }) =>
+      cardsIn(progress).map(({ cardId }) => ({ merchantId, cardId: asCardId(cardId) })),
+    );
+    const found = await query<{ card: string; fingerprint: Buffer }>(
+      `select cards.merchant_id || '/' || cards.id as card, fingerprint from cards
+       join (select distinct * from unnest($1::bigint[], $2::bigint[])) as wanted(merchant_id, id)
+         on cards.merchant_id = wanted.merchant_id and cards.id = wanted.id`,
+      [
+        plainArray(cards.map((each) => each.merchantId)),
+        plainArray(cards.map((each) => each.cardId)),
+      ],
+    );
+    const hashIds = new Map(found.map((each) => [each.card, hashIdOf(each.fingerprint)]));
+    const changed = page.flatMap((order) => {
+      const progress = renewHashIds(order, hashIds);
+      return progress === undefined ? [] : [{ ...order, progress }];
+    });
+    if (changed.length > 0) {
+      await query(renewStatement, [
+        plainArray(changed.map(({ merchantId }) => merchantId)),
+        plainArray(changed.map(({ id }) => id)),
+        ...[at, by, events],
+        plainArray(changed.map(({ version }) => version)),
+        textArray(changed.map(({ progress }) => JSON.stringify(progress))),
+      ]);
+    }
+    return count;
+  };
+}
+
+const renewStatement =
+  asStep(`update orders set progress = source.progress, version = orders.version + 1
+  from unnest($1::bigint[], $2::bigint[], $6::int[], $7::json[])
+    as source(merchant_id, id, version, progress)
+  where orders.merchant_id = source.merchant_id and orders.id = source.id
+    and orders.version = source.version
+  returning orders.merchant_id, orders.id, orders.version`);
+
+type HashedCard = { readonly cardId: string; readonly hashId?: string };
+type Progress = {
+  readonly card?: HashedCard;
+  readonly page?: { readonly refused: readonly { readonly card: HashedCard }[] };
+};
+type StoredProgress = {
+  readonly merchantId: MerchantId;
+  readonly id: string;
+  readonly version: number;
+  readonly progress: Progress;
+};
+
+/** The card, and those that were refused on the payment page. */
+function cardsIn({ card, page }: Progress): readonly HashedCard[] {
+  return [...(card ? [card] : []), ...(page?.refused ?? []).map((each) => each.card)];
+}
+
+/** Nothing when all are as they should be. */
+function renewHashIds(
+  { merchantId, progress }: StoredProgress,
+  hashIds: ReadonlyMap<string, string>,
+): Progress | undefined {
+  const renewed = <Card extends HashedCard>(card: Card): Card => {
+    const hashId = hashIds.get(`${merchantId}/${card.cardId}`);
+    return hashId === undefined || !card.hashId ? card : { ...card, hashId };
+  };
+  const { card, page } = progress;
+  const refused = page?.refused.map((each) => ({ ...each, card: renewed(each.card) }));
+  const next = {
+    ...{ ...progress, ...(card && { card: renewed(card) }) },
+    ...(page && refused && { page: { ...page, refused } }),
+  };
+  return JSON.stringify(next) === JSON.stringify(progress) ? undefined : next;
+}
 
 /** The orders of a cell by id. */
 function makeNextPage(query: Query) {
@@ -70,7 +168,8 @@ function makeNextPage(query: Query) {
 /** A person, by the address or by the hash ids of a card at each merchant. */
 export type Person =
   /** In each way in which it may have been stored, in lower case. */
-  { readonly emails: readonly string[] } | { readonly hashIds: ReadonlyMap<MerchantId, string> };
+  | { readonly emails: readonly string[] }
+  | { readonly hashIds: Iterable<readonly [MerchantId, string]> };
 
 export type OrderOfPerson = {
   readonly merchantId: MerchantId;
@@ -86,10 +185,9 @@ export async function findOrdersOf(
   onPage: (orders: number) => void,
 ): Promise<readonly OrderOfPerson[]> {
   const nextPage = makeNextPage(query);
-  const [condition, values] =
-    "emails" in person
-      ? [byEmail, [person.emails]]
-      : [byCard, [plainArray([...person.hashIds.keys()]), [...person.hashIds.values()]]];
+  const hashIds = "emails" in person ? [] : [...person.hashIds];
+  const pairs = [plainArray(hashIds.map(([id]) => id)), hashIds.map(([, hashId]) => hashId)];
+  const [condition, values] = "emails" in person ? [byEmail, [person.emails]] : [byCard, pairs];
   const found: OrderOfPerson[] = [];
   for (;;) {
     const { after, last, count } = await nextPage();

@@ -146,6 +146,34 @@ export async function removeEntries(
   return gone;
 }
 
+/** Entries of cards under the next key, by their values under the one before. */
+export function renameCardEntries(
+  { transaction }: Pick<Database, "transaction">,
+  renamed: ReadonlyMap<string, string>,
+): Promise<void> {
+  return transaction(async (query) => {
+    const version = await nextVersion(query);
+    for (const [value, next] of renamed) {
+      await query(renameEntry, [value, next, version]);
+      // The operator has listed the same card again in the meantime.
+      await query(
+        `update list_entries set removed_at = now(), version = $2, value = '', reason = ''
+         where kind = 'card' and value = $1 and removed_at is null`,
+        [value, version],
+      );
+    }
+    await notifyNodes(query);
+  });
+}
+
+const renameEntry = `
+update list_entries as entry set value = $2, version = $3
+where kind = 'card' and value = $1 and removed_at is null and not exists (
+  select from list_entries as other where other.value = $2 and other.removed_at is null
+    and (other.list, other.kind) = (entry.list, entry.kind)
+    and (other.merchant_id, other.endpoint_id)
+      is not distinct from (entry.merchant_id, entry.endpoint_id))`;
+
 export async function findListEntries(
   query: Query,
   { ids, list, kind, value, scope, expiredAt, before }: ListFilter,

@@ -10,7 +10,7 @@ import type { PaymentResult, Seen, Tally } from "../screening/rule.ts";
 import { asOrderId, type OrderId } from "../values/ids.ts";
 import { asInstant, type Instant } from "../values/time.ts";
 import { livesHere } from "./cells.ts";
-import type { Query } from "./database.ts";
+import type { Database, Query } from "./database.ts";
 import { type GatherOptions, makeGather, plainArray } from "./gather.ts";
 
 /** More than the largest limit of a rule: repeats of one request are several records. */
@@ -291,3 +291,45 @@ export async function deleteTallies(
     [plainArray(rows.map(({ owner }) => owner)), plainArray(rows.map(({ key }) => key))],
   );
 }
+
+export type RenamedTally = { readonly owner: string; readonly key: string; readonly next: string };
+
+/**
+ * Puts rows under the next key, and joins them with rows that are there already. One row
+ * after the other: a batch of payments locks several rows in the order of their keys.
+ */
+export async function renameTallies(
+  { query, transaction }: Pick<Database, "query" | "transaction">,
+  renamed: readonly RenamedTally[],
+): Promise<void> {
+  const known = await query<RenamedTally>(
+    `select owner, key, next from screening_tallies
+     join unnest($1::bigint[], $2::uuid[], $3::uuid[]) as renamed(owner, id, next)
+       on merchant_id = owner and key = id`,
+    [
+      plainArray(renamed.map(({ owner }) => owner)),
+      plainArray(renamed.map(({ key }) => key)),
+      plainArray(renamed.map(({ next }) => next)),
+    ],
+  );
+  for (const { owner, key, next } of known) {
+    await transaction(async (change) => {
+      const [row] = await change<Readonly<Record<"first" | "keep" | "events", unknown>>>(
+        `delete from screening_tallies where merchant_id = $1::bigint and key = $2::uuid
+         returning first_at as first, keep_until as keep, events`,
+        [owner, key],
+      );
+      if (row !== undefined) {
+        await change(putRenamed, [owner, next, row.first, row.keep, row.events]);
+      }
+    });
+  }
+}
+
+const putRenamed = `
+insert into screening_tallies as known (merchant_id, key, first_at, keep_until, events)
+values ($1::bigint, $2::uuid, $3::bigint, $4::bigint, $5::bytea)
+on conflict (merchant_id, key) do update set
+  first_at = least(known.first_at, excluded.first_at),
+  keep_until = greatest(known.keep_until, excluded.keep_until),
+  events = excluded.events || known.events`;

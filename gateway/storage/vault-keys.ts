@@ -64,6 +64,22 @@ export async function listKeys(
   return keys.map((key) => ({ ...key, cards: cards.get(key.id) ?? 0 }));
 }
 
+/**
+ * How many days the keys in use are old, by purpose. The key-encryption key is not in the database:
+ * its age is that of the last rewrap, or of the oldest key.
+ */
+export async function listKeyAges(query: Query): Promise<ReadonlyMap<string, number>> {
+  const days = (since: string) => `floor(extract(epoch from now() - ${since}) / 86400)::int`;
+  const rows = await query<{ purpose: string; days: number }>(
+    `select purpose, ${days("created_at")} as days from vault.keys where retired_at is null
+     union all select 'key-encryption', ${days(`coalesce(
+       (select max(at) from audit where action = 'key rewrap'),
+       (select min(created_at) from vault.keys))`)}
+     order by 1`,
+  );
+  return new Map(rows.map((row) => [row.purpose, row.days]));
+}
+
 /** The key of pending card data is replaced every day: the list would have little else. */
 const isOldPending =
   "coalesce(purpose = 'held' and destroyed_at < now() - interval '30 days', false)";

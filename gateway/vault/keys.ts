@@ -4,15 +4,17 @@
  * once instead of for every card. After a rotation they are read again, and destroyed ones leave
  * the memory too.
  */
-import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
-import { keyBytes, open, seal } from "./seal.ts";
+import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
+import { blockKeyBytes, keyBytes, open, seal } from "./seal.ts";
 
 /**
  * `held` seals the keys of pending card data and of digests of CVVs. From `webhooks` the secrets of
- * merchants' receivers are derived.
+ * merchants' receivers are derived. `screening` is for what payments are counted by, `receipts` and
+ * `links` for the ids of receipts and the tokens of payment links.
  */
 export const purposes = [
   ...(["cards", "fingerprints", "digests", "secrets", "held", "webhooks"] as const),
+  ...(["screening", "receipts", "links"] as const),
 ] as const;
 export type Purpose = (typeof purposes)[number];
 
@@ -105,16 +107,28 @@ async function addMissing(masterKey: Uint8Array, store: KeyStore): Promise<void>
   // A wrong key-encryption key must not add a key that the right one cannot open.
   if (kept[0] !== undefined && missing.length > 0) openKey(masterKey, kept[0]);
   for (const purpose of missing) {
-    // Receivers' secrets were derived from the first key for digests, and must stay the same.
-    const earlier =
-      purpose === "webhooks" ? kept.find((key) => key.purpose === "digests") : undefined;
+    const { from, derive } = derivations[purpose] ?? {};
+    const earlier = kept.find((key) => key.purpose === from);
     const sealed =
-      earlier === undefined
+      earlier === undefined || derive === undefined
         ? makeSealedKey(masterKey, purpose)
-        : seal(masterKey, open(masterKey, earlier.sealed, "digests"), purpose);
+        : seal(masterKey, derive(open(masterKey, earlier.sealed, earlier.purpose)), purpose);
     await store.add(purpose, sealed);
   }
 }
+
+type Derivation = { readonly from: Purpose; readonly derive: (key: Buffer) => Uint8Array };
+
+const derived = (info: string) => (key: Buffer) =>
+  new Uint8Array(hkdfSync("sha256", key, "", info, blockKeyBytes));
+
+/** What earlier versions did with the first key of another purpose: the results stay the same. */
+const derivations: Partial<Readonly<Record<Purpose, Derivation>>> = {
+  webhooks: { from: "digests", derive: (key) => key },
+  screening: { from: "fingerprints", derive: (key) => key },
+  receipts: { from: "fingerprints", derive: derived("receipt ids") },
+  links: { from: "fingerprints", derive: derived("payment links") },
+};
 
 function openKey(masterKey: Uint8Array, { sealed, purpose }: SealedKey): KeyObject {
   try {

@@ -1,9 +1,11 @@
 /** Receipt ids lead back to their order, in one installation only, and look like nothing else. */
 import assert from "node:assert/strict";
-import { createSecretKey, randomBytes } from "node:crypto";
+import { createCipheriv, createSecretKey, hkdfSync, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { asLinkId, asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
+import { openKeys, type SealedKey } from "./keys.ts";
 import { makeReceiptIds } from "./receipt-ids.ts";
+import { seal } from "./seal.ts";
 
 const merchantId = asMerchantId("101");
 
@@ -57,7 +59,36 @@ test("a payment link's token leads to the link, in one installation only", () =>
   assert.notDeepEqual(here.readLinkToken(block.toString("base64url")), link);
 });
 
+test("receipts and links from before they had keys of their own stay valid", async () => {
+  const [masterKey, first] = [randomBytes(32), randomBytes(32)];
+  const rows: SealedKey[] = [];
+  const add = async (purpose: string, sealed: Buffer) =>
+    void rows.push({ id: rows.length + 1, purpose, sealed, retired: false });
+  await add("fingerprints", seal(masterKey, first, "fingerprints"));
+  const block = Buffer.alloc(16);
+  block.writeBigUInt64BE(101n);
+  block.writeBigUInt64BE(7n, 8);
+  const earlier = (info: string) => {
+    const key = new Uint8Array(hkdfSync("sha256", first, "", info, 16));
+    return createCipheriv("aes-128-ecb", key, null).setAutoPadding(false).update(block);
+  };
+
+  const keys = await openKeys(masterKey, { list: async () => rows, add });
+
+  const { receiptIdOf, linkTokenOf } = makeReceiptIds(keys);
+  const receipt = BigInt(`0x${earlier("receipt ids").toString("hex")}`).toString();
+  assert.equal(receiptIdOf({ merchantId, orderId: asOrderId("7") }), receipt);
+  const token = earlier("payment links").toString("base64url");
+  assert.equal(linkTokenOf({ merchantId, id: asLinkId("7") }), token);
+  assert.notDeepEqual(keys.current("receipts").key.export(), first);
+  assert.deepEqual(keys.current("screening").key.export(), first, "counts go on");
+});
+
 function makeInstallation() {
-  const key = createSecretKey(randomBytes(32));
-  return makeReceiptIds({ current: () => ({ id: 1, key }) });
+  const own = new Map(
+    (["receipts", "links"] as const).map((purpose) => [purpose, createSecretKey(randomBytes(32))]),
+  );
+  return makeReceiptIds({
+    current: (purpose) => ({ id: 1, key: own.get(purpose as "links") ?? assert.fail() }),
+  });
 }

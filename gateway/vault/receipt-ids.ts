@@ -1,10 +1,10 @@
 /**
  * The ids of receipts and the tokens of payment links. Everyone who has one may see the receipt, or
  * pay, so it cannot be guessed: it is merchant and order, or link, as one block of AES, under a key
- * derived from one that is never replaced. A receipt is then found by its order, without an index
+ * of its own that is never replaced. A receipt is then found by its order, without an index
  * that every approval would have to change, and a printed link is valid for ever.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, type KeyObject } from "node:crypto";
+import { createCipheriv, createDecipheriv, type KeyObject } from "node:crypto";
 import {
   asLinkId,
   asMerchantId,
@@ -16,10 +16,10 @@ import {
   type ReceiptId,
 } from "../values/ids.ts";
 import type { Keys } from "./keys.ts";
+import { blockKeyBytes } from "./seal.ts";
 
 // One block is a permutation: no two orders have the same receipt.
 const algorithm = "aes-128-ecb";
-const keyBytes = 16;
 const receiptMax = 2n ** 128n;
 const linkTokenForm = /^[A-Za-z0-9_-]{21}[AQgw]$/;
 
@@ -27,8 +27,8 @@ type OrderKey = { readonly merchantId: MerchantId; readonly orderId: OrderId };
 type LinkKey = { readonly merchantId: MerchantId; readonly id: LinkId };
 
 export function makeReceiptIds(keys: Pick<Keys, "current">) {
-  const receipts = makeBlocks(keys, "receipt ids");
-  const links = makeBlocks(keys, "payment links");
+  const receipts = makeBlocks(keys, "receipts");
+  const links = makeBlocks(keys, "links");
   return {
     receiptIdOf({ merchantId, orderId }: OrderKey): ReceiptId {
       const sealed = receipts.seal(merchantId, orderId);
@@ -57,9 +57,9 @@ export function makeReceiptIds(keys: Pick<Keys, "current">) {
 }
 
 /** Two numbers as one block. */
-function makeBlocks(keys: Pick<Keys, "current">, purpose: string) {
+function makeBlocks(keys: Pick<Keys, "current">, purpose: "receipts" | "links") {
   let ciphers: ReturnType<typeof makeCiphers> | undefined;
-  const getCiphers = () => (ciphers ??= makeCiphers(keys.current("fingerprints").key, purpose));
+  const getCiphers = () => (ciphers ??= makeCiphers(keys.current(purpose).key));
   return {
     seal(first: string, second: string): Buffer {
       const block = Buffer.alloc(16);
@@ -75,8 +75,8 @@ function makeBlocks(keys: Pick<Keys, "current">, purpose: string) {
 }
 
 /** Made once: a block does not depend on the blocks before it, and none is ever padded. */
-function makeCiphers(fingerprints: KeyObject, purpose: string) {
-  const key = new Uint8Array(hkdfSync("sha256", fingerprints, "", purpose, keyBytes));
+function makeCiphers(own: KeyObject) {
+  const key = own.export().subarray(0, blockKeyBytes);
   return {
     cipher: createCipheriv(algorithm, key, null).setAutoPadding(false),
     decipher: createDecipheriv(algorithm, key, null).setAutoPadding(false),

@@ -2,8 +2,9 @@
  * Rotation of the vault's keys while payments go on. It can be interrupted at any step: the next
  * run finds in the tables where to go on. Cards, secrets and the keys of pending card data are
  * sealed anew, and the old keys destroyed. A digest names its key, which is kept for repeats of
- * old requests. The keys of fingerprints and of receivers' secrets are never replaced: a card
- * would get another hash id, and merchants would have to exchange every secret.
+ * old requests. The key of fingerprints is replaced by itself, because cards get other hash ids.
+ * Those of receivers' secrets, receipts, links and counts are never replaced: merchants would have
+ * to exchange every secret, and printed links would end.
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
 import type { Keys, OpenKey, Purpose } from "./keys.ts";

@@ -11,6 +11,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const cipherOptions = { authTagLength: tagBytes };
 export const keyBytes = 32;
+/** Of the keys of receipts and links: one block of AES-128 each. */
+export const blockKeyBytes = 16;
 
 type SealingKey = KeyObject | Uint8Array;
 

@@ -31,6 +31,9 @@ export type FindSealedCard = (
 ) => Promise<StoredSealedCard | undefined>;
 export type StoredCard = Card & { readonly isCondemned: boolean };
 
+/** What a card is recognised by: at one merchant, and at all of them. */
+export type CardName = { readonly hashId: string; readonly digest: string };
+
 /** 144 bits. */
 const tokenLength = 24;
 
@@ -48,29 +51,45 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
       return { merchantId, cardId, keyId, sealed, fingerprint: card.fingerprint };
     },
 
+    /** Nothing when its key is not there or does not open it. */
+    openSealed({ merchantId, cardId, keyId, sealed }: SealedCard): Card | undefined {
+      const key = keys.find(keyId);
+      if (key === undefined) return undefined;
+      try {
+        return unpackCard(open(key, sealed, cardContext(merchantId, cardId)).toString());
+      } catch {
+        return undefined;
+      }
+    },
+
     /** Also a condemned one, for transactions that began before. */
     async findCard(merchantId: MerchantId, cardId: CardId): Promise<StoredCard | undefined> {
       const found = await openCard(merchantId, cardId);
       return found && { ...unpackCard(found.plain.toString()), isCondemned: found.isCondemned };
     },
 
-    /**
-     * The same for the same card of the same merchant; of no use outside this installation. The
-     * hash id is sixty bits of it: at most nineteen digits, as ids are on the wire.
-     */
-    fingerprint(merchantId: MerchantId, number: CardNumber) {
-      const fingerprint = hmac(
-        keys.current("fingerprints").key,
-        `${merchantId}/${number.reveal()}`,
-      );
-      return { fingerprint, hashId: String(fingerprint.readBigUInt64BE() >> 4n) };
-    },
+    /** The same for the same card of the same merchant; of no use outside this installation. */
+    fingerprint: (merchantId: MerchantId, number: CardNumber) =>
+      fingerprintUnder(keys.current("fingerprints"), merchantId, number),
 
     /** The same for the same card at every merchant, for screening; merchants never see it. */
-    cardDigest: (number: CardNumber) =>
-      hmac(keys.current("fingerprints").key, `0/${number.reveal()}`).toString("hex", 0, 8),
+    cardDigest: (number: CardNumber) => cardDigestUnder(keys.current("fingerprints"), number),
+
+    /**
+     * By every key of fingerprints, the newest first: while one is being replaced, both count.
+     * Empty when there is one key.
+     */
+    cardNames(merchantId: MerchantId, number: CardNumber): readonly CardName[] {
+      const all = keys.list("fingerprints");
+      if (all.length < 2) return [];
+      return all.map((key) => {
+        const { hashId } = fingerprintUnder(key, merchantId, number);
+        return { hashId, digest: cardDigestUnder(key, number) };
+      });
+    },
+
     /** Of what screening counts, the same for ever. The text may be an email or an address. */
-    digestSubject: (text: string) => hmac(keys.current("fingerprints").key, `screening/${text}`),
+    digestSubject: (text: string) => hmac(keys.current("screening").key, `screening/${text}`),
     /** For short comparisons: after a rotation the same text has another digest. */
     digest: (text: Secret<string>) => hmac(keys.current("digests").key, text.reveal()),
     /** A secret that is shared with the named receiver; the same for the same name, for ever. */
@@ -113,6 +132,20 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
     await keys.reload();
     return openCard(merchantId, cardId, true);
   }
+}
+
+function fingerprintUnder({ key }: OpenKey, merchantId: MerchantId, number: CardNumber) {
+  const fingerprint = hmac(key, `${merchantId}/${number.reveal()}`);
+  return { fingerprint, hashId: hashIdOf(fingerprint) };
+}
+
+/** Sixty bits: at most nineteen digits, as ids are on the wire. */
+export function hashIdOf(fingerprint: Buffer): string {
+  return String(fingerprint.readBigUInt64BE() >> 4n);
+}
+
+function cardDigestUnder({ key }: OpenKey, number: CardNumber): string {
+  return hmac(key, `0/${number.reveal()}`).toString("hex", 0, 8);
 }
 
 export function packCard({ number, expiryYear, expiryMonth }: Card): string {

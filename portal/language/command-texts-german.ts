@@ -76,6 +76,8 @@ export const commandTextsGerman: Readonly<Record<CommandText, string>> = {
   "payments in other currencies are left alone (currency code)": "Zahlungen in anderen Währungen bleiben unberührt",
   "recipient at walletb: merchant:<id> or gateway:<id>; none removes the wallet": "Empfänger bei Wallet B: merchant:<id> oder gateway:<id>; leer entfernt das Wallet",
   "refuse requests, as if the endpoint did not exist": "Anfragen ablehnen, als gäbe es den Endpunkt nicht",
+  "replace the key of card fingerprints instead, and recompute them from the vault":
+    "stattdessen den Schlüssel der Kartenfingerabdrücke ersetzen und sie aus dem Tresor neu berechnen",
   "returns are refunds: never (default), always, 24h, or 23:00 daily": "Rückgaben sind Erstattungen: never (üblich), always, 24h oder täglich ab 23:00",
   "returns of a part: reversal (default) or refund": "Rückgaben eines Teils: Storno (üblich) oder Erstattung",
   "root certificates of issuers' signatures in 1.0.2, or `none`": "Wurzelzertifikate der Signaturen von Herausgebern in 1.0.2, oder none",

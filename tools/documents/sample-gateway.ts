@@ -65,6 +65,7 @@ export function makeSampleGateway(): Services {
     storePendingCard: async () => () => undefined,
     vault: {
       cardDigest: () => "",
+      cardNames: () => [],
       seal: (merchantId, cardId) => ({
         ...{ merchantId, cardId, keyId: 1 },
         ...{ sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) },

@@ -3,6 +3,7 @@ import { examineServers } from "../../storage/connections.ts";
 import { findSkew } from "../../storage/database-clock.ts";
 import { canReadVault, examineServer } from "../../storage/database-roles.ts";
 import { examineRights } from "../../storage/examine.ts";
+import { listKeyAges } from "../../storage/vault-keys.ts";
 import type { Session } from "../command.ts";
 import { type Check, type CheckResult, inProduction, troubleUnless } from "./check.ts";
 
@@ -19,6 +20,7 @@ export const databaseChecks: readonly Check[] = [
   ["login",        "a login that is a superuser",                                     checkLogin],
   ["public",       "rights of all roles in the schema `public`",                      checkPublic],
   ["vault",        "whether nodes can read the vault's tables",                       checkVault],
+  ["keys",         "the age of the vault's keys, and their cryptoperiods",            checkKeys],
   ["audit rights", "whether nodes can change or delete entries of the audit",         checkAuditRights],
 ];
 
@@ -109,6 +111,33 @@ async function checkVault({ databases, vaultAdvice }: Session): Promise<CheckRes
   const isClosed = !(await canReadVault(databases.node.query));
   const what = `vault: its tables are ${isClosed ? "closed" : "open"} to the gateway's statements`;
   return troubleUnless(what, isClosed, vaultAdvice ?? "Remove `options` from GW_DATABASE_URL.");
+}
+
+/** What replaces a key, and after how many days; the other keys protect no card data. */
+const pendingPeriodDays = 2;
+const replacing: Readonly<Record<string, string>> = {
+  ...{ cards: "gw key rotate", secrets: "gw key rotate", digests: "gw key rotate" },
+  ...{ fingerprints: "gw key rotate --fingerprints", "key-encryption": "gw key rewrap" },
+};
+
+async function checkKeys({ database, config }: Session): Promise<CheckResult> {
+  const { cryptoperiodDays } = config;
+  const ages = await listKeyAges(database.query);
+  const periodOf = (purpose: string) => {
+    if (purpose === "held") return pendingPeriodDays;
+    return purpose in replacing && cryptoperiodDays > 0 ? cryptoperiodDays : undefined;
+  };
+  const told = [...ages].map(([purpose, days]) => {
+    const period = periodOf(purpose);
+    return `${purpose} ${days}${period === undefined ? "" : ` of ${period}`}`;
+  });
+  const warnings = [...ages].flatMap(([purpose, days]) => {
+    if (days <= (periodOf(purpose) ?? days)) return [];
+    const what = `The key ${purpose} is ${days} days old, longer than its cryptoperiod`;
+    const command = replacing[purpose];
+    return [command === undefined ? `${what}: is a node running?` : `${what}: run ${command}.`];
+  });
+  return { what: `keys, in days: ${told.join(", ")}`, warnings };
 }
 
 async function checkAuditRights({ databases, vaultAdvice }: Session): Promise<CheckResult> {

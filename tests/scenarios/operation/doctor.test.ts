@@ -188,6 +188,30 @@ test("keys and entries that nobody has looked after", async () => {
   await query("update merchants set old_control_key = null");
 });
 
+test("keys that are older than their cryptoperiod are named, with what replaces them", async () => {
+  assert.match(await look("keys"), /^keys, in days: cards 0 of 365, .*links 0, .*screening 0/);
+
+  await query("update vault.keys set created_at = now() - interval '400 days'");
+  const told = await look("keys");
+  const unlimited = await look("keys", { config: { cryptoperiodDays: 0 } });
+  await query("update vault.keys set created_at = now()");
+
+  const advice = [
+    ...[
+      /key cards is 400 days old, .*: run gw key rotate\./,
+      /key secrets is .*: run gw key rotate/,
+    ],
+    ...[
+      /key fingerprints is .*: run gw key rotate --fingerprints/,
+      /key held is .* is a node running/,
+    ],
+    /key key-encryption is .*: run gw key rewrap/,
+  ];
+  for (const each of advice) assert.match(told, each);
+  assert.doesNotMatch(told, /key (?:webhooks|receipts|links|screening) is/);
+  assert.doesNotMatch(unlimited, /key cards is/);
+});
+
 test("a directory server with a plain address is trouble", async () => {
   await query(`insert into directory_servers (name, settings)
     select 'plain', settings - 'sandbox' || '{"url": "http://ds.example/"}' from directory_servers limit 1`);
