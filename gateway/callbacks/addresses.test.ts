@@ -7,6 +7,7 @@ import { type TestContext, test } from "node:test";
 import {
   type AddressOptions,
   makeAddressRules,
+  makeFindAddressFault,
   makeResolve,
   type Resolve,
   readAddressOptions,
@@ -184,6 +185,27 @@ test("the lists of the settings are separated by commas, and only staging opens 
   const none = { callbackPorts: "", callbackPrivateNetworks: "", callbackNames: "" };
   assert.deepEqual(readAddressOptions({ ...none, environment: "production" }), closed);
 });
+
+// biome-ignore format: a table
+const plainCases = [
+  ["staging",    "return",   "http://shop.example/",  [{}],                                   undefined],
+  ["production", "return",   "https://shop.example/", [{}],                                   undefined],
+  ["production", "return",   "http://shop.example/",  [{}],                                   "https:// is needed"],
+  ["production", "callback", "HTTP:shop.example",     [{}],                                   "https:// is needed"],
+  ["production", "callback", "http://shop.example/",  [{ plainAddresses: true }],             undefined],
+  ["production", "return",   "http://shop.example/",  [{ plainAddresses: true }, {}],         "https:// is needed"],
+  ["production", "callback", "http://10.0.0.1/",      [{ plainAddresses: true }],             "it leads into a private network"],
+] as const;
+
+for (const [environment, use, url, given, fault] of plainCases) {
+  test(`${environment}: ${url} as ${use} address with ${JSON.stringify(given)}`, () => {
+    const none = { callbackPorts: "", callbackPrivateNetworks: "", callbackNames: "" };
+    const findFault = makeFindAddressFault({ ...none, environment });
+    const endpoints = given.map((own) => ({ settings: { threeDSecure: "off" as const, ...own } }));
+
+    assert.equal(findFault(url, use, endpoints), fault);
+  });
+}
 
 const typeA = 1;
 const noSuchName = 3;

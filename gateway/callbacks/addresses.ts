@@ -7,6 +7,7 @@
 import { type LookupAddress, lookup, Resolver } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
+import type { Endpoint } from "../orders/merchant.ts";
 
 export type AddressRules = ReturnType<typeof makeAddressRules>;
 
@@ -122,6 +123,23 @@ export function makeAddressRules(options: AddressOptions) {
     }
     return undefined;
   }
+}
+
+/** Why an address of a request is refused: a group allows what all of its endpoints allow. */
+export type FindAddressFault = (
+  url: string,
+  use: "return" | "callback",
+  endpoints: readonly Pick<Endpoint, "settings">[],
+) => string | undefined;
+
+export function makeFindAddressFault(settings: AddressSettings): FindAddressFault {
+  const { findUrlFault } = makeAddressRules(readAddressOptions(settings));
+  return (url, use, endpoints) => {
+    const isPlain = settings.environment === "production" && URL.parse(url)?.protocol === "http:";
+    const isTaken = endpoints.every(({ settings: own }) => own.plainAddresses === true);
+    if (isPlain && !isTaken) return "https:// is needed";
+    return use === "callback" ? findUrlFault(url) : undefined;
+  };
 }
 
 const neverCalled = "it leads to an address that is never called";

@@ -48,7 +48,7 @@ async function putGates(work: Work, entries: Sections): Promise<void> {
     const known = found instanceof Problem ? undefined : found;
     const { own, macKey } = splitGate(sectionsOf(entry, name));
     const given = valid(readEntry(gateTable, own, `The gate ${name}`));
-    const read = valid(readGate(given, prune ? undefined : known, session.config.environment));
+    const read = valid(readGate(given, prune ? undefined : known, session.config));
     const before = known && printGate(known);
     if (differs(work, `gate ${name}`, before, printGate(read))) {
       valid(await findTlsFault(read.settings, given));

@@ -54,6 +54,7 @@ export const endpointTable = (currency?: Currency): readonly SettingOption<Endpo
   setting("--callbacks <GET|POST|JSON>",  "how callbacks are sent: in the URL, as a form, as JSON", "callbackMethod",       readOneOf(callbackMethods)),
   setting("--chargebacks <on|off>",       "tell of chargebacks in status and callbacks",         "tellsChargebacks",        readSwitch),
   setting("--oauth-only <on|off>",        "accept only v4 requests, which are signed by OAuth",  "oauthOnly",               readSwitch),
+  setting("--plain-addresses <on|off>",   "in production, accept http:// return and callback addresses", "plainAddresses",  readSwitch),
   ...pageTable,
 ];
 
@@ -163,6 +164,7 @@ async function setEndpoint(session: Session, id: string, options: EndpointChange
     "partial approvals": settings.acceptsPartialApprovals === true ? "on" : "off",
     chargebacks: settings.tellsChargebacks === true ? "on" : "off",
     "oauth only": settings.oauthOnly === true ? "on" : "off",
+    "plain addresses": settings.plainAddresses === true ? "on" : "off",
   };
 }
 

@@ -1,11 +1,12 @@
-/** Staging and production: what only staging loads, and what production refuses to start with. */
+/** Staging and production: what only staging loads, and what they refuse to start with. */
 import { X509Certificate } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { Config } from "../config/config.ts";
-import { settings } from "../config/settings.ts";
+import { allows, type Config } from "../config/config.ts";
+import { type Allowance, settings } from "../config/settings.ts";
 import { loadDirectories } from "../storage/directories.ts";
+import { examineLink } from "../storage/examine.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { Problem } from "../values/problem.ts";
 import { type Installation, readConfiguration } from "./installation.ts";
@@ -18,9 +19,9 @@ export async function loadStaging({ environment }: Config) {
 }
 
 /** All reasons together, one sentence each. */
-export async function refuseInProduction(installation: Installation): Promise<Problem | undefined> {
+export async function refuseStart(installation: Installation): Promise<Problem | undefined> {
   const { config, database } = installation;
-  if (config.environment !== "production") return undefined;
+  if (config.environment !== "production") return refuseStaging(config);
   const { merchants, gates } = await readConfiguration(installation);
   const directories = await loadDirectories(database.query);
   const sentences: string[] = [];
@@ -28,14 +29,18 @@ export async function refuseInProduction(installation: Installation): Promise<Pr
     sentences.push("This database has the demonstration merchant: use another for production.");
   }
   for (const { name, kind, settings: own } of gates.values()) {
-    if (kind !== "sandbox" && own.sandbox !== true) continue;
-    sentences.push(`The gate ${name} leads to a sandbox bank: remove it before production.`);
+    if (kind === "sandbox" || own.sandbox === true) {
+      sentences.push(`The gate ${name} leads to a sandbox bank: remove it before production.`);
+    } else if (own.tls !== true && !allows(config, "plain-gates")) {
+      sentences.push(`The gate ${name} uses plain TCP: ${orAllow("use --tls on", "plain-gates")}`);
+    }
   }
   for (const { name } of directories.filter(({ settings: own }) => own.sandbox === true)) {
     sentences.push(
       `The directory server ${name} is a sandbox bank's: remove it before production.`,
     );
   }
+  sentences.push(...(await findPlainLinks(installation)), ...findAuditTroubles(config));
   sentences.push(...findPlainTroubles(config), ...findResultTroubles(config, directories));
   sentences.push(...(await findSandboxRoots("GW_WALLETA_ROOTS_FILE", config.walletaRootsFile)));
   sentences.push(...(await findSandboxRoots("GW_WALLETB_ROOT_KEYS", config.walletbRootKeys)));
@@ -45,10 +50,46 @@ export async function refuseInProduction(installation: Installation): Promise<Pr
   return sentences.length === 0 ? undefined : new Problem(sentences.join("\n"));
 }
 
+const orAllow = (advice: string, what: Allowance) => `${advice}, or add ${what} to GW_ALLOW.`;
+const isLocalHost = (host: string) => /^(127\.|::1$|localhost$)/.test(host);
+
+/** The documentation that staging serves has the demonstration merchant's key. */
+function refuseStaging(config: Config): Problem | undefined {
+  if (isLocalHost(config.host) || allows(config, "public-staging")) return undefined;
+  return new Problem(
+    `GW_HOST is ${config.host}, and staging shows everyone the demonstration merchant's key: ` +
+      orAllow("set GW_HOST to 127.0.0.1", "public-staging"),
+  );
+}
+
+/** A cell that does not answer keeps no node from starting. */
+async function findPlainLinks(installation: Installation): Promise<readonly string[]> {
+  const { cells, cellsAway, config } = installation;
+  if (allows(config, "plain-database")) return [];
+  const names = cells.names().filter((name) => !cellsAway.includes(name));
+  const links = await Promise.all(
+    names.map((name) => examineLink(cells.databasesOf(name).node.query).catch(() => undefined)),
+  );
+  const advice = "add sslmode=verify-full and sslrootcert to its address";
+  return names
+    .filter((_, index) => links[index] === "plain text")
+    .map((name) => {
+      const fault = `The database of the cell ${name} is reached without TLS`;
+      return `${fault}: ${orAllow(advice, "plain-database")}`;
+    });
+}
+
+function findAuditTroubles(config: Config): readonly string[] {
+  const isOutside = config.auditHeadFile !== "" || config.auditHeadUrl !== "";
+  if (isOutside || allows(config, "local-audit")) return [];
+  const advice = orAllow("set GW_AUDIT_HEAD_FILE or GW_AUDIT_HEAD_URL", "local-audit");
+  return [`The database's owner could shorten the audit unnoticed: ${advice}`];
+}
+
 /** A proxy on another machine would be refused, and merchants must not come without one. */
 function findPlainTroubles(config: Config): readonly string[] {
   const { host, tlsCertificateFile, trustedProxies } = config;
-  const isLocal = /^(127\.|::1$|localhost$)/.test(host);
+  const isLocal = isLocalHost(host);
   const hasProxies = trustedProxies !== settings.trustedProxies.production;
   if (isLocal || tlsCertificateFile !== "" || hasProxies) return [];
   return [

@@ -77,14 +77,21 @@ test("a gate has several addresses and connections, with TLS and its files", () 
   });
 });
 
-test("a new gate in production is over TLS unless it is said to be plain", () => {
-  const tlsOf = (options: GivenOptions, environment: "staging" | "production") => {
-    const read = readGate({ ...needed, ...options }, undefined, environment);
+test("a new gate in production is over TLS, or plain where the operator allows plain gates", () => {
+  const tlsOf = (
+    options: GivenOptions,
+    environment: "staging" | "production",
+    allow = "",
+    known?: typeof made,
+  ) => {
+    const read = readGate({ ...needed, ...options }, known, { environment, allow });
     return read instanceof Problem ? read.sentence : read.settings.tls;
   };
 
   assert.equal(tlsOf({}, "production"), true);
-  assert.equal(tlsOf({ tls: "off" }, "production"), false);
+  assert.match(String(tlsOf({ tls: "off" }, "production")), /add plain-gates to GW_ALLOW/);
+  assert.match(String(tlsOf({ tls: "off" }, "production", "", made)), /add plain-gates/);
+  assert.equal(tlsOf({ tls: "off" }, "production", "local-audit, plain-gates"), false);
   assert.equal(tlsOf({}, "staging"), undefined);
 });
 

@@ -7,6 +7,7 @@ import {
   type GateSettings,
   gateKinds,
 } from "../acquirers/gates.ts";
+import { allows } from "../config/config.ts";
 import type { CredentialDefaults } from "../orders/order.ts";
 import { isGateNeeded } from "../storage/administration.ts";
 import type { Configuration } from "../storage/configuration.ts";
@@ -138,7 +139,7 @@ async function createGate(session: Session, name: string, options: GivenOptions)
   if (!(findGate(name, configuration) instanceof Problem)) {
     return new Problem(`There is a gate ${name} already: see \`gw gate set\`.`);
   }
-  const read = readGate(options, undefined, session.config.environment);
+  const read = readGate(options, undefined, session.config);
   if (read instanceof Problem) return read;
   const fault = await findTlsFault(read.settings, options);
   if (fault !== undefined) return fault;
@@ -153,7 +154,7 @@ async function setGate(session: Session, name: string, options: GivenOptions): P
   if (Object.keys(options).length === 0) {
     return new Problem("Nothing to change: see `gw gate set --help`.");
   }
-  const read = readGate(options, gate);
+  const read = readGate(options, gate, session.config);
   if (read instanceof Problem) return read;
   const fault = await findTlsFault(read.settings, options);
   if (fault !== undefined) return fault;
@@ -224,25 +225,27 @@ async function removeGate(session: Session, name: string): Promise<Output> {
 }
 
 type Read = Pick<Gate, "kind" | "settings">;
-type Environment = Session["config"]["environment"];
+type Allowed = Pick<Session["config"], "environment" | "allow">;
 
 /**
  * Only what is given changes; a new gate must be given all that it needs. In production a new gate
- * is over TLS unless it is said to be plain.
+ * is over TLS: with a plain one, no node starts again unless the operator allows plain gates.
  */
 export function readGate(
   options: GivenOptions,
   known?: Read,
-  environment: Environment = "staging",
+  config: Allowed = { environment: "staging", allow: "" },
 ): Read | Problem {
+  const isProduction = config.environment === "production";
+  if (isProduction && options["tls"] === "off" && !allows(config, "plain-gates")) {
+    return new Problem("In production gates use TLS: add plain-gates to GW_ALLOW for plain TCP.");
+  }
   if (options["withoutCvv"] === true && options["withCvv"] === true) {
     return new Problem("Choose one of --with-cvv and --without-cvv.");
   }
   const values = readSettings(
     ...([gateTable, options] as const),
-    known
-      ? gateValuesOf(known)
-      : { ...newGate, ...(environment === "production" && { tls: true }) },
+    known ? gateValuesOf(known) : { ...newGate, ...(isProduction && { tls: true }) },
     "A gate",
   );
   if (values instanceof Problem) return values;

@@ -5,6 +5,7 @@
 import { randomInt } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import { makeFindAddressFault } from "../callbacks/addresses.ts";
 import { baseUrlOf } from "../config/config.ts";
 import { findEnd, linkUsesMax, type PaymentLink } from "../orders/payment-link.ts";
 import { readDatabaseTime } from "../storage/database-clock.ts";
@@ -110,6 +111,11 @@ async function readLink(session: Session, given: Given): Promise<PaymentLink | P
   const [returnUrl, callbackUrl] = [given["returnUrl"], given["callbackUrl"]];
   const unusable = [returnUrl, callbackUrl].find((url) => url !== undefined && !isUrl(url));
   if (unusable !== undefined) return new Problem(`${unusable} is no http or https URL.`);
+  const findFault = makeFindAddressFault(session.config);
+  const refused =
+    (returnUrl && findFault(returnUrl, "return", [endpoint])) ??
+    (callbackUrl && findFault(callbackUrl, "callback", [endpoint]));
+  if (refused) return new Problem(`An address of the link cannot be used: ${refused}.`);
   return {
     ...{ id: asLinkId(newId(session)), merchantId: endpoint.merchant.id },
     ...{ endpointId: endpoint.id, amount, description, returnUrl, callbackUrl },

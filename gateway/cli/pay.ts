@@ -64,7 +64,8 @@ async function pay(session: Session, given: PayOptions): Promise<Output> {
   const send = makeSend(`${url}/${config.pathWord}/api/v2`, endpoint.id);
   const clientOrderId = `gw-pay-${randomBytes(6).toString("hex")}`;
   try {
-    const sale = saleOf(endpoint, { clientOrderId, card, url, amount: given.amount });
+    const returnUrl = config.environment === "production" ? config.baseUrl : url;
+    const sale = saleOf(endpoint, { clientOrderId, card, returnUrl, amount: given.amount });
     const signed = `${endpoint.id}${clientOrderId}${money.minor}${email}`;
     const answer = await send("sale", { ...sale, control: signFor(endpoint.merchant, signed) });
     const orderId = answer.get(`${config.fieldWord}-order-id`) ?? "";
@@ -117,17 +118,17 @@ type Sale = {
   readonly clientOrderId: string;
   readonly amount: string;
   readonly card: TestCard;
-  readonly url: string;
+  readonly returnUrl: string;
 };
 
-function saleOf({ currency }: Endpoint, { clientOrderId, amount, card, url }: Sale) {
+function saleOf({ currency }: Endpoint, { clientOrderId, amount, card, returnUrl }: Sale) {
   return {
     ...{ client_orderid: clientOrderId, order_desc: "Test payment of gw pay", amount, currency },
     ...{ email, ipaddress: "127.0.0.1", address1: "1 Main Street", city: "Springfield" },
     ...{ state: "IL", zip_code: "62701", country: "US", phone: "+15550100" },
     ...{ credit_card_number: card.number, card_printed_name: "TEST PAYMENT" },
     ...{ expire_month: card.month, expire_year: card.year, cvv2: card.cvv },
-    redirect_url: url,
+    redirect_url: returnUrl,
   };
 }
 

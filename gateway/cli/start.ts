@@ -28,7 +28,7 @@ import { NodeNameTaken } from "../storage/presence.ts";
 import { Problem } from "../values/problem.ts";
 import { setOutput, untilStopSignal } from "./command.ts";
 import type { makeDesk } from "./desk.ts";
-import { loadStaging, refuseInProduction } from "./environment.ts";
+import { loadStaging, refuseStart } from "./environment.ts";
 import { type Installation, openInstallation } from "./installation.ts";
 import { sendKeyTo } from "./master-key.ts";
 import { admitTo } from "./rights.ts";
@@ -73,7 +73,7 @@ async function inInstallation(
   const installation = await openInstallation({ ...place, admit: admitTo(command) });
   if (installation instanceof Problem) return installation;
   try {
-    return (await refuseInProduction(installation)) ?? (await run(installation));
+    return (await refuseStart(installation)) ?? (await run(installation));
   } finally {
     await installation.close();
   }

@@ -6,7 +6,14 @@ import { createHash } from "node:crypto";
 import { availableParallelism, hostname, userInfo } from "node:os";
 import { resolve } from "node:path";
 import { Problem } from "../values/problem.ts";
-import { type Config, type Setting, type SettingName, settings } from "./settings.ts";
+import {
+  type Allowance,
+  type Config,
+  partsOf,
+  type Setting,
+  type SettingName,
+  settings,
+} from "./settings.ts";
 
 export type { Config } from "./settings.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -47,6 +54,11 @@ export function describeConfig(environment: Environment) {
     origin: environment[name] === undefined || environment[name] === "" ? "default" : "environment",
     meaning,
   }));
+}
+
+/** Whether the operator has switched this refusal off by its name. */
+export function allows({ allow }: Pick<Config, "allow">, what: Allowance): boolean {
+  return partsOf(allow).includes(what);
 }
 
 /** Writes a switch as `on` or `off`, as the environment variables have it. */

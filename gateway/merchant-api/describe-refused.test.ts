@@ -15,7 +15,7 @@ const card = "4111111111111111";
 const token = `{"data":"${"x7Fq".repeat(40)}","signature":"abc"}`;
 const key = "top-secret-key";
 // The rules between fields ask for nothing else.
-const services = { findCallbackFault: () => undefined } as unknown as Services;
+const services = { findAddressFault: () => undefined } as unknown as Services;
 
 type Pairs = readonly (readonly [string, string])[];
 

@@ -111,7 +111,7 @@ export function purchaseRules(request: PurchaseRequest, context: Context): reado
   if (needsCvv) faults.push(missing("cvv2"));
   faults.push(...stateFaults(request, context));
   if (needsReturn) faults.push(missing("redirect_url"));
-  faults.push(...browserFaults(request), ...callbackFaults(request, context));
+  faults.push(...browserFaults(request), ...addressFaults(request, context));
   return faults;
 }
 
@@ -141,14 +141,18 @@ function cardFaults(request: PurchaseRequest, now: Instant): readonly Failure[] 
 }
 
 const hasNumber = "contains the card number";
+// biome-ignore format: a table
 const addresses = [
-  ...(["redirect_url", "redirect_success_url", "redirect_fail_url"] as const),
-  ...(["server_callback_url", "notify_url"] as const),
+  ["redirect_url",         "return"],
+  ["redirect_success_url", "return"],
+  ["redirect_fail_url",    "return"],
+  ["server_callback_url",  "callback"],
+  ["notify_url",           "callback"],
 ] as const;
 
 /** The fields that are stored as they are sent, and that contain the number of the card. */
 function namesWith(number: string, request: PurchaseRequest): readonly string[] {
-  const names = ["client_orderid", ...addresses] as const;
+  const names = ["client_orderid", ...addresses.map(([name]) => name)] as const;
   return names.filter((name) => {
     const text = request[name]?.replace(/%([0-7][0-9a-f])/gi, (_, code: string) =>
       String.fromCharCode(Number.parseInt(code, 16)),
@@ -168,16 +172,16 @@ export function stateFaults(
   return states.has(state) ? [] : [invalid("state: not a state of the country")];
 }
 
-/** Refused now, because the callback would be refused later. */
-export function callbackFaults(
-  request: Pick<PurchaseRequest, "server_callback_url" | "notify_url">,
-  { services }: Context,
+/** An address that callbacks could not be sent to, or in plain HTTP, is refused at once. */
+export function addressFaults(
+  request: Pick<PurchaseRequest, (typeof addresses)[number][0]>,
+  { services, entryPoint }: Context,
 ): readonly Failure[] {
   const faults: Failure[] = [];
-  for (const name of ["server_callback_url", "notify_url"] as const) {
+  for (const [name, use] of addresses) {
     const sent = request[name];
-    const fault = sent === undefined ? undefined : services.findCallbackFault(sent);
-    if (fault !== undefined) faults.push(invalid(`${name}: ${fault}`));
+    const fault = sent && services.findAddressFault(sent, use, entryPoint.endpoints);
+    if (fault) faults.push(invalid(`${name}: ${fault}`));
   }
   return faults;
 }

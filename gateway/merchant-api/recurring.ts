@@ -18,7 +18,7 @@ import { findOrder } from "./existing-order.ts";
 import * as field from "./fields.ts";
 import { type Context, endpointFor, type Reply } from "./operation.ts";
 import { readCvv, readPurchase, requestFingerprintOf } from "./purchase.ts";
-import { callbackFaults, mayNeedCvv } from "./purchase-fields.ts";
+import { addressFaults, mayNeedCvv } from "./purchase-fields.ts";
 import { acknowledge } from "./reply.ts";
 
 export const registrationFields = {
@@ -192,6 +192,6 @@ export function rebillRules(request: RebillRequest, context: Context): readonly 
     credentialOf(request, endpoint).initiator === "CARDHOLDER";
   return [
     ...(needsReturn ? [new Failure("missing_parameter", "redirect_url")] : []),
-    ...callbackFaults(request, context),
+    ...addressFaults(request, context),
   ];
 }

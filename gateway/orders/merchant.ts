@@ -109,6 +109,8 @@ export type EndpointSettings = {
   readonly tellsChargebacks?: boolean;
   /** Requests are signed by OAuth; those with a checksum are refused. */
   readonly oauthOnly?: boolean;
+  /** In production: return and callback addresses may be `http://`. */
+  readonly plainAddresses?: boolean;
 } & PageSettings;
 
 /** Of the payment page. */

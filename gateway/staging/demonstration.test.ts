@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { refuseInProduction } from "../cli/environment.ts";
+import { refuseStart } from "../cli/environment.ts";
 import { type Installation, openInstallation, readConfiguration } from "../cli/installation.ts";
 import { findSandboxGates } from "../cli/merchant-set.ts";
 import { startEmpty } from "../storage/testing/database-for-tests.ts";
@@ -98,7 +98,7 @@ test("production refuses every gate to a sandbox bank, whatever it speaks", asyn
   await putSandboxGates(installation, bank);
   const config = { ...installation.config, environment: "production" as const };
 
-  const refused = await refuseInProduction({ ...installation, config });
+  const refused = await refuseStart({ ...installation, config });
 
   assert.match(refused?.sentence ?? "", /^The gate sandbox leads to a sandbox bank/m);
   assert.match(refused?.sentence ?? "", /^The gate sandbox-binary leads to a sandbox bank/m);
@@ -141,7 +141,7 @@ test("an operator and a merchant's user can sign in to the portal, with the same
 
   // The merchant cannot be deleted, and without it no login is made.
   const config = { ...installation.config, environment: "production" as const };
-  const refused = await refuseInProduction({ ...installation, config });
+  const refused = await refuseStart({ ...installation, config });
   assert.match(refused?.sentence ?? "", /^This database has the demonstration merchant/m);
   assert.equal(await preparePortal(installation, "another"), undefined);
 });

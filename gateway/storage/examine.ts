@@ -7,9 +7,6 @@ type ConnectionRights = {
   readonly isSuperuser: boolean;
   /** Whether every role may make tables and functions where the gateway looks for its own. */
   readonly publicCreates: boolean;
-  readonly isEncrypted: boolean;
-  /** Null over a socket of this machine. */
-  readonly address: string | null;
   readonly changesAudit: boolean;
 };
 
@@ -20,13 +17,21 @@ export async function examineRights(query: Query): Promise<ConnectionRights> {
        exists (select from pg_namespace, aclexplode(nspacl) as granted
          where nspname = 'public' and granted.grantee = 0
            and granted.privilege_type = 'CREATE') as "publicCreates",
-       coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false)
-         as "isEncrypted",
-       host(inet_server_addr()) as address,
        has_table_privilege('audit', 'update, delete, truncate') as "changesAudit"`,
   );
   if (row === undefined) throw new Error("the server did not answer");
   return row;
+}
+
+/** How statements travel to the server. */
+export async function examineLink(query: Query): Promise<"TLS" | "local" | "plain text"> {
+  const [row] = await query<{ readonly isEncrypted: boolean; readonly address: string | null }>(
+    `select coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false)
+         as "isEncrypted", host(inet_server_addr()) as address`,
+  );
+  if (row === undefined) throw new Error("the server did not answer");
+  if (row.isEncrypted) return "TLS";
+  return row.address === null || /^(127\.|::1$)/.test(row.address) ? "local" : "plain text";
 }
 
 /** Certificates of wallets' keys that end within some days. */

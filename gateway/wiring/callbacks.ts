@@ -1,5 +1,5 @@
 /** Builds the delivery of callbacks. */
-import { makeAddressRules, readAddressOptions } from "../callbacks/addresses.ts";
+import { makeFindAddressFault, readAddressOptions } from "../callbacks/addresses.ts";
 import type { Callback, CallbackRequest } from "../callbacks/callback.ts";
 import { startCallbackWorker } from "../callbacks/callback-worker.ts";
 import { makeDelivery } from "../callbacks/deliver.ts";
@@ -51,7 +51,8 @@ export function makeCallbacks(dependencies: Dependencies) {
   });
   const claimDue = dependencies.hold.unless(() => clock.certain().then(delivery.claimDue), 0);
   const journals = cells.stores(({ node: { query } }) => query);
-  return { ...delivery, claimDue, rules: makeAddressRules(addresses), find, findOrder, write };
+  const findAddressFault = makeFindAddressFault(config);
+  return { ...delivery, claimDue, findAddressFault, find, findOrder, write };
 
   /** The latest first. */
   function find(filter: OwnFilter, most: number) {

@@ -246,7 +246,7 @@ function servicesOf(dependencies: Dependencies, querying: Guard): Services {
       pay: guarded(refusing(pages.pay)),
     },
     wallets: { open: querying(refusing(wallets.open)) },
-    findCallbackFault: callbacks.rules.findUrlFault,
+    findAddressFault: callbacks.findAddressFault,
     tellsChargebacks: ({ endpointId }) =>
       configuration.getEndpoint(endpointId).settings.tellsChargebacks === true,
     printDate: makePrintDate(config.zone),

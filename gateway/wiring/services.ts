@@ -1,4 +1,5 @@
 /** What the edges call: narrow functions over the engine, the vault and the wallets, as types. */
+import type { FindAddressFault } from "../callbacks/addresses.ts";
 import type { Accept, FindRepeat, FollowUp } from "../engine/accept.ts";
 import type { Cards } from "../engine/cards.ts";
 import type { FindOrder, FindReceipt } from "../engine/find.ts";
@@ -27,8 +28,7 @@ export type Services = {
   readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf" | "tokenOf" | "findFaults"> &
     Guarded<Pick<PaymentPages, "find" | "pay">>;
   readonly wallets: Guarded<{ open: OpenWallet }>;
-  /** Why callbacks must not be sent to a URL; nothing when they may. */
-  readonly findCallbackFault: (url: string) => string | undefined;
+  readonly findAddressFault: FindAddressFault;
   /** Whether the order's endpoint wants to be told of chargebacks. */
   readonly tellsChargebacks: (order: Order) => boolean;
   /** The interface's date format in the operator's zone. */

@@ -51,6 +51,7 @@ export const commandTextsGerman: Readonly<Record<CommandText, string>> = {
   "how many different cards do not fire the rule; one more does (1 to 50)": "so viele verschiedene Karten lösen die Regel nicht aus, eine mehr schon (1 bis 50)",
   "how many payments do not fire the rule; one more does (1 to 100)": "so viele Zahlungen lösen die Regel nicht aus, eine mehr schon (1 bis 100)",
   "how often it can be paid: once, any number of times, or 2 to 100 times": "wie oft bezahlt werden kann: single (einmal), many (beliebig oft) oder 2 bis 100 Mal",
+  "in production, accept http:// return and callback addresses": "in Produktion http://-Adressen für Rückkehr und Callbacks annehmen",
   "it belongs to a sandbox bank: production refuses it": "er gehört zu einer Sandbox-Bank: Die Produktion lehnt ihn ab",
   "it can capture a part of a hold (default)": "er kann einen Teil einer Reservierung buchen (üblich)",
   "it can reverse a part of a charge (default)": "er kann einen Teil einer Belastung stornieren (üblich)",

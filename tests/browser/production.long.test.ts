@@ -19,6 +19,7 @@ test("in production there is no page at /, no form to pay with and no explorer",
       GW_BASE_URL: "https://pay.example.com",
       GW_MASTER_KEY_FILE: keyFile,
       GW_PORT: port,
+      GW_ALLOW: "local-audit",
     },
   });
   const address = `http://127.0.0.1:${port}`;

@@ -106,7 +106,7 @@ export function makeSampleGateway(): Services {
     cards: makeSampleCards(),
     threeds: makeSampleAuthentication(),
     paymentPages: samplePages,
-    findCallbackFault: () => undefined,
+    findAddressFault: () => undefined,
     wallets: {
       open: async ({ type }) => ({ wallet: { type }, paid: undefined }),
     },

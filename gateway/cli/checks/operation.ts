@@ -11,7 +11,7 @@ import { findHold, identifyServer } from "../../storage/installation-hold.ts";
 import { listMoves } from "../../storage/move-merchant.ts";
 import { later, systemClock } from "../../values/time.ts";
 import type { Session } from "../command.ts";
-import { refuseInProduction } from "../environment.ts";
+import { refuseStart } from "../environment.ts";
 import { checkScreening } from "../screening-data.ts";
 import { type Check, type CheckResult, listOf, troubleUnless } from "./check.ts";
 
@@ -33,7 +33,7 @@ export const operationChecks: readonly Check[] = [
 async function checkEnvironment(session: Session): Promise<CheckResult> {
   const { environment, baseUrl } = session.config;
   const what = `environment: ${environment}`;
-  const refused = await refuseInProduction(session);
+  const refused = await refuseStart(session);
   if (refused !== undefined) return { what, troubles: refused.sentence.split("\n") };
   if (environment === "production") return { what };
   const sandbox = "GW_ENV is staging: the sandbox bank and the demonstration merchant are on.";

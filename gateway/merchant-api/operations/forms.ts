@@ -16,7 +16,7 @@ import {
   withAmount,
   withoutAmount,
 } from "../purchase.ts";
-import { callbackFaults, paidFields, payerFields, stateFaults } from "../purchase-fields.ts";
+import { addressFaults, paidFields, payerFields, stateFaults } from "../purchase-fields.ts";
 
 // biome-ignore format: a table
 const formFields = {
@@ -54,7 +54,7 @@ function formRules(request: FormRequest, context: Context): readonly Failure[] {
   // The page asks for an absent country or state.
   const isWhole = country !== undefined && state !== undefined;
   const faults = isWhole ? stateFaults({ country }, context) : [];
-  return [...faults, ...callbackFaults(request, context)];
+  return [...faults, ...addressFaults(request, context)];
 }
 
 const payment = {

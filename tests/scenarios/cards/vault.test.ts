@@ -130,6 +130,7 @@ if (isLongRun) {
       GW_PORT: "0",
       GW_WORKERS: "2",
       GW_MASTER_KEY: key,
+      GW_ALLOW: "local-audit",
     };
     await migrateFirst(settings);
     const gateway = startProgram([gw, "start"], settings);

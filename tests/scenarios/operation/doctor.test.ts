@@ -141,6 +141,34 @@ test("servers that are away, connections without encryption, a crash that loses 
   assert.match(await look("version", old), /trouble PostgreSQL 15 or newer is needed/);
   const plain = through(async () => [{ isEncrypted: false, address: "10.0.0.7" }] as never);
   assert.match(await look("encryption", plain), /trouble Add sslmode=verify-full and sslrootcert/);
+  const allowed = { ...plain, config: { ...production, allow: "plain-database" } };
+  assert.match(await look("encryption", allowed), /warning Add sslmode=verify-full/);
+});
+
+test("production refuses plain links and an audit without outside heads, unless it is allowed", async () => {
+  const answers = async () => [{ isEncrypted: false, address: "10.0.0.7" }] as never;
+  const node = { ...installation.databases.node, query: answers };
+  const cells = { ...installation.cells, databasesOf: () => ({ node, vault: node }) };
+  const lookWith = (allow: string) =>
+    look("environment", { config: { ...production, allow }, cells });
+  await query(`insert into gates (id, name, kind, settings)
+    select (select max(id) + 1 from gates), 'line', kind,
+      (settings::jsonb - 'sandbox')::json
+    from gates where name = 'sandbox-binary'`);
+
+  const refused = await lookWith("");
+  const allowed = await lookWith("plain-database,plain-gates,local-audit");
+  await query("delete from gates where name = 'line'");
+
+  const refusals = [
+    /trouble The gate line uses plain TCP: use --tls on, or add plain-gates to GW_ALLOW/,
+    /trouble The database of the cell main is reached without TLS: .* add plain-database/,
+    /trouble The database's owner could shorten the audit unnoticed: .* add local-audit/,
+  ];
+  for (const refusal of refusals) {
+    assert.match(refused, refusal);
+    assert.doesNotMatch(allowed, refusal);
+  }
 });
 
 test("rights that no role of the gateway should have", async () => {

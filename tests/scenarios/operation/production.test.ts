@@ -128,6 +128,7 @@ async function migratePlace(dataDir: string) {
     GW_PORT: "0",
     GW_RESULTS_PORT: "0",
     GW_MASTER_KEY: "3".repeat(64),
+    GW_ALLOW: "local-audit",
   };
   await migrateFirst(settings);
   return settings;

@@ -142,7 +142,19 @@ test("production says everything that keeps it from starting", async (t) => {
   assertSentence(bare, /GW_BASE_URL must be an https:\/\/ address\.\n.*GW_MASTER_KEY_FILE/);
   assertSentence(used, /demonstration merchant[\s\S]*sandbox/);
   assertSentence(used, /requests would come unencrypted: set GW_TLS_CERTIFICATE_FILE/);
+  assertSentence(used, /shorten the audit unnoticed: set GW_AUDIT_HEAD_FILE .* add local-audit/);
   assertSentence(half, /Give both GW_TLS_CERTIFICATE_FILE and GW_TLS_KEY_FILE/);
+});
+
+test("staging does not start where other machines reach it, unless that is allowed", async (t) => {
+  const { GW_DATABASE_URL, GW_DATA_DIR } = await install(t);
+  const place = { GW_DATABASE_URL, GW_DATA_DIR, GW_HOST: "0.0.0.0" };
+
+  const refused = await refuse(t, place);
+  const misspelt = await refuse(t, { ...place, GW_ALLOW: "public" });
+
+  assertSentence(refused, /GW_HOST is 0\.0\.0\.0, .* or add public-staging to GW_ALLOW/);
+  assertSentence(misspelt, /GW_ALLOW must be comma-separated: plain-database, plain-gates/);
 });
 
 function assertSentence({ code, output }: { code: number | null; output: string }, form: RegExp) {

@@ -218,6 +218,7 @@ async function makeProduction({ dataDir }: World) {
     GW_MASTER_KEY_FILE: key,
     GW_PORT: "0",
     GW_RESULTS_PORT: "0",
+    GW_ALLOW: "local-audit",
   };
   await migrateFirst(settings);
   return settings;
