@@ -187,20 +187,24 @@ test("the lists of the settings are separated by commas, and only staging opens 
 });
 
 // biome-ignore format: a table
-const plainCases = [
+const addressCases = [
   ["staging",    "return",   "http://shop.example/",  [{}],                                   undefined],
   ["production", "return",   "https://shop.example/", [{}],                                   undefined],
   ["production", "return",   "http://shop.example/",  [{}],                                   "https:// is needed"],
   ["production", "callback", "HTTP:shop.example",     [{}],                                   "https:// is needed"],
   ["production", "callback", "http://shop.example/",  [{ plainAddresses: true }],             undefined],
   ["production", "return",   "http://shop.example/",  [{ plainAddresses: true }, {}],         "https:// is needed"],
-  ["production", "callback", "http://10.0.0.1/",      [{ plainAddresses: true }],             "it leads into a private network"],
+  ["production", "callback", "https://10.1.0.1/",     [{}],                                   "it leads into a private network"],
+  ["production", "callback", "https://10.1.0.1/",     [{ privateCallbacks: true }],           undefined],
+  ["production", "callback", "https://10.1.0.1/",     [{ privateCallbacks: true }, {}],       "it leads into a private network"],
+  ["production", "callback", "https://10.2.0.1/",     [{ privateCallbacks: true }],           "it leads into a private network"],
+  ["staging",    "callback", "https://10.1.0.1/",     [{}],                                   "it leads into a private network"],
 ] as const;
 
-for (const [environment, use, url, given, fault] of plainCases) {
+for (const [environment, use, url, given, fault] of addressCases) {
   test(`${environment}: ${url} as ${use} address with ${JSON.stringify(given)}`, () => {
-    const none = { callbackPorts: "", callbackPrivateNetworks: "", callbackNames: "" };
-    const findFault = makeFindAddressFault({ ...none, environment });
+    const opened = { callbackPorts: "", callbackPrivateNetworks: "10.1.0.0/16", callbackNames: "" };
+    const findFault = makeFindAddressFault({ ...opened, environment });
     const endpoints = given.map((own) => ({ settings: { threeDSecure: "off" as const, ...own } }));
 
     assert.equal(findFault(url, use, endpoints), fault);

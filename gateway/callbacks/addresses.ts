@@ -70,6 +70,11 @@ export function readAddressOptions(settings: AddressSettings): AddressOptions {
   };
 }
 
+/** For endpoints that may not use what the operator has opened. */
+export function closedOptions(options: AddressOptions): AddressOptions {
+  return { ...options, privateNetworks: [], names: [] };
+}
+
 export function makeAddressRules(options: AddressOptions) {
   const opened = parseNetworks(options.privateNetworks);
   const names = new Set(options.names.map(bare));
@@ -133,12 +138,16 @@ export type FindAddressFault = (
 ) => string | undefined;
 
 export function makeFindAddressFault(settings: AddressSettings): FindAddressFault {
-  const { findUrlFault } = makeAddressRules(readAddressOptions(settings));
+  const options = readAddressOptions(settings);
+  const opened = makeAddressRules(options);
+  const closed = makeAddressRules(closedOptions(options));
   return (url, use, endpoints) => {
     const isPlain = settings.environment === "production" && URL.parse(url)?.protocol === "http:";
     const isTaken = endpoints.every(({ settings: own }) => own.plainAddresses === true);
     if (isPlain && !isTaken) return "https:// is needed";
-    return use === "callback" ? findUrlFault(url) : undefined;
+    if (use === "return") return undefined;
+    const isOpened = endpoints.every(({ settings: own }) => own.privateCallbacks === true);
+    return (isOpened ? opened : closed).findUrlFault(url);
   };
 }
 

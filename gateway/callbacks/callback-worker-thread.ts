@@ -3,12 +3,28 @@
  */
 import { workerData } from "node:worker_threads";
 import { serveRequests } from "../worker-threads/worker-thread.ts";
-import { makeAddressRules, makeResolve, resolveBySystem } from "./addresses.ts";
+import {
+  type AddressOptions,
+  closedOptions,
+  makeAddressRules,
+  makeResolve,
+  resolveBySystem,
+} from "./addresses.ts";
+import type { CallbackRequest } from "./callback.ts";
 import type { SendingOptions } from "./callback-worker.ts";
-import { makeSend } from "./send.ts";
+import { makeSend, type Send, type SendOutcome } from "./send.ts";
 
 const { addresses, resolvesBySystem, proxy }: SendingOptions = workerData;
-const rules = makeAddressRules(addresses);
-const resolve = resolvesBySystem ? resolveBySystem : makeResolve(rules.isNamed);
+// Connections that one endpoint may use are closed to the others.
+const opened = makeSender(addresses);
+const closed = makeSender(closedOptions(addresses));
 
-serveRequests(makeSend({ rules, resolve, proxy }));
+serveRequests((message: CallbackRequest, done: (outcome: SendOutcome) => void) =>
+  (message.isPrivate === true ? opened : closed)(message, done),
+);
+
+function makeSender(options: AddressOptions): Send {
+  const rules = makeAddressRules(options);
+  const resolve = resolvesBySystem ? resolveBySystem : makeResolve(rules.isNamed);
+  return makeSend({ rules, resolve, proxy });
+}

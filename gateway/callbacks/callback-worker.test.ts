@@ -5,16 +5,22 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { systemClock } from "../values/time.ts";
 import { makeMovingClock } from "../worker-threads/testing/moving-clock.ts";
+import type { AddressOptions } from "./addresses.ts";
 import { startCallbackWorker } from "./callback-worker.ts";
 import { answerWith, hang, startReceiver } from "./testing/receiver.ts";
 
 const timeoutMs = 15_000;
-const addresses = { ports: [], allowsLoopback: true, privateNetworks: [], names: [] };
+const addresses: AddressOptions = {
+  ...{ ports: [], allowsLoopback: true, privateNetworks: [], names: [] },
+};
 
-function makeSender(t: TestContext, { clock = systemClock, threadClock = systemClock } = {}) {
+function makeSender(
+  t: TestContext,
+  { clock = systemClock, threadClock = systemClock, opened = addresses } = {},
+) {
   const lost: string[] = [];
   const { send, stop } = startCallbackWorker(
-    { addresses, resolvesBySystem: true, proxy: undefined },
+    { addresses: opened, resolvesBySystem: true, proxy: undefined },
     { clock, timeoutMs, threadClock, onLost: (cause) => void lost.push(cause) },
   );
   t.after(stop);
@@ -45,6 +51,21 @@ test("what goes out and what comes back is what it would be without a thread", a
   const headers = shop.heard.map((heard) => heard.headers);
   assert.ok(headers.some((each) => each["webhook-id"] === "7-1"));
   assert.ok(headers.some((each) => each["x-y"] === "z"));
+});
+
+test("what the operator has opened is for endpoints that may use it, also over a kept connection", async (t) => {
+  const inside = await startReceiver(t);
+  const ports = [inside.port];
+  const opened = { ...addresses, ports, allowsLoopback: false, names: ["127.0.0.1"] };
+  const { get, send } = makeSender(t, { opened });
+  const own = { method: "GET", url: inside.url, headers: {}, body: "", isPrivate: true } as const;
+
+  const allowed = await send(own);
+  const refused = await get(inside.url);
+
+  assert.equal(allowed.status, 200);
+  assert.match(refused.failure ?? "", /never called/);
+  assert.equal(inside.heard.length, 1);
 });
 
 test("a thread that ends leaves nobody waiting, and the next try starts another", async (t) => {

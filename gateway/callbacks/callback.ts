@@ -26,9 +26,11 @@ export type CallbackRequest = {
   readonly headers: Readonly<Record<string, string>>;
   /** A form or JSON, or empty when the URL carries all fields. */
   readonly body: string;
+  /** The endpoint may use the private networks and names that the operator has opened. */
+  readonly isPrivate?: boolean;
 };
 
-export type DeliveryAttempt = Omit<CallbackRequest, "headers"> & {
+export type DeliveryAttempt = Omit<CallbackRequest, "headers" | "isPrivate"> & {
   readonly at: Instant;
   /** Nothing when no response came. */
   readonly status: number | undefined;

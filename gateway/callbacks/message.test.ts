@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import type { EndpointSettings } from "../orders/merchant.ts";
+import type { Endpoint, EndpointSettings } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
+import { approved } from "../orders/testing.ts";
 import { asEndpointId, asMerchantId, asOrderId, asSerialNumber } from "../values/ids.ts";
 import { asInstant, hours, type Instant, later, systemClock } from "../values/time.ts";
 import {
@@ -138,6 +139,19 @@ test("a message reports the order's transaction of its serial number, or there i
   const owed = { ...callback, receiver: "", begunAt: now, leaseUntil: now };
 
   assert.equal(build({ ...owed, serialNumber: other }, order as unknown as Order), undefined);
+});
+
+test("a message may go inside where its endpoint may have callbacks in private networks", () => {
+  const build = (own: Partial<EndpointSettings>) =>
+    makeBuildMessage({
+      ...{ clock: systemClock, secretFor: () => secret, sign: () => "" },
+      getEndpoint: () => ({ settings: { threeDSecure: "off", ...own } }) as Endpoint,
+    });
+  const order = approved();
+  const told = { ...callback, serialNumber: order.transaction.serialNumber };
+
+  assert.equal(build({ privateCallbacks: true })(told, order)?.isPrivate, true);
+  assert.equal(build({})(told, order)?.isPrivate, undefined);
 });
 
 test("a renewed secret signs beside the old one for a day, or until that is retired", () => {

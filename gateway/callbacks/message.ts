@@ -41,14 +41,15 @@ export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: Depend
     if (found === undefined) return undefined;
     const endpoint = getEndpoint(order.endpointId);
     const now = clock.now();
-    const { tellsChargebacks = false } = endpoint.settings;
+    const { tellsChargebacks = false, privateCallbacks = false } = endpoint.settings;
     const signed = (text: string) => sign(endpoint.merchant, text);
-    return writeMessage(callback, {
+    const message = writeMessage(callback, {
       fields: printResult(found, { sign: signed, tellsChargebacks }),
       method: endpoint.settings.callbackMethod ?? "GET",
       secrets: () => secretNames(endpoint, now).map(secretFor),
       timestamp: Math.floor(now / 1000),
     });
+    return privateCallbacks ? { ...message, isPrivate: true } : message;
   };
 }
 

@@ -55,6 +55,7 @@ export const endpointTable = (currency?: Currency): readonly SettingOption<Endpo
   setting("--chargebacks <on|off>",       "tell of chargebacks in status and callbacks",         "tellsChargebacks",        readSwitch),
   setting("--oauth-only <on|off>",        "accept only v4 requests, which are signed by OAuth",  "oauthOnly",               readSwitch),
   setting("--plain-addresses <on|off>",   "in production, accept http:// return and callback addresses", "plainAddresses",  readSwitch),
+  setting("--private-callbacks <on|off>", "callbacks may go to GW_CALLBACK_PRIVATE_NETWORKS and GW_CALLBACK_ALLOWED_NAMES", "privateCallbacks", readSwitch),
   ...pageTable,
 ];
 
@@ -165,6 +166,7 @@ async function setEndpoint(session: Session, id: string, options: EndpointChange
     chargebacks: settings.tellsChargebacks === true ? "on" : "off",
     "oauth only": settings.oauthOnly === true ? "on" : "off",
     "plain addresses": settings.plainAddresses === true ? "on" : "off",
+    "private callbacks": settings.privateCallbacks === true ? "on" : "off",
   };
 }
 

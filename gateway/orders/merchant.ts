@@ -111,6 +111,8 @@ export type EndpointSettings = {
   readonly oauthOnly?: boolean;
   /** In production: return and callback addresses may be `http://`. */
   readonly plainAddresses?: boolean;
+  /** Callbacks may go where the installation's settings allow private networks and names. */
+  readonly privateCallbacks?: boolean;
 } & PageSettings;
 
 /** Of the payment page. */

@@ -58,7 +58,8 @@ export function callbackHandlers(options: CallbackOptions) {
       return {
         callback: viewCallback(callback, names()),
         attempts: attempts.map((attempt) => ({
-          ...{ attempt: viewAttempt(attempt), signature: checkSignature(attempt, order, options) },
+          attempt: viewAttempt(attempt, caller),
+          signature: checkSignature(attempt, order, options),
         })),
       };
     },

@@ -190,7 +190,9 @@ function describeDetail(
     timeline: viewTimeline(order, history, { ...options, isOperator: isOperator(caller) }),
     callbacks: callbacks.map((callback) => ({
       callback: viewCallback(callback, names),
-      attempts: attempts.filter(({ sequence }) => sequence === callback.sequence).map(viewAttempt),
+      attempts: attempts
+        .filter(({ sequence }) => sequence === callback.sequence)
+        .map((attempt) => viewAttempt(attempt, caller)),
     })),
     totals: {
       ...{ held: viewMoney(held), charged: viewMoney(charged) },
@@ -258,10 +260,17 @@ export function viewCallback(callback: StoredCallback, { merchants }: PortalName
   };
 }
 
-/** A whole checksum would prove to a shop that the gateway had sent what anyone can send. */
-export function viewAttempt({ status, failure, url, body, ...attempt }: StoredAttempt) {
+/**
+ * A whole checksum would prove to a shop that the gateway had sent what anyone can send. What a
+ * receiver has answered is for operators: a merchant could read its own operator's servers with it.
+ */
+export function viewAttempt(
+  { status, failure, url, body, answer, ...attempt }: StoredAttempt,
+  { merchantId }: Pick<Caller, "merchantId">,
+) {
   return {
     ...{ ...attempt, url: hideControl(url), body: hideControl(body) },
+    ...(merchantId === undefined && { answer }),
     ...(status !== null && { status }),
     ...(failure !== null && { failure }),
   };

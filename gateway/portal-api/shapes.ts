@@ -151,7 +151,7 @@ export const attemptShape = record({
   status: optional(whole("of the receiver's answer")),
   failure: optional(text("why there was no answer")),
   ms: whole(),
-  answer: text("the beginning of it", { max: 100_000 }),
+  answer: optional(text("the beginning of it; for operators", { max: 100_000 })),
 });
 
 /** By name. */

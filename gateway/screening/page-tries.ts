@@ -1,15 +1,16 @@
 /**
  * Bounds on card testing at the payment page (decision 0056). A try of a card is counted for its
  * payment link, its IP address and its card before anything is sent; tries of orders that were
- * approved do not count. Beyond half of a limit the page must bring a proof of work, beyond the
- * limit the try is refused. The counts are those of screening, exact at all nodes of the cell.
+ * approved do not count. Beyond half of a limit the page must bring a proof of work. Beyond the
+ * limit of an address or a card the try is refused; beyond a link's the proof is harder, because
+ * anyone could close the link for all customers. The counts are exact at all nodes of the cell.
  */
 import { randomBytes } from "node:crypto";
 import type { Order } from "../orders/order.ts";
 import { asMerchantId, type MerchantId } from "../values/ids.ts";
 import { type Clock, type Instant, later } from "../values/time.ts";
 import { type CountedPayment, type TallyRow, type TallyStore, uuidOf } from "./judge.ts";
-import type { Proofs } from "./proof-of-work.ts";
+import { bitsOf, type Proofs, proofBitsMax } from "./proof-of-work.ts";
 import type { Seen, Tally } from "./rule.ts";
 import { networkOf } from "./subjects.ts";
 
@@ -49,6 +50,9 @@ export type TryPlace = {
 /** What the page must solve first, or for how many seconds there is no try; neither: go on. */
 export type Demand = { readonly challenge?: string; readonly waitS?: number };
 
+/** Each further number of tries that is as large as the link's limit doubles the work once more. */
+const addedBitsMax = 5;
+
 type Checked = Demand & { readonly isProved?: boolean };
 /** `proof`: empty without one. `isProved`: it was used up already. */
 type Shown = { readonly proof: string; readonly isProved?: boolean };
@@ -74,7 +78,8 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
   async function check(place: TryPlace, proof: string): Promise<Checked> {
     const demand = await look(place);
     if (demand.challenge === undefined || proof === "") return demand;
-    return (await proofs.use(place, proof)) ? { isProved: true } : demand;
+    const isProved = await proofs.use(place, proof, bitsOf(demand.challenge));
+    return isProved ? { isProved } : demand;
   }
 
   /** Counts a try of the order, unless it lacks its proof or is over a limit already. */
@@ -89,7 +94,8 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     const demand = await demandOf(place, counted, tallies, at);
     if (demand.challenge === undefined) return demand;
     // Other tries came in between.
-    const isProved = checked.isProved || (await proofs.use(place, shown.proof));
+    const isProved =
+      checked.isProved || (await proofs.use(place, shown.proof, bitsOf(demand.challenge)));
     return isProved ? nothing : demand;
   }
 
@@ -110,10 +116,13 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     const unapproved = seen.map((tries) =>
       tries.filter(({ orderId }) => results.get(orderId) !== "approved"),
     );
-    const over = unapproved.filter((tries, at) => tries.length >= (counted[at]?.limit ?? 0));
+    const over = unapproved.filter((tries, at) => tries.length >= (counted[at]?.closesAt ?? 0));
     if (over.length > 0) return { waitS: waitFor(over, now) };
     if (!unapproved.some(isNear)) return nothing;
-    return { challenge: proofs.issue(place, limits.proofBits) };
+    const timesOver = unapproved.map((tries, at) => tries.length / (counted[at]?.limit ?? 1));
+    const added = Math.min(addedBitsMax, Math.floor(Math.max(...timesOver)));
+    const bits = limits.proofBits + added;
+    return { challenge: proofs.issue(place, Math.min(bits, proofBitsMax)) };
   }
 
   /** Until the oldest try of each that is over its limit leaves the window. */
@@ -124,21 +133,23 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
 
   /** The IP address and the card count at all merchants of the cell. */
   function rowsOf({ merchantId, ipAddress, linkId, card }: TryPlace): readonly Counted[] {
+    const { perLink, perAddress, perCard } = limits;
+    // biome-ignore format: a table
     const all = [
-      { owner: merchantId, subject: linkId && `link\n${linkId}`, limit: limits.perLink },
-      { owner: everyMerchant, subject: `ip\n${networkOf(ipAddress)}`, limit: limits.perAddress },
-      { owner: everyMerchant, subject: card && `card\n${card}`, limit: limits.perCard },
+      { owner: merchantId,    subject: linkId && `link\n${linkId}`,     limit: perLink,    closesAt: Infinity },
+      { owner: everyMerchant, subject: `ip\n${networkOf(ipAddress)}`, limit: perAddress, closesAt: perAddress },
+      { owner: everyMerchant, subject: card && `card\n${card}`,         limit: perCard,    closesAt: perCard },
     ];
     const keepUntil = later(clock.now(), limits.windowMs);
-    return all.flatMap(({ owner, subject, limit }) => {
+    return all.flatMap(({ owner, subject, limit, closesAt }) => {
       if (subject === undefined || limit === 0) return [];
       const key = uuidOf(digestSubject(`page\n${subject}`).toString("hex", 0, 16));
-      return [{ row: { owner, key, keepUntil }, limit }];
+      return [{ row: { owner, key, keepUntil }, limit, closesAt }];
     });
   }
 }
 
-type Counted = { readonly row: TallyRow; readonly limit: number };
+type Counted = { readonly row: TallyRow; readonly limit: number; readonly closesAt: number };
 
 function countedTry(
   { id: orderId, transaction }: Order,

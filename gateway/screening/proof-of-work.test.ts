@@ -44,23 +44,24 @@ test("a solved challenge is accepted once", async () => {
   const challenge = proofs.issue(here, bits);
   const proof = solve(challenge);
 
-  assert.equal(await proofs.use(here, proof), true);
-  assert.equal(await proofs.use(here, proof), false, "replayed");
+  assert.equal(await proofs.use(here, proof, bits), true);
+  assert.equal(await proofs.use(here, proof, bits), false, "replayed");
   // Another solution of the same challenge.
   const next = Number(proof.split(":")[1]) + 1;
   let other = next;
   while (countZeroBits(seedOf(challenge) + other) < bits) other += 1;
-  assert.equal(await proofs.use(here, `${challenge}:${other}`), false, "replayed in other words");
+  const again = `${challenge}:${other}`;
+  assert.equal(await proofs.use(here, again, bits), false, "replayed in other words");
 });
 
 test("it is good for its own page and merchant alone", async () => {
   const { proofs } = makeWorld();
   const proof = solve(proofs.issue(here, bits));
 
-  assert.equal(await proofs.use({ ...here, page: "order 42000002" }, proof), false);
-  assert.equal(await proofs.use({ ...here, merchantId: asMerchantId("8") }, proof), false);
-  assert.equal(await makeWorld().proofs.use(here, proof), false, "of another installation");
-  assert.equal(await proofs.use(here, proof), true);
+  assert.equal(await proofs.use({ ...here, page: "order 42000002" }, proof, bits), false);
+  assert.equal(await proofs.use({ ...here, merchantId: asMerchantId("8") }, proof, bits), false);
+  assert.equal(await makeWorld().proofs.use(here, proof, bits), false, "of another installation");
+  assert.equal(await proofs.use(here, proof, bits), true);
 });
 
 test("neither difficulty nor expiry can be changed", async () => {
@@ -69,16 +70,17 @@ test("neither difficulty nor expiry can be changed", async () => {
   const [, expiry = ""] = challenge.split(".");
 
   const easier = challenge.replace(/^60\./, "1.");
-  assert.equal(await proofs.use(here, solve(easier, 1)), false);
+  assert.equal(await proofs.use(here, solve(easier, 1), 1), false);
   const unsolved = `${challenge}:${solve(challenge).split(":")[1]}`;
-  assert.equal(await proofs.use(here, unsolved), false);
+  assert.equal(await proofs.use(here, unsolved, bits), false);
   const easy = proofs.issue(here, bits);
+  assert.equal(await proofs.use(here, solve(easy), bits + 1), false, "more work is wanted by now");
   const longer = easy.replace(expiry, (Number.parseInt(expiry, 36) + 600).toString(36));
-  assert.equal(await proofs.use(here, solve(longer)), false);
+  assert.equal(await proofs.use(here, solve(longer), bits), false);
 
   const proof = solve(easy);
   world.now = asInstant(world.now + challengeLifetimeMs + 1_000);
-  assert.equal(await proofs.use(here, proof), false, "expired");
+  assert.equal(await proofs.use(here, proof, bits), false, "expired");
 });
 
 test("what is no proof is refused without being counted", async () => {
@@ -91,8 +93,8 @@ test("what is no proof is refused without being counted", async () => {
     ...[`${head}x:${solution}`, "1.a.a:1", `${"9".repeat(200)}:1`],
   ];
 
-  for (const proof of wrong) assert.equal(await proofs.use(here, proof), false, proof);
-  assert.equal(await proofs.use(here, `${head}:${solution}`), true);
+  for (const proof of wrong) assert.equal(await proofs.use(here, proof, 1), false, proof);
+  assert.equal(await proofs.use(here, `${head}:${solution}`, 1), true);
 });
 
 test("zero bits are counted as SHA-256 has them", () => {

@@ -14,6 +14,8 @@ const nonceLength = 16;
 const form = /^(\d{1,2})\.([0-9a-z]{1,9})\.([\w-]{16})([\w-]{24})$/;
 /** The hash's input, with the nonce and the signature, then fits one block of SHA-256. */
 const solutionForm = /^\d{1,15}$/;
+/** The page's script looks at the first 32 bits of the hash. */
+export const proofBitsMax = 30;
 
 type Dependencies = {
   readonly tokenOf: (text: string) => string;
@@ -41,11 +43,14 @@ export function makeProofs({ tokenOf, isToken, takeNonce, clock }: Dependencies)
       return `${bits}.${expiry}.${nonce}${signature}`;
     },
 
-    /** Whether the proof, a challenge and its solution, is good; it is then used up. */
-    async use(page: ProvenPage, proof: string): Promise<boolean> {
+    /**
+     * Whether the proof, a challenge and its solution, is good and hard enough; it is then used
+     * up. An easier challenge may have been issued before more work was wanted.
+     */
+    async use(page: ProvenPage, proof: string, bitsMin: number): Promise<boolean> {
       const [challenge = "", solution = ""] = proof.split(":");
       const [, bits = "", expiry = "", nonce = "", signature = ""] = form.exec(challenge) ?? [];
-      if (nonce === "" || !solutionForm.test(solution)) return false;
+      if (nonce === "" || !solutionForm.test(solution) || Number(bits) < bitsMin) return false;
       const expiresAt = asInstant(Number.parseInt(expiry, 36) * 1000);
       if (expiresAt <= clock.now()) return false;
       if (!isToken(signedText(page, bits, expiry, nonce), signature)) return false;
@@ -75,6 +80,11 @@ export function countZeroBits(text: string): number {
   const whole = digest.findIndex((byte) => byte !== 0);
   if (whole < 0) return digest.length * 8;
   return whole * 8 + Math.clz32(digest[whole] ?? 0) - 24;
+}
+
+/** How hard a challenge is. */
+export function bitsOf(challenge: string): number {
+  return Number(challenge.split(".")[0]);
 }
 
 /** What is hashed before the solution. */

@@ -34,8 +34,8 @@ function makeWorld(given: Partial<TryLimits> = {}) {
       },
       // Proofs have tests of their own.
       proofs: {
-        issue: ({ page }) => `for ${page}`,
-        use: async ({ page }, proof) => proof === `solved for ${page}`,
+        issue: ({ page }, bits) => `${bits}.for ${page}`,
+        use: async ({ page }, proof, bits) => proof === `solved ${bits} for ${page}`,
       },
     });
   };
@@ -49,24 +49,33 @@ const placeOf = (place: Partial<TryPlace> = {}): TryPlace => ({
 });
 const cardOf = (number: number) => number.toString(16).padStart(16, "0");
 
-test("of a thousand cards on one link at two nodes, as many pass as the limit says", async () => {
-  const { nodes } = makeWorld({ perLink: 30 });
-  const tries = Array.from({ length: 1_000 }, (_, at) => {
-    const place = placeOf({
-      linkId: "9",
-      card: cardOf(at),
-      ipAddress: `198.51.${at >> 8}.${at & 255}`,
-    });
-    return (nodes[at % 2] ?? nodes[0]).admit(newOrder(), place, { proof: "solved for p" });
-  });
+test("of a thousand cards from one network at two nodes, as many pass as the limit says", async () => {
+  const { nodes } = makeWorld({ perAddress: 30 });
+  const place = (at: number) => placeOf({ card: cardOf(at), ipAddress: `2001:db8:9:9::${at}` });
+  const tries = Array.from({ length: 1_000 }, (_, at) =>
+    (nodes[at % 2] ?? nodes[0]).admit(newOrder(), place(at), { proof: "solved 1 for p" }),
+  );
 
   const demands = await Promise.all(tries);
 
   assert.equal(demands.filter((each) => each.waitS === undefined).length, 30);
   assert.equal(demands.filter((each) => each.waitS !== undefined).length, 970);
-  // An hour after the attack the link is free again.
-  assert.ok((await nodes[0].look(placeOf({ linkId: "9" }))).waitS);
-  assert.deepEqual(await nodes[0].look(placeOf({ linkId: "10" })), {});
+  assert.ok((await nodes[0].look(place(1))).waitS);
+  assert.deepEqual(await nodes[0].look(placeOf({ ipAddress: "2001:db8:9:8::1" })), {});
+});
+
+test("beyond its limit a link wants more work for each try, and is closed to none", async () => {
+  const { nodes } = makeWorld({ perLink: 2 });
+  const place = placeOf({ linkId: "9" });
+  const admit = (proof: string) => nodes[0].admit(newOrder(), place, { proof });
+
+  assert.deepEqual(await admit(""), {});
+  for (const bits of [1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 6, 6]) {
+    const proof = `solved ${bits} for p`;
+    const tooEasy = await admit(`solved ${bits - 1} for p`);
+    assert.deepEqual([tooEasy, await admit(proof)], [{ challenge: `${bits}.for p` }, {}]);
+  }
+  assert.deepEqual(await nodes[1].look(placeOf({ linkId: "10" })), {});
 });
 
 test("beyond half of a limit a proof for the page is needed, and beyond it none helps", async () => {
@@ -77,13 +86,13 @@ test("beyond half of a limit a proof for the page is needed, and beyond it none 
 
   assert.deepEqual(await admit(""), {});
   assert.deepEqual(await admit(""), {});
-  assert.deepEqual(await there.look(place), { challenge: "for order 1" });
-  assert.deepEqual(await admit(""), { challenge: "for order 1" });
-  assert.deepEqual(await admit("solved for order 2"), { challenge: "for order 1" });
+  assert.deepEqual(await there.look(place), { challenge: "1.for order 1" });
+  assert.deepEqual(await admit(""), { challenge: "1.for order 1" });
+  assert.deepEqual(await admit("solved 1 for order 2"), { challenge: "1.for order 1" });
   // A wrong proof is no try.
-  for (const _ of [3, 4]) assert.deepEqual(await admit("solved for order 1"), {});
+  for (const _ of [3, 4]) assert.deepEqual(await admit("solved 1 for order 1"), {});
   world.now = asInstant(start + 60_000);
-  assert.deepEqual(await admit("solved for order 1"), { waitS: 3_540 });
+  assert.deepEqual(await admit("solved 1 for order 1"), { waitS: 3_540 });
   // Refused tries do not prolong it.
   world.now = asInstant(start + hour);
   assert.deepEqual(await admit(""), {});
@@ -93,7 +102,7 @@ test("an IPv6 address counts by its first 64 bits, at all merchants of the cell"
   const { nodes } = makeWorld({ perAddress: 2 });
   for (const last of ["1", "2"]) {
     const place = placeOf({ ipAddress: `2001:db8:1:2::${last}` });
-    assert.deepEqual(await nodes[0].admit(newOrder(), place, { proof: "solved for p" }), {});
+    assert.deepEqual(await nodes[0].admit(newOrder(), place, { proof: "solved 1 for p" }), {});
   }
 
   const other = { merchantId: "8" as TryPlace["merchantId"] };
@@ -106,10 +115,10 @@ test("a card counts wherever it is tried", async () => {
   const { nodes } = makeWorld({ perCard: 1 });
   const card = cardOf(7);
   const first = placeOf({ card, ipAddress: "192.0.2.8", linkId: "1" });
-  assert.deepEqual(await nodes[0].admit(newOrder(), first, { proof: "solved for p" }), {});
+  assert.deepEqual(await nodes[0].admit(newOrder(), first, { proof: "solved 1 for p" }), {});
 
   const second = placeOf({ card, ipAddress: "192.0.2.9", linkId: "2", page: "q" });
-  assert.ok((await nodes[1].admit(newOrder(), second, { proof: "solved for q" })).waitS);
+  assert.ok((await nodes[1].admit(newOrder(), second, { proof: "solved 1 for q" })).waitS);
 });
 
 test("tries of approved orders do not count: a link that sells well stays open", async () => {

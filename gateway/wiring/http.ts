@@ -333,6 +333,8 @@ function pageRoutes(
     ...paymentPageRoutes(pages, {
       ...{ paymentPages, threeds, querying, theme, addressOf: addressOf(dependencies) },
     }),
-    receiptRoute({ pathWord, receipts, theme, printDate, clock }),
+    receiptRoute({
+      ...{ pathWord, receipts, theme, printDate, clock, addressOf: addressOf(dependencies) },
+    }),
   ];
 }

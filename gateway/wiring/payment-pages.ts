@@ -56,7 +56,8 @@ export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): reado
   };
   const shared = { ...services, addressOf, walletMethods };
   const findOrder = makeFindPayable({ ...shared, pages: paymentPages, threeds, clock });
-  const findLink = makeFindLink({ ...shared, paymentPages, findOrder });
+  const isSecure = () => dependencies.baseUrl().startsWith("https:");
+  const findLink = makeFindLink({ ...shared, paymentPages, findOrder, isSecure });
   const isLink = (token: string) => vault.readLinkToken(token) !== undefined;
   const { take } = makeRateLimit<string>({ perSecond: config.paymentPostsPerSecond }, clock);
   const shownPage: FindPayable = (token, request) =>

@@ -107,8 +107,12 @@ function Attempt({ attempted, isOpen }: AttemptProps) {
           <pre>{body}</pre>
         </>
       )}
-      <h3>{messages.answer}</h3>
-      <pre>{answer === "" ? "∅" : answer}</pre>
+      {answer !== undefined && (
+        <>
+          <h3>{messages.answer}</h3>
+          <pre>{answer === "" ? "∅" : answer}</pre>
+        </>
+      )}
       <Signature {...attempted.signature} />
     </details>
   );

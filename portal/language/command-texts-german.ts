@@ -3,6 +3,7 @@ import type { CommandText } from "./commands.generated.ts";
 
 // biome-ignore format: a table
 export const commandTextsGerman: Readonly<Record<CommandText, string>> = {
+  "callbacks may go to GW_CALLBACK_PRIVATE_NETWORKS and GW_CALLBACK_ALLOWED_NAMES": "Callbacks dürfen an GW_CALLBACK_PRIVATE_NETWORKS und GW_CALLBACK_ALLOWED_NAMES gehen",
   "give it another host although open orders need this one": "einen anderen Host geben, obwohl offene Zahlungen diesen brauchen",
   "CARDHOLDER or MERCHANT, unless the payment says it": "CARDHOLDER oder MERCHANT, wenn die Zahlung nichts sagt",
   "REGULAR or IRREGULAR, unless the payment says it": "REGULAR oder IRREGULAR, wenn die Zahlung nichts sagt",

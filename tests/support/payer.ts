@@ -8,6 +8,8 @@ export type Shown = {
   readonly location: string;
   readonly text: string;
   readonly url: string;
+  /** What the answer sets, as a browser sends it again. */
+  readonly cookie: string;
 };
 
 /** What the cardholder types; an endpoint may ask for more. */
@@ -49,7 +51,8 @@ async function read(answer: Response, url: string): Promise<Shown> {
   const { status, headers } = answer;
   const location = headers.get("location");
   const there = location === null ? "" : new URL(location, url).href;
-  return { status, location: there, text: await answer.text(), url };
+  const [cookie = ""] = headers.get("set-cookie")?.split(";") ?? [];
+  return { status, location: there, text: await answer.text(), url, cookie };
 }
 
 export function challengeIn({ text }: Shown): string {

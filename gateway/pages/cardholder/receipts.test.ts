@@ -111,4 +111,18 @@ test("a client that guesses too many receipts has to wait", async (t) => {
 
   assert.deepEqual(statuses.slice(58), [404, 404, 429]);
   assert.equal(await get(address, "203.0.113.8"), 200);
+  assert.equal(await get(address, "198.51.100.1, 203.0.113.7, 127.0.0.1"), 429, "by its proxy");
+});
+
+test("a client that comes without a proxy cannot name itself to guess on", async (t) => {
+  const { server } = serve(t, { order: approved(), proxy: "192.0.2.1/32" });
+  const guess = async (count: number) => {
+    const headers = { "x-forwarded-for": `203.0.113.${count}` };
+    return (await server.inject({ url: `/gw/view-receipt/1001/${count}`, headers })).statusCode;
+  };
+
+  const statuses: number[] = [];
+  for (let count = 0; count < 61; count += 1) statuses.push(await guess(count));
+
+  assert.deepEqual(statuses.slice(58), [404, 404, 429]);
 });

@@ -2,7 +2,7 @@
  * Receipts of approved payments, for the screen and for paper. Merchants make their URLs from
  * `receipt-id`; everyone who knows a URL may open it.
  */
-import { clientNetworkOf } from "../../http/client-network.ts";
+import { networkOf } from "../../http/client-network.ts";
 import { makeRateLimit } from "../../http/rate-limit.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../../http/router.ts";
 import { Failure } from "../../values/failure.ts";
@@ -30,30 +30,31 @@ export type ReceiptRouteOptions = {
   readonly theme: Theme;
   readonly printDate: (instant: Instant) => string;
   readonly clock: Pick<Clock, "now">;
+  /** Of the client: what a trusted proxy says, otherwise that of the connection. */
+  readonly addressOf: (request: HttpRequest) => string;
 };
 
 /** Each search for a receipt is a database query, so clients may guess only so many ids. */
 const misses = { burst: 60, perSecond: 2 };
 
 export function receiptRoute(options: ReceiptRouteOptions): HttpRoute {
-  const { pathWord, receipts, theme, printDate, clock } = options;
+  const { pathWord, receipts, theme, printDate, clock, addressOf } = options;
   const missLimit = makeRateLimit<string>(misses, clock);
   return { method: "GET", path: `/${pathWord}/view-receipt/:endpointId/:receiptId`, answer };
 
   async function answer(request: HttpRequest): Promise<HttpReply> {
     const { texts, show } = makePageReply(request, theme);
     const [endpointId = "", receiptId = ""] = request.params;
-    const client = clientNetworkOf(request.headers);
+    const client = networkOf(addressOf(request)) ?? "";
     const self = linkFrom(request, 0, `${encodeURIComponent(receiptId)}/`);
     const tryLater = unavailablePage(texts, { address: self });
-    if (client !== undefined && missLimit.take(client) > 0)
-      return show({ ...tryLater, status: 429 });
+    if (missLimit.take(client) > 0) return show({ ...tryLater, status: 429 });
     const found = await receipts.find(endpointId, receiptId);
     // The same page for every reason: it does not say which orders exist.
     if (found === undefined) {
       return show(messagePage(texts.noReceiptTitle, texts.noReceiptSentence, { status: 404 }));
     }
-    if (client !== undefined) missLimit.release(client);
+    missLimit.release(client);
     if (found instanceof Failure) return show(tryLater);
     const { order, merchantName } = found;
     const printAmount = (money: Money) =>

@@ -1,4 +1,6 @@
 /** Shared by the tests of this folder: each step, and a server with one order in memory. */
+import { clientAddressOf, makeIsTrusted } from "../../http/client-network.ts";
+import type { HttpRequest } from "../../http/router.ts";
 import { serveRoutes } from "../../http/testing.ts";
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
@@ -34,6 +36,8 @@ export type Journey = {
   /** Why uploads are refused. */
   readonly refusal?: Failure;
   readonly theme?: Theme;
+  /** The network of the proxies; clients of the tests are on this machine. */
+  readonly proxy?: string;
 };
 
 export function linkOf(page: string): string {
@@ -70,10 +74,13 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
   };
   const printDate = makePrintDate("UTC");
   const clock = { now: () => asInstant(0) };
+  const isTrusted = makeIsTrusted([journey.proxy ?? "127.0.0.1/32"]);
+  const addressOf = (request: HttpRequest) =>
+    clientAddressOf(request, isTrusted, "x-forwarded-for");
   const server = serveRoutes(t, {
     routes: [
       ...cardholderRoutes({ pathWord: "gw", threeds, returnOf, theme, payPageOf, embedOriginsOf }),
-      receiptRoute({ pathWord: "gw", receipts, theme, printDate, clock }),
+      receiptRoute({ pathWord: "gw", receipts, theme, printDate, clock, addressOf }),
     ],
   });
   return { server, taken };

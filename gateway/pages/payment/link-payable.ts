@@ -2,6 +2,7 @@
  * The page of a payment link. It is the page of an order that has not begun: the first post begins
  * the order and pays it, and everything after that happens on the order's own page.
  */
+import { hash, timingSafeEqual } from "node:crypto";
 import type { HttpRequest } from "../../http/router.ts";
 import { Failure } from "../../values/failure.ts";
 import type { LinkServices, Services } from "../../wiring/services.ts";
@@ -17,6 +18,8 @@ type Dependencies = LinkServices & {
   readonly findOrder: FindPayable;
   readonly addressOf: (request: HttpRequest) => string;
   readonly walletMethods: WalletMethods;
+  /** Browsers reach the page by https. */
+  readonly isSecure: () => boolean;
 };
 
 type FoundLink = Exclude<
@@ -32,8 +35,10 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
     const { state } = found;
     // A page that is posted twice leads to the order that it has begun, also when that was paid.
     if (request.method === "POST" || state.kind === "open") return payableOf(found, request);
-    if (state.kind === "waiting") return { goTo: paymentPages.tokenOf(state.order) };
-    return overPage(state.kind, shopOf(found.endpoint));
+    if (state.kind !== "waiting") return overPage(state.kind, shopOf(found.endpoint));
+    const order = paymentPages.tokenOf(state.order);
+    const isBeginner = hasCookie(request, bindingOf(found, order));
+    return isBeginner ? { goTo: order } : overPage("in_use", shopOf(found.endpoint));
   };
 
   async function payableOf(found: FoundLink, request: HttpRequest): Promise<Payable | Failure> {
@@ -74,16 +79,41 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
     const token = paymentPages.tokenOf(order);
     const isNew = order.version <= 1 && order.transaction.stage === "awaiting_card";
     const page = isNew ? await findOrder(token, request) : undefined;
-    if (page === undefined || page instanceof Failure || !("pay" in page)) return { goTo: token };
+    const cookie = cookieOf(found, token);
+    if (page === undefined || page instanceof Failure || !("pay" in page)) {
+      return { goTo: token, cookie };
+    }
     const paid = await page.pay(entered, { ...shown, proof: "", isProved });
     // The order's page asks for a proof of its own, or says what the matter is.
-    return paid instanceof Failure || "challenge" in paid ? { goTo: token } : paid;
+    const { goTo } = paid instanceof Failure || "challenge" in paid ? { goTo: token } : paid;
+    return { goTo, cookie };
+  }
+
+  /** A shop's frame is of another site than the page: there, browsers take `Partitioned` alone. */
+  function cookieOf(found: FoundLink, order: string): string | undefined {
+    if (found.link.usesMax !== 1) return undefined;
+    const site = dependencies.isSecure() ? "Secure; SameSite=None; Partitioned" : "SameSite=Lax";
+    return `${bindingOf(found, order)}; HttpOnly; Max-Age=${boundS}; ${site}`;
   }
 
   function placeOf({ link }: FoundLink, linkPage: string, request: HttpRequest) {
     const { merchantId, id: linkId } = link;
     return { merchantId, linkId, page: `link ${linkPage}`, ipAddress: addressOf(request) };
   }
+}
+
+/** As long as a payment page may take cards. */
+const boundS = 604_800;
+
+/** The order of a link for one payment belongs to the browser that has begun it. */
+function bindingOf({ link }: FoundLink, order: string): string {
+  return `tollgate-link-${link.id}=${order}`;
+}
+
+function hasCookie({ headers }: HttpRequest, cookie: string): boolean {
+  const digest = (text: string) => hash("sha256", text, "buffer");
+  const sent = (headers.cookie ?? "").split(";").map((each) => digest(each.trim()));
+  return sent.some((each) => timingSafeEqual(each, digest(cookie)));
 }
 
 // biome-ignore format: a table

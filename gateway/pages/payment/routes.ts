@@ -57,7 +57,8 @@ export type ShownPage = {
   readonly isProved?: boolean;
 };
 
-type GoTo = { readonly goTo: string };
+/** `cookie` binds the order to this browser. */
+type GoTo = { readonly goTo: string; readonly cookie?: string | undefined };
 type Challenge = { readonly challenge: string };
 
 /** There is nothing to pay here now: where the browser finds what there is, or what to show. */
@@ -121,7 +122,7 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     const [proof = "", linkPage = ""] = [posted.get("proof"), posted.get("link-page")];
     const paid = await found.pay(entered, { proof, linkPage });
     if (paid instanceof Failure) return answerFailure(paid, found, request);
-    if ("goTo" in paid) return goTo(request, paid.goTo);
+    if ("goTo" in paid) return goTo(request, paid.goTo, paid.cookie);
     const { texts } = chooseLanguage(request.headers["accept-language"]);
     const again = { notice: texts.pay.proof, refilled: refill(posted, []) };
     return reply({ ...view, ...paid, ...again }, request, 429);
@@ -249,9 +250,11 @@ function tryLater(texts: Texts, request: HttpRequest): CardholderPage {
   return { ...unavailablePage(texts, onward), framedBy: "any" };
 }
 
-function goTo(request: HttpRequest, to: string): HttpReply {
+function goTo(request: HttpRequest, to: string, cookie?: string): HttpReply {
   const headers = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
-  return redirectTo(linkFrom(request, 0, to), headers);
+  return redirectTo(linkFrom(request, 0, to), {
+    ...{ ...headers, ...(cookie !== undefined && { "set-cookie": cookie }) },
+  });
 }
 
 function readForm(body: Uint8Array): PostedFields {

@@ -66,27 +66,40 @@ async function tryCard(url: string, address = from(), number = newCard()): Promi
   return answer;
 }
 
-test("of many cards from many addresses at one link, as many reach the bank as the limit says", async () => {
+test("many cards from many addresses at one link cost more and more work, and close it to none", async () => {
   const { link, url } = await makeLink();
   const before = chargesAt(world);
-
-  const answers: Shown[] = [];
-  for (let count = 0; count < 40; count += 1) answers.push(await tryCard(url));
-  // And many at once, without patience.
+  const bitsAt = async () => Number(challengeIn(await openPage(url, from())).split(".")[0]);
+  const early: Shown[] = [];
+  for (let count = 0; count < perLink; count += 1) {
+    if (count === perLink - 1) early.push(await openPage(url, from()));
+    await tryCard(url);
+  }
+  const bits = [await bitsAt()];
+  for (let count = 0; count < perLink; count += 1) await tryCard(url);
+  bits.push(await bitsAt());
+  // Many at once, without work, and one with work that was enough before.
   const pages = await Promise.all(Array.from({ length: 20 }, () => openPage(url, from())));
-  await Promise.all(
-    pages.map((page) => postPage(page, { ...declined, "cc-number": newCard() }, from())),
-  );
+  const [easy = assert.fail()] = early;
+  const posts = await Promise.all([
+    ...pages.map((page) => postPage(page, { ...declined, "cc-number": newCard() }, from())),
+    postPage(
+      easy,
+      { ...declined, "cc-number": newCard(), proof: solve(challengeIn(easy)) },
+      from(),
+    ),
+  ]);
   await world.settle();
 
-  assert.equal(chargesAt(world) - before, perLink);
-  assert.deepEqual([...new Set(answers.slice(perLink).map(({ status }) => status))], [429]);
+  assert.deepEqual(bits, [7, 8]);
+  assert.equal(chargesAt(world) - before, 2 * perLink);
+  assert.deepEqual([...new Set(posts.map(({ status }) => status))], [429]);
   const orders = (await readGw(world, "order", "list", "--link", link)) as readonly unknown[];
-  assert.equal(orders.length, perLink, "refused tries begin no orders");
+  assert.equal(orders.length, 2 * perLink, "refused tries begin no orders");
+  assert.equal((await tryCard(url)).status, 303, "a customer who does the work is let in");
   world.clock.advance(3_600_000);
   await world.linksUp();
-  await tryCard(url);
-  assert.equal(chargesAt(world) - before, perLink + 1, "an hour later the link is free");
+  assert.doesNotMatch((await openPage(url, from())).text, /data-challenge/);
 });
 
 test("a proof is good for its page, once, at its difficulty; without scripts the page says so", async () => {

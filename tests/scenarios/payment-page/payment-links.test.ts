@@ -140,9 +140,15 @@ test("a page of a link for many payments that is posted twice charges once", asy
 test("a declined cardholder goes on with the same order; one that ended unpaid frees the link", async () => {
   const { link, path } = await makeLink();
   const before = sales().length;
-  await pay(path, { "cc-csc": "116" });
+  const begun = await pay(path, { "cc-csc": "116" });
+  assert.match(begun.cookie, /^tollgate-link-\d+=/);
 
-  const back = await openPage(at(path));
+  for (const headers of [{}, { cookie: `${begun.cookie}x` }]) {
+    const elsewhere = await openPage(at(path), headers);
+    assert.equal(elsewhere.status, 200, "another browser is not led to the order");
+    sees(elsewhere, /in progress/);
+  }
+  const back = await openPage(at(path, other), { cookie: `a=b; ${begun.cookie}` });
   assert.equal(back.status, 303, "leads to the order's own page");
   const page = await openPage(back.location);
   sees(page, /limit or balance/);

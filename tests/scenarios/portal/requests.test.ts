@@ -232,6 +232,13 @@ test("deliveries are filtered, their signatures checked, and sent again with a p
     (await users.eve.call("GET /callbacks/:order/:sequence", { order, sequence: 1 })).body;
   const [first] = (await look()).attempts;
   assert.equal(first?.signature.result, "current_key");
+  assert.ok(!JSON.stringify(await look()).includes("no room"), "for operators alone");
+  const ofOrder = (await users.dev.call("GET /orders/:order", { order })).body;
+  assert.ok(!JSON.stringify(ofOrder.callbacks).includes("no room"));
+  const { attempts } = (
+    await users.ann.call("GET /callbacks/:order/:sequence", { order, sequence: 1 })
+  ).body;
+  assert.equal(attempts[0]?.attempt.answer, "no room");
   assert.deepEqual(
     first?.signature.parts.map(({ value }) => value),
     ["approved", order, made["merchant-order-id"]],
