@@ -41,6 +41,8 @@ export type Gateway = {
   readonly port: number;
   /** Empty when the port above answers for health and figures too. */
   readonly adminPort: number | "";
+  /** The port above, unless the portal has one of its own. */
+  readonly portalPort: number;
   readonly node: string;
   /** Runs what is due until nothing is due and no order is in flight. */
   settle(): Promise<void>;
@@ -56,7 +58,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const resources = await openResources(options);
   const { config, log, database, vault, auditOf } = resources;
   const tls = await openMerchantTls(resources);
-  let ports: Pick<Gateway, "port" | "adminPort"> = config;
+  let ports: Pick<Gateway, "port" | "adminPort" | "portalPort"> = {
+    ...{ ...config, portalPort: config.port },
+  };
   const node = await joinNodes(resources);
   const gates = makeGates(resources.clock);
   const audit = auditOf(node.name);
@@ -99,8 +103,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   node.follow(() => void reload());
 
   const { claimDue } = engine.claims;
-  const { port, adminPort } = ports;
-  const own = { url: baseUrl(), port, adminPort, node: node.name };
+  const own = { url: baseUrl(), ...ports, node: node.name };
   return { ...own, claimDue, settle, stop, cleanUp: jobs.cleanUp };
 
   async function settle(): Promise<void> {

@@ -82,10 +82,11 @@ async function inInstallation(
 async function serve(installation: Place, report: Report): Promise<Problem | undefined> {
   const node = await startNode(installation, installation.config.logFile || 1);
   if (node instanceof Problem) return node;
-  const { port, adminPort } = node;
+  const { port, adminPort, portalPort } = node;
   process.send?.({ listening: { port, adminPort } });
   const admin = adminPort === "" ? "" : `, health and figures on port ${adminPort}`;
-  report(`Listening on ${node.url} as ${node.node}${admin}`);
+  const portal = portalPort === port ? "" : `, the portal on port ${portalPort}`;
+  report(`Listening on ${node.url} as ${node.node}${admin}${portal}`);
   await untilStopSignal();
   await node.stop();
   return undefined;
@@ -193,7 +194,10 @@ function explainStart(error: unknown, config: Config): Problem {
   }
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const port = error instanceof Error && "port" in error ? error.port : config.port;
-  const named = { [config.adminPort]: "GW_ADMIN_PORT", [config.resultsPort]: "GW_RESULTS_PORT" };
+  const named = {
+    ...{ [config.adminPort]: "GW_ADMIN_PORT", [config.resultsPort]: "GW_RESULTS_PORT" },
+    [config.portalPort]: "GW_PORTAL_PORT",
+  };
   const setting = named[String(port)] ?? "GW_PORT";
   switch (code) {
     case "EADDRINUSE":

@@ -137,6 +137,13 @@ export function signedUrlsOf(config: Config, port: number): readonly string[] {
   return [...new Set([known, `${scheme}://localhost:${port}`, `${scheme}://127.0.0.1:${port}`])];
 }
 
+/** Where browsers find the portal, its public address first; `port` is that of the portal. */
+export function portalOriginsOf(config: Config, port: number): readonly string[] {
+  const own = new URL(config.portalUrl || baseUrlOf(config, port));
+  if (config.portalUrl === "" && config.portalPort !== "") own.port = String(port);
+  return signedUrlsOf({ ...config, baseUrl: own.origin }, port).map((url) => new URL(url).origin);
+}
+
 /** Set for a worker, which receives the key-encryption key from its parent process. */
 export const keyFromParent = "TOLLGATE_KEY_FROM_PARENT";
 
@@ -180,6 +187,9 @@ function productionProblems(
   const problems: string[] = [];
   if (!config.baseUrl.startsWith("https://")) {
     problems.push("In production GW_BASE_URL must be an https:// address.");
+  }
+  if (!/^(https:\/\/|$)/.test(config.portalUrl)) {
+    problems.push("In production GW_PORTAL_URL must be an https:// address.");
   }
   const isGiven = environment[keyFromParent] !== undefined || keySourcesOf(config).length > 0;
   if (needsKey && !isGiven) {

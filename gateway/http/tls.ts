@@ -39,14 +39,15 @@ export async function openTls(options: Options) {
   /** Texts, or why they cannot be used: of the last reading, and of the last two that agreed. */
   let latest: CertificateTexts | string = present;
   let agreed: CertificateTexts | string = present;
-  let server: Server | undefined;
+  const servers: Server[] = [];
 
   return {
     /** For `makeServer`. */
     open(times: ServerOptions, receive: RequestListener, onRefused: OnRefused): HttpServer {
       const { handshakeTimeoutMs: handshakeTimeout } = options;
       const secured = { ...contextOf(present), ...times, handshakeTimeout };
-      server = watchHandshakes(createServer(secured, receive), onRefused);
+      const server = watchHandshakes(createServer(secured, receive), onRefused);
+      servers.push(server);
       return server;
     },
 
@@ -68,7 +69,7 @@ export async function openTls(options: Options) {
     if (typeof read === "string") onFault(read);
     else {
       present = read;
-      server?.setSecureContext(contextOf(present));
+      for (const server of servers) server.setSecureContext(contextOf(present));
       onRenewed();
     }
   }

@@ -217,7 +217,7 @@ export const orderDetailShape = record({
     ...{ capture: flag(), return: flag(), resend: flag() },
     settle: list(oneOf(decisions), decisions.length),
   }),
-  receipt: optional(text("the path of the receipt")),
+  receipt: optional(text("its path, or its URL where the portal has an address of its own")),
 });
 export type OrderDetailView = ValueOf<typeof orderDetailShape>;
 

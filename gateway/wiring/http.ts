@@ -5,6 +5,7 @@ import { baseUrlOf, signedUrlsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { makeCards } from "../engine/cards.ts";
 import { makeFindReceipt } from "../engine/find.ts";
+import { noSuchFile } from "../http/built-files.ts";
 import { clientAddressOf, makeIsTrusted } from "../http/client-network.ts";
 import { healthRoutes } from "../http/health.ts";
 import { makeRateLimit, makeSummary } from "../http/rate-limit.ts";
@@ -118,9 +119,9 @@ const refusalsEveryMs = 60_000;
 export const guarded = makeStorageGuard(isUnavailable);
 type Guard = typeof guarded;
 
-/** The merchant port and, where it is set, the port of health and figures. */
+/** The merchant port and, where they are set, those of the portal and of health and figures. */
 export function makeHttpServers(dependencies: Dependencies) {
-  const { config, log, clock, metrics, configuration, staging, tls, node } = dependencies;
+  const { config, log, clock, metrics, configuration, staging, node } = dependencies;
   const { pathWord, fieldWord, lineFeeds } = config;
   const wire = { fieldWord, lineFeeds };
   const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
@@ -145,14 +146,13 @@ export function makeHttpServers(dependencies: Dependencies) {
     ...{ checkReadiness, describeLinks },
     registry: { contentType: registry.contentType, metrics: shareMetrics(registry, node.name) },
   });
-  const hasAdminPort = config.adminPort !== "";
-  const bounds = boundsOf(dependencies);
-  const answerError = makeAnswerError({ pathWord, wire, log });
-  let listeningPort = config.port;
-  const merchants = makeServer({
-    ...{ bounds, answerError, isSecure: baseUrlOf(config, 0).startsWith("https://") },
-    ...(tls && { open: (times, receive) => tls.open(times, receive, bounds.onRefused) }),
-    routes: [
+  let ports = { port: config.port, portalPort: config.port };
+  const portalParts = { ...dependencies, ...services, checkReadiness, ports: () => ports };
+  const servers = openServers(dependencies, {
+    portal: inside(dependencies, portalRoutes(portalParts)),
+    health,
+    answerError: makeAnswerError({ pathWord, wire, log }),
+    others: [
       ...merchantRoutes({
         ...{ operations, pathWord, wire, services, clock, log, metrics },
         ...access,
@@ -160,13 +160,9 @@ export function makeHttpServers(dependencies: Dependencies) {
         storeRequest: routeStoreRequest(dependencies.cells, { retryMs: config.acceptRetryMs }),
       }),
       ...pageRoutes(services, dependencies, querying),
-      ...portalRoutes({
-        ...{ ...dependencies, ...services, checkReadiness, port: () => listeningPort },
-      }),
       ...documentationRoutes(builtDocumentation, async () => ({
         ...{ GATEWAY: dependencies.baseUrl(), ...(await staging?.documentValues?.()) },
       })),
-      ...(hasAdminPort ? [] : health),
       ...(staging?.routes?.({
         findState,
         clock,
@@ -176,19 +172,70 @@ export function makeHttpServers(dependencies: Dependencies) {
       }) ?? []),
     ],
   });
-  const admin = hasAdminPort
-    ? makeServer({ routes: health, bounds: adminBounds, isSecure: false, answerError })
-    : undefined;
+  return {
+    ...servers,
+    async listen() {
+      const listening = await servers.listen();
+      ports = listening;
+      return listening;
+    },
+  };
+}
+
+type Served = {
+  readonly portal: readonly HttpRoute[];
+  readonly health: readonly HttpRoute[];
+  /** What is always on the merchant port. */
+  readonly others: readonly HttpRoute[];
+  readonly answerError: Parameters<typeof makeServer>[0]["answerError"];
+};
+
+function openServers(dependencies: Dependencies, { portal, health, others, answerError }: Served) {
+  const { config, tls } = dependencies;
+  const bounds = boundsOf(dependencies);
+  const isSecure = baseUrlOf(config, 0).startsWith("https://");
+  const open = (routes: readonly HttpRoute[]) =>
+    makeServer({
+      ...{ routes, bounds, answerError, isSecure },
+      ...(tls && { open: (times, receive) => tls.open(times, receive, bounds.onRefused) }),
+    });
+  // In production, figures are on the operator's own port or on none.
+  const isPublic = ({ path }: HttpRoute) => config.environment === "staging" || path !== "/metrics";
+  const merchants = open([
+    ...(config.portalPort === "" ? portal : []),
+    ...others,
+    ...(config.adminPort === "" ? health.filter(isPublic) : []),
+  ]);
+  const portals = config.portalPort === "" ? undefined : open(portal);
+  const admin =
+    config.adminPort === ""
+      ? undefined
+      : makeServer({ routes: health, bounds: adminBounds, isSecure: false, answerError });
   return {
     async listen() {
-      const { host, port, adminHost } = config;
+      const { host, adminHost } = config;
       const adminPort = await admin?.listen({ host: adminHost, port: Number(config.adminPort) });
-      listeningPort = await merchants.listen({ host, port });
-      return { port: listeningPort, adminPort: adminPort ?? "" } as const;
+      const portalPort = await portals?.listen({ host, port: Number(config.portalPort) });
+      const port = await merchants.listen({ host, port: config.port });
+      return { port, adminPort: adminPort ?? "", portalPort: portalPort ?? port } as const;
     },
-    close: () => Promise.all([merchants.close(), admin?.close()]),
-    countUnfinishedBytes: merchants.countUnfinishedBytes,
+    close: () => Promise.all([merchants.close(), portals?.close(), admin?.close()]),
+    countUnfinishedBytes: () =>
+      merchants.countUnfinishedBytes() + (portals?.countUnfinishedBytes() ?? 0),
   };
+}
+
+/** For clients of `GW_PORTAL_NETWORKS` alone; others are told nothing, and send no body. */
+function inside(dependencies: Dependencies, routes: readonly HttpRoute[]): readonly HttpRoute[] {
+  const networks = partsOf(dependencies.config.portalNetworks);
+  if (networks.length === 0) return routes;
+  const isInside = makeIsTrusted(networks);
+  const clientOf = addressOf(dependencies);
+  return routes.map((route) => ({
+    ...route,
+    answerEarly: (request) =>
+      isInside(clientOf(request)) ? route.answerEarly?.(request) : Promise.resolve(noSuchFile),
+  }));
 }
 
 /** A scraper and a few probes. */

@@ -41,7 +41,7 @@ type Dependencies = Resources & {
   readonly configuration: LiveConfiguration;
   readonly gates: Gates;
   readonly openDesk?: OpenDesk | undefined;
-  readonly port: () => number;
+  readonly ports: () => { readonly port: number };
 };
 
 /** So many orders show how gates of one rank share them. */
@@ -75,7 +75,7 @@ export function openPortalConfiguration(dependencies: Dependencies) {
     ruleKinds: rules.map(({ kind }) => kind),
     links: routeLinks(cells),
     linkUrlOf: (link: PaymentLink) =>
-      `${baseUrlOf(config, dependencies.port())}/pay/${vault.linkTokenOf(link)}`,
+      `${baseUrlOf(config, dependencies.ports().port)}/pay/${vault.linkTokenOf(link)}`,
     reconciliations: {
       list: (filter: Parameters<typeof listReconciliations>[1]) =>
         listReconciliations(database.query, filter),

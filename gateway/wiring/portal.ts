@@ -2,7 +2,7 @@
 import { randomBytes, randomUUIDv7 } from "node:crypto";
 import { join } from "node:path";
 import type { Gates } from "../acquirers/gates.ts";
-import { baseUrlOf, signedUrlsOf } from "../config/config.ts";
+import { baseUrlOf, portalOriginsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { makeIsTrusted } from "../http/client-network.ts";
 import { makeRateLimit } from "../http/rate-limit.ts";
@@ -84,14 +84,14 @@ type Dependencies = Resources & {
   readonly printDate: Services["printDate"];
   readonly openDesk?: OpenDesk | undefined;
   readonly staging?: { portal?(reads: PortalReads): SandboxHandlers } | undefined;
-  /** The port is known when the gateway listens. */
-  readonly port: () => number;
+  /** They are known when the gateway listens. */
+  readonly ports: () => { readonly port: number; readonly portalPort: number };
 };
 
 export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const { config, clock, log } = dependencies;
-  const origin = () => new URL(baseUrlOf(config, dependencies.port())).origin;
-  const origins = () => signedUrlsOf(config, dependencies.port()).map((url) => new URL(url).origin);
+  const origins = () => portalOriginsOf(config, dependencies.ports().portalPort);
+  const origin = () => origins()[0] ?? "";
   const access = openAccess(dependencies);
   const options = { ...access, ...openTeam(dependencies), ...openOrders(dependencies), origin };
   const requests = openRequests(dependencies);
@@ -130,15 +130,18 @@ function openOrders(dependencies: Dependencies) {
   const { config, cells, configuration, engine, gates, vault, orders } = dependencies;
   const report = makeReport(dependencies);
   const queries = cells.stores(({ node }) => node.query);
+  const publicUrl = () => baseUrlOf(config, dependencies.ports().port);
   return {
     reads: makePortalReads(cells, engine.countInDoubt),
     names: makePortalNames(configuration),
     ...{ printDate: dependencies.printDate, unpackEvent, ...makeShownMessages(gates) },
-    merchantAddress: () => `${baseUrlOf(config, dependencies.port())}/${config.pathWord}/api/v2`,
+    merchantAddress: () => `${publicUrl()}/${config.pathWord}/api/v2`,
     receiptPathOf(order: Order) {
       const { receiptId } = initialOf(order);
       if (receiptId === undefined) return undefined;
-      return `/${config.pathWord}/view-receipt/${order.endpointId}/${receiptId}/`;
+      const path = `/${config.pathWord}/view-receipt/${order.endpointId}/${receiptId}/`;
+      const isElsewhere = config.portalPort !== "" || config.portalUrl !== "";
+      return isElsewhere ? publicUrl() + path : path;
     },
     async findHealth() {
       const { missing } = await dependencies.checkReadiness();

@@ -18,7 +18,7 @@ import { type Check, type CheckResult, listOf, troubleUnless } from "./check.ts"
 // biome-ignore format: a table
 export const operationChecks: readonly Check[] = [
   ["environment", "staging, and what keeps a production gateway from starting",  checkEnvironment],
-  ["ports",       "figures on a port that the world reaches",                    checkPorts],
+  ["ports",       "figures on a port that the world reaches, or on none",        checkPorts],
   ["cells",       "cells that are away",                                         checkCells],
   ["doubt",       "orders in doubt",                                             checkDoubt],
   ["callbacks",   "callbacks that wait, and receivers that do not answer",       checkCallbacks],
@@ -42,9 +42,13 @@ async function checkEnvironment(session: Session): Promise<CheckResult> {
 }
 
 async function checkPorts({ config }: Session): Promise<CheckResult> {
-  const isOpen = config.adminPort === "" && config.tlsCertificateFile !== "";
-  const what = `health and figures: ${config.adminPort === "" ? "GW_PORT" : "GW_ADMIN_PORT"}`;
-  if (!isOpen) return { what };
+  const { adminPort, tlsCertificateFile, environment } = config;
+  const what = `health and figures: ${adminPort === "" ? "GW_PORT" : "GW_ADMIN_PORT"}`;
+  if (adminPort !== "") return { what };
+  if (environment === "production") {
+    return { what, warnings: ["Set GW_ADMIN_PORT: production has /metrics on no other port."] };
+  }
+  if (tlsCertificateFile === "") return { what };
   return { what, warnings: ["Set GW_ADMIN_PORT: everyone who reaches GW_PORT can read /metrics."] };
 }
 
