@@ -994,7 +994,7 @@ export const errorCodes = {
   TOO_MANY_PAYMENTS: 1010,
   /** Too many different cards in a short time. */
   TOO_MANY_CARDS: 1011,
-  /** Too many declined payments in a row. */
+  /** Too many declined payments. */
   TOO_MANY_DECLINES: 1012,
   /** The same card has paid the same amount shortly before. */
   DUPLICATE_PURCHASE: 1013,

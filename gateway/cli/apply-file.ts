@@ -32,7 +32,10 @@ export async function applyFile(document: object, place: ApplyPlace): Promise<re
   const wanted = sectionsOf(gates ?? null, "gates");
   await putGates(work, wanted);
   if (directories !== undefined) await putDirectories(work, sectionsOf(directories, "directories"));
-  if (merchants !== undefined) await putMerchants(work, sectionsOf(merchants, "merchants"));
+  const hasRules = sectionsOf(screening ?? null, "screening")["rules"] !== undefined;
+  if (merchants !== undefined) {
+    await putMerchants(work, sectionsOf(merchants, "merchants"), hasRules);
+  }
   if (screening !== undefined) await putScreening(work, sectionsOf(screening, "screening"));
   if (gates !== undefined && place.prune) await removeGates(work, wanted);
   return work.steps;

@@ -17,16 +17,21 @@ import {
 } from "./apply-work.ts";
 import { printMerchant, readEntry } from "./configuration-file.ts";
 import { findLoginFault, merchantTable } from "./merchant.ts";
-import { findMerchant, makeControlKey } from "./merchant-set.ts";
+import { addCardTestingRules, findMerchant, makeControlKey } from "./merchant-set.ts";
 import { readSettings } from "./options.ts";
 
-export async function putMerchants(work: Work, entries: Sections): Promise<void> {
+/** A new merchant in production gets the rules against card testing, unless the file has rules. */
+export async function putMerchants(
+  work: Work,
+  entries: Sections,
+  hasRules: boolean,
+): Promise<void> {
   const { administration, load, prune, steps } = work;
   for (const [login, entry] of Object.entries(entries)) {
     const { endpoints, groups, ...own } = sectionsOf(entry, login);
     const { "oauth-key-files": oauth, ...others } = own;
     const { "walleta-key-files": _a, "walletb-key-files": _b, ...settings } = others;
-    await putMerchant(work, login, settings);
+    await putMerchant(work, login, settings, hasRules);
     const merchant = valid(findMerchant(await load(), login));
     await putOauthKeys(work, merchant, oauth);
     await putWalletKeys(work, merchant, own);
@@ -41,7 +46,12 @@ export async function putMerchants(work: Work, entries: Sections): Promise<void>
   }
 }
 
-async function putMerchant(work: Work, login: string, own: Sections): Promise<void> {
+async function putMerchant(
+  work: Work,
+  login: string,
+  own: Sections,
+  hasRules: boolean,
+): Promise<void> {
   const { administration, load, prune } = work;
   const found = findMerchant(await load(), login);
   const known = found instanceof Problem ? undefined : found;
@@ -64,6 +74,8 @@ async function putMerchant(work: Work, login: string, own: Sections): Promise<vo
   }
   const key = keyFile === undefined ? undefined : await readKey(work, String(keyFile));
   const id = known?.id ?? (await createMerchant(work, login, placed.cell, key));
+  const isScreened = work.session.config.environment === "production" && !hasRules;
+  if (known === undefined && isScreened) await addCardTestingRules(work.audit, id);
   if (known !== undefined && key !== undefined) await putKey(work, known, key);
   if (!isOther) return;
   await administration.setMerchant(id, settings);

@@ -8,6 +8,7 @@ import { type Administration, makeAdministration } from "../storage/administrati
 import type { Audit } from "../storage/audit.ts";
 import { type Configuration, controlKeyContext, loadGates } from "../storage/configuration.ts";
 import type { Database } from "../storage/database.ts";
+import { addScreeningRule } from "../storage/screening-rules.ts";
 import type { EndpointId, GateId, MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
@@ -58,18 +59,41 @@ type NewMerchantSet = {
   readonly gates?: SandboxGates;
   /** What the gate accepts, when it does not accept all. */
   readonly currencies?: readonly string[] | undefined;
+  /** With the rules against card testing. */
+  readonly isScreened?: boolean;
 };
+
+/**
+ * Against card testing, for a merchant in production: tries of a card, of a BIN and from an
+ * address, and the share of declines. A BIN or an address may have many honest payments, which go
+ * on after 3-D Secure.
+ */
+// biome-ignore format: a table
+const cardTestingRules = [
+  { kind: "velocity", action: "block",     parameters: { per: "card", count: "10",  window: "1h" } },
+  { kind: "velocity", action: "force_3ds", parameters: { per: "bin",  count: "100", window: "10m" } },
+  { kind: "velocity", action: "force_3ds", parameters: { per: "ip",   count: "30",  window: "1h" } },
+  { kind: "declines", action: "block",     parameters: { per: "bin",  count: "20",  window: "1h", share: "80" } },
+  { kind: "declines", action: "block",     parameters: { per: "ip",   count: "10",  window: "1h", share: "80" } },
+] as const;
+
+export async function addCardTestingRules(audit: Audit, merchantId: MerchantId): Promise<void> {
+  for (const rule of cardTestingRules) {
+    await addScreeningRule(audit, { ...rule, merchantId, endpointId: undefined, enabled: true });
+  }
+}
 
 export async function createMerchantSet(
   audit: Audit,
   vault: Vault,
-  { login, gates, cell, currencies }: NewMerchantSet,
+  { login, gates, cell, currencies, isScreened = false }: NewMerchantSet,
 ): Promise<MerchantSet> {
   const controlKey = makeControlKey();
   return audit.together(async (inside) => {
     const administration = makeAdministration(inside);
     const sealed = vault.sealSecret(new Secret(controlKey), controlKeyContext(login));
     const merchantId = await administration.createMerchant(login, sealed, cell);
+    if (isScreened) await addCardTestingRules(inside, merchantId);
     if (gates === undefined) return { login, controlKey, endpoints: {}, group: "" };
     const chosen = { gates, currencies, known: [] };
     const endpoints = await createEndpoints(administration, merchantId, chosen);

@@ -39,6 +39,7 @@ export function addMerchantCommands(merchant: Command): void {
     new Option("--cell <name>", "where its orders will be; the main cell if not given"),
     new Option("--gate <name>", "the gate of its first endpoints; in staging the sandbox bank's"),
     new Option("--no-endpoints", "create the merchant alone"),
+    new Option("--no-screening", "in production, without the rules against card testing"),
   ];
   const reveal = new Option("--reveal", "with the control keys in the clear; it is in the audit");
   // biome-ignore format: a table
@@ -63,7 +64,7 @@ export function addMerchantCommands(merchant: Command): void {
 async function createMerchant(
   session: Session,
   login: string,
-  { cell = mainCell, gate, endpoints }: CreateOptions,
+  { cell = mainCell, gate, endpoints, screening }: CreateOptions,
 ): Promise<Output> {
   if (!session.cells.names().includes(cell)) {
     return new Problem(`There is no cell ${cell}: see \`gw cell list\`.`);
@@ -79,7 +80,9 @@ async function createMerchant(
   const gates = named ? { sandbox: named.id } : await findSandboxGates(session.database);
   const chosen = endpoints && gates ? { gates, currencies: named?.settings.currencies } : {};
   const vault = await openVault(session);
-  const set = await createMerchantSet(session.audit, vault, { login, cell, ...chosen });
+  const isScreened = screening && session.config.environment === "production";
+  const made = { login, cell, ...chosen, isScreened };
+  const set = await createMerchantSet(session.audit, vault, made);
   return session.json ? set : describe(set, { "control key": set.controlKey });
 }
 
@@ -92,6 +95,7 @@ type CreateOptions = {
   readonly cell?: string;
   readonly gate?: string;
   readonly endpoints: boolean;
+  readonly screening: boolean;
 };
 
 async function enableMerchant(session: Session, login: string, enabled: boolean): Promise<Output> {

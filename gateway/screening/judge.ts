@@ -141,7 +141,7 @@ export function makeJudgePayment(dependencies: Dependencies) {
     { order, card }: Judged,
   ): readonly (TallyRow | undefined)[] {
     return tallies.map(({ per, place, owner, keepMs }) => {
-      const value = subjectOf(per, order.purchase, card);
+      const value = subjectOf(per, order, card);
       if (value === undefined) return undefined;
       const key = keyOf(place, per, value);
       return { owner, key, keepUntil: (order.acceptedAt + keepMs) as Instant };

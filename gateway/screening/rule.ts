@@ -14,7 +14,7 @@ import { type ParameterTable, type ParameterValues, readParameters } from "./par
 export const countMax = 100;
 
 /** What payments can be counted by. */
-export const subjects = ["card", "email", "ip", "device", "purpose"] as const;
+export const subjects = ["card", "bin", "email", "ip", "device", "purpose"] as const;
 export type Subject = (typeof subjects)[number];
 
 /** As an operator has configured it; the parameters as typed. Without ids it is the gateway's. */

@@ -58,6 +58,7 @@ const two = { per: "card", count: "2", window: "1h" };
 const sum = { per: "card", sum: "25.00", currency: "USD", window: "1h" };
 
 const approvedOnly = { ...two, of: "approved" };
+const half = { per: "bin", count: "3", window: "1h", share: "50" };
 const inEur = { minutesAgo: 1, currency: "EUR" };
 const otherCard = { minutesAgo: 1, card: "bb" };
 const third = { minutesAgo: 2, card: "cc" };
@@ -87,6 +88,11 @@ const cases: readonly (readonly [kind: string, parameters: Readonly<Record<strin
   ["declines",   two,                                 facts([declined, open, other, declined]),            "too_many_declines"],
   ["declines",   two,                                 facts([declined, approved, declined, declined]),     "passes"],
   ["declines",   two,                                 facts([declined, { ...declined, minutesAgo: 60 }]),  "passes"],
+
+  ["declines",   half,                                facts([declined, approved]),                         "passes"],
+  ["declines",   half,                                facts([approved, declined, open, declined, approved]), "too_many_declines"],
+  ["declines",   half,                                facts([approved, declined, approved, other]),        "passes"],
+  ["declines",   half,                                facts([declined, other, open, other]),               "passes"],
 
   ["duplicate",  { window: "10m" },                   facts([declined, other]),                            "passes"],
   ["duplicate",  { window: "10m" },                   facts([declined, open]),                             "duplicate_purchase"],

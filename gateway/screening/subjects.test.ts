@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { draft } from "../orders/testing.ts";
+import type { Subject } from "./rule.ts";
 import { networkOf, subjectOf } from "./subjects.ts";
 
 // biome-ignore format: a table
@@ -27,12 +28,17 @@ test("an email counts without regard to case, and a device by its browser and ad
   const reordered = { ...seen, browser: Object.fromEntries(Object.entries(browser).reverse()) };
   const elsewhere = { ...seen, ipAddress: "203.0.113.8" };
 
-  assert.equal(subjectOf("email", seen, undefined), "jane@example.com");
+  const of = (subject: Subject, known: typeof purchase) =>
+    subjectOf(subject, { ...draft, purchase: known }, undefined);
+  assert.equal(of("email", seen), "jane@example.com");
   const purpose = { ...purchase, purpose: " Rent " };
-  assert.equal(subjectOf("purpose", purpose, undefined), "rent");
-  assert.equal(subjectOf("device", reordered, undefined), subjectOf("device", seen, undefined));
-  assert.notEqual(subjectOf("device", elsewhere, undefined), subjectOf("device", seen, undefined));
+  assert.equal(of("purpose", purpose), "rent");
+  assert.equal(of("device", reordered), of("device", seen));
+  assert.notEqual(of("device", elsewhere), of("device", seen));
   for (const subject of ["card", "email", "device", "purpose"] as const) {
-    assert.equal(subjectOf(subject, purchase, undefined), undefined);
+    assert.equal(of(subject, purchase), undefined);
   }
+  const noCard = { ...draft, card: { ...draft.card, bin: "" } };
+  assert.equal(of("bin", purchase), draft.card.bin);
+  assert.equal(subjectOf("bin", noCard, undefined), undefined);
 });

@@ -1,6 +1,6 @@
 /** What payments are counted by, as a text that is the same for the same card, payer or device. */
 import ipaddr from "ipaddr.js";
-import type { Purchase } from "../orders/order.ts";
+import type { Order, Purchase } from "../orders/order.ts";
 import { foldEmail } from "../values/email.ts";
 import type { Subject } from "./rule.ts";
 
@@ -12,12 +12,14 @@ export function foldPurpose(text: string): string {
 /** Nothing where the payment does not have it. `card` is a digest. */
 export function subjectOf(
   subject: Subject,
-  purchase: Purchase,
+  { purchase, card: { bin } }: Pick<Order, "purchase" | "card">,
   card: string | undefined,
 ): string | undefined {
   switch (subject) {
     case "card":
       return card;
+    case "bin":
+      return orNothing(bin);
     case "email":
       return orNothing(purchase.customer.email && foldEmail(purchase.customer.email));
     case "ip":

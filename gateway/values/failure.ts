@@ -59,7 +59,7 @@ export const failures = {
   amount_above_maximum:     row("filtered", 1001, "AMOUNT_ABOVE_MAXIMUM", "above the endpoint's maximum amount"),
   velocity_exceeded:        row("filtered", 1010, "TOO_MANY_PAYMENTS",    "too many payments, or too large a sum, in a short time"),
   too_many_cards:           row("filtered", 1011, "TOO_MANY_CARDS",       "too many different cards in a short time"),
-  too_many_declines:        row("filtered", 1012, "TOO_MANY_DECLINES",    "too many declined payments in a row"),
+  too_many_declines:        row("filtered", 1012, "TOO_MANY_DECLINES",    "too many declined payments"),
   duplicate_purchase:       row("filtered", 1013, "DUPLICATE_PURCHASE",   "the same card has paid the same amount shortly before"),
   first_seen_recently:      row("filtered", 1014, "FIRST_SEEN_RECENTLY",  "the card or the payer is new"),
   country_mismatch:         row("filtered", 1015, "COUNTRY_MISMATCH",     "the countries of card, payer and IP address differ"),

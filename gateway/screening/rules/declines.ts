@@ -1,21 +1,23 @@
-/** Declines in a row, as when stolen card numbers or security codes are tried out. */
+/** Declines, in a row or a share, as when stolen card numbers or security codes are tried. */
 import * as parameter from "../parameters.ts";
 import { defineRule, type PaymentFacts, seenWithin } from "../rule.ts";
 
 // biome-ignore format: a table
 const parameters = {
-  per:    parameter.choice(["card", "email", "ip", "device"], "whose payments are looked at"),
-  count:  parameter.whole(1, 50, "how many declines in a row fire the rule at the next payment"),
+  per:    parameter.choice(["card", "bin", "email", "ip", "device"], "whose payments are looked at"),
+  count:  parameter.whole(1, 50, "how many declines in a row fire the rule at the next payment; with `share`, of how many payments at least"),
   window: parameter.duration("how far back payments are looked at"),
+  share:  parameter.optional(parameter.whole(1, 100, "the percentage of declines that fires the rule, in a row or not")),
 };
 
 export const declines = defineRule({
   kind: "declines",
   documentation:
-    "The latest payments of a card, email, IP address or device were declined, one after the " +
-    "other. Payments that are open, were filtered or ended with an error are left out.",
+    "The latest payments of a card, BIN, email, IP address or device were declined, one after " +
+    "the other or a share of them. Payments that are open, were filtered or ended with an error " +
+    "are left out.",
   parameters,
-  bind({ per, count, window }) {
+  bind({ per, count, window, share }) {
     const isEnough = (facts: PaymentFacts) => seenWithin(facts, window).length >= count;
     return {
       counting: { per, keepMs: window },
@@ -27,10 +29,13 @@ export const declines = defineRule({
         const latest = results.filter((each) => each === "approved" || each === "declined");
         const firstApproved = latest.indexOf("approved");
         const inARow = firstApproved === -1 ? latest.length : firstApproved;
-        if (inARow < count) return undefined;
+        const all = latest.filter((each) => each === "declined").length;
+        const isShare = latest.length >= count && 100 * all >= (share ?? 0) * latest.length;
+        if (share === undefined ? inARow < count : !isShare) return undefined;
+        const declined = share === undefined ? inARow : all;
         return {
           code: "too_many_declines",
-          facts: { per, declines: inARow, limit: count, windowS: window / 1000 },
+          facts: { per, declines: declined, limit: count, windowS: window / 1000 },
         };
       },
     };
