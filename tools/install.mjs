@@ -44,12 +44,10 @@ async function install(root, nameWorker) {
     process.stderr.write(`  … ${Math.round((Date.now() - began) / 1000)} s\n`);
   }, progressEveryMs);
   try {
-    const ended = isComplete(root)
-      ? await updatePackages(root, nameWorker)
-      : await installAnew(root, nameWorker);
+    fs.rmSync(stampFile(root), { force: true });
+    // Never `npm install`, which takes packages that the lock file does not fix.
+    const ended = await runNpm(root, ["ci"], nameWorker);
     if (ended.code !== 0) return explain(root, ended);
-
-    fs.rmSync(markerFile(root), { force: true });
     fs.writeFileSync(stampFile(root), fingerprint(root));
   } finally {
     clearInterval(progress);
@@ -57,26 +55,6 @@ async function install(root, nameWorker) {
   const seconds = ((Date.now() - began) / 1000).toFixed(1);
   process.stderr.write(`Packages installed in ${seconds} s.\n`);
   return undefined;
-}
-
-/** npm writes its own list last, and the marker is removed after that. */
-function isComplete(root) {
-  const listed = fs.existsSync(join(root, "node_modules", ".package-lock.json"));
-  return listed && !fs.existsSync(markerFile(root));
-}
-
-function updatePackages(root, nameWorker) {
-  fs.rmSync(stampFile(root), { force: true });
-  fs.writeFileSync(markerFile(root), "");
-  return runNpm(root, ["install"], nameWorker);
-}
-
-async function installAnew(root, nameWorker) {
-  fs.rmSync(join(root, "node_modules"), { recursive: true, force: true });
-  const ended = await runNpm(root, ["ci"], nameWorker);
-  // `npm ci` refuses a lock file that is not complete for every platform or not quite up to date.
-  if (!/EUSAGE/.test(ended.output)) return ended;
-  return runNpm(root, ["install", "--no-save"], nameWorker);
 }
 
 function runNpm(root, command, nameWorker) {
@@ -133,6 +111,12 @@ function explain(root, { code, interrupted, output }) {
       "same command again."
     );
   }
+  if (/EUSAGE/.test(output)) {
+    return (
+      "package-lock.json does not belong to package.json: run `npm install`, look at what it " +
+      "changes in package-lock.json, and run the same command again."
+    );
+  }
   if (/ENOENT/.test(output) && code === 1 && /spawn npm/.test(output)) {
     return "npm was not found: install Node 20 or newer together with npm.";
   }
@@ -148,10 +132,6 @@ function notWritable(root) {
 
 function stampFile(root) {
   return join(root, "node_modules", ".tollgate-installed");
-}
-
-function markerFile(root) {
-  return join(root, "node_modules", ".tollgate-installing");
 }
 
 function fingerprint(root) {

@@ -20,14 +20,25 @@ test("a fresh clone is installed once, and the program gets its parameters", asy
   assert.deepEqual(npmCalls(clone), ["ci"]);
 });
 
-test("packages are brought up to date after the lock file changed", async (t) => {
+test("packages are installed again after the lock file changed", async (t) => {
   const clone = makeClone(t);
   await run(clone, "program.mjs").ended;
   fs.writeFileSync(join(clone, "package-lock.json"), '{ "changed": true }');
 
   await run(clone, "program.mjs").ended;
 
-  assert.deepEqual(npmCalls(clone), ["ci", "install"]);
+  assert.deepEqual(npmCalls(clone), ["ci", "ci"]);
+});
+
+test("a lock file that npm ci refuses is never stepped around by npm install", async (t) => {
+  const refusing = `${npmThatWorks} console.error("npm error code EUSAGE"); process.exit(1);`;
+  const clone = makeClone(t, refusing);
+
+  const { code, output } = await run(clone, "program.mjs").ended;
+
+  assert.equal(code, 1);
+  assert.match(output, /package-lock\.json does not belong to package\.json: run `npm install`/);
+  assert.deepEqual(npmCalls(clone), ["ci"]);
 });
 
 test("two runs at once install one after the other, and only once", async (t) => {
