@@ -1,6 +1,6 @@
 /** The files of `deploy/`: units that systemd accepts, and figures that the gateway really has. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -131,8 +131,46 @@ test("the image copies what there is, runs without root, and asks for its health
 
   for (const path of copied) assert.ok(existsSync(join(root, path)), path);
   for (const each of workspaces) assert.ok(copied.includes(`${each}/package.json`), each);
+  assert.match(
+    text,
+    /^RUN npm ci --omit=dev --workspace=@tollgate\/gateway --include-workspace-root /m,
+  );
   assert.match(text, /^USER 10001/m);
   assert.match(text, /GW_ADMIN_PORT=9090[\s\S]*HEALTHCHECK[\s\S]*127\.0\.0\.1:9090\/health\/live/);
+});
+
+test("nothing of the gateway's memory reaches a disk or a debugger", () => {
+  for (const unit of ["tollgate.service", "tollgate-backup.service"]) {
+    const text = read(`systemd/${unit}`);
+    for (const line of ["LimitCORE=0", "MemorySwapMax=0", "ProtectSystem=strict"]) {
+      assert.ok(text.split("\n").includes(line), `${unit}: ${line}`);
+    }
+    assert.match(text, /^ExecStart=.* --disable-sigusr1 /m, unit);
+    // Such a setting would lose against the same one in the operator's file.
+    assert.doesNotMatch(text, /^Environment=.*GW_/m, unit);
+  }
+  const [, command = ""] =
+    /^podman run ([\s\S]*?)\n```/m.exec(readFileSync(join(root, "docs/deployment.md"), "utf8")) ??
+    [];
+  const [, memory, both] = /--memory (\w+) --memory-swap (\w+)/.exec(command) ?? [];
+  assert.match(command, /^--read-only [\s\S]*--cap-drop=all[\s\S]*--ulimit core=0/);
+  assert.ok(memory !== undefined && memory === both);
+  assert.ok(process.allowedNodeEnvironmentFlags.has("--disable-sigusr1"));
+});
+
+test("the image is built only from images that are named by digest", () => {
+  const text = read("Containerfile");
+  const [, check = ""] = /^RUN (for image in .*)$/m.exec(text) ?? [];
+  const digest = `debian@sha256:${"0f".repeat(32)}`;
+  const build = (BUILD_IMAGE: string, BASE_IMAGE: string) =>
+    spawnSync("sh", ["-c", check], { env: { BUILD_IMAGE, BASE_IMAGE } }).status;
+
+  const bases = [...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+  assert.deepEqual(bases, ["${" + "BUILD_IMAGE}", "packages", "${" + "BASE_IMAGE}"]);
+  assert.equal(build(digest, digest), 0);
+  assert.equal(build(digest, "debian:bookworm-slim"), 1);
+  assert.equal(build("node:24", digest), 1);
+  assert.equal(build(digest, ""), 1);
 });
 
 /** With the labels of each. */

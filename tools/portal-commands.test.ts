@@ -49,6 +49,7 @@ const onMachine: Readonly<Record<string, string>> = {
   "serve":              "begins the process that serves the portal",
   "migrate":            "changes the schema under the process that serves the portal",
   "doctor":             "looks at the machine, also when nothing else works",
+  "files sign":         "reads the program's files on the machine",
   "backup":             "writes gigabytes to the machine, or to a pipe",
   "restore hold":       "is for an installation that must not send anything",
   "restore status":     "is for an installation that must not send anything",

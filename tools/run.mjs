@@ -32,6 +32,8 @@ import { ensureInstalled } from "./install.mjs";
 // long. After a minute the load is over, not only between two bursts.
 //
 // The gateway itself collects what its start has left behind (`gateway/main.ts`).
+//
+// Without the last flag, SIGUSR1 opens a debugger, which can read keys and cards in memory.
 const nodeFlags = [
   "--max-semi-space-size=32",
   "--invocation-count-for-turbofan=500",
@@ -39,6 +41,7 @@ const nodeFlags = [
   "--initial-old-space-size=160",
   "--memory-reducer-delay-ms=60000",
   "--expose-gc",
+  "--disable-sigusr1",
 ];
 
 // glibc returns a large freed block to the system, and raises the size that counts as large each

@@ -15,6 +15,7 @@ const commands: readonly Row[] = [
   ["config",    "print every setting with its value, its origin and its meaning",               async () => (await import("./doctor.ts")).addConfig],
   ["migrate",   "bring the database schema up to date",                                         async () => (await import("./migrate.ts")).addMigrate],
   ["doctor",    "check this installation for problems",                                         async () => (await import("./doctor.ts")).addDoctor],
+  ["files",     "the installed files: sign a manifest of them, for gw doctor --files",          async () => (await import("./files.ts")).addFilesCommands],
   ["backup",    "write an encrypted backup of everything, while payments go on",                async () => (await import("./backup.ts")).addBackup],
   ["restore",   "restore a backup into an empty database, verify it, release it",               async () => (await import("./restore.ts")).addRestore],
   ["audit",     "who changed what, from where, and why: list, verify",                          async () => (await import("./audit.ts")).addAuditCommands],

@@ -3,7 +3,7 @@
  * check of the tables in `checks/`, and says what to do about each trouble; any makes the exit code
  * 1, and 2 means that it could not look. `docs/monitoring.md` lists the checks.
  */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { describeConfig, readConfig } from "../config/config.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { certificateChecks } from "./checks/certificates.ts";
@@ -12,6 +12,7 @@ import { databaseChecks } from "./checks/database.ts";
 import { machineChecks } from "./checks/machine.ts";
 import { operationChecks } from "./checks/operation.ts";
 import { type Output, print, type Session, setAction, setOutput } from "./command.ts";
+import { filesCheck } from "./files.ts";
 
 /** In the order in which they are printed. */
 export const checks: readonly Check[] = [
@@ -22,20 +23,24 @@ export const checks: readonly Check[] = [
 ];
 
 export function addDoctor(doctor: Command): void {
-  setAction(doctor, examine);
+  const files = new Option("--files", "also compare the installed files with their manifest");
+  setAction(doctor, examine, [files]);
 }
 
 export function addConfig(config: Command): void {
   setOutput(config, (_, json) => printConfig(json));
 }
 
-async function examine(session: Session): Promise<Output> {
+async function examine(session: Session, { files = false }: Options): Promise<Output> {
   const findings: Found[] = [];
-  for (const check of checks) findings.push(await lookAt(check, session));
+  for (const check of files ? [...checks, filesCheck] : checks)
+    findings.push(await lookAt(check, session));
   if (findings.some(({ troubles }) => troubles.length > 0)) process.exitCode = 1;
   if (session.json) return findings;
   return findings.map(printFinding).join("\n");
 }
+
+type Options = { readonly files?: boolean };
 
 /** A check that cannot be made costs no other. */
 export async function lookAt([check, , look]: Check, session: Session): Promise<Found> {

@@ -18,6 +18,7 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "serve":                      ["operate",           "keys"],
   "migrate":                    ["operate",           "change"],
   "doctor":                     ["operate",           "keys"],
+  "files sign":                 ["operate",           "change"],
   "backup":                     ["operate",           "record"],
   "restore hold":               ["operate",           "change"],
   "restore status":             ["see_configuration", "look"],

@@ -1,6 +1,6 @@
 /** Rotation with two writers, compression, retention, and a log that cannot be written. */
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -49,6 +49,9 @@ test("a new day begins a new file; old ones are compressed, and deleted after th
   assert.match(rotated, /^gateway-20261116T120000000Z-\d+\.log\.gz$/);
   assert.equal(String(gunzipSync(await readFile(join(folder, rotated)))), "yesterday\n");
   assert.equal(await readFile(path, "utf8"), "today\n");
+  for (const file of [path, join(folder, rotated)]) {
+    assert.equal((await stat(file)).mode & 0o007, 0, `others cannot read ${file}`);
+  }
 
   now = start + 28 * dayMs;
   await log.tidy();

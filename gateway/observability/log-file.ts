@@ -108,7 +108,7 @@ async function compress(file: string): Promise<void> {
   const part = `${file}.gz.part`;
   const before = await stat(file);
   try {
-    const target = createWriteStream(part, { flags: "wx", flush: true });
+    const target = createWriteStream(part, { flags: "wx", flush: true, mode: 0o640 });
     await pipeline(createReadStream(file), createGzip(), target);
   } catch (error) {
     const isOthers = error instanceof Error && "code" in error && error.code === "EEXIST";

@@ -133,7 +133,7 @@ export function openDestination(options: {
   readonly dest: string | 1;
   readonly maxLength?: number;
 }) {
-  const gathered = { sync: false, minLength: 65_536, maxWrite: 131_072 };
+  const gathered = { sync: false, minLength: 65_536, maxWrite: 131_072, mode: 0o640 };
   const destination = pino.destination({ ...options, ...gathered, contentMode: "buffer" });
   // The type does not tell that it takes bytes.
   const { write: writeBytes } = destination;
