@@ -84,6 +84,8 @@ export const importRules: readonly Rule[] = [
   ["gateway/main",          [...product, "gateway/wiring"]],
   ["gateway/wiring",        product],
   ["gateway/cli",           [...stored, ...configured, "gateway/main", "gateway/wiring/engine", "gateway/wiring/operator-events"]],
+  // It compares the page with what the gateway sends.
+  ["gateway/cli/page",      [...stored, "gateway/cli", "gateway/pages/payment"]],
   // The only way to staging: it asks for the environment first.
   ["gateway/cli/environment",  [...stored, ...configured, "gateway/cli", "gateway/main", "gateway/staging/staging"]],
   ["gateway/staging",       [...stored, "gateway/issuers", "gateway/pages", "gateway/http", "gateway/cli", "gateway/merchant-api/control", "gateway/orders", "gateway/portal-api", "type gateway/wiring/http", "protocols/form"]],

@@ -12,6 +12,7 @@ import {
   insertEvents,
   insertRecipes,
   insertRules,
+  insertScripts,
   renderErrorsPage,
   renderSettingsPage,
   renderTestCardsPage,
@@ -43,6 +44,7 @@ export function renderParts(): ReadonlyMap<string, string> {
   const read = (path: string) => readText(join(root, path)) ?? "";
   return new Map([
     ["docs/monitoring.md", insertEvents(read("docs/monitoring.md"))],
+    ["docs/payment-page.md", insertScripts(read("docs/payment-page.md"))],
     ["docs/screening.md", insertRules(read("docs/screening.md"))],
     ...["quick-start", "3d-secure", "wallets", "recurrent"].map((name) => {
       const path = `docs/${name}.md`;

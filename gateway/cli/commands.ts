@@ -33,6 +33,7 @@ const commands: readonly Row[] = [
   ["list",      "the allow and block lists of screening: add, show, remove, import",            async () => (await import("./list.ts")).addListCommands],
   ["order",     "list, export and show orders",                                                          async () => (await import("./order.ts")).addOrderCommands],
   ["link",      "payment links: create, list, show, close",                                     async () => (await import("./link.ts")).addLinkCommands],
+  ["page",      "the payment page as browsers receive it: watch",                               async () => (await import("./page.ts")).addPageCommands],
   ["pay",       "send a test sale, and wait for its result",                                    async () => (await import("./pay.ts")).addPay],
   ["tail",      "print orders as they go, until Ctrl-C",                                        async () => (await import("./order-list.ts")).addTail],
   ["generate",  "many orders for a staging installation",                                       async () => (await import("./generate.ts")).addGenerateCommands],

@@ -10,6 +10,7 @@ import type { Theme } from "../pages/design.ts";
 import { makeAssets } from "../pages/payment/assets.ts";
 import { makeFindLink } from "../pages/payment/link-payable.ts";
 import { makeFindPayable } from "../pages/payment/order-payable.ts";
+import { readViolations } from "../pages/payment/policy-reports.ts";
 import { type FindPayable, paymentRoutes } from "../pages/payment/routes.ts";
 import { walletRoutes } from "../pages/payment/wallet-routes.ts";
 import { type Demand, makePageTries, type TryPlace } from "../screening/page-tries.ts";
@@ -70,7 +71,7 @@ export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): reado
       operator: config.pageName,
       addressOf,
     },
-    ...{ find: shownPage, isTooFast },
+    ...{ find: shownPage, isTooFast, takeReport: makeTakeReport(dependencies, addressOf) },
     async findCode(token) {
       const found = await services.paymentLinks.find(token);
       if (found === undefined || found instanceof Failure) return found;
@@ -88,6 +89,20 @@ export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): reado
 
 /** Anyone can be refused as often as they like: the log must not grow with that. */
 const refusalsEveryMs = 60_000;
+
+/** A page with an injected script sends one for each try; an address is heard once a second. */
+const reports = { perSecond: 1, burst: 10 };
+
+function makeTakeReport({ clock, log }: Dependencies, addressOf: Edge["addressOf"]) {
+  const { take } = makeRateLimit<string>(reports, clock);
+  const summary = makeSummary(clock, refusalsEveryMs, (violation, count) =>
+    log("page.policy_violated", { violation, count }),
+  );
+  return (request: HttpRequest) => {
+    if (take(networkOf(addressOf(request)) ?? "") > 0) return;
+    for (const violation of readViolations(request.body)) summary.add(violation);
+  };
+}
 
 function makeLinkServices(
   dependencies: Dependencies,

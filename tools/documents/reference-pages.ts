@@ -1,6 +1,7 @@
 /** The catalogues: errors by the ranges of their numbers, settings, log events, test cards. */
 import { type Setting, settings } from "../../gateway/config/settings.ts";
 import { events } from "../../gateway/observability/events.ts";
+import { listScripts } from "../../gateway/pages/payment/script-inventory.ts";
 import { rules } from "../../gateway/screening/rules/index.ts";
 import { type FailureRow, type FailureType, failures } from "../../gateway/values/failure.ts";
 import { cvvOutcomes, type Outcome, scenarios } from "../../sandbox-bank/scenarios.ts";
@@ -71,6 +72,18 @@ export function insertEvents(document: string): string {
     "gateway/observability/events",
     table(["`event`", "Level", "Meaning"], rows),
   );
+}
+
+/** The inventory of scripts, set into the page about the payment page. */
+export function insertScripts(document: string): string {
+  const rows = listScripts().map(({ name, page, digest, reason }) => [
+    mono(name),
+    page,
+    sentence(reason),
+    mono(digest),
+  ]);
+  const head = ["Script", "Page", "Why it is there", "Digest"];
+  return insert(document, "gateway/pages/payment/script-inventory", table(head, rows));
 }
 
 /** The rules of screening, with their parameters. */

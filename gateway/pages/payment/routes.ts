@@ -80,11 +80,15 @@ export type PaymentRouteOptions = {
   readonly addressOf: (request: HttpRequest) => string;
   /** Too many posts came from the same client. */
   readonly isTooFast: (request: HttpRequest) => boolean;
+  /** A browser's report that the page's policy has stopped something. */
+  readonly takeReport: (request: HttpRequest) => void;
   /** The QR code of a payment link, as SVG; nothing for another token. */
   readonly findCode: (token: string) => Promise<string | Failure | undefined>;
 };
 
 const path = "/pay/:token";
+/** No token: those are longer. */
+const reportsName = "reports";
 
 export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[] {
   const { find, assets, theme, addressOf } = options;
@@ -98,6 +102,10 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
 
   async function take(request: HttpRequest): Promise<HttpReply> {
     const [token = ""] = request.params;
+    if (token === reportsName) {
+      options.takeReport(request);
+      return { status: 204, headers: plainHeaders, body: "" };
+    }
     if (isFromElsewhere(request)) return goTo(request, tokenIn(request));
     const found = await findOrAnswer(token, request);
     if ("status" in found) return found;
@@ -166,7 +174,8 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     const links = html`${styleLink(style, folder)}
 ${sheet && scriptLink(sheet, folder)}${scriptLink(assets.script, folder)}`;
     const headers = {
-      ...{ ...headersFor(view), "content-language": language, "vary": "Accept-Language" },
+      ...headersFor(view, `${folder}${reportsName}`),
+      ...{ "content-language": language, "vary": "Accept-Language" },
       link: [style, assets.script].map((asset) => preloadOf(asset, folder)).join(", "),
     };
     const body = renderDocument(view, reader, links, hereIn(request));
@@ -210,7 +219,10 @@ function renderDocument(view: PaymentView, reader: PageReader, links: Html, here
 }
 
 /** Files of this origin only, nothing inline, nothing from elsewhere; posts to this origin. */
-function headersFor({ framedBy = [], wallets = [] }: PaymentView) {
+export function headersFor(
+  { framedBy = [], wallets = [] }: Pick<PaymentView, "framedBy" | "wallets">,
+  reports: string,
+) {
   const policy = {
     "style-src": "'self'",
     "script-src": "'self'",
@@ -218,12 +230,15 @@ function headersFor({ framedBy = [], wallets = [] }: PaymentView) {
     "img-src": "data:",
     "frame-ancestors": framedBy.length === 0 ? "'none'" : framedBy.join(" "),
     "require-trusted-types-for": "'script'",
+    "report-to": "page",
+    // For browsers without the Reporting API.
+    "report-uri": reports,
   };
-  return pageHeaders({ policy });
+  return { ...pageHeaders({ policy }), "reporting-endpoints": `page="${reports}"` };
 }
 
 /** Browsers ask the wallet's site what opens it, and only where the page's policy allows that. */
-function walletSources({ method }: WalletOffer): string {
+export function walletSources({ method }: Pick<WalletOffer, "method">): string {
   const { origin, protocol, host } = URL.parse(method) ?? {};
   return origin === undefined ? "" : `${origin} ${protocol}//*.${host}`;
 }

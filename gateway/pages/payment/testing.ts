@@ -13,6 +13,7 @@ import { plainTheme } from "../design.ts";
 import { makeAssets } from "./assets.ts";
 import type { Entered } from "./fields.ts";
 import type { PaymentView } from "./payment-page.ts";
+import { readViolations } from "./policy-reports.ts";
 import { type Payable, paymentRoutes, type ShownPage } from "./routes.ts";
 
 export const now = asInstant(Date.UTC(2026, 10, 16));
@@ -49,6 +50,7 @@ export function servePage(
   assets = makeAssets(),
 ) {
   const paid: (Entered & ShownPage)[] = [];
+  const reported: string[] = [];
   const pay = async (entered: Entered, page: ShownPage) => {
     paid.push({ ...entered, ...page });
     return result;
@@ -67,6 +69,7 @@ export function servePage(
       theme: plainTheme,
       operator: "Harbour Payments",
       addressOf: () => "192.0.2.7",
+      takeReport: ({ body }) => reported.push(...readViolations(body)),
       isTooFast: ({ headers }) => headers["user-agent"] === "Flood/1",
       findCode: async (token) => {
         if (token === "away") return new Failure("storage_unavailable");
@@ -86,5 +89,5 @@ export function servePage(
         ...headers,
       },
     });
-  return { server, post, paid };
+  return { server, post, paid, reported };
 }

@@ -228,6 +228,29 @@ test("a forged page, a page of another link, and invented tokens begin nothing",
   for (const each of invented) assert.equal((await openPage(at(`/pay/${each}`))).status, 404);
 });
 
+test("gw page watch knows the page of a link, and what browsers report of it is logged", async () => {
+  const { path } = await makeLink();
+
+  const { code, printed, complaint } = await runGw(world, "page", "watch", at(path));
+  assert.equal(code, 0, `${printed}${complaint}`);
+  assert.equal((await runGw(world, "page", "watch", at("/pay/none"))).code, 1);
+  const entries = (await readGw(world, "audit", "list", "--action", "page")) as readonly object[];
+  assert.equal(entries.length, 2);
+  assert.ok(!JSON.stringify(entries).includes(path), "the audit has no address of a page");
+
+  const found = { "effective-directive": "script-src", "blocked-uri": "https://evil.example/a" };
+  const body = JSON.stringify({ "csp-report": { ...found, "document-uri": at(path) } });
+  for (let count = 0; count < 15; count += 1) {
+    assert.equal((await fetch(at("/pay/reports"), { method: "POST", body })).status, 204);
+  }
+  await world.pass(60_000);
+  const lines = world.logged.filter((line) => line.includes('"page.policy_violated"'));
+  assert.deepEqual(
+    lines.map((line) => /"violation":"[^"]*","count":\d+/.exec(line)?.[0]),
+    [1, 9].map((count) => `"violation":"script-src https://evil.example","count":${count}`),
+  );
+});
+
 test("gw lists, shows and draws links, and refuses what is none", async () => {
   const file = join(world.dataDir, "code.svg");
   const made = await makeLink("--svg", file, "--uses", "5");

@@ -1,0 +1,55 @@
+/** `gw page watch` over HTTP, through a proxy that changes what passes. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { servePage } from "../pages/payment/testing.ts";
+import { watchPage } from "./page.ts";
+
+test("a page that passes unchanged has no fault", async (t) => {
+  const url = await startProxy(t, (_, body) => body);
+
+  const { files, faults } = await watchPage(url, []);
+
+  assert.deepEqual(faults, []);
+  assert.match(files.join(" "), /^style\.\w{16}\.css pay\.\w{16}\.js$/);
+});
+
+test("a changed script is a fault also where the page names the right digest", async (t) => {
+  const url = await startProxy(t, (path, body) =>
+    path.endsWith(".js") ? `${body};steal()` : body,
+  );
+
+  const { faults } = await watchPage(url, []);
+
+  assert.equal(faults.length, 1);
+  assert.match(faults[0] ?? "", /^pay\.\w{16}\.js has another content\.$/);
+});
+
+test("an injected script is a fault", async (t) => {
+  const url = await startProxy(t, (_, body) =>
+    body.replace("</body>", '<script src="https://evil.example/a.js"></script></body>'),
+  );
+
+  const { faults } = await watchPage(url, []);
+
+  assert.match(faults.join("\n"), /^The page has <script src="https:\/\/evil\.example/);
+});
+
+type Change = (path: string, body: string) => string;
+
+async function startProxy(t: TestContext, change: Change): Promise<URL> {
+  const { server: page } = servePage(t);
+  const proxy = createServer(async ({ url = "" }, response) => {
+    const { statusCode, headers, body } = await page.inject(url);
+    const { "content-length": _, "transfer-encoding": __, ...others } = headers;
+    response.writeHead(statusCode, others).end(change(url, body));
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  t.after(() => proxy.close());
+  // A server that listens on a port has this kind of address.
+  const { port } = proxy.address() as AddressInfo;
+  return new URL(`http://127.0.0.1:${port}/pay/t0ken`);
+}
