@@ -35,6 +35,7 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "user reset-factors":         ["manage_users",      "change"],
   "user disable":               ["manage_users",      "change"],
   "user enable":                ["manage_users",      "change"],
+  "user remove":                ["manage_users",      "change"],
   "merchant list":              ["see_configuration", "look"],
   "merchant show":              ["see_configuration", "look"],
   "merchant show --reveal":     ["reveal_secrets",    "change"],
@@ -132,7 +133,7 @@ export class NotAllowed extends Problem {}
 
 type Place = Pick<Installation, "actor" | "config" | "database" | "audit">;
 
-/** A user of this login has the rights of its role; another login of the machine has all. */
+/** An operator of this login has the rights of its role; another login of the machine has all. */
 export async function refuse(
   place: Place,
   right: Right,
@@ -153,7 +154,11 @@ export function admitTo(command: "start" | "serve" | "migrate") {
 async function findRefusal({ actor, config, database }: Place, right: Right) {
   const { who } = actor;
   const user = await findUser(database.query, who);
-  if (user === undefined) {
+  if (user !== undefined && user.merchant !== null && config.user !== "") {
+    return `${who} is a merchant's user: only operators run commands.`;
+  }
+  // An account of the machine may have the login of a merchant's user, which says nothing of it.
+  if (user === undefined || user.merchant !== null) {
     return config.usersOnly
       ? `${who} is no user: GW_USERS_ONLY is on, see \`gw user list\`.`
       : undefined;

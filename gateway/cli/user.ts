@@ -2,14 +2,12 @@
 import { type Command, Option } from "commander";
 import { findUser, listUsers, makeUserAdministration } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
-import { isMerchantRole, isRole, roles } from "../values/roles.ts";
+import { isMerchantRole, isRole, roles, userNameForm } from "../values/roles.ts";
 import { Secret } from "../values/secret.ts";
 import { hashPassword, newPassword } from "../vault/password.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { readConfiguration } from "./installation.ts";
 import { findMerchant } from "./merchant-set.ts";
-
-const loginForm = /^[A-Za-z0-9._@-]{1,64}$/;
 
 export function addUserCommands(user: Command): void {
   const role = new Option("--role <role>", `one of ${roles.join(", ")}`).makeOptionMandatory();
@@ -17,12 +15,13 @@ export function addUserCommands(user: Command): void {
   // biome-ignore format: a table
   addCommands(user, [
     ["list",            "list all users with their roles",              list],
-    ["add <login>",     "add a user",                                   add, [role, merchant]],
-    ["role <login>",    "give a user another role",                     setRole, [role, merchant]],
+    ["add <name>",      "add a user; a merchant's user signs in as name@merchant", add, [role, merchant]],
+    ["role <login>",    "give a user another role",                     setRole, [role]],
     ["password <login>", "make a temporary password for the portal, and print it", setPassword],
     ["reset-factors <login>", "remove the second factors of a user who has lost them", resetFactors],
     ["disable <login>", "disable a user: every command is refused",     (session: Session, login: string) => enable(session, login, false)],
     ["enable <login>",  "enable a user again",                          (session: Session, login: string) => enable(session, login, true)],
+    ["remove <login>",  "remove a user; the audit keeps what it did",   remove],
   ]);
 }
 
@@ -34,17 +33,17 @@ async function list({ database }: Session): Promise<Output> {
   }));
 }
 
-async function add(session: Session, login: string, given: RoleOptions): Promise<Output> {
-  if (!loginForm.test(login)) {
-    return new Problem("A user's login is 1 to 64 letters, digits, dots, dashes, _ or @.");
+async function add(session: Session, name: string, given: RoleOptions): Promise<Output> {
+  if (!userNameForm.test(name)) {
+    return new Problem("A user's name is 1 to 40 letters, digits, dots, dashes or _.");
   }
   const read = await readRole(session, given);
   if (read instanceof Problem) return read;
-  if ((await findUser(session.database.query, login)) !== undefined) {
-    return new Problem(`There is a user ${login} already: see \`gw user role\`.`);
-  }
   const { setPassword, add: addUser } = makeUserAdministration(session.audit);
-  await addUser(login, read.role, read.merchantId);
+  const login = await addUser(name, read.role, read.merchantId);
+  if (login === undefined) {
+    return new Problem(`There is a user ${name} already: see \`gw user list\`.`);
+  }
   const password = newPassword();
   await setPassword(login, { stored: await hashPassword(new Secret(password)), isTemporary: true });
   return { login, ...given, password };
@@ -65,12 +64,24 @@ async function resetFactors(session: Session, login: string): Promise<Output> {
   return { login, factors: "none" };
 }
 
-async function setRole(session: Session, login: string, given: RoleOptions): Promise<Output> {
-  const read = await readRole(session, given);
-  if (read instanceof Problem) return read;
+async function setRole(session: Session, login: string, { role }: RoleOptions): Promise<Output> {
+  if (!isRole(role)) return noRole(role);
+  const user = await findUser(session.database.query, login);
+  if (user === undefined) return unknown(login);
+  if (isMerchantRole(role) !== (user.merchant !== null)) {
+    return new Problem(
+      `${login} cannot become ${role}: users do not change between operators and merchants. ` +
+        "Remove the user, and add a new one.",
+    );
+  }
+  await makeUserAdministration(session.audit).setRole(login, role);
+  return { login, role };
+}
+
+async function remove(session: Session, login: string): Promise<Output> {
   if ((await findUser(session.database.query, login)) === undefined) return unknown(login);
-  await makeUserAdministration(session.audit).setRole(login, read.role, read.merchantId);
-  return { login, ...given };
+  await makeUserAdministration(session.audit).remove(login);
+  return { login, state: "removed" };
 }
 
 async function enable(session: Session, login: string, enabled: boolean): Promise<Output> {
@@ -80,7 +91,7 @@ async function enable(session: Session, login: string, enabled: boolean): Promis
 }
 
 async function readRole(session: Session, { role, merchant }: RoleOptions) {
-  if (!isRole(role)) return new Problem(`--role is one of ${roles.join(", ")}, not ${role}.`);
+  if (!isRole(role)) return noRole(role);
   if (isMerchantRole(role) !== (merchant !== undefined)) {
     return new Problem(
       isMerchantRole(role)
@@ -91,6 +102,10 @@ async function readRole(session: Session, { role, merchant }: RoleOptions) {
   if (merchant === undefined) return { role };
   const found = findMerchant(await readConfiguration(session), merchant);
   return found instanceof Problem ? found : { role, merchantId: found.id };
+}
+
+function noRole(role: string): Problem {
+  return new Problem(`--role is one of ${roles.join(", ")}, not ${role}.`);
 }
 
 function unknown(login: string): Problem {

@@ -1,10 +1,13 @@
 /** Routes of the team and the audit: users, their sessions, who changed what. */
-import { roles } from "../values/roles.ts";
+import { roles, userNameForm } from "../values/roles.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
 import { cursorInput, done, nothing, searchedTo, sessionFields } from "./shapes.ts";
 
 const login = text("", { max: 64, pattern: /^[A-Za-z0-9._@-]{1,64}$/ });
+const name = text("a merchant's user signs in as name@merchant", {
+  ...{ max: 40, pattern: userNameForm },
+});
 const role = oneOf(roles);
 const merchant = optional(text("a login; for roles of a merchant", { max: 64 }));
 const temporaryPassword = record({
@@ -40,8 +43,8 @@ const verified = record({
 // biome-ignore format: a table
 export const teamRoutes = {
   "GET /users":                       row("manage_users", "merchant", nothing, record({ users: list(userRow, 100_000) }), "list users; a merchant's administrator sees that merchant's"),
-  "POST /users/add":                  row("manage_users", "merchant", record({ login, role, merchant }), temporaryPassword, "add a user"),
-  "POST /users/role/:login":          row("manage_users", "merchant", record({ login, role, merchant }), done, "give a user another role"),
+  "POST /users/add":                  row("manage_users", "merchant", record({ name, role, merchant }), temporaryPassword, "add a user"),
+  "POST /users/role/:login":          row("manage_users", "merchant", record({ login, role }), done, "give a user another role of the same side, operator or merchant"),
   "POST /users/enable/:login":        row("manage_users", "merchant", record({ login, enabled: flag() }), done, "enable or disable a user"),
   "POST /users/password/:login":      row("manage_users", "merchant", record({ login }), temporaryPassword, "make a temporary password"),
   "POST /users/reset-factors/:login": row("manage_users", "merchant", record({ login }), done, "remove the second factors of a user who has lost them"),

@@ -32,10 +32,13 @@ type Actor = Caller["actor"];
 /** Changes are written with their entry in the audit. */
 export type TeamStore = {
   list(now: Instant): Promise<readonly TeamUser[]>;
-  /** These answer a temporary password, which is shown once. */
-  add(actor: Actor, user: NewUser): Promise<TemporaryPassword>;
+  /** These answer a temporary password, which is shown once. Nothing if the login is taken. */
+  add(
+    actor: Actor,
+    user: NewUser,
+  ): Promise<(TemporaryPassword & { readonly login: string }) | undefined>;
   renewPassword(actor: Actor, login: string): Promise<TemporaryPassword>;
-  setRole(actor: Actor, login: string, role: Role, merchantId?: MerchantId): Promise<void>;
+  setRole(actor: Actor, login: string, role: Role): Promise<void>;
   enable(actor: Actor, login: string, enabled: boolean): Promise<void>;
   removeFactors(actor: Actor, login: string): Promise<void>;
   /** Those of a merchant's users, or all. */
@@ -45,7 +48,7 @@ export type TeamStore = {
 
 type TeamSession = ListedSession & { readonly login: string };
 
-type NewUser = { readonly login: string; readonly role: Role; readonly merchantId?: MerchantId };
+type NewUser = { readonly name: string; readonly role: Role; readonly merchantId?: MerchantId };
 
 export type AuditLine = {
   readonly seq: number;
@@ -104,11 +107,14 @@ const wrongMerchant = new PortalRefusal(
   "This role needs a merchant, or has none.",
 );
 
+/** A new user has a new password, and factors of its own. */
+const otherSide = new PortalRefusal(
+  400,
+  "invalid_input",
+  "Users do not change between operators and merchants. Add a new user.",
+);
+
 export function teamHandlers({ team, names, guard }: TeamOptions) {
-  const withPassword = async (login: string, make: () => Promise<TemporaryPassword>) => {
-    const made = await guard.bounded(make);
-    return made instanceof PortalRefusal ? made : { login, ...made };
-  };
   const listOwn = async ({ merchantId, account, now }: Caller) =>
     (await team.list(now)).filter(
       ({ merchant }) => merchantId === undefined || merchant === account.merchant,
@@ -138,27 +144,26 @@ export function teamHandlers({ team, names, guard }: TeamOptions) {
       }));
       return { users };
     },
-    async "POST /users/add"({ login, role, merchant }, caller) {
-      if (hasCardNumber(login)) return cardAsLogin;
+    async "POST /users/add"({ name, role, merchant }, caller) {
+      if (hasCardNumber(name)) return cardAsLogin;
       const owner = ownerOf(role, merchant, caller);
       if (owner instanceof PortalRefusal) return owner;
-      if ((await team.list(caller.now)).some((user) => user.login === login)) return taken;
-      const user = { login, role, ...(owner && { merchantId: owner }) };
-      return withPassword(login, () => team.add(caller.actor, user));
+      const user = { name, role, ...(owner && { merchantId: owner }) };
+      return (await guard.bounded(() => team.add(caller.actor, user))) ?? taken;
     },
-    async "POST /users/role/:login"({ login, role, merchant }, caller) {
-      const owner = ownerOf(role, merchant, caller);
-      if (owner instanceof PortalRefusal) return owner;
-      const set = managing(() => team.setRole(caller.actor, login, role, owner));
+    async "POST /users/role/:login"({ login, role }, caller) {
+      if (isMerchantRole(role) !== login.includes("@")) return otherSide;
+      const set = managing(() => team.setRole(caller.actor, login, role));
       return (await set({ login }, caller)) ?? { done: true };
     },
     async "POST /users/enable/:login"({ login, enabled }, caller) {
       const set = managing(() => team.enable(caller.actor, login, enabled));
       return (await set({ login }, caller)) ?? { done: true };
     },
-    "POST /users/password/:login": managing((login, { actor }) =>
-      withPassword(login, () => team.renewPassword(actor, login)),
-    ),
+    "POST /users/password/:login": managing(async (login, { actor }) => {
+      const made = await guard.bounded(() => team.renewPassword(actor, login));
+      return made instanceof PortalRefusal ? made : { login, ...made };
+    }),
     async "POST /users/reset-factors/:login"({ login }, caller) {
       const reset = managing(() => team.removeFactors(caller.actor, login));
       return (await reset({ login }, caller)) ?? { done: true };

@@ -282,14 +282,15 @@ export async function preparePortal(installation: Installation, login: string) {
   );
   const prepare = async (who: keyof typeof portalLogins, role: Role, owner?: MerchantId) => {
     const name = portalLogins[who];
-    const isKnown = (await findUser(query, name)) !== undefined;
+    const known = owner === undefined ? name : `${name}@${login}`;
+    const isKnown = (await findUser(query, known)) !== undefined;
     const kept: unknown = earlier?.[who]?.password;
-    if (isKnown && typeof kept === "string") return { login: name, password: kept };
+    if (isKnown && typeof kept === "string") return { login: known, password: kept };
     const password = newPassword();
     if (!isKnown) await users.add(name, role, owner);
     const stored = await hashPassword(new Secret(password));
-    await users.setPassword(name, { stored, isTemporary: false });
-    return { login: name, password };
+    await users.setPassword(known, { stored, isTemporary: false });
+    return { login: known, password };
   };
   return {
     operator: await prepare("operator", "admin"),

@@ -1,6 +1,6 @@
 /** Users and their roles, for `gw` and for the portal. */
 import type { MerchantId } from "../values/ids.ts";
-import type { Role } from "../values/roles.ts";
+import { isMerchantRole, type Role } from "../values/roles.ts";
 import type { Audit } from "./audit.ts";
 import type { Query } from "./database.ts";
 
@@ -40,17 +40,13 @@ export function listUsers(query: Query): Promise<readonly User[]> {
 
 export function makeUserAdministration(audit: Audit) {
   return {
-    add: (login: string, role: Role, merchant?: MerchantId) =>
-      change(
-        ...(["user add", login] as const),
-        "insert into users (login, role, merchant_id) values ($1, $2, $3)",
-        [login, role, merchant ?? null],
-      ),
-    setRole: (login: string, role: Role, merchant?: MerchantId) =>
+    add: (...given: NewUser) => addUser(audit, ...given),
+    /** Never from a merchant to the operators or back: a new user has a password of its own. */
+    setRole: (login: string, role: Role) =>
       change(
         ...(["user role", login] as const),
-        "update users set role = $2, merchant_id = $3 where login = $1",
-        [login, role, merchant ?? null],
+        "update users set role = $2 where login = $1 and (merchant_id is not null) = $3",
+        [login, role, isMerchantRole(role)],
       ),
     setPassword: (login: string, { stored, isTemporary }: NewPassword) =>
       change(
@@ -74,19 +70,49 @@ export function makeUserAdministration(audit: Audit) {
         "update users set enabled = $2 where login = $1",
         [login, enabled],
       ),
+    remove: (login: string) =>
+      change(
+        ...(["user remove", login] as const),
+        `with gone as (delete from passkeys using users where user_id = users.id and login = $1)
+         delete from users where login = $1`,
+        [login],
+      ),
   };
 
   /** Ends the user's sessions in the portal: another person may sit in one. */
   function change(action: string, login: string, text: string, values: readonly unknown[]) {
     return audit.change(async (query, write) => {
       const before = await findUser(query, login);
-      await query(text, values);
       await query(
         "delete from portal_sessions using users where user_id = users.id and login = $1",
         [login],
       );
+      await query(text, values);
       const after = await findUser(query, login);
       await write({ action, subject: `user ${login}`, before, after });
     });
   }
+}
+
+type NewUser = [name: string, role: Role, merchant?: MerchantId | undefined];
+
+/** Returns the login; nothing if there is a user of that login, in any case of its letters. */
+function addUser(audit: Audit, ...[name, role, merchant]: NewUser): Promise<string | undefined> {
+  return audit.change(async (query, write) => {
+    const [added] = await query<{ login: string }>(
+      `insert into users (login, role, merchant_id)
+       select named.login, $2, $3 from (
+         select $1::text || coalesce(
+           (select '@' || merchants.login from merchants where id = $3::bigint), '') as login
+       ) as named
+       where not exists (select from users where lower(users.login) = lower(named.login))
+       returning login`,
+      [name, role, merchant ?? null],
+    );
+    if (added === undefined) return undefined;
+    const { login } = added;
+    const after = await findUser(query, login);
+    await write({ action: "user add", subject: `user ${login}`, after });
+    return login;
+  });
 }

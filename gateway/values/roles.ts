@@ -8,6 +8,12 @@ export const merchantRoles = ["merchant-admin", "merchant-developer", "merchant-
 export const roles = [...operatorRoles, ...merchantRoles] as const;
 export type Role = (typeof roles)[number];
 
+/**
+ * What a user is called. The login of a merchant's user has its merchant's after it,
+ * `anna@acme`: no merchant's user can have the login of an operator or of the machine's accounts.
+ */
+export const userNameForm = /^[A-Za-z0-9._-]{1,40}$/;
+
 const y = true;
 const n = false;
 

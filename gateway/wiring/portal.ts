@@ -211,14 +211,15 @@ function openTeam(resources: Resources) {
     list: reads.list,
     listSessions: (merchantId) => reads.listSessions(merchantId, clock.now()),
     endSession: (actor, ...given) => endSession(auditAs(actor), ...given),
-    async add(actor, { login, role, merchantId }) {
+    async add(actor, { name, role, merchantId }) {
       const { password, ...hashed } = await temporary();
-      await auditAs(actor).together(async (audit) => {
+      const login = await auditAs(actor).together(async (audit) => {
         const users = makeUserAdministration(audit);
-        await users.add(login, role, merchantId);
-        await users.setPassword(login, hashed);
+        const added = await users.add(name, role, merchantId);
+        if (added !== undefined) await users.setPassword(added, hashed);
+        return added;
       });
-      return { password, expiresAt: expiresAt() };
+      return login === undefined ? undefined : { login, password, expiresAt: expiresAt() };
     },
     async renewPassword(actor, login) {
       const { password, ...hashed } = await temporary();

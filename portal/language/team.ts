@@ -63,7 +63,7 @@ export const teamEnglish = {
     enable: "The user can sign in again.",
   },
   temporaryShown: (login: string, until: string) => `Give this to ${login} in a safe way. It is shown only now, has to be replaced at the first sign-in, and ends ${until}.`,
-  userAdded: "User added",
+  userAdded: "User added", signsInAs: (login: string) => `Signs in as ${login}`,
   onlyYou: "You are the only user", onlyYouHint: "Add a colleague: everyone signs in with a login of their own, so that the audit tells who did what.",
 
   searchAudit: "Who, what, of what or why",
@@ -139,7 +139,7 @@ export const teamGerman: typeof teamEnglish = {
     enable: "Der Benutzer kann sich wieder anmelden.",
   },
   temporaryShown: (login, until) => `Geben Sie es ${login} auf sicherem Weg. Es wird nur jetzt gezeigt, muss bei der ersten Anmeldung ersetzt werden und endet ${until}.`,
-  userAdded: "Benutzer hinzugefügt",
+  userAdded: "Benutzer hinzugefügt", signsInAs: (login) => `Meldet sich an als ${login}`,
   onlyYou: "Sie sind der einzige Benutzer", onlyYouHint: "Fügen Sie Kollegen hinzu: Jeder meldet sich mit eigenem Namen an, damit das Protokoll zeigt, wer was getan hat.",
 
   searchAudit: "Wer, was, woran oder warum",

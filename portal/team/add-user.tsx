@@ -6,17 +6,17 @@ import { ActionForm, Dialog, ShownOnce } from "../design/dialog.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { RoleFields } from "./role-fields.tsx";
-import { firstChoice, roleInput } from "./roles.ts";
+import { firstChoice, loginOf, roleInput } from "./roles.ts";
 
 type AddUserProps = { readonly user: User; readonly close: () => void };
 
 export function AddUser({ user, close }: AddUserProps) {
   const messages = useMessages();
   const queries = useQueryClient();
-  const [login, setLogin] = useState("");
+  const [name, setName] = useState("");
   const [chosen, setChosen] = useState(() => firstChoice(user));
   const add = useMutation({
-    mutationFn: () => call("POST /users/add", { login, ...roleInput(chosen, user) }),
+    mutationFn: () => call("POST /users/add", { name, ...roleInput(chosen, user) }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["users"] }),
   });
   if (add.data !== undefined) {
@@ -32,13 +32,14 @@ export function AddUser({ user, close }: AddUserProps) {
       >
         <TextInput
           label={messages.login}
+          description={name === "" ? undefined : messages.signsInAs(loginOf(name, chosen, user))}
           autoCapitalize="none"
           required
           withAsterisk={false}
-          maxLength={64}
-          pattern="[A-Za-z0-9._@\-]+"
-          value={login}
-          onChange={({ currentTarget }) => setLogin(currentTarget.value)}
+          maxLength={40}
+          pattern="[A-Za-z0-9._\-]+"
+          value={name}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
         <RoleFields user={user} chosen={chosen} choose={setChosen} />
       </ActionForm>

@@ -3,24 +3,26 @@ import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMessages } from "../language/language.tsx";
 import { call, type User } from "../shell/call.ts";
-import { type Chosen, isMerchants, type Role, rolesToGive } from "./roles.ts";
+import { type Chosen, isMerchants, type Listed, type Role, rolesToGive } from "./roles.ts";
 
 type RoleFieldsProps = {
   readonly user: User;
+  /** The user whose role is changed; absent for a new one. */
+  readonly changed?: Listed;
   readonly chosen: Chosen;
   readonly choose: (chosen: Chosen) => void;
 };
 
-export function RoleFields({ user, chosen, choose }: RoleFieldsProps) {
+export function RoleFields({ user, changed, chosen, choose }: RoleFieldsProps) {
   const messages = useMessages();
-  const isOperator = user.merchant === undefined;
+  const choosesMerchant = user.merchant === undefined && changed === undefined;
   const filters = useQuery({
     queryKey: ["filters"],
     queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
-    enabled: isOperator,
+    enabled: choosesMerchant,
   });
   // The table of texts has every role.
-  const offered = rolesToGive(Object.keys(messages.roles) as Role[], user);
+  const offered = rolesToGive(Object.keys(messages.roles) as Role[], user, changed);
   return (
     <>
       <NativeSelect
@@ -30,7 +32,7 @@ export function RoleFields({ user, chosen, choose }: RoleFieldsProps) {
         data={offered.map((role) => ({ value: role, label: messages.roles[role] }))}
         onChange={({ currentTarget }) => choose({ ...chosen, role: currentTarget.value as Role })}
       />
-      {isOperator && isMerchants(chosen.role) && (
+      {choosesMerchant && isMerchants(chosen.role) && (
         <NativeSelect
           label={messages.merchant}
           required

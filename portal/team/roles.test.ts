@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/english.ts";
 import { german } from "../language/german.ts";
-import { actionLabels, actionsFor, firstChoice, roleInput, rolesToGive } from "./roles.ts";
+import { actionLabels, actionsFor, firstChoice, loginOf, roleInput, rolesToGive } from "./roles.ts";
 
 const operator = {};
 const administrator = { merchant: "demo" };
@@ -13,6 +13,21 @@ test("an operator gives every role, and a merchant's administrator only those of
 
   assert.deepEqual(rolesToGive(all, operator), all);
   assert.deepEqual(rolesToGive(all, administrator), ["merchant-admin", "merchant-viewer"]);
+});
+
+test("a user that exists stays an operator's or a merchant's", () => {
+  const all = ["admin", "auditor", "merchant-admin", "merchant-viewer"] as const;
+
+  assert.deepEqual(rolesToGive(all, operator, {}), ["admin", "auditor"]);
+  assert.deepEqual(rolesToGive(all, operator, { merchant: "demo" }), all.slice(2));
+});
+
+test("a merchant's new user signs in with the merchant's login after its own", () => {
+  const viewer = { role: "merchant-viewer", merchant: "acme" } as const;
+
+  assert.equal(loginOf("ann", viewer, operator), "ann@acme");
+  assert.equal(loginOf("ann", viewer, administrator), "ann@demo");
+  assert.equal(loginOf("ann", { role: "admin", merchant: "acme" }, operator), "ann");
 });
 
 test("the form of a new user begins with a role that the user may give, and with little power", () => {

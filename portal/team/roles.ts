@@ -12,9 +12,23 @@ export function isMerchants(role: Role): boolean {
   return role.startsWith("merchant-");
 }
 
-/** An administrator of a merchant makes no operator. */
-export function rolesToGive(all: readonly Role[], { merchant }: Giver): readonly Role[] {
-  return all.filter((role) => merchant === undefined || isMerchants(role));
+/** An administrator of a merchant makes no operator, and a user that exists stays on its side. */
+export function rolesToGive(
+  all: readonly Role[],
+  { merchant }: Giver,
+  changed?: Pick<Listed, "merchant">,
+): readonly Role[] {
+  const isOfMerchant = changed === undefined ? undefined : changed.merchant !== undefined;
+  return all.filter(
+    (role) =>
+      (merchant === undefined || isMerchants(role)) &&
+      (isOfMerchant === undefined || isMerchants(role) === isOfMerchant),
+  );
+}
+
+/** What a new user types to sign in. */
+export function loginOf(name: string, { role, merchant }: Chosen, giver: Giver): string {
+  return isMerchants(role) ? `${name}@${giver.merchant ?? merchant}` : name;
 }
 
 /** What the form of a new user begins with: the least of what can be given usefully. */

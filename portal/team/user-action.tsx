@@ -6,7 +6,7 @@ import { useMessages } from "../language/language.tsx";
 import { call, type User } from "../shell/call.ts";
 import { TemporaryPassword } from "./add-user.tsx";
 import { RoleFields } from "./role-fields.tsx";
-import { actionLabels, type Chosen, type Listed, roleInput, type UserActionName } from "./roles.ts";
+import { actionLabels, type Chosen, type Listed, type UserActionName } from "./roles.ts";
 
 type UserActionProps = {
   readonly user: Listed;
@@ -26,7 +26,7 @@ export function UserAction({ user, action, own, close }: UserActionProps) {
       if (action === "password") return call("POST /users/password/:login", { login });
       if (action === "factors") await call("POST /users/reset-factors/:login", { login });
       else if (action === "role")
-        await call("POST /users/role/:login", { login, ...roleInput(chosen, own) });
+        await call("POST /users/role/:login", { login, role: chosen.role });
       else await call("POST /users/enable/:login", { login, enabled: action === "enable" });
       return undefined;
     },
@@ -48,7 +48,9 @@ export function UserAction({ user, action, own, close }: UserActionProps) {
         error={run.error}
         send={() => run.mutate()}
       >
-        {action === "role" && <RoleFields user={own} chosen={chosen} choose={setChosen} />}
+        {action === "role" && (
+          <RoleFields user={own} changed={user} chosen={chosen} choose={setChosen} />
+        )}
       </ActionForm>
     </Dialog>
   );

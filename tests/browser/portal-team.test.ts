@@ -96,20 +96,20 @@ test("an administrator adds a user, who needs a password of their own, and ends 
 
   const carl = await openWindow(t, "desk");
   await carl.page.goto(address);
-  await fillIn(carl.page, "carl", made);
+  await fillIn(carl.page, "carl@demo", made);
   await carl.page.getByRole("heading", { name: "Choose a new password" }).waitFor();
   await glance(carl.page, "portal-new-password");
   assert.deepEqual(carl.troubles, []);
   await page.getByRole("link", { name: "Sessions" }).click();
-  await page.getByRole("button", { name: "End the session of carl" }).click();
+  await page.getByRole("button", { name: "End the session of carl@demo" }).click();
   await page
-    .getByRole("button", { name: "End the session of carl" })
+    .getByRole("button", { name: "End the session of carl@demo" })
     .waitFor({ state: "detached" });
   await carl.page.reload();
   await carl.page.getByRole("heading", { name: "Sign in" }).waitFor();
 
   await page.getByRole("link", { name: "Users" }).click();
-  await page.getByRole("button", { name: "Actions for carl" }).click();
+  await page.getByRole("button", { name: "Actions for carl@demo" }).click();
   await page.getByRole("menuitem", { name: "Disable" }).click();
   await dialog.getByRole("button", { name: "Disable" }).click();
   await page.getByRole("row", { name: /carl.*Disabled/ }).waitFor();
@@ -129,7 +129,7 @@ test("by keys alone the audit is gone to, searched and proved, and ? shows the k
   await page.keyboard.insertText("user disable");
   await page.waitForURL(/search=user\+disable/);
   const entry = page.locator(".entries > li").first();
-  await entry.getByText("user carl").click();
+  await entry.getByText("user carl@demo").click();
   await entry.getByText('"enabled": false').waitFor();
   await page.getByRole("button", { name: "Verify chain" }).click();
   await page.getByText(/The audit is whole: \d+ entries/).waitFor();
@@ -145,7 +145,7 @@ test("by keys alone the audit is gone to, searched and proved, and ? shows the k
 });
 
 test("on a phone every screen is reached, and a merchant's administrator sees no audit", async (t) => {
-  const { page, troubles } = await signIn(t, "phone", address, "bob");
+  const { page, troubles } = await signIn(t, "phone", address, "bob@demo");
   await page.getByRole("button", { name: "More" }).click();
   await page.getByRole("option", { name: "Team" }).waitFor();
   assert.equal(await page.getByRole("option", { name: "Audit" }).count(), 0);

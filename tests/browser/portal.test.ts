@@ -127,7 +127,7 @@ test("an order in doubt is settled in a window that waits until that is allowed"
 
 test("a wrong password is refused, a second factor is asked for, and a role limits what is seen", async (t) => {
   const api = openBrowser(world.gateway);
-  await api.signIn("bob");
+  await api.signIn("bob@demo");
   const { secret } = (await api.call("POST /totp/begin", { password })).body;
   await api.call("POST /totp/confirm", { code: codeAt(secret, world.clock.now()) });
   world.clock.advance(30_000);
@@ -136,10 +136,10 @@ test("a wrong password is refused, a second factor is asked for, and a role limi
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await lookAtBoth(page, "portal-sign-in");
 
-  await fillIn(page, "bob", "not the password");
+  await fillIn(page, "bob@demo", "not the password");
   await page.getByRole("alert").waitFor();
   assert.equal(await page.getByLabel("Password", { exact: true }).inputValue(), "");
-  await fillIn(page, "bob");
+  await fillIn(page, "bob@demo");
   await page.getByRole("heading", { name: "Second factor" }).waitFor();
   await page.getByLabel("Code").fill(codeAt(secret, world.clock.now()));
   await page.keyboard.press("Enter");

@@ -67,6 +67,7 @@ test("a command that is refused, or that is none, ends with 2", async () => {
 
 test("each role runs the commands of its rights; any other ends with 3 and an entry", async () => {
   const login = world.set.login;
+  const userOf = (role: string) => `a-${role}${role.startsWith("merchant-") ? `@${login}` : ""}`;
   for (const role of new Set(table.roleCells().map((cell) => cell.role))) {
     const merchant = role.startsWith("merchant-") ? ["--merchant", login] : [];
     await readGw(world, "user", "add", `a-${role}`, "--role", role, ...merchant);
@@ -76,12 +77,12 @@ test("each role runs the commands of its rights; any other ends with 3 and an en
   for (const { role, right, isAllowed } of table.roleCells()) {
     const example = table.exampleOf(right);
     assert.ok(example !== undefined, `no command needs ${right}`);
-    const as = { ...world, settings: { GW_USER: `a-${role}` } };
+    const as = { ...world, settings: { GW_USER: userOf(role) } };
     if (isAllowed && !table.looking.includes(example)) continue;
     const ran = await table.runExample(as, example, values);
 
     assert.equal(ran.code, isAllowed ? 0 : 3, `${role}, ${right}: ${ran.complaint}`);
-    if (!isAllowed) refusals.push([`a-${role}`, `gw ${example.path.replace(/ --.*/, "")}`]);
+    if (!isAllowed) refusals.push([userOf(role), `gw ${example.path.replace(/ --.*/, "")}`]);
   }
 
   const entries = await readEntries();

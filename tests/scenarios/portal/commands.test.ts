@@ -47,8 +47,8 @@ const terms = (endpoint: string) => [
 
 async function signedIn(login: string, role: Role, merchant?: string): Promise<Browser> {
   const browser = openBrowser(world.gateway);
-  await addUser(world, { login, role, ...(merchant && { merchant }) });
-  assert.equal(await browser.signIn(login), "in");
+  const added = await addUser(world, { login, role, ...(merchant && { merchant }) });
+  assert.equal(await browser.signIn(added), "in");
   return browser;
 }
 

@@ -22,8 +22,8 @@ const other = await signedIn("matrix-other", "merchant-admin", { merchant: "stra
 
 async function signedIn(login: string, role: Role, merchant: { merchant?: string }) {
   const browser = openBrowser(world.gateway);
-  await addUser(world, { login, role, ...merchant });
-  assert.equal(await browser.signIn(login), "in");
+  const added = await addUser(world, { login, role, ...merchant });
+  assert.equal(await browser.signIn(added), "in");
   return browser;
 }
 
@@ -96,13 +96,13 @@ for (const [name, { access, scope, output }] of examples.routes) {
     const { status, body } = await other.send(name, input());
 
     const text = JSON.stringify(body);
-    for (const own of [...values.secrets, '"matrix-merchant-admin"'])
+    for (const own of [...values.secrets, '"matrix-merchant-admin@demo"'])
       assert.ok(!text.includes(own), `${own} in ${text}`);
     assert.ok(status < 500);
     // What the path names is another merchant's: for this user there is no such thing.
     if (scope === "merchant" && name.includes(":")) assert.equal(status, 404, name);
     if (scope === "merchant") assert.equal(await examples.digest(world), before);
-    if (examples.ends(name)) await other.signIn("matrix-other", password);
+    if (examples.ends(name)) await other.signIn("matrix-other@stranger", password);
   });
 }
 

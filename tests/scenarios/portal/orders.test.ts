@@ -15,7 +15,7 @@ await addUser(world, { login: "bob", role: "merchant-admin", merchant: "demo" })
 await world.stranger("quiet");
 const [ann, bob] = [openBrowser(world.gateway), openBrowser(world.gateway)];
 await ann.signIn("ann");
-await bob.signIn("bob");
+await bob.signIn("bob@demo");
 const merchant = world.merchant();
 
 const sale = async (fields: Parameters<typeof merchant.sale>[0] = {}) => {
@@ -142,7 +142,7 @@ test("a return is previewed, made with a reason, in the audit, and made once by 
   assert.deepEqual([body.totals.returned.text, body.totals.left.text], ["10.00", "10.00"]);
   const entries = await world.installation.database.query<Record<string, string | null>>(
     `select action, reason, after::json ->> 'outcome' as outcome from audit
-     where actor = 'bob' and subject = $1 order by seq`,
+     where actor = 'bob@demo' and subject = $1 order by seq`,
     [`order ${order}`],
   );
   const reason = "broken cup";
@@ -354,8 +354,8 @@ const readEntries = (actors: readonly string[]) =>
 
 async function signedIn(login: string, role: "finance" | "merchant-viewer") {
   const browser = openBrowser(world.gateway);
-  await addUser(world, { login, role, ...(role === "finance" ? {} : { merchant: "demo" }) });
-  await browser.signIn(login);
+  const merchant = role === "finance" ? {} : { merchant: "demo" };
+  await browser.signIn(await addUser(world, { login, role, ...merchant }));
   return browser;
 }
 
@@ -377,11 +377,12 @@ test("refusals, exports and comparisons are in the audit with who and from where
   await eve.call("GET /exports/orders", { search: "carla@example.com", status: ["approved"] });
   await fin.call("POST /commands/run", { ...asked, name: "reconcile", options: day });
 
-  const written = await readEntries(["eve", "fin"]);
+  const written = await readEntries(["eve@demo", "fin"]);
   assert.deepEqual(
     written.map(({ actor, action }) => `${actor}: ${action}`),
     [
-      ...["eve: command refused", "eve: command refused", "eve: portal order export"],
+      ...["eve@demo: command refused", "eve@demo: command refused"],
+      ...["eve@demo: portal order export"],
       ...["fin: reconcile", "fin: reconcile ended"],
     ],
   );
@@ -400,5 +401,5 @@ test("one user's refusals do not fill the audit", async () => {
     });
   }
 
-  assert.equal((await readEntries(["max"])).length, 20);
+  assert.equal((await readEntries(["max@demo"])).length, 20);
 });

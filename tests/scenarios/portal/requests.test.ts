@@ -25,9 +25,8 @@ const key = world.set.controlKey;
 const path = `/gw/api/v2/sale/${endpoint}`;
 
 async function signedIn(login: string, user: Omit<Parameters<typeof addUser>[1], "login">) {
-  await addUser(world, { login, ...user });
   const browser = openBrowser(world.gateway);
-  await browser.signIn(login);
+  await browser.signIn(await addUser(world, { login, ...user }));
   return browser;
 }
 

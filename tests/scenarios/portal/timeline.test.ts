@@ -16,7 +16,7 @@ await addUser(world, { login: "ann", role: "admin" });
 await addUser(world, { login: "bob", role: "merchant-admin", merchant: "demo" });
 const [ann, bob] = [openBrowser(world.gateway), openBrowser(world.gateway)];
 await ann.signIn("ann");
-await bob.signIn("bob");
+await bob.signIn("bob@demo");
 const merchant = world.merchant();
 
 async function detailOf(order: { readonly "gw-order-id": string }) {
@@ -96,7 +96,7 @@ test("a charge that went unanswered, and its reversal, keep their messages", asy
   await world.bank.setSwitches({ chargeCode: null, reversalCode: null });
   await world.pass(3_600_000);
   await ann.signIn("ann");
-  await bob.signIn("bob");
+  await bob.signIn("bob@demo");
 
   const { messages, types } = await detailOf(order);
 

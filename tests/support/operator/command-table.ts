@@ -41,6 +41,7 @@ export const changing: readonly Example[] = [
   { path: "user reset-factors",         words: "zoe" },
   { path: "user disable",               words: "zoe" },
   { path: "user enable",                words: "zoe" },
+  { path: "user remove",                words: "zoe" },
   { path: "merchant create",            words: "fresh --no-endpoints" },
   { path: "merchant set",               words: "fresh --commissions on" },
   { path: "merchant disable",           words: "fresh" },

@@ -35,7 +35,7 @@ type Inputs = { readonly [Name in keyof Api]: (values: Values) => object };
 const linkWords = ["link", "create", "--amount", "5", "--currency", "USD"];
 
 /** A user of the demonstration merchant. */
-const victim = "victim-of-the-matrix";
+const victim = "victim-of-the-matrix@demo";
 let users = 0;
 
 const wrong = { password: "not the password at all" };
@@ -93,8 +93,8 @@ const inputs: Inputs = {
   "GET /checksum/operations":         () => ({}),
   "POST /checksum/try":               ({ endpoint }) => ({ endpoint, operation: "sale", fields: { control: "0".repeat(40) } }),
   "GET /users":                       () => ({}),
-  "POST /users/add":                  () => ({ login: `new-${++users}`, role: "merchant-viewer", merchant: "demo" }),
-  "POST /users/role/:login":          () => ({ login: victim, role: "merchant-viewer", merchant: "demo" }),
+  "POST /users/add":                  () => ({ name: `new-${++users}`, role: "merchant-viewer", merchant: "demo" }),
+  "POST /users/role/:login":          () => ({ login: victim, role: "merchant-viewer" }),
   "POST /users/enable/:login":        () => ({ login: victim, enabled: true }),
   "POST /users/password/:login":      () => ({ login: victim }),
   "POST /users/reset-factors/:login": () => ({ login: victim }),
@@ -125,7 +125,11 @@ export const examples = {
     const serial = new URLSearchParams(refused.text).get("serial-number") ?? "";
     await world.settle();
     const { link } = Object(await readGw(world, ...linkWords, "--endpoint", endpoint));
-    await addUser(world, { login: victim, role: "merchant-viewer", merchant: "demo" });
+    await addUser(world, {
+      login: "victim-of-the-matrix",
+      role: "merchant-viewer",
+      merchant: "demo",
+    });
     return {
       ...{ order, serial, endpoint, link },
       secrets: [

@@ -1,4 +1,5 @@
 /** Users of the portal, and a browser for them, which keeps cookies. */
+import assert from "node:assert/strict";
 import { argon2Sync, randomBytes } from "node:crypto";
 import type { Gateway } from "@tollgate/gateway";
 import type { Api } from "@tollgate/gateway/portal-api";
@@ -32,6 +33,7 @@ export function teamOf({ installation }: Pick<World, "installation">) {
   return makeUserAdministration(installation.audit);
 }
 
+/** Answers the login, to which a merchant's user has the merchant's added. */
 export async function addUser(
   { installation }: Pick<World, "installation">,
   { login, role, merchant, isTemporary = false }: NewUser,
@@ -41,9 +43,10 @@ export async function addUser(
     "select id from merchants where login = $1",
     [merchant ?? ""],
   );
-  await users.add(login, role, found?.id as Parameters<typeof users.add>[2]);
-  await users.setPassword(login, { stored, isTemporary });
-  return login;
+  const added = await users.add(login, role, found?.id as Parameters<typeof users.add>[2]);
+  assert.ok(added !== undefined, `there is a user ${login} already`);
+  await users.setPassword(added, { stored, isTemporary });
+  return added;
 }
 
 /** As an authenticator app shows it. */
