@@ -3,6 +3,7 @@
  * problem that stops it: the first goes to standard output, the second to standard error.
  */
 import { type Command, Option } from "commander";
+import { markUsed } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
 import { processInput } from "./input-file.ts";
 import { openInstallation } from "./installation.ts";
@@ -79,7 +80,12 @@ export function makeRun(command: Command, work: CommandWork<[Session]>) {
         ...{ command, work, json, reason, given: [...words.slice(0, -1), others as never] },
         input: processInput,
         ...{ findings: processFindings, report },
-        refuse: (audit, right) => refuse({ ...installation, audit }, right, path),
+        async refuse(audit, right) {
+          const refused = await refuse({ ...installation, audit }, right, path);
+          const { database, actor } = installation;
+          if (refused === undefined) await markUsed(database.query, actor.who);
+          return refused;
+        },
       });
     } finally {
       await installation.close();

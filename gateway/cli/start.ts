@@ -25,6 +25,7 @@ import {
 } from "../observability/shared-metrics.ts";
 import { loadGates } from "../storage/configuration.ts";
 import { NodeNameTaken } from "../storage/presence.ts";
+import { markUsed } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
 import { setOutput, untilStopSignal } from "./command.ts";
 import type { makeDesk } from "./desk.ts";
@@ -73,6 +74,7 @@ async function inInstallation(
   const installation = await openInstallation({ ...place, admit: admitTo(command) });
   if (installation instanceof Problem) return installation;
   try {
+    await markUsed(installation.database.query, installation.actor.who);
     return (await refuseStart(installation)) ?? (await run(installation));
   } finally {
     await installation.close();

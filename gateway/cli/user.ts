@@ -28,8 +28,10 @@ export function addUserCommands(user: Command): void {
 type RoleOptions = { readonly role: string; readonly merchant?: string };
 
 async function list({ database }: Session): Promise<Output> {
-  return (await listUsers(database.query)).map(({ merchant, enabled, ...user }) => ({
-    ...{ ...user, merchant: merchant ?? "", state: enabled ? "on" : "off" },
+  return (await listUsers(database.query)).map(({ login, role, ...user }) => ({
+    ...{ login, role, merchant: user.merchant ?? "" },
+    ...{ state: user.enabled ? (user.isIdle ? "idle" : "on") : "off" },
+    used: user.usedAt ?? "never",
   }));
 }
 

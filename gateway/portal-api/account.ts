@@ -30,6 +30,10 @@ export type AccountStore = {
   closeSession(digest: Uint8Array): Promise<void>;
   listSessions(userId: string): Promise<readonly ListedSession[]>;
   revokeSession(actor: Caller["actor"], login: string, id: string): Promise<boolean>;
+  /** The present one and the four before it. */
+  listPasswords(userId: string): Promise<readonly string[]>;
+  /** The user has signed in. */
+  markUsed(userId: string, now: Instant): Promise<void>;
   /** Ends the user's other sessions too. */
   setPassword(
     actor: Caller["actor"],
@@ -79,6 +83,12 @@ const expired = new PortalRefusal(
   "This temporary password has expired. Ask an administrator for another.",
 );
 
+const usedBefore = new PortalRefusal(
+  400,
+  "weak_password",
+  "The password is one of your last ones.",
+);
+
 export function accountHandlers(options: AccountOptions) {
   const { accounts, guard, isProduction } = options;
   const view = (session: PortalSession | undefined) => viewOf(session, isProduction);
@@ -123,7 +133,7 @@ export function accountHandlers(options: AccountOptions) {
     });
     if (opened === undefined) return wrong;
     visit.cookies.set("session", token);
-    if (stateOf(opened, isProduction) !== "second_factor") rememberDevice(options, visit, login);
+    if (stateOf(opened, isProduction) !== "second_factor") await finish(options, visit, opened);
     options.onSignIn(login, "signed_in", network);
     return view(opened);
   }
@@ -138,11 +148,11 @@ export function accountHandlers(options: AccountOptions) {
     }
     const refusal = await checkOwnPassword(options, caller, current);
     if (refusal !== undefined) return refusal;
-    const fault =
-      next === current
-        ? "The new password is the old one."
-        : options.findPasswordFault(new Secret(next), account.login);
+    const fault = options.findPasswordFault(new Secret(next), account.login);
     if (fault !== undefined) return new PortalRefusal(400, "weak_password", fault);
+    const earlier = await accounts.listPasswords(account.id);
+    const isUsed = await guard.isOneOf(new Secret(next), earlier);
+    if (isUsed !== false) return isUsed === true ? usedBefore : isUsed;
     const set = () => accounts.setPassword(actor, session, new Secret(next));
     const busy = await options.guard.bounded(set);
     if (busy instanceof PortalRefusal) return busy;
@@ -150,13 +160,15 @@ export function accountHandlers(options: AccountOptions) {
   }
 }
 
-/** Its next wrong passwords are counted separately from those of strangers. */
-export function rememberDevice(
-  { newDevice }: Pick<AccountOptions, "newDevice">,
-  { deviceOf, cookies }: PortalVisit,
-  login: string,
-): void {
+/** The browser's next wrong passwords are counted separately from those of strangers. */
+export async function finish(
+  { accounts, newDevice }: Pick<AccountOptions, "accounts" | "newDevice">,
+  { deviceOf, cookies, now }: PortalVisit,
+  { account }: PortalSession,
+): Promise<void> {
+  const { id, login } = account;
   if (deviceOf(login) === undefined) cookies.set("device", newDevice(login));
+  await accounts.markUsed(id, now);
 }
 
 /** Before a change of what lets the user in: the browser may be used by another person. */

@@ -8,7 +8,7 @@ import type {
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
 import type { Instant } from "../values/time.ts";
-import { type AccountOptions, checkOwnPassword, rememberDevice, viewOf } from "./account.ts";
+import { type AccountOptions, checkOwnPassword, finish, viewOf } from "./account.ts";
 import type { Handlers } from "./api.ts";
 import { type Caller, notFound, PortalRefusal, type PortalSession } from "./route.ts";
 import type { SessionView } from "./shapes.ts";
@@ -75,23 +75,26 @@ export function codeHandlers(options: FactorOptions) {
   return {
     async "POST /sign-in/code"({ code }, caller) {
       const { session, account, now } = caller;
-      const refusal = await guard.countCode(account.login, now);
-      if (refusal !== undefined) return refusal;
-      if (await factors.useCode(session, code.trim(), now)) return passed(caller);
+      const used = await guard.checkCode(caller, account.login, async () =>
+        (await factors.useCode(session, code.trim(), now)) ? true : undefined,
+      );
+      if (used === true) return passed(caller);
       options.onSignIn(account.login, "refused", caller.network);
-      return wrongCode;
+      return used ?? wrongCode;
     },
     async "POST /totp/begin"({ password }, caller) {
       if (caller.account.hasTotp) return hasApp;
       const refusal = await checkOwnPassword(options, caller, password);
       return refusal ?? factors.beginTotp(caller.session);
     },
-    async "POST /totp/confirm"({ code }, { session, actor, now, account }) {
+    async "POST /totp/confirm"({ code }, caller) {
+      const { session, actor, now, account } = caller;
       if (account.hasTotp) return hasApp;
-      const refusal = await guard.countCode(account.login, now);
-      if (refusal !== undefined) return refusal;
-      const recoveryCodes = await factors.confirmTotp(actor, session, code, now);
-      return recoveryCodes === undefined ? wrongCode : { recoveryCodes };
+      const made = await guard.checkCode(caller, account.login, () =>
+        factors.confirmTotp(actor, session, code, now),
+      );
+      if (made instanceof PortalRefusal) return made;
+      return made === undefined ? wrongCode : { recoveryCodes: made };
     },
     async "POST /totp/remove"({ password }, caller) {
       const refusal = await checkOwnPassword(options, caller, password);
@@ -216,7 +219,7 @@ async function makeRegistration(options: FactorOptions, { id, login }: Caller["a
 function makePassed(options: FactorOptions) {
   return async (caller: Caller): Promise<SessionView> => {
     await options.factors.raiseSession(caller.session.digest);
-    rememberDevice(options, caller, caller.account.login);
+    await finish(options, caller, caller.session);
     return viewOf({ ...caller.session, secondFactor: true }, options.isProduction);
   };
 }

@@ -1,20 +1,21 @@
 /**
  * Passwords and codes against guessing (decision 0057). A try is counted before it is judged, so
- * that parallel ones count too. A browser in which the user has signed in before has a count of its
- * own: strangers who guess wrong keep the user out of no known browser, and out of new ones for
- * minutes only.
+ * that parallel ones count too. A full count locks, each time for twice as long. A browser in which
+ * the user has signed in before has a count of its own: strangers who guess wrong lock the user out
+ * of new browsers, and of no known one.
  */
 import { createHash } from "node:crypto";
 import { Secret } from "../values/secret.ts";
-import { type Instant, later, minutes } from "../values/time.ts";
+import { hours, type Instant, later } from "../values/time.ts";
 import { PortalRefusal, type PortalVisit } from "./route.ts";
 
 export type SignInTries = {
   /**
    * Adds a try to each count, and answers whether all had room for it. A full count is not written,
    * nor are those beside it: a flood of tries leaves no rows. One that has expired begins anew.
+   * A count that becomes full is full for its `lockMs`, and if it grows, twice as long each time.
    */
-  add(bounds: readonly DigestBound[], now: Instant, expiresAt: Instant): Promise<boolean>;
+  add(bounds: readonly DigestBound[], now: Instant): Promise<boolean>;
   /** Takes one try back. */
   release(key: Uint8Array): Promise<void>;
   clear(key: Uint8Array): Promise<void>;
@@ -23,25 +24,42 @@ export type SignInTries = {
 export type SignInOptions = {
   readonly tries: SignInTries;
   readonly isPassword: (password: Secret<string>, stored?: string) => Promise<boolean>;
+  readonly triesMax: number;
+  readonly lockMs: number;
 };
 
-type Bound = { readonly key: string; readonly max: number };
-type DigestBound = { readonly key: Uint8Array; readonly max: number };
+type Limits = {
+  readonly max: number;
+  readonly lockMs: number;
+  readonly grows: boolean;
+  /** A count that is not full begins anew at this time. */
+  readonly expiresAt: Instant;
+};
+type Bound = Limits & { readonly key: string };
+export type DigestBound = Limits & { readonly key: Uint8Array };
 
-const windowMs = minutes(5);
+/** So many times as many of a network, and of all unknown browsers, as of one login. */
+const ofNetwork = 3;
+const overall = 100;
+/** Wrong tries of a login are counted for so long; those of many logins as long as a lock. */
+const ownWindowMs = hours(24);
 /** Passwords under computation in this process: half of the threads of Node's pool. */
 const computedMax = 2;
 const waitingMax = 20;
 
-const tooMany = new PortalRefusal(429, "too_many_tries", "Too many tries. Wait five minutes.");
+const tooMany = new PortalRefusal(
+  429,
+  "too_many_tries",
+  "Too many tries. Wait half an hour or more, or ask an administrator for a new password.",
+);
 const busy = new PortalRefusal(503, "busy", "Too many people sign in at this moment. Try again.");
 
 export type Guard = ReturnType<typeof makeGuard>;
 
-export function makeGuard({ tries, isPassword }: SignInOptions) {
+export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions) {
   let computed = 0;
   const waiting: (() => void)[] = [];
-  return { checkPassword, countCode, bounded };
+  return { checkPassword, checkCode, isOneOf, bounded };
 
   /** Nothing when the password is right. */
   async function checkPassword(
@@ -49,15 +67,38 @@ export function makeGuard({ tries, isPassword }: SignInOptions) {
     login: string,
     { given, stored }: { readonly given: string; readonly stored: string | undefined },
   ): Promise<PortalRefusal | "right" | "wrong"> {
-    const keys = boundsFor(visit, login);
-    if (!(await count(keys, visit.now))) return tooMany;
+    const bounds = boundsFor(visit, login);
+    if (!(await tries.add(bounds, visit.now))) return tooMany;
     const right = await bounded(() => isPassword(new Secret(given), stored));
     if (right instanceof PortalRefusal || !right) return right || "wrong";
-    const [own, network] = keys.map(digestKey);
-    if (own !== undefined) await tries.clear(own);
-    // Who has an account could else begin to count anew, and go on with the logins of others.
-    if (network !== undefined) await tries.release(network);
+    await forget(bounds);
     return "right";
+  }
+
+  /** For codes, whose sender knows the password: a million codes are few. */
+  async function checkCode<Result>(
+    visit: PortalVisit,
+    login: string,
+    use: () => Promise<Result | undefined>,
+  ): Promise<Result | PortalRefusal | undefined> {
+    const bounds = boundsFor(visit, login, "code/");
+    if (!(await tries.add(bounds, visit.now))) return tooMany;
+    const used = await use();
+    if (used !== undefined) await forget(bounds);
+    return used;
+  }
+
+  /** The login's count ends. Of the others one try is taken back: another person may guess on. */
+  async function forget([own, ...others]: readonly DigestBound[]): Promise<void> {
+    if (own !== undefined) await tries.clear(own.key);
+    for (const { key } of others) await tries.release(key);
+  }
+
+  function isOneOf(password: Secret<string>, stored: readonly string[]) {
+    return bounded(async () => {
+      for (const each of stored) if (await isPassword(password, each)) return true;
+      return false;
+    });
   }
 
   /** Computes a password's hash when it is its turn, unless too many wait. */
@@ -74,28 +115,27 @@ export function makeGuard({ tries, isPassword }: SignInOptions) {
     }
   }
 
-  /** For codes, whose sender knows the password: a million codes are few. */
-  async function countCode(login: string, now: Instant): Promise<PortalRefusal | undefined> {
-    return (await count([{ key: `code/${login}`, max: 10 }], now)) ? undefined : tooMany;
+  /** The login's own first. */
+  function boundsFor(
+    { network, deviceOf, now }: PortalVisit,
+    login: string,
+    kind: "" | "code/" = "",
+  ): readonly DigestBound[] {
+    const device = deviceOf(login);
+    const own = { max: triesMax, lockMs, grows: true, expiresAt: later(now, ownWindowMs) };
+    if (device !== undefined) return digested({ ...own, key: `${kind}device/${login}/${device}` });
+    const shared = { lockMs, grows: false, expiresAt: later(now, lockMs) };
+    return digested(
+      { ...own, key: `${kind}login/${login}` },
+      { ...shared, key: `network/${network}`, max: triesMax * ofNetwork },
+      { ...shared, key: "overall", max: triesMax * overall },
+    );
   }
-
-  function count(bounds: readonly Bound[], now: Instant): Promise<boolean> {
-    const digests = bounds.map((bound) => ({ key: digestKey(bound), max: bound.max }));
-    return tries.add(digests, now, later(now, windowMs));
-  }
-}
-
-/** The login's own first. */
-function boundsFor({ network, deviceOf }: PortalVisit, login: string): readonly Bound[] {
-  const device = deviceOf(login);
-  if (device !== undefined) return [{ key: `device/${login}/${device}`, max: 10 }];
-  return [
-    { key: `login/${login}`, max: 10 },
-    { key: `network/${network}`, max: 30 },
-  ];
 }
 
 /** Of one length for any text, and no list of the logins that were tried. */
-function digestKey({ key }: Bound): Buffer {
-  return createHash("sha256").update(key.toLowerCase()).digest();
+function digested(...bounds: readonly Bound[]): readonly DigestBound[] {
+  return bounds.map(({ key, ...bound }) => {
+    return { ...bound, key: createHash("sha256").update(key.toLowerCase()).digest() };
+  });
 }

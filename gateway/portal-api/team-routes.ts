@@ -19,7 +19,8 @@ const userRow = record({
   ...{ login: text(), role, merchant: optional(text()), enabled: flag() },
   password: oneOf(["own", "temporary", "expired", "none"], "who has chosen it"),
   ...{ totp: flag("codes of an app are on"), passkeys: whole() },
-  seenAt: optional(instant("of the latest session that has not ended")),
+  seenAt: optional(instant("of a session, or the latest sign-in")),
+  isIdle: flag("has not used the account for 90 days"),
 });
 const auditRow = record({
   ...{ seq: whole(), at: instant(), actor: text(), origin: text(), action: text() },

@@ -23,6 +23,7 @@ export type TeamUser = {
   readonly totp: boolean;
   readonly passkeys: number;
   readonly seenAt: number | null;
+  readonly isIdle: boolean;
 };
 
 type TemporaryPassword = { readonly password: string; readonly expiresAt: Instant };

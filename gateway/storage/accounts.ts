@@ -4,7 +4,7 @@
  */
 import type { AccountStore, ListedSession } from "../portal-api/account.ts";
 import type { Account, Caller, PortalSession } from "../portal-api/route.ts";
-import type { SignInTries } from "../portal-api/sign-in.ts";
+import type { DigestBound, SignInTries } from "../portal-api/sign-in.ts";
 import type { TeamUser } from "../portal-api/team.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Role } from "../values/roles.ts";
@@ -13,6 +13,7 @@ import { asInstant, type Instant } from "../values/time.ts";
 import type { Audit } from "./audit.ts";
 import type { Query } from "./database.ts";
 import { bytesArray } from "./gather.ts";
+import { idleDaysShown, isIdle, keepPassword } from "./users.ts";
 
 type Actor = Caller["actor"];
 
@@ -74,7 +75,10 @@ export function makeSessionStore({ query, idleMs, sessionMs }: AccountStoreOptio
         `delete from portal_sessions where seen_at < ${moment("$1")} or began_at < ${moment("$2")}`,
         [now - idleMs, now - sessionMs],
       );
-      await query(`delete from sign_in_tries where expires_at < ${moment("$1")}`, [now]);
+      // A day later: the next lock of the same login is longer than its last one.
+      await query(`delete from sign_in_tries where expires_at < ${moment("$1")}`, [
+        now - lockedMsMax,
+      ]);
     },
   };
 }
@@ -127,13 +131,23 @@ export function makeAccountStore(options: AccountStoreOptions): AccountStore {
         [userId],
       );
     },
+    async listPasswords(userId) {
+      const rows = await query<{ stored: string }>(
+        `select unnest(password || earlier_passwords) as stored from users where id = $1`,
+        [userId],
+      );
+      return rows.map(({ stored }) => stored);
+    },
+    async markUsed(userId, now) {
+      await query(`update users set used_at = ${moment("$2")} where id = $1`, [userId, now]);
+    },
     revokeSession: (actor, login, id) => endSession(auditAs(actor), login, id),
     async setPassword(actor, { account, digest }, password) {
       const stored = await hashPassword(password);
       await auditAs(actor).change(async (change, write) => {
         await change(
-          `update users set password = $2, password_temporary = false, password_expires_at = null
-           where id = $1`,
+          `update users set password = $2, password_temporary = false, password_expires_at = null,
+             ${keepPassword} where id = $1`,
           [account.id, stored],
         );
         await change("delete from portal_sessions where user_id = $1 and digest <> $2", [
@@ -155,10 +169,11 @@ export function makeTeamReads({ query, idleMs }: Pick<AccountStoreOptions, "quer
              when password_expires_at <= ${moment("$1")} then 'expired' else 'temporary'
            end as password, totp_sealed is not null as totp,
            (select count(*)::int from passkeys where user_id = users.id) as passkeys,
-           (select ${milliseconds("max(seen_at)")} from portal_sessions
-            where user_id = users.id and seen_at > ${moment("$2")}) as "seenAt"
+           coalesce((select ${milliseconds("max(seen_at)")} from portal_sessions
+             where user_id = users.id), ${milliseconds("used_at")}) as "seenAt",
+           ${isIdle("users", "$2")} as "isIdle"
          from users left join merchants on merchants.id = merchant_id order by users.login`,
-        [now, now - idleMs],
+        [now, idleDaysShown],
       ),
     listSessions: (merchantId: MerchantId | undefined, now: Instant) =>
       query<ListedSession & { login: string }>(
@@ -188,14 +203,17 @@ export function endSession(audit: Audit, login: string, id: string): Promise<boo
   });
 }
 
+/** No lock is longer. */
+const lockedMsMax = 86_400_000;
+
 export function makeSignInTries(query: Query): SignInTries {
   return {
-    async add(bounds, now, expiresAt) {
+    async add(bounds, now) {
       // In one order, so that two requests do not wait for each other.
       const sorted = bounds.toSorted((one, other) => Buffer.compare(one.key, other.key));
       const rows = await query<{ key: Buffer; tries: number }>(
         `insert into sign_in_tries (key, tries, expires_at)
-         select key, 1, ${moment("$3")} from unnest($1::bytea[]) as key
+         select key, 1, ${moment("ends")} from unnest($1::bytea[], $3::float8[]) as own (key, ends)
          where not exists (
            select from sign_in_tries as full_count
              join unnest($1::bytea[], $4::int[]) as bound (key, most) using (key)
@@ -208,13 +226,15 @@ export function makeSignInTries(query: Query): SignInTries {
              then excluded.expires_at else sign_in_tries.expires_at end
          returning key, tries`,
         [
-          ...[bytesArray(sorted.map(({ key }) => key)), now, expiresAt],
-          sorted.map(({ max }) => max),
+          ...[bytesArray(sorted.map(({ key }) => key)), now],
+          ...[sorted.map(({ expiresAt }) => expiresAt), sorted.map(({ max }) => max)],
         ],
       );
+      const triesOf = (key: Uint8Array) => rows.find((row) => row.key.equals(key))?.tries;
+      for (const bound of sorted) if (triesOf(bound.key) === bound.max) await lock(bound, now);
       // Of requests at the same moment, some find the count full only when they have added to it.
       return bounds.every(({ key, max }) => {
-        const tries = rows.find((row) => row.key.equals(key))?.tries;
+        const tries = triesOf(key);
         return tries !== undefined && tries <= max;
       });
     },
@@ -225,4 +245,14 @@ export function makeSignInTries(query: Query): SignInTries {
       await query("delete from sign_in_tries where key = $1", [key]);
     },
   };
+
+  /** Its last try is under way. */
+  async function lock({ key, lockMs, grows }: DigestBound, now: Instant): Promise<void> {
+    await query(
+      `update sign_in_tries set locks = locks + 1, expires_at = to_timestamp((
+         $2::float8 + least($3::float8 * case when $4 then 2 ^ least(locks, 20) else 1 end, $5)
+       ) / 1000) where key = $1`,
+      [key, now, lockMs, grows, lockedMsMax],
+    );
+  }
 }

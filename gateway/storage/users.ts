@@ -15,11 +15,24 @@ export type User = {
   readonly enabled: boolean;
 };
 
+export type ListedUser = User & { readonly usedAt: string | null; readonly isIdle: boolean };
+
 /** A temporary password opens nothing after so long. */
 export const temporaryPasswordHours = 72;
 
 const select = `select users.login, role, merchants.login as merchant, users.enabled
   from users left join merchants on merchants.id = merchant_id`;
+
+/** A user who has not used the account for so many days is shown as idle. */
+export const idleDaysShown = 90;
+
+export const isIdle = (users: string, days: string) =>
+  `coalesce(${users}.used_at, ${users}.created_at) < now() - make_interval(days => ${days})`;
+
+/** Of an update that replaces the password: those of the user's own choice are kept, as hashes. */
+export const keepPassword = `earlier_passwords = case
+  when password is null or password_temporary then earlier_passwords
+  else (password || earlier_passwords)[1:4] end`;
 
 /** Whether the schema has users, and an audit with a head. */
 export async function hasUsers(query: Query): Promise<boolean> {
@@ -34,8 +47,40 @@ export async function findUser(query: Query, login: string): Promise<User | unde
   return user;
 }
 
-export function listUsers(query: Query): Promise<readonly User[]> {
-  return query<User>(`${select} order by users.login`);
+export function listUsers(query: Query): Promise<readonly ListedUser[]> {
+  return query<ListedUser>(
+    `select users.login, role, merchants.login as merchant, users.enabled,
+       to_char(used_at at time zone 'UTC', 'YYYY-MM-DD') as "usedAt",
+       ${isIdle("users", "$1")} as "isIdle"
+     from users left join merchants on merchants.id = merchant_id order by users.login`,
+    [idleDaysShown],
+  );
+}
+
+/** A command of `gw`: it is written once a day. */
+export async function markUsed(query: Query, login: string): Promise<void> {
+  await query(
+    `update users set used_at = now()
+     where login = $1 and coalesce(used_at, created_at) < now() - interval '1 day'`,
+    [login],
+  );
+}
+
+/** Never the last administrator, who could enable no user again. */
+export async function disableIdle(query: Query, audit: Audit, days: number): Promise<void> {
+  const idle = `users.enabled and ${isIdle("users", "$1")} and (role <> 'admin' or exists (
+    select from users as other
+    where other.role = 'admin' and other.enabled and not ${isIdle("other", "$1")}))`;
+  if ((await query(`select from users where ${idle}`, [days])).length === 0) return;
+  await audit.change(async (change, write) => {
+    const disabled = await change<{ login: string }>(
+      `update users set enabled = false where ${idle} returning login`,
+      [days],
+    );
+    for (const { login } of disabled) {
+      await write({ action: "user disable", subject: `user ${login}`, after: { idleDays: days } });
+    }
+  });
 }
 
 export function makeUserAdministration(audit: Audit) {
@@ -52,7 +97,8 @@ export function makeUserAdministration(audit: Audit) {
       change(
         ...(["user password", login] as const),
         `update users set password = $2, password_temporary = $3,
-           password_expires_at = case when $3 then now() + make_interval(hours => $4) end
+           password_expires_at = case when $3 then now() + make_interval(hours => $4) end,
+           ${keepPassword}
          where login = $1`,
         [login, stored, isTemporary, temporaryPasswordHours],
       ),
@@ -79,12 +125,18 @@ export function makeUserAdministration(audit: Audit) {
       ),
   };
 
-  /** Ends the user's sessions in the portal: another person may sit in one. */
+  /** Ends the user's sessions in the portal, where another person may sit, and its locks. */
   function change(action: string, login: string, text: string, values: readonly unknown[]) {
     return audit.change(async (query, write) => {
       const before = await findUser(query, login);
       await query(
         "delete from portal_sessions using users where user_id = users.id and login = $1",
+        [login],
+      );
+      await query(
+        `delete from sign_in_tries where key in (
+           sha256(convert_to('login/' || lower($1), 'UTF8')),
+           sha256(convert_to('code/login/' || lower($1), 'UTF8')))`,
         [login],
       );
       await query(text, values);

@@ -37,7 +37,40 @@ export async function isPassword(password: Secret<string>, stored?: string): Pro
   return tag.length === parsed.tag.length && timingSafeEqual(tag, parsed.tag);
 }
 
-/** Why a new password is not taken. Length counts; kinds of characters do not (NIST SP 800-63B). */
+/** Parts of passwords that are guessed first, as they are typed on common keyboards. */
+// biome-ignore format: a list
+const commonParts = [
+  "password", "passwort", "passw", "kennwort", "qwertyuiop", "qwertzuiop", "qwerty", "qwertz", "azerty", "asdfghjkl", "asdf", "zxcvbn", "yxcvbn", "1q2w3e4r5t", "1q2w3e4r", "1qaz2wsx",
+  "welcome", "willkommen", "letmein", "iloveyou", "changeme", "administrator", "admin", "root", "user", "guest", "login", "default", "secret", "geheim", "master", "test", "demo", "hello", "hallo",
+  "dragon", "monkey", "football", "baseball", "fussball", "sunshine", "princess", "superman", "batman", "starwars", "shadow", "michael", "jordan", "schatz", "tollgate", "gateway", "payment",
+  "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december", "januar", "februar", "spring", "summer", "autumn", "winter", "sommer", "herbst",
+  "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+];
+const commonPart = new RegExp(commonParts.join("|"), "g");
+const swapped: Readonly<Record<string, string>> = {
+  ...{ "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s", "!": "i" },
+};
+/** Characters that must be left without common parts and runs such as 1234 and aaaa. */
+const uncommonMin = 7;
+
+/** Common words count as nothing, also with digits for letters; so do runs of characters. */
+function countUncommon(text: string): number {
+  const typed = text.toLowerCase();
+  const spelled = [...typed].map((each) => swapped[each] ?? each).join("");
+  const common = new Set<number>();
+  for (const form of [typed, spelled]) {
+    for (const { index, 0: part } of form.matchAll(commonPart)) {
+      for (let at = index; at < index + part.length; at += 1) common.add(at);
+    }
+  }
+  const codes = Array.from({ length: typed.length }, (_, at) => typed.charCodeAt(at));
+  return codes.filter((code, at) => {
+    const before = codes[at - 1];
+    return !common.has(at) && (before === undefined || Math.abs(code - before) > 1);
+  }).length;
+}
+
+/** Why a new password is not taken. */
 export function findPasswordFault(password: Secret<string>, login: string): Problem | undefined {
   const text = password.reveal().normalize("NFKC");
   if ([...text].length < passwordCharactersMin) {
@@ -47,8 +80,15 @@ export function findPasswordFault(password: Secret<string>, login: string): Prob
     return new Problem(`A password has at most ${passwordCharactersMax} characters.`);
   }
   if (new Set(text).size < 5) return new Problem("A password has at least 5 different characters.");
-  const isOwnName = text.toLowerCase().includes(login.toLowerCase());
-  return isOwnName ? new Problem("A password does not contain the login.") : undefined;
+  if (!/\p{L}/u.test(text) || !/\p{Nd}/u.test(text)) {
+    return new Problem("A password has letters and digits.");
+  }
+  const [name = ""] = login.toLowerCase().split("@");
+  if (text.toLowerCase().includes(name))
+    return new Problem("A password does not contain the login.");
+  return countUncommon(text) < uncommonMin
+    ? new Problem("This password is easy to guess. Use more and less common words.")
+    : undefined;
 }
 
 /** 20 characters of 32: a hundred bits, without those that are read for another. */

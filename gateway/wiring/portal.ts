@@ -45,7 +45,7 @@ import type { LiveConfiguration } from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
 import { unpackEvent } from "../storage/order-row.ts";
 import { makeFactorStore } from "../storage/second-factors.ts";
-import { makeUserAdministration, temporaryPasswordHours } from "../storage/users.ts";
+import { disableIdle, makeUserAdministration, temporaryPasswordHours } from "../storage/users.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import { messageOf, Problem } from "../values/problem.ts";
@@ -270,10 +270,15 @@ function makeRecorded({ auditAs }: Resources) {
   };
 }
 
-/** Sessions and counts of tries that are over. */
+/** Sessions and counts of tries that are over, and users who have been idle for too long. */
 export function makeDeleteExpired(resources: Resources): () => Promise<void> {
   const sessions = makeSessionStore(storedAccess(resources));
-  return () => sessions.deleteExpired(resources.clock.now());
+  const { config, database, auditAs } = resources;
+  const audit = auditAs({ who: "gateway", from: "GW_USER_IDLE_DAYS" });
+  return async () => {
+    await sessions.deleteExpired(resources.clock.now());
+    if (config.userIdleDays > 0) await disableIdle(database.query, audit, config.userIdleDays);
+  };
 }
 
 function storedAccess({ config, database, auditAs }: Resources) {
@@ -300,7 +305,10 @@ function openAccess(resources: Resources) {
       },
       ...{ newCodes: newRecoveryCodes, digestCode: digestRecoveryCode },
     }),
-    guard: makeGuard({ tries: makeSignInTries(database.query), isPassword }),
+    guard: makeGuard({
+      ...{ tries: makeSignInTries(database.query), isPassword },
+      ...{ triesMax: config.portalTriesMax, lockMs: config.portalLockMs },
+    }),
     findPasswordFault: (...given: Parameters<typeof findPasswordFault>) =>
       findPasswordFault(...given)?.sentence,
     newDevice(login: string) {

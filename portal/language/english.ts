@@ -45,7 +45,7 @@ const frameEnglish = {
   secondFactorHint: "Enter the six digits that your authenticator app shows, or one of your recovery codes.",
   code: "Code",
   newPassword: "Choose a new password",
-  newPasswordHint: "The one you have is temporary. The new one needs at least 12 characters.",
+  newPasswordHint: "The one you have is temporary. The new one needs at least 12 characters, with letters and digits.",
   currentPassword: "Current password",
   nextPassword: "New password",
   savePassword: "Save password",

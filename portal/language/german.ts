@@ -49,7 +49,7 @@ export const german: Messages = {
   secondFactorHint: "Geben Sie die sechs Ziffern Ihrer Authenticator-App oder einen Ihrer Wiederherstellungscodes ein.",
   code: "Code",
   newPassword: "Neues Passwort wählen",
-  newPasswordHint: "Ihr jetziges ist vorläufig. Das neue braucht mindestens 12 Zeichen.",
+  newPasswordHint: "Ihr jetziges ist vorläufig. Das neue braucht mindestens 12 Zeichen, mit Buchstaben und Ziffern.",
   currentPassword: "Jetziges Passwort",
   nextPassword: "Neues Passwort",
   savePassword: "Passwort speichern",

@@ -15,7 +15,7 @@ export const teamEnglish = {
     "Enter": "Open the row", "Escape": "Clear, close or go back", "?": "Show these keys",
   },
 
-  passwordHint: "At least 12 characters. Your other sessions end.",
+  passwordHint: "At least 12 characters, letters and digits, none of your last ones. Your other sessions end.",
   passwordSaved: "The password is changed. Your other sessions have ended.",
   app: "Authenticator app",
   appHint: "Codes by time, for sign-in beside your password.",
@@ -52,7 +52,7 @@ export const teamEnglish = {
   },
   passwords: { own: "Password", temporary: "Temporary password", expired: "Expired temporary password", none: "No password" },
   withApp: "app", withPasskeys: (count: number) => `${count} ${count === 1 ? "passkey" : "passkeys"}`,
-  enabled: "Enabled", disabled: "Disabled", never: "–",
+  enabled: "Enabled", disabled: "Disabled", never: "–", idle: "Not used for 90 days",
   changeRole: "Change role", temporaryPassword: "Temporary password", resetFactors: "Remove second factors", disable: "Disable", enable: "Enable",
   actionsFor: (login: string) => `Actions for ${login}`,
   userActionHints: {
@@ -91,7 +91,7 @@ export const teamGerman: typeof teamEnglish = {
     "Enter": "Zeile öffnen", "Escape": "Leeren, schließen oder zurück", "?": "Diese Tasten zeigen",
   },
 
-  passwordHint: "Mindestens 12 Zeichen. Ihre anderen Sitzungen enden.",
+  passwordHint: "Mindestens 12 Zeichen, Buchstaben und Ziffern, keines Ihrer letzten. Ihre anderen Sitzungen enden.",
   passwordSaved: "Das Passwort ist geändert. Ihre anderen Sitzungen sind beendet.",
   app: "Authentifizierungs-App",
   appHint: "Zeitcodes, die bei der Anmeldung zum Passwort hinzukommen.",
@@ -128,7 +128,7 @@ export const teamGerman: typeof teamEnglish = {
   },
   passwords: { own: "Passwort", temporary: "Vorläufiges Passwort", expired: "Abgelaufenes vorläufiges Passwort", none: "Kein Passwort" },
   withApp: "App", withPasskeys: (count) => `${count} ${count === 1 ? "Passkey" : "Passkeys"}`,
-  enabled: "Aktiv", disabled: "Gesperrt", never: "–",
+  enabled: "Aktiv", disabled: "Gesperrt", never: "–", idle: "Seit 90 Tagen nicht benutzt",
   changeRole: "Rolle ändern", temporaryPassword: "Vorläufiges Passwort", resetFactors: "Zweite Faktoren entfernen", disable: "Sperren", enable: "Entsperren",
   actionsFor: (login) => `Aktionen für ${login}`,
   userActionHints: {

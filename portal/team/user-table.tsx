@@ -67,6 +67,7 @@ function UserRow({ user, own, ask }: UserRowProps) {
         <span className="status" data-status={user.enabled ? "approved" : "declined"}>
           {user.enabled ? messages.enabled : messages.disabled}
         </span>
+        {user.enabled && user.isIdle && <div className="quiet">{messages.idle}</div>}
       </td>
       <td className="tools">
         {actions.length > 0 && <Tools user={user} actions={actions} ask={ask} />}

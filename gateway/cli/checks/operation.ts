@@ -9,6 +9,7 @@ import {
 import { countInDoubt, findInDoubt } from "../../storage/find-orders.ts";
 import { findHold, identifyServer } from "../../storage/installation-hold.ts";
 import { listMoves } from "../../storage/move-merchant.ts";
+import { idleDaysShown, listUsers } from "../../storage/users.ts";
 import { later, systemClock } from "../../values/time.ts";
 import type { Session } from "../command.ts";
 import { refuseStart } from "../environment.ts";
@@ -24,6 +25,7 @@ export const operationChecks: readonly Check[] = [
   ["callbacks",   "callbacks that wait, and receivers that do not answer",       checkCallbacks],
   ["retention",   "data that is kept without a limit",                           checkRetention],
   ["audit heads", "heads of the audit: signed, and written elsewhere",           checkAuditHeads],
+  ["users",       "users who have not used their account for 90 days",           checkUsers],
   ["moves",       "unfinished moves of merchants between cells",                 checkMoves],
   ["screening",   "the file of IP countries, and rules that lack their data",    checkScreening],
   ["hold",        "an installation that was restored and sends nothing",         checkHold],
@@ -132,6 +134,16 @@ async function checkAuditHeads({ config, database }: Session): Promise<CheckResu
       : ["Set GW_AUDIT_HEAD_FILE or GW_AUDIT_HEAD_URL: the database's owner could shorten it."]),
   ];
   return { what, warnings: told };
+}
+
+async function checkUsers({ database, config }: Session): Promise<CheckResult> {
+  const users = await listUsers(database.query);
+  const idle = users.filter((user) => user.enabled && user.isIdle).map(({ login }) => login);
+  const told = `Disable or remove them (gw user disable)${
+    config.userIdleDays === 0 ? ", or set GW_USER_IDLE_DAYS" : ""
+  }: ${idle.slice(0, 20).join(", ")}.`;
+  const what = `users idle for ${idleDaysShown} days: ${idle.length || "none"}`;
+  return { what, warnings: idle.length === 0 ? [] : [told] };
 }
 
 /** A stopped merchant gets 503: an operator has to act. */

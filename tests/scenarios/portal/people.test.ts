@@ -3,10 +3,18 @@ import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { test } from "node:test";
 import { endOfFile } from "../../support/end-of-file.ts";
-import { addUser, codeAt, openBrowser, password } from "../../support/operator/portal.ts";
+import {
+  addUser,
+  codeAt,
+  disableIdle,
+  openBrowser,
+  password,
+  teamOf,
+} from "../../support/operator/portal.ts";
 import { readGw, runGw } from "../../support/programs.ts";
 import { startWorld } from "../../support/world.ts";
 
+const minuteMs = 60_000;
 const world = await startWorld(endOfFile);
 await world.stranger();
 const { query } = world.installation.database;
@@ -106,4 +114,112 @@ test("a removed user is out at once, and a new one of its name has nothing of it
   assert.equal((await runGw(world, "user", "remove", "dave")).code, 2);
   await addUser(world, { login: "dave", role: "auditor" });
   assert.equal(await browser().signIn("dave"), "in");
+});
+
+const guess = async (own: ReturnType<typeof browser>, login: string, times: number) => {
+  for (let tried = 0; tried < times; tried += 1) await own.signIn(login, "a wrong guess");
+};
+
+test("each lock of a login lasts twice as long, for new browsers and for a known one by itself", async () => {
+  const login = await addUser(world, { login: "erin", role: "auditor" });
+  const own = browser();
+  await own.signIn(login);
+
+  await guess(browser(), login, 10);
+  world.clock.advance(30 * minuteMs);
+  await guess(browser(), login, 10);
+  world.clock.advance(30 * minuteMs);
+  assert.equal(await browser().signIn(login), "too_many_tries", "the second lock lasts an hour");
+  assert.equal(await own.signIn(login), "in", "a known browser is not locked by strangers");
+  world.clock.advance(30 * minuteMs);
+  assert.equal(await browser().signIn(login), "in");
+
+  await guess(own, login, 10);
+  assert.equal(await own.signIn(login), "too_many_tries", "a known browser has a count of its own");
+  assert.equal(await browser().signIn(login), "in");
+});
+
+test("an administrator's new password opens a locked login", async () => {
+  const login = await addUser(world, { login: "frank", role: "auditor" });
+  await guess(browser(), login, 10);
+  assert.equal(await browser().signIn(login), "too_many_tries");
+
+  await teamOf(world).enable(login, true);
+
+  assert.equal(await browser().signIn(login), "in");
+});
+
+test("codes that are right do not count, and wrong ones lock the code and not the password", async () => {
+  const own = await signedIn("gwen", "admin");
+  const { secret } = (await own.call("POST /totp/begin", { password })).body;
+  const show = async (code: string) => {
+    const next = browser();
+    assert.equal(await next.signIn("gwen"), "second_factor");
+    const { body } = await next.call("POST /sign-in/code", { code });
+    return body.error?.code ?? body.state;
+  };
+  const right = () => {
+    world.clock.advance(30_000);
+    return codeAt(secret, world.clock.now());
+  };
+  await own.call("POST /totp/confirm", { code: codeAt(secret, world.clock.now()) });
+
+  for (let times = 0; times < 11; times += 1) assert.equal(await show(right()), "in");
+  for (let times = 0; times < 10; times += 1) assert.equal(await show("000000"), "wrong_code");
+
+  assert.equal(await show(right()), "too_many_tries");
+  world.clock.advance(30 * minuteMs);
+  assert.equal(await show(right()), "in");
+});
+
+test("a password is none of the last ones, and its hashes are all that is kept", async () => {
+  const own = await signedIn("hugo", "admin");
+  const chosen = ["first", "second", "third", "fourth"].map((each) => `the ${each} phrase 7`);
+  let current = password;
+  const change = async (next: string) => {
+    const { body } = await own.call("POST /password", { current, next });
+    if (body.error === undefined) current = next;
+    return body.error?.code ?? body.state;
+  };
+  for (const next of chosen) assert.equal(await change(next), "in");
+
+  for (const next of chosen) assert.equal(await change(next), "weak_password");
+  assert.equal(await change("the fifth phrase 7"), "in");
+  assert.equal(await change("the sixth phrase 7"), "in");
+  assert.equal(await change("the first phrase 7"), "in", "six passwords ago");
+  const [row] = await query<{ text: string }>(
+    "select users::text as text from users where login = 'hugo'",
+  );
+  assert.ok(!row?.text.includes("phrase"));
+});
+
+test("users who have not used their account for 90 days are shown, and disabled by the rule", async () => {
+  const login = await addUser(world, { login: "ida", role: "auditor" });
+  await ann.signIn("ann");
+  const isIdle = async () => {
+    const { users } = (await ann.call("GET /users", {})).body;
+    return users.filter((user) => user.isIdle).map((user) => user.login);
+  };
+  assert.ok(!(await isIdle()).includes(login));
+  await query("update users set used_at = now() - interval '91 days' where login = $1", [login]);
+
+  assert.ok((await isIdle()).includes(login));
+  const listed = await runGw(world, "user", "list");
+  assert.match(listed.printed, /^ida +auditor +idle/m);
+  const checked = await runGw(world, "doctor");
+  assert.match(checked.printed, /or set GW_USER_IDLE_DAYS: ida\./);
+  await disableIdle(query, world.installation.audit, 90);
+  assert.equal(await browser().signIn(login), "wrong_credentials");
+});
+
+test("the last administrator is not disabled for being idle", async () => {
+  const isOn = async () =>
+    (await query("select from users where login = 'ann' and enabled")).length === 1;
+  await query("update users set used_at = now() - interval '91 days' where role = 'admin'");
+
+  await disableIdle(query, world.installation.audit, 90);
+  assert.ok(await isOn());
+  await addUser(world, { login: "jane", role: "admin" });
+  await disableIdle(query, world.installation.audit, 90);
+  assert.ok(!(await isOn()));
 });

@@ -8,6 +8,7 @@ import { Secret } from "@tollgate/gateway/secret";
 import { stepOf, totpAt } from "@tollgate/gateway/totp";
 import { makeUserAdministration } from "@tollgate/gateway/users";
 
+export { disableIdle } from "@tollgate/gateway/users";
 export { buildPortal } from "@tollgate/portal/build";
 
 import type { World } from "../world.ts";
