@@ -164,7 +164,7 @@ export const settings = {
   logLevel:             setting("GW_LOG_LEVEL",                 level,       "a level",               "info",           "the lowest level that is logged: trace, debug, info, warn, error or silent"),
   logFile:              setting("GW_LOG_FILE",                  text,        "a file",                "",               "the file of the log, which rotates by size and day; when empty, `gw start` uses gateway.log in the data folder and `gw serve` standard output"),
   logFileBytesMax:      setting("GW_LOG_FILE_BYTES_MAX",        whole,       "bytes",                 50_000_000,       "the size at which the log file is rotated; rotated files are compressed"),
-  logKeepDays:          setting("GW_LOG_KEEP_DAYS",             whole,       "days, or 0 for no limit", 30,             "how long rotated log files are kept"),
+  logKeepDays:          setting("GW_LOG_KEEP_DAYS",             whole,       "days, or 0 for no limit", 30,             "how long rotated log files are kept", 400),
   diskFreeMib:          setting("GW_DISK_FREE_MIB",             whole,       "MiB",                   2_048,            "the free space below which `gw doctor` reports the disk of the data folder or of the log"),
   bodyBytesMax:         setting("GW_BODY_BYTES_MAX",            whole,       "bytes",                 1_048_576,        "the largest request body"),
   unfinishedBytesMax:   setting("GW_UNFINISHED_BODY_BYTES_MAX", whole,       "bytes",                 67_108_864,       "all request bodies together that have not arrived whole, per process; above it, the process refuses the largest of them with 503"),

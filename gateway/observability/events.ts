@@ -109,7 +109,7 @@ export const events = {
   "node.server_unknown":                 ["warn",  "the database server does not tell its identity, so that the node does not recognize a copy of the database; `cause` tells why"],
   "node.presence_lost":                  ["warn",  "the node lost the database connection that holds its name and brings notices; it connects again"],
   "log.lines_dropped":                   ["error", "the log could not be written, and `count` lines found no room in memory: see whether the disk was full"],
-  "portal.signed_in":                    ["info",  "a user's password was right in the portal; `network` tells from where"],
+  "portal.signed_in":                    ["info",  "a user has signed in to the portal, with the second factor where there is one; `network` tells from where"],
   "portal.sign_in_refused":              ["info",  "a password or a code was wrong in the portal, or too many were tried; `login` is `unknown` where there is no such user"],
   "portal.request_failed":               ["error", "a request of the portal ended with an exception; `route` tells which"],
   "portal.requests_unkept":              ["warn",  "refused requests could not be written for the portal and are dropped; payments are not affected"],

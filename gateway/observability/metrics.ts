@@ -19,6 +19,7 @@ type Watched = {
   readonly listEntries: () => number;
   readonly backupAgeS: () => Promise<number>;
   readonly onHold: () => number;
+  readonly auditEntries: () => Promise<ByName>;
   readonly unfinishedBytes: () => number;
   readonly connectionsUp: () => ByName;
   readonly connections: () => ByName;
@@ -101,6 +102,11 @@ export function makeMetrics() {
         read.backupAgeS,
       );
       gauge("tollgate_on_hold", "1 while the installation is on hold, else 0", read.onHold);
+      gaugeBy("kind")(
+        "tollgate_audit_last_hour",
+        "entries of the audit within the last hour, of kinds that an operator should hear of",
+        read.auditEntries,
+      );
       gauge("tollgate_card_ranges", "card ranges that this node has in memory", read.cardRanges);
     },
     ...measured,

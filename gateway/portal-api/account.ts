@@ -72,7 +72,25 @@ export type AccountOptions = {
   readonly findPasswordFault: (password: Secret<string>, login: string) => string | undefined;
   /** A cookie for a browser in which the login has signed in. */
   readonly newDevice: (login: string) => string;
-  readonly onSignIn: (login: string, outcome: "signed_in" | "refused", network: string) => void;
+  /** Writes the audit, without a login that no user has: it may be a mistyped password. */
+  readonly onSignIn: (
+    visit: PortalVisit,
+    login: string | undefined,
+    event: SignInEvent,
+  ) => Promise<void>;
+};
+
+/** What the user has shown, or tried to. */
+export type Factor = "password" | "code" | "recovery code" | "passkey";
+
+export type SignInEvent = {
+  readonly action:
+    | "portal sign-in"
+    | "portal password right"
+    | "portal sign-in refused"
+    | "portal sign-out";
+  readonly factor?: Factor;
+  readonly why?: string;
 };
 
 const wrong = new PortalRefusal(401, "wrong_credentials", "Login or password is wrong.");
@@ -96,9 +114,10 @@ export function accountHandlers(options: AccountOptions) {
   return {
     "GET /session": async (_, { session }) => view(session),
     "POST /sign-in": signIn,
-    async "POST /sign-out"(_, { session, cookies }) {
-      await accounts.closeSession(session.digest);
-      cookies.set("session", "");
+    async "POST /sign-out"(_, caller) {
+      await accounts.closeSession(caller.session.digest);
+      caller.cookies.set("session", "");
+      await options.onSignIn(caller, caller.account.login, { action: "portal sign-out" });
       return { done: true };
     },
     "POST /password": changePassword,
@@ -120,10 +139,10 @@ export function accountHandlers(options: AccountOptions) {
       ...{ given: password, stored: user?.stored },
     });
     if (judged !== "right" || user === undefined) {
-      options.onSignIn(user === undefined ? "unknown" : login, "refused", visit.network);
-      return judged instanceof PortalRefusal ? judged : wrong;
+      const refusal = judged instanceof PortalRefusal ? judged : wrong;
+      return recordRefused(options, visit, user && login, "password", refusal);
     }
-    if (user.isExpired) return expired;
+    if (user.isExpired) return recordRefused(options, visit, login, "password", expired);
     // Never the token that the browser had before: another person may know that one.
     if (visit.session !== undefined) await accounts.closeSession(visit.session.digest);
     const token = randomBytes(32).toString("base64url");
@@ -133,8 +152,11 @@ export function accountHandlers(options: AccountOptions) {
     });
     if (opened === undefined) return wrong;
     visit.cookies.set("session", token);
-    if (stateOf(opened, isProduction) !== "second_factor") await finish(options, visit, opened);
-    options.onSignIn(login, "signed_in", network);
+    if (stateOf(opened, isProduction) === "second_factor") {
+      await options.onSignIn(visit, login, { action: "portal password right" });
+    } else {
+      await finish(options, visit, opened, "password");
+    }
     return view(opened);
   }
 
@@ -162,28 +184,44 @@ export function accountHandlers(options: AccountOptions) {
 
 /** The browser's next wrong passwords are counted separately from those of strangers. */
 export async function finish(
-  { accounts, newDevice }: Pick<AccountOptions, "accounts" | "newDevice">,
-  { deviceOf, cookies, now }: PortalVisit,
+  { accounts, newDevice, onSignIn }: Pick<AccountOptions, "accounts" | "newDevice" | "onSignIn">,
+  visit: PortalVisit,
   { account }: PortalSession,
+  factor: Factor,
 ): Promise<void> {
   const { id, login } = account;
-  if (deviceOf(login) === undefined) cookies.set("device", newDevice(login));
-  await accounts.markUsed(id, now);
+  if (visit.deviceOf(login) === undefined) visit.cookies.set("device", newDevice(login));
+  await accounts.markUsed(id, visit.now);
+  await onSignIn(visit, login, { action: "portal sign-in", factor });
+}
+
+export async function recordRefused(
+  { onSignIn }: Pick<AccountOptions, "onSignIn">,
+  visit: PortalVisit,
+  login: string | undefined,
+  factor: Factor,
+  refusal: PortalRefusal,
+): Promise<PortalRefusal> {
+  await onSignIn(visit, login, { action: "portal sign-in refused", factor, why: refusal.code });
+  return refusal;
 }
 
 /** Before a change of what lets the user in: the browser may be used by another person. */
 export async function checkOwnPassword(
-  { accounts, guard }: Pick<AccountOptions, "accounts" | "guard">,
+  options: Pick<AccountOptions, "accounts" | "guard" | "onSignIn">,
   caller: Caller,
   given: string,
 ): Promise<PortalRefusal | undefined> {
+  const { accounts, guard } = options;
   const { login } = caller.account;
   const user = await accounts.findPassword(login, caller.now);
   const judged = await guard.checkPassword(caller, login, { given, stored: user?.stored });
-  if (judged instanceof PortalRefusal) return judged;
-  return judged === "right"
-    ? undefined
-    : new PortalRefusal(403, "wrong_password", "The password is wrong.");
+  if (judged === "right") return undefined;
+  const refusal =
+    judged === "wrong"
+      ? new PortalRefusal(403, "wrong_password", "The password is wrong.")
+      : judged;
+  return recordRefused(options, caller, login, "password", refusal);
 }
 
 export function viewOf(session: PortalSession | undefined, isProduction: boolean): SessionView {

@@ -8,7 +8,14 @@ import type {
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
 import type { Instant } from "../values/time.ts";
-import { type AccountOptions, checkOwnPassword, finish, viewOf } from "./account.ts";
+import {
+  type AccountOptions,
+  checkOwnPassword,
+  type Factor,
+  finish,
+  recordRefused,
+  viewOf,
+} from "./account.ts";
 import type { Handlers } from "./api.ts";
 import { type Caller, notFound, PortalRefusal, type PortalSession } from "./route.ts";
 import type { SessionView } from "./shapes.ts";
@@ -78,9 +85,9 @@ export function codeHandlers(options: FactorOptions) {
       const used = await guard.checkCode(caller, account.login, async () =>
         (await factors.useCode(session, code.trim(), now)) ? true : undefined,
       );
-      if (used === true) return passed(caller);
-      options.onSignIn(account.login, "refused", caller.network);
-      return used ?? wrongCode;
+      const factor = /^\d{6}$/.test(code.trim()) ? "code" : "recovery code";
+      if (used === true) return passed(caller, factor);
+      return recordRefused(options, caller, account.login, factor, used ?? wrongCode);
     },
     async "POST /totp/begin"({ password }, caller) {
       if (caller.account.hasTotp) return hasApp;
@@ -131,7 +138,8 @@ export function passkeyHandlers(options: FactorOptions) {
     async "POST /sign-in/passkey"({ response }, caller) {
       // What the library cannot read, it refuses.
       const isRight = await isShown(response as AuthenticationResponseJSON, caller);
-      return isRight ? passed(caller) : wrongPasskey;
+      if (isRight) return passed(caller, "passkey");
+      return recordRefused(options, caller, caller.account.login, "passkey", wrongPasskey);
     },
     async "GET /passkeys"(_, { account }) {
       const known = await factors.listPasskeys(account.id);
@@ -217,9 +225,9 @@ async function makeRegistration(options: FactorOptions, { id, login }: Caller["a
 
 /** The second factor was right. */
 function makePassed(options: FactorOptions) {
-  return async (caller: Caller): Promise<SessionView> => {
+  return async (caller: Caller, factor: Factor): Promise<SessionView> => {
     await options.factors.raiseSession(caller.session.digest);
-    await finish(options, caller, caller.session);
+    await finish(options, caller, caller.session, factor);
     return viewOf({ ...caller.session, secondFactor: true }, options.isProduction);
   };
 }

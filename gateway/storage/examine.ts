@@ -34,6 +34,21 @@ export async function examineLink(query: Query): Promise<"TLS" | "local" | "plai
   return row.address === null || /^(127\.|::1$)/.test(row.address) ? "local" : "plain text";
 }
 
+/** Entries of the audit within the last hour of which an operator should hear, by their kind. */
+export async function countWatchedEntries(query: Query): Promise<ReadonlyMap<string, number>> {
+  const [row = {}] = await query<Readonly<Record<string, number>>>(
+    `select
+       count(*) filter (where action = 'portal sign-in refused')::int as sign_in_refused,
+       count(*) filter (where action in ('user add', 'user role')
+         and after ->> 'role' in ('admin', 'merchant-admin'))::int as administrator_made,
+       count(*) filter (where action in ('control-key reveal', 'callback secret'))::int
+         as secret_revealed
+     from audit
+     where seq > (select seq - 20000 from audit_head) and at > now() - interval '1 hour'`,
+  );
+  return new Map(Object.entries(row));
+}
+
 /** Certificates of wallets' keys that end within some days. */
 export function findEndingWalletKeys(query: Query, days: number) {
   return query<{ readonly id: string; readonly wallet: string; readonly days: number }>(

@@ -8,6 +8,7 @@ import { nodeNamesOf } from "../config/config.ts";
 import type { Audit } from "../storage/audit.ts";
 import { findLatestBackup } from "../storage/backups.ts";
 import type { Configuration } from "../storage/configuration.ts";
+import { countWatchedEntries } from "../storage/examine.ts";
 import { type LiveHold, openHold } from "../storage/installation-hold.ts";
 import { type Presence, takePresence } from "../storage/presence.ts";
 import type { Resources } from "./resources.ts";
@@ -40,7 +41,7 @@ export function makeUpdateGates(gates: Gates, hold: LiveHold) {
   };
 }
 
-/** What `/metrics` shows of backups and of the hold. */
+/** What `/metrics` shows of backups, the audit and the hold. */
 export function holdFigures({ database }: Resources, hold: LiveHold) {
   return {
     /** A database that is away has no figure, and keeps none of the others from being shown. */
@@ -48,6 +49,7 @@ export function holdFigures({ database }: Resources, hold: LiveHold) {
       const latest = await findLatestBackup(database.query).catch(() => undefined);
       return latest?.ageS ?? Number.NaN;
     },
+    auditEntries: () => countWatchedEntries(database.query).catch(() => new Map()),
     onHold: () => (hold.current() === undefined ? 0 : 1),
   };
 }

@@ -12,7 +12,7 @@ import { readHeads } from "../observability/audit-heads.ts";
 import type { OperatorEvent } from "../orders/events.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
-import { accountHandlers } from "../portal-api/account.ts";
+import { accountHandlers, type SignInEvent } from "../portal-api/account.ts";
 import { type AuditedWork, actionHandlers } from "../portal-api/actions.ts";
 import { callbackHandlers, resendHandlers } from "../portal-api/callbacks.ts";
 import { commandHandlers } from "../portal-api/commands.ts";
@@ -197,6 +197,24 @@ function makeRecordRefusal({ auditAs, clock }: Resources): RecordRefusal {
   };
 }
 
+function makeRecordSignIn({ auditAs, clock, log }: Resources) {
+  const limit = makeRateLimit<string>(refusalsRecorded, clock);
+  return async (
+    { network }: { readonly network: string },
+    login: string | undefined,
+    { action, ...after }: SignInEvent,
+  ): Promise<void> => {
+    const who = login ?? "unknown";
+    if (action === "portal sign-in") log("portal.signed_in", { login: who, network });
+    if (action === "portal sign-in refused") {
+      log("portal.sign_in_refused", { login: who, network });
+      if (limit.take(who) > 0) return;
+    }
+    const audit = auditAs({ who, from: `portal, ${network}` });
+    await audit.write({ action, subject: `user ${who}`, after });
+  };
+}
+
 /** Users as `gw user` manages them. */
 function openTeam(resources: Resources) {
   const { config, clock, vault, auditAs } = resources;
@@ -288,7 +306,7 @@ function storedAccess({ config, database, auditAs }: Resources) {
 
 /** Who may sign in, and with what. */
 function openAccess(resources: Resources) {
-  const { config, vault, log, database, auditAs } = resources;
+  const { config, vault, database, auditAs } = resources;
   const stored = storedAccess(resources);
   const deviceText = (login: string, id: string) => `portal-device/${login.toLowerCase()}/${id}`;
   return {
@@ -319,9 +337,6 @@ function openAccess(resources: Resources) {
       const [id = "", token = ""] = device.split(".");
       return id !== "" && vault.isToken(deviceText(login, id), token);
     },
-    onSignIn: (login: string, outcome: "signed_in" | "refused", network: string) =>
-      outcome === "signed_in"
-        ? log("portal.signed_in", { login, network })
-        : log("portal.sign_in_refused", { login, network }),
+    onSignIn: makeRecordSignIn(resources),
   };
 }

@@ -23,7 +23,7 @@ export const operationChecks: readonly Check[] = [
   ["cells",       "cells that are away",                                         checkCells],
   ["doubt",       "orders in doubt",                                             checkDoubt],
   ["callbacks",   "callbacks that wait, and receivers that do not answer",       checkCallbacks],
-  ["retention",   "data that is kept without a limit",                           checkRetention],
+  ["retention",   "data that is kept without a limit, and logs for less than a year", checkRetention],
   ["audit heads", "heads of the audit: signed, and written elsewhere",           checkAuditHeads],
   ["users",       "users who have not used their account for 90 days",           checkUsers],
   ["moves",       "unfinished moves of merchants between cells",                 checkMoves],
@@ -105,6 +105,9 @@ async function checkCallbacks({ cells }: Session): Promise<CheckResult> {
   };
 }
 
+/** PCI DSS 10.5.1 */
+const logKeepDaysMin = 365;
+
 async function checkRetention({ config }: Session): Promise<CheckResult> {
   const { callbackKeepDays, historyKeepMonths, logKeepDays } = config;
   const off = [
@@ -112,9 +115,12 @@ async function checkRetention({ config }: Session): Promise<CheckResult> {
     ...(historyKeepMonths === 0 ? ["GW_HISTORY_KEEP_MONTHS"] : []),
     ...(logKeepDays === 0 ? ["GW_LOG_KEEP_DAYS"] : []),
   ];
-  const warnings = off.map(
-    (name) => `${name} is 0: personal data is kept for ever, and the disk fills.`,
-  );
+  const isShort =
+    config.environment === "production" && logKeepDays > 0 && logKeepDays < logKeepDaysMin;
+  const warnings = [
+    ...off.map((name) => `${name} is 0: personal data is kept for ever, and the disk fills.`),
+    ...(isShort ? [`GW_LOG_KEEP_DAYS is below ${logKeepDaysMin}: keep the logs of a year.`] : []),
+  ];
   return { what: `retention without a limit: ${listOf(off)}`, warnings };
 }
 

@@ -361,7 +361,7 @@ test("every change of an account is in the audit, without a secret", async () =>
   );
   assert.deepEqual(
     rows.map(({ action }) => action),
-    ["user totp on", "user password"],
+    ["portal sign-in", "user totp on", "user password"],
   );
   assert.ok(rows.every(({ row }) => !row.includes(secret) && !row.includes("phrase")));
 });

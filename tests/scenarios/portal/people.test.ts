@@ -193,6 +193,48 @@ test("a password is none of the last ones, and its hashes are all that is kept",
   assert.ok(!row?.text.includes("phrase"));
 });
 
+test("the audit has each sign-in with its factor, each refusal and each sign-out", async () => {
+  const login = await addUser(world, { login: "kim", role: "auditor" });
+  const own = browser();
+  await own.signIn(login, "a wrong guess");
+  await own.signIn("a mistyped secret", "a wrong guess");
+  await own.signIn(login);
+  const { secret } = (await own.call("POST /totp/begin", { password })).body;
+  await own.call("POST /totp/confirm", { code: codeAt(secret, world.clock.now()) });
+  await own.call("POST /sign-out", {});
+  await own.signIn(login);
+  await own.call("POST /sign-in/code", { code: "000000" });
+  world.clock.advance(30_000);
+  await own.call("POST /sign-in/code", { code: codeAt(secret, world.clock.now()) });
+
+  const written = await query<{ line: string }>(
+    `select action || coalesce(' ' || (after ->> 'factor'), '') as line from audit
+     where actor = $1 and origin like 'portal, %' order by seq`,
+    [login],
+  );
+  assert.deepEqual(
+    written.map(({ line }) => line),
+    [
+      ...["portal sign-in refused password", "portal sign-in password", "user totp on"],
+      ...["portal sign-out", "portal password right", "portal sign-in refused code"],
+      "portal sign-in code",
+    ],
+  );
+  assert.equal((await query("select from audit where audit::text like '%mistyped%'")).length, 0);
+  const signedInLines = world.logged.filter((line) => line.includes("portal.signed_in"));
+  assert.equal(signedInLines.filter((line) => line.includes(`"${login}"`)).length, 2);
+});
+
+test("the figures tell of refused sign-ins, new administrators and revealed secrets", async () => {
+  await runGw(world, "merchant", "show", "demo", "--reveal");
+
+  const metrics = await (await fetch(`http://127.0.0.1:${world.gateway.port}/metrics`)).text();
+
+  for (const kind of ["sign_in_refused", "administrator_made", "secret_revealed"]) {
+    assert.match(metrics, new RegExp(`^tollgate_audit_last_hour\\{kind="${kind}"\\} [1-9]`, "m"));
+  }
+});
+
 test("users who have not used their account for 90 days are shown, and disabled by the rule", async () => {
   const login = await addUser(world, { login: "ida", role: "auditor" });
   await ann.signIn("ann");
