@@ -12,15 +12,15 @@ import type { SessionView } from "./shapes.ts";
 import type { Guard } from "./sign-in.ts";
 import { digestOf } from "./visit.ts";
 
-/** Roles that see settings or move money show a second factor in production. */
+/** Operators and merchants' users who see settings or move money show one in production. */
 const guarded: readonly Right[] = ["see_configuration", "move_money"];
 
 export function stateOf({ account, secondFactor }: PortalSession, isProduction: boolean) {
   const hasFactor = account.hasTotp || account.passkeys > 0;
   if (hasFactor && !secondFactor) return "second_factor";
   if (account.isPasswordTemporary) return "new_password";
-  const needsFactor = isProduction && guarded.some((right) => hasRight(account.role, right));
-  return needsFactor && !hasFactor ? "enrolment" : "in";
+  const isGuarded = isProduction && guarded.some((right) => hasRight(account.role, right));
+  return (isGuarded || account.isFactorDemanded) && !hasFactor ? "enrolment" : "in";
 }
 
 /** What the portal stores of people. Changes are written with their entry in the audit. */
@@ -145,7 +145,7 @@ export function accountHandlers(options: AccountOptions) {
     if (user.isExpired) return recordRefused(options, visit, login, "password", expired);
     // Never the token that the browser had before: another person may know that one.
     if (visit.session !== undefined) await accounts.closeSession(visit.session.digest);
-    const token = randomBytes(32).toString("base64url");
+    const token = newToken();
     const { now, network, agent } = visit;
     const opened = await accounts.openSession({
       ...{ digest: digestOf(token), userId: user.id, now, network, agent },
@@ -180,6 +180,10 @@ export function accountHandlers(options: AccountOptions) {
     if (busy instanceof PortalRefusal) return busy;
     return view({ ...session, account: { ...account, isPasswordTemporary: false } });
   }
+}
+
+export function newToken(): string {
+  return randomBytes(32).toString("base64url");
 }
 
 /** The browser's next wrong passwords are counted separately from those of strangers. */

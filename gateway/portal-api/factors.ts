@@ -7,18 +7,21 @@ import type {
   AuthenticatorTransport,
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
-import type { Instant } from "../values/time.ts";
+import { type Instant, later, minutes } from "../values/time.ts";
 import {
   type AccountOptions,
   checkOwnPassword,
   type Factor,
   finish,
+  newToken,
   recordRefused,
+  stateOf,
   viewOf,
 } from "./account.ts";
 import type { Handlers } from "./api.ts";
 import { type Caller, notFound, PortalRefusal, type PortalSession } from "./route.ts";
 import type { SessionView } from "./shapes.ts";
+import { digestOf } from "./visit.ts";
 
 export type Passkey = {
   readonly id: string;
@@ -35,9 +38,10 @@ export type FactorStore = {
   /** Whether it is the user's next code, or a recovery code that was not used; then it is used. */
   useCode(session: PortalSession, code: string, now: Instant): Promise<boolean>;
   usePasskey(session: PortalSession, id: string, counter: number, now: Instant): Promise<boolean>;
-  /** The second factor was shown in this session. */
-  raiseSession(digest: Uint8Array): Promise<void>;
-  setChallenge(digest: Uint8Array, challenge: string): Promise<void>;
+  /** The second factor was shown in this session, which has another token from now on. */
+  raiseSession(digest: Uint8Array, next: Uint8Array): Promise<void>;
+  /** An empty one ends the one before. */
+  setChallenge(digest: Uint8Array, challenge: string, expiresAt: Instant): Promise<void>;
   beginTotp(session: PortalSession): Promise<{ readonly secret: string; readonly picture: string }>;
   /** Nothing when the code is not the pending secret's. */
   confirmTotp(
@@ -72,6 +76,7 @@ const knownPasskey = new PortalRefusal(409, "known_passkey", "This passkey was a
 const wrongPasskey = new PortalRefusal(401, "wrong_passkey", "The passkey could not be verified.");
 /** Before a challenge for a new passkey, which was made after the password was given again. */
 const toAdd = "add ";
+const challengeMs = minutes(5);
 /** The library takes a tenth of a second to load, and most nodes never need it. */
 const webauthn = () => import("@simplewebauthn/server");
 
@@ -101,7 +106,9 @@ export function codeHandlers(options: FactorOptions) {
         factors.confirmTotp(actor, session, code, now),
       );
       if (made instanceof PortalRefusal) return made;
-      return made === undefined ? wrongCode : { recoveryCodes: made };
+      if (made === undefined) return wrongCode;
+      await raise(options, caller);
+      return { recoveryCodes: made };
     },
     async "POST /totp/remove"({ password }, caller) {
       const refusal = await checkOwnPassword(options, caller, password);
@@ -125,14 +132,14 @@ export function passkeyHandlers(options: FactorOptions) {
   const passed = makePassed(options);
 
   return {
-    async "POST /sign-in/passkey-challenge"(_, { account, session }) {
+    async "POST /sign-in/passkey-challenge"(_, { account, session, now }) {
       const known = await factors.listPasskeys(account.id);
       const { generateAuthenticationOptions } = await webauthn();
       const made = await generateAuthenticationOptions({
         ...{ rpID: hostOf(options), userVerification: "required" },
         allowCredentials: known.map(describePasskey),
       });
-      await factors.setChallenge(session.digest, made.challenge);
+      await factors.setChallenge(session.digest, made.challenge, later(now, challengeMs));
       return { options: made };
     },
     async "POST /sign-in/passkey"({ response }, caller) {
@@ -152,7 +159,9 @@ export function passkeyHandlers(options: FactorOptions) {
       const refusal = await checkOwnPassword(options, caller, password);
       if (refusal !== undefined) return refusal;
       const made = await makeRegistration(options, caller.account);
-      await factors.setChallenge(caller.session.digest, `${toAdd}${made.challenge}`);
+      const expiresAt = later(caller.now, challengeMs);
+      const { digest } = caller.session;
+      await factors.setChallenge(digest, `${toAdd}${made.challenge}`, expiresAt);
       return { options: made };
     },
     async "POST /passkeys/confirm"({ name, response }, caller) {
@@ -161,6 +170,7 @@ export function passkeyHandlers(options: FactorOptions) {
       const { session, actor, now } = caller;
       const passkey = { ...added, name, createdAt: now };
       if (!(await factors.addPasskey(actor, session, passkey))) return knownPasskey;
+      await raise(options, caller);
       const account = { ...session.account, passkeys: session.account.passkeys + 1 };
       return viewOf({ ...session, secondFactor: true, account }, isProduction);
     },
@@ -178,7 +188,7 @@ export function passkeyHandlers(options: FactorOptions) {
     const known = await factors.listPasskeys(session.account.id);
     const passkey = known.find(({ id }) => id === response.id);
     if (passkey === undefined || session.challenge === undefined) return false;
-    await factors.setChallenge(session.digest, "");
+    await factors.setChallenge(session.digest, "", now);
     const { verifyAuthenticationResponse } = await webauthn();
     try {
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
@@ -193,9 +203,9 @@ export function passkeyHandlers(options: FactorOptions) {
     }
   }
 
-  async function readRegistration(response: RegistrationResponseJSON, { session }: Caller) {
+  async function readRegistration(response: RegistrationResponseJSON, { session, now }: Caller) {
     if (session.challenge?.startsWith(toAdd) !== true) return undefined;
-    await factors.setChallenge(session.digest, "");
+    await factors.setChallenge(session.digest, "", now);
     const expectedChallenge = session.challenge.slice(toAdd.length);
     const { verifyRegistrationResponse } = await webauthn();
     try {
@@ -223,10 +233,22 @@ async function makeRegistration(options: FactorOptions, { id, login }: Caller["a
   });
 }
 
+/**
+ * Where it opens more than before, a token that another person may have read before opens nothing
+ * any more.
+ */
+async function raise({ factors, isProduction }: FactorOptions, { session, cookies }: Caller) {
+  const { digest } = session;
+  if (stateOf(session, isProduction) === "in") return factors.raiseSession(digest, digest);
+  const token = newToken();
+  await factors.raiseSession(digest, digestOf(token));
+  cookies.set("session", token);
+}
+
 /** The second factor was right. */
 function makePassed(options: FactorOptions) {
   return async (caller: Caller, factor: Factor): Promise<SessionView> => {
-    await options.factors.raiseSession(caller.session.digest);
+    await raise(options, caller);
     await finish(options, caller, caller.session, factor);
     return viewOf({ ...caller.session, secondFactor: true }, options.isProduction);
   };

@@ -75,7 +75,7 @@ for (const [role, hasTotp, secondFactor, isPasswordTemporary, staging, productio
   test(`${name}${secondFactor ? ", code shown" : ""}: ${staging}, in production ${production}`, () => {
     const account = {
       ...{ id: "1", login: "ann", role, merchantId: undefined, merchant: undefined, hasTotp },
-      ...{ passkeys: 0, recoveryCodes: 0, isPasswordTemporary },
+      ...{ passkeys: 0, recoveryCodes: 0, isPasswordTemporary, isFactorDemanded: false },
     };
     const session = {
       ...{ digest: new Uint8Array(), account, beganAt: asInstant(0), seenAt: asInstant(0) },

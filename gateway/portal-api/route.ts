@@ -33,6 +33,8 @@ export type Account = {
   readonly passkeys: number;
   readonly recoveryCodes: number;
   readonly isPasswordTemporary: boolean;
+  /** The merchant demands a second factor of all its users. */
+  readonly isFactorDemanded: boolean;
 };
 
 export type PortalSession = {
@@ -42,6 +44,7 @@ export type PortalSession = {
   readonly seenAt: Instant;
   /** Whether the second factor was shown. */
   readonly secondFactor: boolean;
+  /** Until it expires. */
   readonly challenge: string | undefined;
   readonly pendingTotp: Uint8Array | undefined;
 };

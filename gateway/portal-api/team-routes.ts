@@ -43,12 +43,13 @@ const verified = record({
 
 // biome-ignore format: a table
 export const teamRoutes = {
-  "GET /users":                       row("manage_users", "merchant", nothing, record({ users: list(userRow, 100_000) }), "list users; a merchant's administrator sees that merchant's"),
+  "GET /users":                       row("manage_users", "merchant", nothing, record({ users: list(userRow, 100_000), isFactorDemanded: flag("the user's merchant demands a second factor of all its users") }), "list users; a merchant's administrator sees that merchant's"),
   "POST /users/add":                  row("manage_users", "merchant", record({ name, role, merchant }), temporaryPassword, "add a user"),
   "POST /users/role/:login":          row("manage_users", "merchant", record({ login, role }), done, "give a user another role of the same side, operator or merchant"),
   "POST /users/enable/:login":        row("manage_users", "merchant", record({ login, enabled: flag() }), done, "enable or disable a user"),
   "POST /users/password/:login":      row("manage_users", "merchant", record({ login }), temporaryPassword, "make a temporary password"),
   "POST /users/reset-factors/:login": row("manage_users", "merchant", record({ login }), done, "remove the second factors of a user who has lost them"),
+  "POST /users/demand-factor":        row("manage_users", "merchant", record({ demanded: flag(), merchant }), done, "demand a second factor of all users of a merchant, or of those alone whose role needs it"),
   "GET /users/sessions":              row("manage_users", "merchant", nothing, record({ sessions: list(record({ login: text(), ...sessionFields })) }), "list the sessions of users, the latest first"),
   "POST /users/end-session/:login/:session": row("manage_users", "merchant", record({ login, session: text("", { max: 32, isExact: true }) }), done, "end a session of a user"),
   "GET /audit":                       row("see_audit",    "operator", auditFilters, record({ entries: list(auditRow), next: optional(text()), searchedTo }), "list the audit, the latest first"),

@@ -42,6 +42,7 @@ export type TeamStore = {
   setRole(actor: Actor, login: string, role: Role): Promise<void>;
   enable(actor: Actor, login: string, enabled: boolean): Promise<void>;
   removeFactors(actor: Actor, login: string): Promise<void>;
+  demandFactor(actor: Actor, merchantId: MerchantId, demanded: boolean): Promise<void>;
   /** Those of a merchant's users, or all. */
   listSessions(merchantId: MerchantId | undefined): Promise<readonly TeamSession[]>;
   endSession(actor: Actor, login: string, id: string): Promise<boolean>;
@@ -138,12 +139,19 @@ export function teamHandlers({ team, names, guard }: TeamOptions) {
   };
 
   return {
+    /** From their next request on: a session without a second factor has to set one up. */
+    async "POST /users/demand-factor"({ demanded, merchant }, caller) {
+      const owner = caller.merchantId ?? merchantOf(names(), merchant);
+      if (owner === undefined || owner === null) return wrongMerchant;
+      await team.demandFactor(caller.actor, owner, demanded);
+      return { done: true };
+    },
     async "GET /users"(_, caller) {
       const users = (await listOwn(caller)).map(({ merchant, seenAt, ...user }) => ({
         ...{ ...user, ...(merchant === null ? {} : { merchant }) },
         ...(seenAt === null ? {} : { seenAt }),
       }));
-      return { users };
+      return { users, isFactorDemanded: caller.account.isFactorDemanded };
     },
     async "POST /users/add"({ name, role, merchant }, caller) {
       if (hasCardNumber(name)) return cardAsLogin;

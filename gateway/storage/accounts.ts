@@ -41,6 +41,7 @@ type SessionRow = {
   readonly passkeys: number;
   readonly recovery_codes: number;
   readonly password_temporary: boolean;
+  readonly demands_second_factor: boolean;
 };
 
 export const milliseconds = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
@@ -49,10 +50,12 @@ export const moment = (place: string) => `to_timestamp(${place}::float8 / 1000)`
 /** One look for each request: a disabled user, another role or a revoked session counts at once. */
 const sessionStatement = `
   select digest, ${milliseconds("began_at")} as began, ${milliseconds("seen_at")} as seen,
-    second_factor, challenge, pending_totp, users.id, users.login, role, merchant_id,
+    second_factor, case when challenge_expires_at > ${moment("$2")} then challenge end as challenge,
+    pending_totp, users.id, users.login, role, merchant_id,
     merchants.login as merchant, totp_sealed is not null as has_totp,
     (select count(*)::int from passkeys where user_id = users.id) as passkeys,
-    cardinality(users.recovery_codes) as recovery_codes, password_temporary
+    cardinality(users.recovery_codes) as recovery_codes, password_temporary,
+    coalesce(demands_second_factor, false) as demands_second_factor
   from portal_sessions join users on users.id = user_id
     left join merchants on merchants.id = merchant_id
   where digest = $1 and users.enabled and users.password is not null`;
@@ -60,7 +63,7 @@ const sessionStatement = `
 export function makeSessionStore({ query, idleMs, sessionMs }: AccountStoreOptions) {
   return {
     async find(digest: Uint8Array, now: Instant): Promise<PortalSession | undefined> {
-      const [row] = await query<SessionRow>(sessionStatement, [digest]);
+      const [row] = await query<SessionRow>(sessionStatement, [digest, now]);
       if (row === undefined) return undefined;
       if (now - row.seen >= idleMs || now - row.began >= sessionMs) return undefined;
       return sessionOf(row);
@@ -89,6 +92,7 @@ function sessionOf(row: SessionRow): PortalSession {
     ...{ merchantId: row.merchant_id ?? undefined, merchant: row.merchant ?? undefined },
     ...{ hasTotp: row.has_totp, recoveryCodes: row.recovery_codes },
     isPasswordTemporary: row.password_temporary,
+    isFactorDemanded: row.demands_second_factor,
   };
   return {
     ...{ digest: row.digest, account, beganAt: asInstant(row.began), seenAt: asInstant(row.seen) },
@@ -117,7 +121,7 @@ export function makeAccountStore(options: AccountStoreOptions): AccountStore {
          values ($1, $2, ${moment("$3")}, ${moment("$3")}, $4, $5)`,
         [digest, userId, now, network, agent],
       );
-      const [row] = await query<SessionRow>(sessionStatement, [digest]);
+      const [row] = await query<SessionRow>(sessionStatement, [digest, now]);
       return row && sessionOf(row);
     },
     async closeSession(digest) {

@@ -66,13 +66,17 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
       return used.length > 0;
     },
 
-    async raiseSession(digest) {
-      await query("update portal_sessions set second_factor = true where digest = $1", [digest]);
+    async raiseSession(digest, next) {
+      const raise =
+        "update portal_sessions set second_factor = true, digest = $2 where digest = $1";
+      await query(raise, [digest, next]);
     },
-    async setChallenge(digest, challenge) {
-      await query("update portal_sessions set challenge = $2 where digest = $1", [
-        ...[digest, challenge === "" ? null : challenge],
-      ]);
+    async setChallenge(digest, challenge, expiresAt) {
+      await query(
+        `update portal_sessions set challenge = $2, challenge_expires_at = ${moment("$3")}
+         where digest = $1`,
+        [digest, challenge === "" ? null : challenge, expiresAt],
+      );
     },
 
     async beginTotp({ account, digest }) {
@@ -95,10 +99,7 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
            where id = $1`,
           [account.id, seal(secret, totpContext(account.id)), step, bytesArray(digests)],
         );
-        await change(
-          "update portal_sessions set second_factor = true, pending_totp = null where digest = $1",
-          [digest],
-        );
+        await change("update portal_sessions set pending_totp = null where digest = $1", [digest]);
         await write({ action: "user totp on", subject: `user ${account.login}` });
       });
       return codes;
@@ -136,11 +137,7 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
       return rows.map(passkeyOf);
     },
 
-    async addPasskey(
-      actor,
-      { account, digest },
-      { id, publicKey, counter, transports, name, createdAt },
-    ) {
+    async addPasskey(actor, { account }, { id, publicKey, counter, transports, name, createdAt }) {
       return auditAs(actor).change(async (change, write) => {
         const added = await change(
           `insert into passkeys (id, user_id, public_key, counter, transports, name, created_at)
@@ -148,7 +145,6 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
           [id, account.id, Buffer.from(publicKey), counter, transports, name, createdAt],
         );
         if (added.length === 0) return false;
-        await change("update portal_sessions set second_factor = true where digest = $1", [digest]);
         await write({
           action: "user passkey add",
           subject: `user ${account.login}`,

@@ -86,6 +86,7 @@ export async function disableIdle(query: Query, audit: Audit, days: number): Pro
 export function makeUserAdministration(audit: Audit) {
   return {
     add: (...given: NewUser) => addUser(audit, ...given),
+    demandFactor: (...given: FactorDemand) => demandFactor(audit, ...given),
     /** Never from a merchant to the operators or back: a new user has a password of its own. */
     setRole: (login: string, role: Role) =>
       change(
@@ -166,5 +167,18 @@ function addUser(audit: Audit, ...[name, role, merchant]: NewUser): Promise<stri
     const after = await findUser(query, login);
     await write({ action: "user add", subject: `user ${login}`, after });
     return login;
+  });
+}
+
+type FactorDemand = [merchant: MerchantId, isDemanded: boolean];
+
+function demandFactor(audit: Audit, ...[merchant, isDemanded]: FactorDemand): Promise<void> {
+  return audit.change(async (query, write) => {
+    const [row] = await query<{ login: string }>(
+      "update merchants set demands_second_factor = $2 where id = $1 returning login",
+      [merchant, isDemanded],
+    );
+    const subject = `merchant ${row?.login}`;
+    await write({ action: "user factor demand", subject, after: { isDemanded } });
   });
 }

@@ -246,6 +246,8 @@ function openTeam(resources: Resources) {
     },
     setRole: (actor, ...given) => makeUserAdministration(auditAs(actor)).setRole(...given),
     enable: (actor, ...given) => makeUserAdministration(auditAs(actor)).enable(...given),
+    demandFactor: (actor, ...given) =>
+      makeUserAdministration(auditAs(actor)).demandFactor(...given),
     removeFactors: (actor, login) => makeUserAdministration(auditAs(actor)).removeFactors(login),
   };
   type Filter = Parameters<typeof findEntries>[1];

@@ -63,6 +63,7 @@ export const teamEnglish = {
     enable: "The user can sign in again.",
   },
   temporaryShown: (login: string, until: string) => `Give this to ${login} in a safe way. It is shown only now, has to be replaced at the first sign-in, and ends ${until}.`,
+  demandFactor: "Demand a second factor of all users", demandFactorHint: "Users without one have to set it up before anything else.",
   userAdded: "User added", signsInAs: (login: string) => `Signs in as ${login}`,
   onlyYou: "You are the only user", onlyYouHint: "Add a colleague: everyone signs in with a login of their own, so that the audit tells who did what.",
 
@@ -139,6 +140,7 @@ export const teamGerman: typeof teamEnglish = {
     enable: "Der Benutzer kann sich wieder anmelden.",
   },
   temporaryShown: (login, until) => `Geben Sie es ${login} auf sicherem Weg. Es wird nur jetzt gezeigt, muss bei der ersten Anmeldung ersetzt werden und endet ${until}.`,
+  demandFactor: "Von allen Benutzern einen zweiten Faktor verlangen", demandFactorHint: "Wer keinen hat, muss ihn vor allem anderen einrichten.",
   userAdded: "Benutzer hinzugefügt", signsInAs: (login) => `Meldet sich an als ${login}`,
   onlyYou: "Sie sind der einzige Benutzer", onlyYouHint: "Fügen Sie Kollegen hinzu: Jeder meldet sich mit eigenem Namen an, damit das Protokoll zeigt, wer was getan hat.",
 

@@ -1,5 +1,5 @@
 /** Who may use the portal: users with their roles, and where they are signed in. */
-import { Button, Skeleton } from "@mantine/core";
+import { Button, Checkbox, Skeleton } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Sessions } from "../account/sessions.tsx";
@@ -51,6 +51,7 @@ function Users({ user, add }: { readonly user: User; readonly add: () => void })
   return (
     <>
       <UserTable users={found.data.users} own={user} />
+      {user.merchant !== undefined && <DemandFactor isDemanded={found.data.isFactorDemanded} />}
       {found.data.users.length === 1 && (
         <Nothing title={messages.onlyYou} hint={messages.onlyYouHint}>
           <Button variant="default" onClick={add}>
@@ -58,6 +59,28 @@ function Users({ user, add }: { readonly user: User; readonly add: () => void })
           </Button>
         </Nothing>
       )}
+    </>
+  );
+}
+
+/** For a merchant's administrator: a second factor also of users who only look. */
+function DemandFactor({ isDemanded }: { readonly isDemanded: boolean }) {
+  const messages = useMessages();
+  const queries = useQueryClient();
+  const demand = useMutation({
+    mutationFn: (demanded: boolean) => call("POST /users/demand-factor", { demanded }),
+    onSettled: () => queries.invalidateQueries(),
+  });
+  return (
+    <>
+      <Refusal text={demand.error?.message} />
+      <Checkbox
+        label={messages.demandFactor}
+        description={messages.demandFactorHint}
+        checked={isDemanded}
+        disabled={demand.isPending}
+        onChange={({ currentTarget }) => demand.mutate(currentTarget.checked)}
+      />
     </>
   );
 }

@@ -193,6 +193,40 @@ test("a password is none of the last ones, and its hashes are all that is kept",
   assert.ok(!row?.text.includes("phrase"));
 });
 
+test("the token from before the second factor opens nothing after it", async () => {
+  const own = await signedIn("lena", "admin");
+  const { secret } = (await own.call("POST /totp/begin", { password })).body;
+  await own.call("POST /totp/confirm", { code: codeAt(secret, world.clock.now()) });
+  const [next, thief] = [browser(), browser()];
+  await next.signIn("lena");
+  for (const [name, value] of next.jar) thief.jar.set(name, value);
+
+  world.clock.advance(30_000);
+  await next.call("POST /sign-in/code", { code: codeAt(secret, world.clock.now()) });
+
+  assert.equal((await next.call("GET /session", {})).body.state, "in");
+  assert.equal((await thief.call("GET /session", {})).body.state, "out");
+});
+
+test("a merchant demands a second factor of its viewers, and no other merchant is asked", async () => {
+  const viewers = await Promise.all(
+    ["demo", "stranger"].map(async (merchant) => {
+      const own = browser();
+      await own.signIn(await addUser(world, { login: "nick", role, merchant }));
+      return own;
+    }),
+  );
+  await bob.signIn("bob@demo");
+  await bob.call("POST /users/demand-factor", { demanded: true, merchant: "stranger" });
+
+  const states = await Promise.all(
+    viewers.map(async (own) => (await own.call("GET /session", {})).body.state),
+  );
+  await query("update merchants set demands_second_factor = false");
+
+  assert.deepEqual(states, ["enrolment", "in"]);
+});
+
 test("the audit has each sign-in with its factor, each refusal and each sign-out", async () => {
   const login = await addUser(world, { login: "kim", role: "auditor" });
   const own = browser();

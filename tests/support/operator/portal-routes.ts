@@ -97,6 +97,7 @@ const inputs: Inputs = {
   "POST /users/role/:login":          () => ({ login: victim, role: "merchant-viewer" }),
   "POST /users/enable/:login":        () => ({ login: victim, enabled: true }),
   "POST /users/password/:login":      () => ({ login: victim }),
+  "POST /users/demand-factor":        () => ({ demanded: false, merchant: "demo" }),
   "POST /users/reset-factors/:login": () => ({ login: victim }),
   "GET /sandbox":                     () => ({}),
   "POST /sandbox/pay":                () => ({ card: "not-enrolled", endpoint: "none" }),

@@ -1,0 +1,77 @@
+/** Users as they are stored: logins, and what their sessions remember. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { asMerchantId } from "../values/ids.ts";
+import { asInstant, later, minutes } from "../values/time.ts";
+import { makeSessionStore } from "./accounts.ts";
+import { makeFactorStore } from "./second-factors.ts";
+import { startDatabase } from "./testing/database-for-tests.ts";
+import { makeUserAdministration } from "./users.ts";
+
+const tables = await startDatabase();
+after(() => tables.stop());
+const { query } = tables.database;
+await query("insert into merchants (id, login, name, control_key) values (1, 'acme', '', '')");
+const [acme] = await query<{ id: string }>("select id from merchants where login = 'acme'");
+const merchantId = asMerchantId(acme?.id ?? "");
+const users = makeUserAdministration(tables.audit);
+const now = asInstant(1_794_708_246_000);
+
+test("a merchant's user has the merchant's login after its name", async () => {
+  assert.equal(await users.add("tollgate", "merchant-admin", merchantId), "tollgate@acme");
+  assert.equal(await users.add("tollgate", "admin"), "tollgate");
+  assert.equal(await users.add("TOLLGATE", "admin"), undefined);
+});
+
+test("a role of the other side is not given", async () => {
+  await users.setRole("tollgate@acme", "admin");
+  await users.setRole("tollgate", "merchant-admin");
+
+  const rows = await query("select login, role from users order by login");
+  assert.deepEqual(rows, [
+    { login: "tollgate", role: "admin" },
+    { login: "tollgate@acme", role: "merchant-admin" },
+  ]);
+});
+
+test("the migration renames the users of merchants, and operators with an @", async () => {
+  await query("insert into users (login, role) values ('otto@bank', 'admin')");
+  await query(
+    "insert into users (login, role, merchant_id) values ('backup', 'merchant-viewer', $1)",
+    [merchantId],
+  );
+  await query("delete from users where login = 'tollgate@acme'");
+
+  const file = join(import.meta.dirname, "migrations/main/0051-logins-of-merchants.sql");
+  await query(await readFile(file, "utf8"));
+
+  const rows = await query<{ login: string }>("select login from users order by login");
+  assert.deepEqual(
+    rows.map(({ login }) => login),
+    ["backup@acme", "otto.bank", "tollgate"],
+  );
+});
+
+test("a challenge for a passkey ends at its time", async () => {
+  const digest = Buffer.from("session");
+  await query(
+    `insert into portal_sessions (digest, user_id, began_at, seen_at, network, agent)
+     select $1, id, to_timestamp($2::float8 / 1000), to_timestamp($2::float8 / 1000), '', ''
+     from users where login = 'tollgate'`,
+    [digest, now],
+  );
+  await query("update users set password = 'x'");
+  const stored = { query, auditAs: () => tables.audit };
+  // Codes and secrets are not used here.
+  const factors = makeFactorStore(stored as unknown as Parameters<typeof makeFactorStore>[0]);
+  const times = { idleMs: minutes(60), sessionMs: minutes(60), hashPassword: async () => "" };
+  const sessions = makeSessionStore({ ...stored, ...times });
+  const ends = later(now, minutes(5));
+
+  await factors.setChallenge(digest, "a challenge", ends);
+
+  assert.equal((await sessions.find(digest, asInstant(ends - 1)))?.challenge, "a challenge");
+  assert.equal((await sessions.find(digest, ends))?.challenge, undefined);
+});
