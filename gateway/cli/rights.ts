@@ -4,6 +4,7 @@
  * transaction of its change; `record` is more than one transaction: one entry before it begins, and
  * one with its outcome.
  */
+import { userName } from "../config/config.ts";
 import { refusalEntry } from "../storage/audit.ts";
 import { findUser, hasUsers } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
@@ -14,12 +15,12 @@ export type CommandMode = "look" | "keys" | "change" | "record";
 
 // biome-ignore format: a table
 export const commandRights: Readonly<Record<string, readonly [Right, CommandMode]>> = {
-  "start":                      ["operate",           "keys"],
-  "serve":                      ["operate",           "keys"],
-  "migrate":                    ["operate",           "change"],
-  "doctor":                     ["operate",           "keys"],
+  "start":                      ["run",               "keys"],
+  "serve":                      ["run",               "keys"],
+  "migrate":                    ["run",               "change"],
+  "doctor":                     ["run",               "keys"],
   "files sign":                 ["operate",           "change"],
-  "backup":                     ["operate",           "record"],
+  "backup":                     ["run",               "record"],
   "restore hold":               ["operate",           "change"],
   "restore status":             ["see_configuration", "look"],
   "restore verify":             ["operate",           "change"],
@@ -148,13 +149,23 @@ export async function refuse(
 /** Before anything of the schema is changed; an older one may have no users yet. */
 export function admitTo(command: "start" | "serve" | "migrate") {
   return async (place: Place): Promise<NotAllowed | undefined> =>
-    (await hasUsers(place.database.query)) ? refuse(place, "operate", command) : undefined;
+    (await hasUsers(place.database.query)) ? refuse(place, "run", command) : undefined;
 }
 
-async function findRefusal({ actor, config, database }: Place, right: Right) {
-  const { who } = actor;
+/** `GW_USER` tells persons apart who share an account, and gives no right that it has not. */
+async function findRefusal(place: Place, right: Right): Promise<string | undefined> {
+  const { who } = place.actor;
+  const account = userName();
+  return (
+    (await judge(place, who, right)) ??
+    (account === who ? undefined : await judge(place, account, right))
+  );
+}
+
+async function judge({ actor, config, database }: Place, who: string, right: Right) {
   const user = await findUser(database.query, who);
-  if (user !== undefined && user.merchant !== null && config.user !== "") {
+  const isNamed = config.user !== "" && who === actor.who;
+  if (isNamed && user !== undefined && user.merchant !== null) {
     return `${who} is a merchant's user: only operators run commands.`;
   }
   // An account of the machine may have the login of a merchant's user, which says nothing of it.

@@ -46,6 +46,7 @@ async function add(session: Session, name: string, given: RoleOptions): Promise<
   if (login === undefined) {
     return new Problem(`There is a user ${name} already: see \`gw user list\`.`);
   }
+  if (read.role === "service") return { login, ...given };
   const password = newPassword();
   await setPassword(login, { stored: await hashPassword(new Secret(password)), isTemporary: true });
   return { login, ...given, password };
@@ -53,7 +54,9 @@ async function add(session: Session, name: string, given: RoleOptions): Promise<
 
 /** The user replaces it at the first sign-in. */
 async function setPassword(session: Session, login: string): Promise<Output> {
-  if ((await findUser(session.database.query, login)) === undefined) return unknown(login);
+  const user = await findUser(session.database.query, login);
+  if (user === undefined) return unknown(login);
+  if (user.role === "service") return new Problem(`${login} is a program's account: it has none.`);
   const password = newPassword();
   const stored = await hashPassword(new Secret(password));
   await makeUserAdministration(session.audit).setPassword(login, { stored, isTemporary: true });

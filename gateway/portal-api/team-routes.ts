@@ -1,5 +1,5 @@
 /** Routes of the team and the audit: users, their sessions, who changed what. */
-import { roles, userNameForm } from "../values/roles.ts";
+import { portalRoles, roles, userNameForm } from "../values/roles.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
 import { cursorInput, done, nothing, searchedTo, sessionFields } from "./shapes.ts";
@@ -8,7 +8,8 @@ const login = text("", { max: 64, pattern: /^[A-Za-z0-9._@-]{1,64}$/ });
 const name = text("a merchant's user signs in as name@merchant", {
   ...{ max: 40, pattern: userNameForm },
 });
-const role = oneOf(roles);
+/** Accounts of programs are made on the machine where they run. */
+const role = oneOf(portalRoles);
 const merchant = optional(text("a login; for roles of a merchant", { max: 64 }));
 const temporaryPassword = record({
   login: text(),
@@ -16,7 +17,7 @@ const temporaryPassword = record({
   expiresAt: instant("it opens nothing from then on"),
 });
 const userRow = record({
-  ...{ login: text(), role, merchant: optional(text()), enabled: flag() },
+  ...{ login: text(), role: oneOf(roles), merchant: optional(text()), enabled: flag() },
   password: oneOf(["own", "temporary", "expired", "none"], "who has chosen it"),
   ...{ totp: flag("codes of an app are on"), passkeys: whole() },
   seenAt: optional(instant("of a session, or the latest sign-in")),

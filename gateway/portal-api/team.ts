@@ -109,6 +109,7 @@ const wrongMerchant = new PortalRefusal(
   "This role needs a merchant, or has none.",
 );
 
+const ofProgram = new PortalRefusal(409, "refused", "An account of a program has no password.");
 /** A new user has a new password, and factors of its own. */
 const otherSide = new PortalRefusal(
   400,
@@ -122,11 +123,11 @@ export function teamHandlers({ team, names, guard }: TeamOptions) {
       ({ merchant }) => merchantId === undefined || merchant === account.merchant,
     );
   /** Of another user whom the caller may manage. */
-  const managing = <Output>(work: (login: string, caller: Caller) => Promise<Output>) => {
+  const managing = <Output>(work: (user: TeamUser, caller: Caller) => Promise<Output>) => {
     return async ({ login }: { readonly login: string }, caller: Caller) => {
       if (login === caller.account.login) return notOneself;
-      const own = await listOwn(caller);
-      return own.some((user) => user.login === login) ? work(login, caller) : notFound;
+      const user = (await listOwn(caller)).find((each) => each.login === login);
+      return user === undefined ? notFound : work(user, caller);
     };
   };
   /** Whose user it becomes; nothing for an operator's. */
@@ -169,7 +170,8 @@ export function teamHandlers({ team, names, guard }: TeamOptions) {
       const set = managing(() => team.enable(caller.actor, login, enabled));
       return (await set({ login }, caller)) ?? { done: true };
     },
-    "POST /users/password/:login": managing(async (login, { actor }) => {
+    "POST /users/password/:login": managing(async ({ login, role }, { actor }) => {
+      if (role === "service") return ofProgram;
       const made = await guard.bounded(() => team.renewPassword(actor, login));
       return made instanceof PortalRefusal ? made : { login, ...made };
     }),

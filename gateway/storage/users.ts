@@ -27,7 +27,8 @@ const select = `select users.login, role, merchants.login as merchant, users.ena
 export const idleDaysShown = 90;
 
 export const isIdle = (users: string, days: string) =>
-  `coalesce(${users}.used_at, ${users}.created_at) < now() - make_interval(days => ${days})`;
+  `(${users}.role <> 'service' and
+    coalesce(${users}.used_at, ${users}.created_at) < now() - make_interval(days => ${days}))`;
 
 /** Of an update that replaces the password: those of the user's own choice are kept, as hashes. */
 export const keepPassword = `earlier_passwords = case
@@ -91,16 +92,21 @@ export function makeUserAdministration(audit: Audit) {
     setRole: (login: string, role: Role) =>
       change(
         ...(["user role", login] as const),
-        "update users set role = $2 where login = $1 and (merchant_id is not null) = $3",
+        role === "service"
+          ? `with gone as (delete from passkeys using users where user_id = users.id and login = $1)
+             update users set role = $2, password = null, totp_sealed = null, recovery_codes = '{}'
+             where login = $1 and (merchant_id is not null) = $3`
+          : "update users set role = $2 where login = $1 and (merchant_id is not null) = $3",
         [login, role, isMerchantRole(role)],
       ),
+    /** A program's account has none. */
     setPassword: (login: string, { stored, isTemporary }: NewPassword) =>
       change(
         ...(["user password", login] as const),
         `update users set password = $2, password_temporary = $3,
            password_expires_at = case when $3 then now() + make_interval(hours => $4) end,
            ${keepPassword}
-         where login = $1`,
+         where login = $1 and role <> 'service'`,
         [login, stored, isTemporary, temporaryPasswordHours],
       ),
     /** For a person who has lost their phone: passkeys, codes of an app and recovery codes. */

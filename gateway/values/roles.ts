@@ -5,7 +5,9 @@
 
 export const operatorRoles = ["admin", "support", "finance", "auditor"] as const;
 export const merchantRoles = ["merchant-admin", "merchant-developer", "merchant-viewer"] as const;
-export const roles = [...operatorRoles, ...merchantRoles] as const;
+/** Of people. Accounts that run programs have the role `service`, and cannot sign in. */
+export const portalRoles = [...operatorRoles, ...merchantRoles] as const;
+export const roles = [...portalRoles, "service"] as const;
 export type Role = (typeof roles)[number];
 
 /**
@@ -19,20 +21,21 @@ const n = false;
 
 // biome-ignore format: a table
 const matrix = {
-  //                       admin support finance auditor  merchant-admin -developer -viewer
-  see_orders:             [y,    y,      y,      y,       y,             y,         y],
-  see_configuration:      [y,    y,      y,      y,       y,             y,         n],
-  see_audit:              [y,    n,      n,      y,       n,             n,         n],
-  reveal_secrets:         [y,    n,      n,      n,       y,             y,         n],
-  resend_callbacks:       [y,    y,      n,      n,       y,             y,         n],
-  move_money:             [y,    n,      y,      n,       y,             n,         n],
-  reconcile:              [y,    n,      y,      n,       n,             n,         n],
-  change_merchants:       [y,    n,      n,      n,       n,             n,         n],
-  change_acquiring:       [y,    n,      n,      n,       n,             n,         n],
-  manage_keys:            [y,    n,      n,      n,       y,             y,         n],
-  manage_users:           [y,    n,      n,      n,       y,             n,         n],
-  erase_data:             [y,    n,      n,      n,       n,             n,         n],
-  operate:                [y,    n,      n,      n,       n,             n,         n],
+  //                       admin support finance auditor  merchant-admin -developer -viewer service
+  see_orders:             [y,    y,      y,      y,       y,             y,         y,      n],
+  see_configuration:      [y,    y,      y,      y,       y,             y,         n,      n],
+  see_audit:              [y,    n,      n,      y,       n,             n,         n,      n],
+  reveal_secrets:         [y,    n,      n,      n,       y,             y,         n,      n],
+  resend_callbacks:       [y,    y,      n,      n,       y,             y,         n,      n],
+  move_money:             [y,    n,      y,      n,       y,             n,         n,      n],
+  reconcile:              [y,    n,      y,      n,       n,             n,         n,      n],
+  change_merchants:       [y,    n,      n,      n,       n,             n,         n,      n],
+  change_acquiring:       [y,    n,      n,      n,       n,             n,         n,      n],
+  manage_keys:            [y,    n,      n,      n,       y,             y,         n,      n],
+  manage_users:           [y,    n,      n,      n,       y,             n,         n,      n],
+  erase_data:             [y,    n,      n,      n,       n,             n,         n,      n],
+  operate:                [y,    n,      n,      n,       n,             n,         n,      n],
+  run:                    [y,    n,      n,      n,       n,             n,         n,      y],
 } as const satisfies Readonly<Record<string, readonly boolean[]>>;
 
 export type Right = keyof typeof matrix;

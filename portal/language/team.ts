@@ -44,11 +44,11 @@ export const teamEnglish = {
   users: "Users", addUser: "Add user", role: "Role", signInBy: "Signs in with", state: "State",
   roles: {
     "admin": "Administrator", "support": "Support", "finance": "Finance", "auditor": "Auditor",
-    "merchant-admin": "Merchant administrator", "merchant-developer": "Merchant developer", "merchant-viewer": "Merchant viewer",
+    "merchant-admin": "Merchant administrator", "merchant-developer": "Merchant developer", "merchant-viewer": "Merchant viewer", "service": "Program",
   },
   roleHints: {
     "admin": "All of the gateway", "support": "Sees orders and settings, resends callbacks", "finance": "Moves money, reconciles", "auditor": "Sees everything, changes nothing",
-    "merchant-admin": "All of one merchant", "merchant-developer": "Keys and callbacks of one merchant", "merchant-viewer": "Orders of one merchant",
+    "merchant-admin": "All of one merchant", "merchant-developer": "Keys and callbacks of one merchant; who has its control key can sign refunds", "merchant-viewer": "Orders of one merchant",
   },
   passwords: { own: "Password", temporary: "Temporary password", expired: "Expired temporary password", none: "No password" },
   withApp: "app", withPasskeys: (count: number) => `${count} ${count === 1 ? "passkey" : "passkeys"}`,
@@ -121,11 +121,11 @@ export const teamGerman: typeof teamEnglish = {
   users: "Benutzer", addUser: "Benutzer hinzufügen", role: "Rolle", signInBy: "Meldet sich an mit", state: "Zustand",
   roles: {
     "admin": "Administrator", "support": "Support", "finance": "Finanzen", "auditor": "Prüfer",
-    "merchant-admin": "Händler-Administrator", "merchant-developer": "Händler-Entwickler", "merchant-viewer": "Händler-Betrachter",
+    "merchant-admin": "Händler-Administrator", "merchant-developer": "Händler-Entwickler", "merchant-viewer": "Händler-Betrachter", "service": "Programm",
   },
   roleHints: {
     "admin": "Das ganze Gateway", "support": "Sieht Zahlungen und Einstellungen, sendet Callbacks erneut", "finance": "Bewegt Geld, gleicht ab", "auditor": "Sieht alles, ändert nichts",
-    "merchant-admin": "Alles eines Händlers", "merchant-developer": "Schlüssel und Callbacks eines Händlers", "merchant-viewer": "Zahlungen eines Händlers",
+    "merchant-admin": "Alles eines Händlers", "merchant-developer": "Schlüssel und Callbacks eines Händlers; mit dem Kontrollschlüssel lassen sich Erstattungen signieren", "merchant-viewer": "Zahlungen eines Händlers",
   },
   passwords: { own: "Passwort", temporary: "Vorläufiges Passwort", expired: "Abgelaufenes vorläufiges Passwort", none: "Kein Passwort" },
   withApp: "App", withPasskeys: (count) => `${count} ${count === 1 ? "Passkey" : "Passkeys"}`,

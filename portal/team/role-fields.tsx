@@ -21,8 +21,8 @@ export function RoleFields({ user, changed, chosen, choose }: RoleFieldsProps) {
     queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
     enabled: choosesMerchant,
   });
-  // The table of texts has every role.
-  const offered = rolesToGive(Object.keys(messages.roles) as Role[], user, changed);
+  // The table of hints has every role that a person can have.
+  const offered = rolesToGive(Object.keys(messages.roleHints) as Role[], user, changed);
   return (
     <>
       <NativeSelect

@@ -52,10 +52,14 @@ for (const [role, giver, input] of inputs) {
 
 test("a user is disabled or enabled, whichever changes something, and nobody does it to oneself", () => {
   const own = { login: "ann" };
+  const role = "support";
 
-  assert.deepEqual(actionsFor({ login: "carl", enabled: true }, own).at(-1), "disable");
-  assert.deepEqual(actionsFor({ login: "carl", enabled: false }, own).at(-1), "enable");
-  assert.deepEqual(actionsFor({ login: "ann", enabled: true }, own), []);
+  assert.deepEqual(actionsFor({ login: "carl", enabled: true, role }, own).at(-1), "disable");
+  assert.deepEqual(actionsFor({ login: "carl", enabled: false, role }, own).at(-1), "enable");
+  assert.deepEqual(actionsFor({ login: "ann", enabled: true, role }, own), []);
+  assert.deepEqual(actionsFor({ login: "backup", enabled: true, role: "service" }, own), [
+    "disable",
+  ]);
 });
 
 test("no two actions on a user have the same label", () => {

@@ -44,11 +44,12 @@ export function roleInput({ role, merchant }: Chosen, giver: Giver) {
 
 /** In the order of the menu. Nothing is offered to do to oneself. */
 export function actionsFor(
-  { login, enabled }: Pick<Listed, "login" | "enabled">,
+  { login, enabled, role }: Pick<Listed, "login" | "enabled" | "role">,
   own: Pick<User, "login">,
 ): readonly UserActionName[] {
   if (login === own.login) return [];
-  return ["role", "password", "factors", enabled ? "disable" : "enable"];
+  const state = enabled ? "disable" : "enable";
+  return role === "service" ? [state] : ["role", "password", "factors", state];
 }
 
 export function actionLabels(messages: Messages): Readonly<Record<UserActionName, string>> {

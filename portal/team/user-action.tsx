@@ -19,7 +19,9 @@ export function UserAction({ user, action, own, close }: UserActionProps) {
   const messages = useMessages();
   const queries = useQueryClient();
   const { login, role, merchant = "" } = user;
-  const [chosen, setChosen] = useState<Chosen>({ role, merchant });
+  const [chosen, setChosen] = useState<Chosen>({
+    ...{ role: role === "service" ? "auditor" : role, merchant },
+  });
   const labels = actionLabels(messages);
   const run = useMutation({
     async mutationFn() {

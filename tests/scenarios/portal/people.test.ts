@@ -288,6 +288,41 @@ test("users who have not used their account for 90 days are shown, and disabled 
   assert.equal(await browser().signIn(login), "wrong_credentials");
 });
 
+test("GW_USER gives no right that the account of the machine does not have", async () => {
+  const account = userInfo().username;
+  const as = (settings: Record<string, string>) => ({ ...world, settings });
+  await addUser(world, { login: "boss", role: "admin" });
+  const strange = await runGw(as({ GW_USERS_ONLY: "on", GW_USER: "boss" }), "user", "list");
+  await addUser(world, { login: account, role: "support" });
+
+  const boss = await runGw(as({ GW_USER: "boss" }), "user", "list");
+  const own = await runGw(as({ GW_USERS_ONLY: "on", GW_USER: "boss" }), "merchant", "list");
+  await teamOf(world).remove(account);
+
+  assert.equal(strange.code, 3);
+  assert.match(strange.complaint, new RegExp(`${account} is no user: GW_USERS_ONLY is on`));
+  assert.equal(boss.code, 3);
+  assert.match(boss.complaint, new RegExp(`role support of ${account} does not have the right`));
+  assert.equal(own.code, 0, own.complaint);
+});
+
+test("an account of a program runs the gateway, and cannot sign in", async () => {
+  const as = { ...world, settings: { GW_USER: "robot" } };
+  const added = await readGw(world, "user", "add", "robot", "--role", "service");
+  await addUser(world, { login: "olga", role: "admin" });
+  const own = browser();
+  await own.signIn("olga");
+  await readGw(world, "user", "role", "olga", "--role", "service");
+
+  assert.deepEqual(added, { login: "robot", role: "service" });
+  assert.equal((await runGw(world, "user", "password", "robot")).code, 2);
+  assert.equal((await runGw(as, "migrate", "--dry-run")).code, 0);
+  assert.equal((await runGw(as, "merchant", "list")).code, 3);
+  assert.equal((await own.call("GET /session", {})).body.state, "out");
+  assert.equal(await browser().signIn("olga"), "wrong_credentials");
+});
+
+// The last one: it disables the administrators.
 test("the last administrator is not disabled for being idle", async () => {
   const isOn = async () =>
     (await query("select from users where login = 'ann' and enabled")).length === 1;

@@ -11,7 +11,7 @@ import type { World } from "../world.ts";
 import { addUser } from "./portal.ts";
 
 export { commandRights } from "@tollgate/gateway/rights";
-export { hasRight, type Role, roles } from "@tollgate/gateway/roles";
+export { hasRight, portalRoles as roles, type Role } from "@tollgate/gateway/roles";
 
 /** As the table says it. */
 export function mayUse(role: Role, access: string, scope: string): boolean {
