@@ -24,7 +24,7 @@ import type {
   StoredAttempt,
   StoredCallback,
 } from "./reads.ts";
-import { type Caller, notFound } from "./route.ts";
+import { type Caller, notFound, PortalRefusal } from "./route.ts";
 import { curlOf, sentFieldsOf } from "./sent-request.ts";
 import { type OrderDetailView, type OrderLineView, readCursor, viewMoney } from "./shapes.ts";
 import { seenOf, type TimelineOptions, viewTimeline } from "./timeline.ts";
@@ -35,11 +35,19 @@ export type OrderOptions = TimelineOptions & {
   /** Where merchants' requests go. */
   readonly merchantAddress: () => string;
   readonly receiptPathOf: (order: Order) => string | undefined;
+  /** Signs where a part of an export ends. */
+  readonly tokenOf: (text: string) => string;
+  readonly isToken: (text: string, token: string) => boolean;
   /** Puts into the audit that orders leave the gateway. */
   readonly recordExport: (actor: Caller["actor"], filters: object) => Promise<void>;
 };
 
 const usualLimit = 50;
+const inventedCursor = new PortalRefusal(
+  400,
+  "invalid_input",
+  "This part does not follow one of your export.",
+);
 const filters = [
   "status",
   "stage",
@@ -66,16 +74,23 @@ export function orderHandlers(options: OrderOptions) {
     },
 
     async "GET /exports/orders"(input, caller) {
-      const query = queryOf(input, caller, exportedTogether);
+      const { after: signed, search, ...chosen } = input;
+      const [after, token = ""] = signed?.split("~") ?? [];
+      // Of this user's own export with these filters.
+      const textOf = (cursor: string) =>
+        `portal-export/${caller.account.id}/${JSON.stringify([search, chosen])}/${cursor}`;
+      if (after !== undefined && !options.isToken(textOf(after), token)) return inventedCursor;
+      const query = queryOf({ ...input, after }, caller, exportedTogether);
       if (query === undefined) return { csv: csvHeader, rows: 0 };
-      const { after, search, ...chosen } = input;
       // The search may be an email address, which the audit would keep.
       const isSearched = search !== undefined && { isSearched: true };
-      if (after === undefined) await recordExport(caller.actor, { ...chosen, ...isSearched });
+      await recordExport(caller.actor, { ...chosen, ...isSearched, ...(after && { after }) });
       const { rows, end } = await reads.scanOrders(query);
       const lines = rows.map(makeLine(names(), caller));
       const csv = (after === undefined ? csvHeader : "") + writeCsv(lines);
-      return { csv, rows: lines.length, ...(end && { next: writeCursor(end) }) };
+      const next = end && writeCursor(end);
+      const signedNext = next && { next: `${next}~${options.tokenOf(textOf(next))}` };
+      return { csv, rows: lines.length, ...signedNext };
     },
 
     async "GET /filters"(_, caller) {

@@ -68,7 +68,7 @@ export function viewMoney(money: Money): MoneyView {
 
 /** A list goes on after the last row of the page before; rows are never counted off. */
 export const cursorInput = {
-  after: optional(text("`next` of the page before", { max: 60, isExact: true })),
+  after: optional(text("`next` of the page before", { max: 120, isExact: true })),
   limit: optional(whole("50 when left out", 1, 200)),
 };
 

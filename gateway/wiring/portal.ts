@@ -178,6 +178,7 @@ function openOrders(dependencies: Dependencies) {
       const { merchant } = configuration.getEndpoint(endpointId);
       return findSigner(merchant, text, control);
     },
+    ...{ tokenOf: vault.tokenOf, isToken: vault.isToken },
     recorded: makeRecorded(dependencies),
     recordExport: (actor: Caller["actor"], after: object) =>
       dependencies

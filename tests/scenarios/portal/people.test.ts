@@ -17,6 +17,8 @@ import { startWorld } from "../../support/world.ts";
 const minuteMs = 60_000;
 const world = await startWorld(endOfFile);
 await world.stranger();
+await world.merchant().sale();
+await world.settle();
 const { query } = world.installation.database;
 const browser = () => openBrowser(world.gateway);
 const signedIn = async (login: string, role: "admin" | "merchant-admin", merchant?: string) => {
@@ -257,6 +259,38 @@ test("the audit has each sign-in with its factor, each refusal and each sign-out
   assert.equal((await query("select from audit where audit::text like '%mistyped%'")).length, 0);
   const signedInLines = world.logged.filter((line) => line.includes("portal.signed_in"));
   assert.equal(signedInLines.filter((line) => line.includes(`"${login}"`)).length, 2);
+});
+
+test("every part of an export is in the audit, and no part begins at an invented place", async () => {
+  // More lines than a part has, as if the order had been paid each second before.
+  const copies = await query(
+    `insert into order_index select (jsonb_populate_record(order_index, jsonb_build_object(
+       'order_id', order_id + second, 'at', at - second * interval '1 second'))).*
+     from order_index, generate_series(1, 5000) as second returning order_id`,
+  );
+  assert.equal(copies.length, 5000);
+  await Promise.all([ann.signIn("ann"), bob.signIn("bob@demo")]);
+  const part = (own: typeof ann, after?: string, status = ["approved"]) =>
+    own.call("GET /exports/orders", { status, ...(after && { after }) });
+
+  const { next = "" } = (await part(bob)).body;
+  const second = (await part(bob, next)).body;
+  const forged = await Promise.all([
+    part(bob, next.replace(/~.*/, "")),
+    part(bob, next.replace(/^\d/, "9")),
+    part(bob, next, ["declined"]),
+    part(ann, next),
+  ]);
+
+  assert.ok(second.rows > 0);
+  for (const { status, body } of forged) {
+    assert.deepEqual([status, body.error?.code], [400, "invalid_input"]);
+  }
+  const written = await query<{ from: string | null }>(
+    `select after ->> 'after' as from from audit
+     where action = 'portal order export' and actor = 'bob@demo' order by seq`,
+  );
+  assert.deepEqual(written, [{ from: null }, { from: next.replace(/~.*/, "") }]);
 });
 
 test("the figures tell of refused sign-ins, new administrators and revealed secrets", async () => {
