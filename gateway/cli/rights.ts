@@ -27,6 +27,7 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "restore release":            ["operate",           "change"],
   "audit list":                 ["see_audit",         "look"],
   "audit verify":               ["see_audit",         "look"],
+  "access-review":              ["see_audit",         "look"],
   "apply":                      ["operate",           "change"],
   "export":                     ["see_configuration", "look"],
   "user list":                  ["manage_users",      "look"],

@@ -1,11 +1,11 @@
 /** `gw user`: people and their roles, for `gw` and for the portal. */
 import { type Command, Option } from "commander";
-import { findUser, listUsers, makeUserAdministration } from "../storage/users.ts";
+import { findUser, listUsers, makeUserAdministration, reviewAccess } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
 import { isMerchantRole, isRole, roles, userNameForm } from "../values/roles.ts";
 import { Secret } from "../values/secret.ts";
 import { hashPassword, newPassword } from "../vault/password.ts";
-import { addCommands, type Output, type Session } from "./command.ts";
+import { addCommands, type Output, type Session, setAction } from "./command.ts";
 import { readConfiguration } from "./installation.ts";
 import { findMerchant } from "./merchant-set.ts";
 
@@ -23,6 +23,10 @@ export function addUserCommands(user: Command): void {
     ["enable <login>",  "enable a user again",                          (session: Session, login: string) => enable(session, login, true)],
     ["remove <login>",  "remove a user; the audit keeps what it did",   remove],
   ]);
+}
+
+export function addAccessReview(command: Command): void {
+  setAction(command, ({ database }) => reviewAccess(database.query));
 }
 
 type RoleOptions = { readonly role: string; readonly merchant?: string };

@@ -58,6 +58,30 @@ export function listUsers(query: Query): Promise<readonly ListedUser[]> {
   );
 }
 
+/** For a person who confirms that each user still needs the access (PCI DSS 7.2.4). */
+export function reviewAccess(query: Query): Promise<readonly Readonly<Record<string, string>>[]> {
+  const day = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD')`;
+  return query(
+    `with admitted as (
+       select distinct on (subject) subject, actor from audit
+       where action = 'user add' order by subject, seq desc
+     )
+     select users.login, role, coalesce(merchants.login, '') as merchant,
+       case when not users.enabled then 'off' when ${isIdle("users", "$1")} then 'idle'
+         else 'on' end as state,
+       coalesce(${day("used_at")}, 'never') as used,
+       concat_ws(' + ', case when password is not null then 'password' end,
+         case when totp_sealed is not null then 'app' end,
+         (select nullif(count(*), 0) || ' passkeys' from passkeys where user_id = users.id)
+       ) as factors,
+       ${day("users.created_at")} as added, coalesce(admitted.actor, 'unknown') as "admitted by"
+     from users left join merchants on merchants.id = merchant_id
+       left join admitted on admitted.subject = 'user ' || users.login
+     order by users.login`,
+    [idleDaysShown],
+  );
+}
+
 /** A command of `gw`: it is written once a day. */
 export async function markUsed(query: Query, login: string): Promise<void> {
   await query(

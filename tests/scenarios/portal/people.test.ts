@@ -322,6 +322,24 @@ test("users who have not used their account for 90 days are shown, and disabled 
   assert.equal(await browser().signIn(login), "wrong_credentials");
 });
 
+test("the review of access has each user with role, factors, last use and who admitted it", async () => {
+  await ann.signIn("ann");
+  const made = await ann.call("POST /users/add", { name: "petra", role: "finance" });
+  assert.equal(made.status, 200);
+
+  const rows = await readGw(world, "access-review");
+
+  const of = (login: string) => Object(rows).find((row: { login: string }) => row.login === login);
+  const { added, ...petra } = of("petra");
+  assert.match(added, /^\d{4}-\d\d-\d\d$/);
+  assert.deepEqual(petra, {
+    ...{ login: "petra", role: "finance", merchant: "", state: "on", used: "never" },
+    ...{ factors: "password", "admitted by": "ann" },
+  });
+  assert.equal(of("lena").factors, "password + app");
+  assert.match(of("bob@demo").used, /^\d{4}-\d\d-\d\d$/);
+});
+
 test("GW_USER gives no right that the account of the machine does not have", async () => {
   const account = userInfo().username;
   const as = (settings: Record<string, string>) => ({ ...world, settings });

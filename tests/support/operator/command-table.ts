@@ -111,6 +111,7 @@ export const changing: readonly Example[] = [
 export const looking: readonly Example[] = [
   { path: "audit list",        words: "" },
   { path: "audit verify",      words: "" },
+  { path: "access-review",     words: "" },
   { path: "export",            words: "" },
   { path: "user list",         words: "" },
   { path: "merchant list",     words: "" },
