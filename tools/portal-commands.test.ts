@@ -13,6 +13,8 @@ import { root } from "./repository.ts";
 const byRoute: Readonly<Record<string, keyof Api>> = {
   "audit list":         "GET /audit",
   "audit verify":       "POST /audit/verify",
+  "approval list":      "GET /approvals",
+  "approval give":      "POST /approvals/give/:approval",
   "user list":          "GET /users",
   "user add":           "POST /users/add",
   "user role":          "POST /users/role/:login",

@@ -21,6 +21,7 @@ const commands: readonly Row[] = [
   ["audit",     "who changed what, from where, and why: list, verify",                          async () => (await import("./audit.ts")).addAuditCommands],
   ["user",      "people and their roles",                                                       async () => (await import("./user.ts")).addUserCommands],
   ["access-review", "print all users with role, last use, factors and who admitted them",       async () => (await import("./user.ts")).addAccessReview],
+  ["approval",  "what waits for a second person: list, give",                                   async () => (await import("./user.ts")).addApprovalCommands],
   ["apply",     "make the configuration what a file says, in one transaction",                  async () => (await import("./apply.ts")).addApply],
   ["export",    "write the configuration as a file for gw apply, without secrets",              async () => (await import("./apply.ts")).addExport],
   ["merchant",  "create, show and change merchants",                                            async () => (await import("./merchant.ts")).addMerchantCommands],

@@ -4,12 +4,13 @@
  */
 import type { Command } from "commander";
 import { makeAdministration } from "../storage/administration.ts";
+import { takeApproval } from "../storage/approvals.ts";
 import type { Audit, AuditEntry } from "../storage/audit.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import type { Right } from "../values/roles.ts";
 import type { Input } from "./input-file.ts";
 import { type Installation, openVault } from "./installation.ts";
-import { type CommandMode, commandRights } from "./rights.ts";
+import { byTwoPersons, type CommandMode, commandRights } from "./rights.ts";
 
 export type Lines = Readonly<Record<string, unknown>>;
 /** A sentence, named values, or a table; nothing when the command has printed everything itself. */
@@ -65,6 +66,12 @@ export async function perform(
   const session = sessionOf(installation, audit, { ...rest, reason, isTrial: false });
   const start = () => Promise.resolve(work(session, ...given));
   const entry = entryOf(command, given);
+  if (installation.config.secondPerson && byTwoPersons.includes(entry.action)) {
+    const { reason: _, by: __, ...decisive } = options;
+    const words = [entry.action, entry.subject, ...Object.entries(decisive).flat()].join(" ");
+    const sentence = await takeApproval(audit, installation.actor.who, { work: words, right });
+    if (sentence !== undefined) return new Problem(sentence);
+  }
   if (mode === "record") return recorded({ audit, entry, right, ...rest }, start);
   const output = await start();
   const isDone = !(output instanceof Problem) && !("dryRun" in options);

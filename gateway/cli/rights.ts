@@ -28,6 +28,8 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "audit list":                 ["see_audit",         "look"],
   "audit verify":               ["see_audit",         "look"],
   "access-review":              ["see_audit",         "look"],
+  "approval list":              ["see_audit",         "look"],
+  "approval give":              ["operate",           "change"],
   "apply":                      ["operate",           "change"],
   "export":                     ["see_configuration", "look"],
   "user list":                  ["manage_users",      "look"],
@@ -129,6 +131,9 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "key rotate":                 ["manage_keys",       "record"],
   "key rewrap":                 ["manage_keys",       "record"],
 };
+
+/** What needs a second person where GW_SECOND_PERSON is on. */
+export const byTwoPersons = ["doubt settle", "key rotate", "user reset-factors"];
 
 /** The user's role has not the right: nothing was done, and the attempt is in the audit. */
 export class NotAllowed extends Problem {}

@@ -1,9 +1,12 @@
 /** `gw user`: people and their roles, for `gw` and for the portal. */
 import { type Command, Option } from "commander";
+import { giveApproval, listApprovals } from "../storage/approvals.ts";
 import { findUser, listUsers, makeUserAdministration, reviewAccess } from "../storage/users.ts";
+import { isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { isMerchantRole, isRole, roles, userNameForm } from "../values/roles.ts";
 import { Secret } from "../values/secret.ts";
+import { asInstant, makePrintDate } from "../values/time.ts";
 import { hashPassword, newPassword } from "../vault/password.ts";
 import { addCommands, type Output, type Session, setAction } from "./command.ts";
 import { readConfiguration } from "./installation.ts";
@@ -27,6 +30,29 @@ export function addUserCommands(user: Command): void {
 
 export function addAccessReview(command: Command): void {
   setAction(command, ({ database }) => reviewAccess(database.query));
+}
+
+/** What waits for a second person (GW_SECOND_PERSON). */
+export function addApprovalCommands(approval: Command): void {
+  // biome-ignore format: a table
+  addCommands(approval, [
+    ["list",      "list what waits for a second person",     showApprovals],
+    ["give <id>", "approve what another user has asked for", approve],
+  ]);
+}
+
+async function showApprovals({ database, config }: Session): Promise<Output> {
+  const printDate = makePrintDate(config.zone);
+  return (await listApprovals(database.query)).map(({ askedAt, isGiven, ...approval }) => ({
+    ...{ ...approval, askedAt: printDate(asInstant(askedAt)), state: isGiven ? "given" : "waits" },
+  }));
+}
+
+async function approve({ audit, actor }: Session, id: string): Promise<Output> {
+  const isGiven = isNumericId(id) && (await giveApproval(audit, actor.who, id));
+  return isGiven
+    ? { approval: id, state: "given" }
+    : new Problem(`Nothing of another user waits under the number ${id}: see gw approval list.`);
 }
 
 type RoleOptions = { readonly role: string; readonly merchant?: string };

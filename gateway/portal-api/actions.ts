@@ -14,20 +14,22 @@ import type { Handlers } from "./api.ts";
 import { previewDecision } from "./doubt.ts";
 import { type OrderOptions, previewOf } from "./orders.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
+import { type ApprovalOptions, isLargeReturn, needSecondPerson } from "./second-person.ts";
 import { viewMoney } from "./shapes.ts";
 
-export type ActionOptions = OrderOptions & {
-  /** Through the engine, as the merchant's own request would go. */
-  readonly followUp: (order: Order, terms: FollowUpTerms) => Promise<MovedMoney | Failure>;
-  readonly decideDoubt: (order: Order, event: OperatorEvent) => Promise<Order | Problem>;
-  /** The step that `decideDoubt` would commit. */
-  readonly advance: Advance;
-  readonly receiptIdOf: (
-    order: Order,
-  ) => Extract<OperatorEvent, { kind: "settled_as_done" }>["receiptId"];
-  /** An entry before the work, and one with its outcome. */
-  readonly recorded: <Result>(entry: AuditedWork, work: () => Promise<Result>) => Promise<Result>;
-};
+export type ActionOptions = OrderOptions &
+  ApprovalOptions & {
+    /** Through the engine, as the merchant's own request would go. */
+    readonly followUp: (order: Order, terms: FollowUpTerms) => Promise<MovedMoney | Failure>;
+    readonly decideDoubt: (order: Order, event: OperatorEvent) => Promise<Order | Problem>;
+    /** The step that `decideDoubt` would commit. */
+    readonly advance: Advance;
+    readonly receiptIdOf: (
+      order: Order,
+    ) => Extract<OperatorEvent, { kind: "settled_as_done" }>["receiptId"];
+    /** An entry before the work, and one with its outcome. */
+    readonly recorded: <Result>(entry: AuditedWork, work: () => Promise<Result>) => Promise<Result>;
+  };
 
 export type MovedMoney = Pick<Accepted, "transaction" | "repeated">;
 
@@ -47,6 +49,12 @@ export function actionHandlers(options: ActionOptions) {
       if (order === undefined) return notFound;
       const money = readAmount(order, amount);
       if (money === null) return badAmount;
+      if (operation === "return" && isLargeReturn(options, order)) {
+        const work = `return order ${order.id} ${amount ?? "all"}`;
+        const wanted = { work, right: "move_money", merchantId: order.merchantId } as const;
+        const refusal = await needSecondPerson(options, caller, wanted);
+        if (refusal !== undefined) return refusal;
+      }
       const terms = { operation, amount: money, comment: reason, once };
       const entry = entryFor(caller, `portal ${operation}`, order, {
         reason,
@@ -62,6 +70,11 @@ export function actionHandlers(options: ActionOptions) {
       const order = await reads.findOrder(input.order, caller.merchantId);
       if (order === undefined) return notFound;
       if (order.version !== input.version) return movedOn;
+      if (options.secondPerson && input.outcome !== undefined) {
+        const work = `doubt settle ${order.id} as ${input.outcome}`;
+        const refusal = await needSecondPerson(options, caller, { work, right: "move_money" });
+        if (refusal !== undefined) return refusal;
+      }
       const event = eventFor(order, input, caller.account.login);
       const entry = entryFor(caller, `portal ${event.kind}`, order, { reason: input.reason });
       const decided = await options.recorded(entry, () => options.decideDoubt(order, event));

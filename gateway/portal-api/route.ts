@@ -80,7 +80,7 @@ export type RecordRefusal = (
 export type RefusalCode = FailureCode | SessionState
   | "unavailable" | "busy" | "foreign_origin" | "signed_out" | "not_found" | "not_allowed" | "invalid_input" | "card_number" | "refused"
   | "wrong_credentials" | "password_expired" | "wrong_password" | "weak_password" | "too_many_tries" | "wrong_code" | "has_app" | "known_passkey" | "wrong_passkey"
-  | "taken" | "own_account" | "no_sandbox" | "bank_silent" | "not_now" | "moved_on" | "not_in_doubt" | "bank_is_asked" | "may_arrive" | "not_in_this_stage";
+  | "taken" | "second_person" | "own_account" | "no_sandbox" | "bank_silent" | "not_now" | "moved_on" | "not_in_doubt" | "bank_is_asked" | "may_arrive" | "not_in_this_stage";
 
 /** A refusal that the user can do something about; `message` is a sentence for the screen. */
 export class PortalRefusal {

@@ -2,7 +2,7 @@
 import { portalRoles, roles, userNameForm } from "../values/roles.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
-import { cursorInput, done, nothing, searchedTo, sessionFields } from "./shapes.ts";
+import { cursorInput, done, nothing, numericId, searchedTo, sessionFields } from "./shapes.ts";
 
 const login = text("", { max: 64, pattern: /^[A-Za-z0-9._@-]{1,64}$/ });
 const name = text("a merchant's user signs in as name@merchant", {
@@ -22,6 +22,10 @@ const userRow = record({
   ...{ totp: flag("codes of an app are on"), passkeys: whole() },
   seenAt: optional(instant("of a session, or the latest sign-in")),
   isIdle: flag("has not used the account for 90 days"),
+});
+const approvalRow = record({
+  ...{ id: text(), work: text(), askedBy: text(), askedAt: instant() },
+  ...{ isGiven: flag("the user who asked can do it now"), isOwn: flag("asked by this user") },
 });
 const auditRow = record({
   ...{ seq: whole(), at: instant(), actor: text(), origin: text(), action: text() },
@@ -53,6 +57,8 @@ export const teamRoutes = {
   "POST /users/demand-factor":        row("manage_users", "merchant", record({ demanded: flag(), merchant }), done, "demand a second factor of all users of a merchant, or of those alone whose role needs it"),
   "GET /users/sessions":              row("manage_users", "merchant", nothing, record({ sessions: list(record({ login: text(), ...sessionFields })) }), "list the sessions of users, the latest first"),
   "POST /users/end-session/:login/:session": row("manage_users", "merchant", record({ login, session: text("", { max: 32, isExact: true }) }), done, "end a session of a user"),
+  "GET /approvals":                   row("see_orders",   "merchant", nothing, record({ approvals: list(approvalRow) }), "list what waits for a second person, of the user's rights"),
+  "POST /approvals/give/:approval":   row("see_orders",   "merchant", record({ approval: numericId("its number") }), done, "approve what another user has asked for"),
   "GET /audit":                       row("see_audit",    "operator", auditFilters, record({ entries: list(auditRow), next: optional(text()), searchedTo }), "list the audit, the latest first"),
   "POST /audit/verify":               row("see_audit",    "operator", nothing, verified, "prove that no entry was changed, deleted, inserted or reordered"),
 } as const;

@@ -12,6 +12,7 @@ import type { Handlers } from "./api.ts";
 import { merchantOf } from "./orders.ts";
 import { lookedThrough, type PortalNames } from "./reads.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
+import { type ApprovalOptions, needSecondPerson } from "./second-person.ts";
 import type { Guard } from "./sign-in.ts";
 
 export type TeamUser = {
@@ -76,7 +77,7 @@ type AuditFilter = {
   readonly until?: number | undefined;
 };
 
-export type TeamOptions = {
+export type TeamOptions = Pick<ApprovalOptions, "takeApproval" | "secondPerson"> & {
   readonly guard: Pick<Guard, "bounded">;
   readonly team: TeamStore;
   readonly names: () => PortalNames;
@@ -117,7 +118,8 @@ const otherSide = new PortalRefusal(
   "Users do not change between operators and merchants. Add a new user.",
 );
 
-export function teamHandlers({ team, names, guard }: TeamOptions) {
+export function teamHandlers(options: TeamOptions) {
+  const { team, names, guard } = options;
   const listOwn = async ({ merchantId, account, now }: Caller) =>
     (await team.list(now)).filter(
       ({ merchant }) => merchantId === undefined || merchant === account.merchant,
@@ -176,7 +178,13 @@ export function teamHandlers({ team, names, guard }: TeamOptions) {
       return made instanceof PortalRefusal ? made : { login, ...made };
     }),
     async "POST /users/reset-factors/:login"({ login }, caller) {
-      const reset = managing(() => team.removeFactors(caller.actor, login));
+      const reset = managing(async () => {
+        const work = `user reset-factors ${login}`;
+        const merchantId = caller.merchantId;
+        const wanted = { work, right: "manage_users", merchantId } as const;
+        const refusal = options.secondPerson && (await needSecondPerson(options, caller, wanted));
+        return refusal || team.removeFactors(caller.actor, login);
+      });
       return (await reset({ login }, caller)) ?? { done: true };
     },
 

@@ -29,6 +29,7 @@ import { reconciliationHandlers } from "../portal-api/reconciliations.ts";
 import { requestHandlers } from "../portal-api/requests.ts";
 import type { Caller, RecordRefusal } from "../portal-api/route.ts";
 import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
+import { type ApprovalOptions, approvalHandlers } from "../portal-api/second-person.ts";
 import { makeGuard } from "../portal-api/sign-in.ts";
 import { auditHandlers, type TeamStore, teamHandlers } from "../portal-api/team.ts";
 import {
@@ -38,6 +39,7 @@ import {
   makeSignInTries,
   makeTeamReads,
 } from "../storage/accounts.ts";
+import { giveApproval, listApprovals, takeApproval } from "../storage/approvals.ts";
 import { isOwnKey, refusalEntry } from "../storage/audit.ts";
 import { findEntries, findLookedAt, verifyAudit } from "../storage/audit-verify.ts";
 import { makeResend } from "../storage/callback-journal.ts";
@@ -93,7 +95,9 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const origins = () => portalOriginsOf(config, dependencies.ports().portalPort);
   const origin = () => origins()[0] ?? "";
   const access = openAccess(dependencies);
-  const options = { ...access, ...openTeam(dependencies), ...openOrders(dependencies), origin };
+  const approvals = openApprovals(dependencies);
+  const orders = openOrders(dependencies);
+  const options = { ...access, ...openTeam(dependencies), ...orders, ...approvals, origin };
   const requests = openRequests(dependencies);
   const recordRefusal = makeRecordRefusal(dependencies);
   const { names } = options;
@@ -106,7 +110,7 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
     ...{ ...callbackHandlers(options), ...resendHandlers(options) },
     ...requestHandlers({ ...options, ...requests, now: clock.now }),
     ...reconciliationHandlers(configured),
-    ...auditHandlers(options),
+    ...{ ...auditHandlers(options), ...approvalHandlers(options) },
     ...dependencies.staging?.portal?.(options.reads),
   };
   const sessions = makeSessionStore(access.stored);
@@ -213,6 +217,16 @@ function makeRecordSignIn({ auditAs, clock, log }: Resources) {
     }
     const audit = auditAs({ who, from: `portal, ${network}` });
     await audit.write({ action, subject: `user ${who}`, after });
+  };
+}
+
+function openApprovals({ config, database, auditAs }: Resources): ApprovalOptions {
+  const { secondPerson, secondPersonAbove } = config;
+  return {
+    ...{ secondPerson, secondPersonAbove },
+    listApprovals: (merchantId) => listApprovals(database.query, merchantId),
+    giveApproval: (actor, id) => giveApproval(auditAs(actor), actor.who, id),
+    takeApproval: (actor, wanted) => takeApproval(auditAs(actor), actor.who, wanted),
   };
 }
 

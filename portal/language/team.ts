@@ -64,6 +64,8 @@ export const teamEnglish = {
   },
   temporaryShown: (login: string, until: string) => `Give this to ${login} in a safe way. It is shown only now, has to be replaced at the first sign-in, and ends ${until}.`,
   demandFactor: "Demand a second factor of all users", demandFactorHint: "Users without one have to set it up before anything else.",
+  approvals: "Approvals", noApprovals: "Nothing waits for a second person", approvalsHint: "Large returns, settled doubt, new keys and removed second factors may need one.", give: "Approve", given: "Approved", askedBy: "Asked by",
+  giveFor: (work: string) => `Approve: ${work}`,
   userAdded: "User added", signsInAs: (login: string) => `Signs in as ${login}`,
   onlyYou: "You are the only user", onlyYouHint: "Add a colleague: everyone signs in with a login of their own, so that the audit tells who did what.",
 
@@ -141,6 +143,8 @@ export const teamGerman: typeof teamEnglish = {
   },
   temporaryShown: (login, until) => `Geben Sie es ${login} auf sicherem Weg. Es wird nur jetzt gezeigt, muss bei der ersten Anmeldung ersetzt werden und endet ${until}.`,
   demandFactor: "Von allen Benutzern einen zweiten Faktor verlangen", demandFactorHint: "Wer keinen hat, muss ihn vor allem anderen einrichten.",
+  approvals: "Freigaben", noApprovals: "Nichts wartet auf eine zweite Person", approvalsHint: "Große Erstattungen, geklärte Zweifel, neue Schlüssel und entfernte zweite Faktoren können eine brauchen.", give: "Freigeben", given: "Freigegeben", askedBy: "Von",
+  giveFor: (work) => `Freigeben: ${work}`,
   userAdded: "Benutzer hinzugefügt", signsInAs: (login) => `Meldet sich an als ${login}`,
   onlyYou: "Sie sind der einzige Benutzer", onlyYouHint: "Fügen Sie Kollegen hinzu: Jeder meldet sich mit eigenem Namen an, damit das Protokoll zeigt, wer was getan hat.",
 

@@ -80,13 +80,16 @@ const refusals: Readonly<Record<Code, string>> = {
   out: "Melden Sie sich an.", in: "Sie sind schon angemeldet.", second_factor: "Zeigen Sie zuerst Ihren zweiten Faktor.", new_password: "Wählen Sie zuerst ein neues Passwort.", enrolment: "Richten Sie zuerst einen zweiten Faktor ein.",
   wrong_credentials: "Benutzername oder Passwort ist falsch.", password_expired: "Dieses vorläufige Passwort ist abgelaufen. Bitten Sie einen Administrator um ein neues.", wrong_password: "Das Passwort ist falsch.", weak_password: "Dieses Passwort ist nicht gut genug.", too_many_tries: "Zu viele Versuche. Warten Sie eine halbe Stunde oder länger, oder bitten Sie einen Administrator um ein neues Passwort.",
   wrong_code: "Der Code ist falsch oder wurde schon benutzt.", has_app: "Schalten Sie zuerst die Codes der jetzigen App aus.", known_passkey: "Dieser Passkey ist schon hinzugefügt.", wrong_passkey: "Der Passkey konnte nicht geprüft werden.",
+  second_person: "Eine zweite Person muss das freigeben.",
   taken: "Diesen Benutzernamen gibt es schon.", own_account: "Bitten Sie einen anderen Administrator darum.", no_sandbox: "Es gibt keinen Demonstrationshändler. Starten Sie das Gateway mit npm start.", bank_silent: "Die Sandbox-Bank antwortet nicht.",
   invalid_input: "Eine Angabe passt nicht.", card_number: "Das könnte eine Kartennummer sein, die hier nicht stehen darf.", refused: "Das wurde abgelehnt.", not_now: "Das geht jetzt nicht.", moved_on: "Die Zahlung ist inzwischen weiter. Sehen Sie sie noch einmal an.",
   not_in_doubt: "Die Zahlung ist nicht im Zweifel.", bank_is_asked: "Der Acquirer wird gerade gefragt. Versuchen Sie es in einer Minute erneut.", may_arrive: "Eine Nachricht blieb ohne Antwort. Bis ihre Frist abläuft, kann sie den Acquirer noch erreichen und diese Entscheidung aufheben.", not_in_this_stage: "In der jetzigen Stufe lässt sich die Zahlung so nicht klären.",
 };
 
 /** Their sentences say which one, or why. */
-const particular = new Set(["invalid_input", "refused", "not_now", "weak_password"]);
+const particular = new Set([
+  ...["invalid_input", "refused", "not_now", "weak_password", "second_person"],
+]);
 
 function refusalOf(code: string, sentence: string): string {
   const words = wordIn({ ...reasonsGerman, ...refusals }, code);

@@ -9,12 +9,14 @@ import { useMessages } from "../language/language.tsx";
 import { call, type User } from "../shell/call.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { AddUser } from "./add-user.tsx";
+import { Approvals } from "./approvals.tsx";
 import { UserTable } from "./user-table.tsx";
 
 export function Team({ user }: { readonly user: User }) {
   const messages = useMessages();
   const [isAdding, setAdding] = useState(false);
-  const isSessions = usePlace().query.get("view") === "sessions";
+  const view = usePlace().query.get("view");
+  const isUsers = view !== "sessions" && view !== "approvals";
   return (
     <div className="screen">
       <div className="heading">
@@ -25,14 +27,19 @@ export function Team({ user }: { readonly user: User }) {
         </Button>
       </div>
       <nav className="views" aria-label={messages.views}>
-        <Link to="team" className="view" isCurrent={!isSessions}>
+        <Link to="team" className="view" isCurrent={isUsers}>
           {messages.users}
         </Link>
-        <Link to="team?view=sessions" className="view" isCurrent={isSessions}>
+        <Link to="team?view=sessions" className="view" isCurrent={view === "sessions"}>
           {messages.sessions}
         </Link>
+        <Link to="team?view=approvals" className="view" isCurrent={view === "approvals"}>
+          {messages.approvals}
+        </Link>
       </nav>
-      {isSessions ? <TeamSessions /> : <Users user={user} add={() => setAdding(true)} />}
+      {isUsers && <Users user={user} add={() => setAdding(true)} />}
+      {view === "sessions" && <TeamSessions />}
+      {view === "approvals" && <Approvals />}
       {isAdding && <AddUser user={user} close={() => setAdding(false)} />}
     </div>
   );

@@ -105,6 +105,8 @@ const inputs: Inputs = {
   "GET /sandbox/ledger":              () => ({}),
   "GET /users/sessions":              () => ({}),
   "POST /users/end-session/:login/:session": () => ({ login: victim, session: "0".repeat(32) }),
+  "GET /approvals":                   () => ({}),
+  "POST /approvals/give/:approval":   () => ({ approval: "1" }),
   "POST /audit/verify":               () => ({}),
   "GET /audit":                       () => ({}),
 };

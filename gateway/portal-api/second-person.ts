@@ -1,0 +1,67 @@
+/**
+ * Approvals in the portal: what waits for a second person, who may give it, and the refusal of the
+ * first person until then.
+ */
+import type { Order } from "../orders/order.ts";
+import type { MerchantId } from "../values/ids.ts";
+import { hasRight, type Right } from "../values/roles.ts";
+import type { Handlers } from "./api.ts";
+import { type Caller, notFound, PortalRefusal } from "./route.ts";
+
+type Approval = {
+  readonly id: string;
+  readonly work: string;
+  readonly right: Right;
+  readonly askedBy: string;
+  readonly askedAt: number;
+  readonly isGiven: boolean;
+};
+
+type Wanted = {
+  readonly work: string;
+  readonly right: Right;
+  readonly merchantId?: MerchantId | undefined;
+};
+
+export type ApprovalOptions = {
+  readonly listApprovals: (merchantId: MerchantId | undefined) => Promise<readonly Approval[]>;
+  readonly giveApproval: (actor: Caller["actor"], id: string) => Promise<boolean>;
+  /** Nothing when a second person has approved it, and what the user has to do otherwise. */
+  readonly takeApproval: (actor: Caller["actor"], wanted: Wanted) => Promise<string | undefined>;
+  readonly secondPerson: boolean;
+  readonly secondPersonAbove: number;
+};
+
+/** The refusal while no second person has approved it. */
+export async function needSecondPerson(
+  { takeApproval }: Pick<ApprovalOptions, "takeApproval">,
+  { actor }: Caller,
+  wanted: Wanted,
+): Promise<PortalRefusal | undefined> {
+  const sentence = await takeApproval(actor, wanted);
+  return sentence === undefined ? undefined : new PortalRefusal(409, "second_person", sentence);
+}
+
+/** By the order's amount and not by the return's: small returns add up. */
+export function isLargeReturn(
+  { secondPersonAbove: above }: Pick<ApprovalOptions, "secondPersonAbove">,
+  { purchase: { amount } }: Order,
+): boolean {
+  return above > 0 && amount.minor > BigInt(above) * 10n ** BigInt(amount.currency.exponent);
+}
+
+export function approvalHandlers({ listApprovals, giveApproval }: ApprovalOptions) {
+  const listFor = async ({ merchantId, account }: Caller) =>
+    (await listApprovals(merchantId)).filter(({ right }) => hasRight(account.role, right));
+  return {
+    "GET /approvals": async (_, caller) => ({
+      approvals: (await listFor(caller)).map(({ right: _right, ...approval }) => ({
+        ...{ ...approval, isOwn: approval.askedBy === caller.account.login },
+      })),
+    }),
+    async "POST /approvals/give/:approval"({ approval }, caller) {
+      const isListed = (await listFor(caller)).some(({ id }) => id === approval);
+      return isListed ? { done: await giveApproval(caller.actor, approval) } : notFound;
+    },
+  } satisfies Partial<Handlers>;
+}
