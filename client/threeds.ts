@@ -118,7 +118,10 @@ function escapeHtml(text: string): string {
 }
 
 function toBase64Url(text: string): string {
-  return toBase64(utf8(text)).replaceAll("+", "-").replaceAll("/", "_").replace(/(?<!=)=+$/, "");
+  return toBase64(utf8(text))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replace(/(?<!=)=+$/, "");
 }
 
 /** An endpoint or a group of the client is one. */
