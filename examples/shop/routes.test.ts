@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
-import { type Answer, acknowledged, refuse, say, startServer } from "../../client/testing.ts";
+import {
+  type Answer,
+  acknowledged,
+  approved,
+  refuse,
+  say,
+  startServer,
+} from "../../client/testing.ts";
 import { openOrders } from "./orders.ts";
 import { makePayments } from "./payments.ts";
 import { makeRoutes } from "./routes.ts";
@@ -27,7 +34,7 @@ async function openShop(t: TestContext, ...answers: readonly Answer[]) {
     return answer.headers.get("location");
   };
   const get = async (path: string) => (await fetch(shopUrl + path)).text();
-  return { orders, received, post, get };
+  return { orders, payments, received, post, get };
 }
 
 // biome-ignore format: a table
@@ -54,6 +61,22 @@ const anOrder = {
   ...{ customer: "c", title: "Apples", amount: "24.00", currency: "USD" },
   ...{ keepCard: true, isMonthly: true, follows: null },
 };
+
+test("an order is paid in a currency without decimals, and in one with three", async (t) => {
+  for (const [own, told, currency] of [
+    ["3600", "3600", "JPY"],
+    ["7.500", "7.500", "KWD"],
+  ] as const) {
+    const status = say(`${approved}&amount=${told}&currency=${currency}`);
+    const { orders, payments } = await openShop(t, status);
+    const id = randomUUID();
+    orders.begin({ ...anOrder, id, amount: own, currency });
+
+    await payments.refresh(orders.find(id) ?? assert.fail());
+
+    assert.equal(orders.find(id)?.state, "paid", currency);
+  }
+});
 
 test("the forms for staff say that a real shop asks for a sign-in", async (t) => {
   const { orders, get } = await openShop(t, say(acknowledged));

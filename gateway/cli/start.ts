@@ -77,8 +77,18 @@ async function inInstallation(
     await markUsed(installation.database.query, installation.actor.who);
     return (await refuseStart(installation)) ?? (await run(installation));
   } finally {
-    await installation.close();
+    const isOwnServer = installation.config.databaseUrl === "";
+    if (isOwnServer) await installation.close();
+    else await endsWithin(closingMs, installation.close());
   }
+}
+
+/** Returns false if it is late: connections that never end are not allowed to keep the process. */
+async function endsWithin(limitMs: number, closing: Promise<unknown>): Promise<boolean> {
+  const late = delay(limitMs, false, { ref: false });
+  const isEnded = await Promise.race([closing.then(() => true), late]);
+  if (!isEnded) setTimeout(() => process.exit(), closingMs).unref();
+  return isEnded;
 }
 
 async function serve(installation: Place, report: Report): Promise<Problem | undefined> {
@@ -142,13 +152,8 @@ async function startNode(installation: Place, logFile: string | 1) {
       ...gateway,
       async stop() {
         const limitMs = config.drainMs + closingMs;
-        const late = delay(limitMs, "late", { ref: false });
-        const ended = await Promise.race([gateway.stop(), late]);
-        if (ended === "late") {
-          log("node.stopped_unfinished", { afterMs: limitMs });
-          // Connections that never end would keep the process.
-          setTimeout(() => process.exit(), closingMs).unref();
-        }
+        const isEnded = await endsWithin(limitMs, gateway.stop());
+        if (!isEnded) log("node.stopped_unfinished", { afterMs: limitMs });
         destination.stop();
       },
     };
