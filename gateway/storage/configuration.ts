@@ -178,15 +178,15 @@ async function loadEndpoints(
     const endpoint = { ...row, merchant: get(merchants, merchant_id), settings };
     const ownGates = (gateRows ?? []).map((own) => {
       const gate = get(gates, own.id);
-      return { ...gateOf(gate, own, endpoint), amountDigits: amountDigitsOf(gate.kind) };
+      return { ...endpointGateOf(gate, own, endpoint), amountDigits: amountDigitsOf(gate.kind) };
     });
     return { ...endpoint, gates: ownGates };
   });
 }
 
-function gateOf(
+export function endpointGateOf(
   { id, name, settings }: Gate,
-  { rank, weight }: GateRow,
+  { rank, weight }: Pick<GateRow, "rank" | "weight">,
   endpoint: Pick<Endpoint, "settings" | "merchant">,
 ): Omit<EndpointGate, "amountDigits"> {
   const { descriptor, terminalId, partialReversal, partialCapture, worksWithoutCvv } = settings;

@@ -1,17 +1,24 @@
 /**
- * The cells of the transition tables: which of them a simulation has reached, and which no
- * simulation can reach, with the reason.
+ * The cells of the transition tables, and situations beside them: which of them a simulation has
+ * reached, and which no simulation can reach, with the reason.
  */
 import type { OrderEvent } from "../../gateway/orders/events.ts";
 import type { Transaction } from "../../gateway/orders/order.ts";
 import type { Stage } from "../../gateway/orders/stages.ts";
 import { beginnings, tables } from "../../gateway/orders/transitions.ts";
 
-export const allCells: readonly string[] = Object.entries(tables).flatMap(([kind, table]) =>
+/** What the tables do not show, and what has to be met all the same. */
+const situations = [
+  "an approval is committed after its lease",
+  "a host gets a message about a charge of another",
+] as const;
+
+const cellsOfTables = Object.entries(tables).flatMap(([kind, table]) =>
   Object.entries(table).flatMap(([stage, row]) =>
     Object.keys(row).map((event) => `${kind} ${stage} ${event}`),
   ),
 );
+export const allCells: readonly string[] = [...cellsOfTables, ...situations];
 
 const charges = ["sale", "preauth", "account-verification"];
 
@@ -41,6 +48,9 @@ export function makeCellWatch() {
   const reached = new Map<string, string>();
   return {
     reached,
+    meet(situation: (typeof situations)[number], orderId: string): void {
+      if (!reached.has(situation)) reached.set(situation, orderId);
+    },
     /** From the stage of the commit before, event by event. */
     onCommit(orderId: string, transaction: Transaction, events: readonly OrderEvent[]): void {
       const { kind, serialNumber, stage } = transaction;

@@ -2,8 +2,12 @@
 import type { Gate } from "../../gateway/acquirers/gates.ts";
 import { type Config, readConfig } from "../../gateway/config/config.ts";
 import type { Endpoint, EntryPoint, Merchant } from "../../gateway/orders/merchant.ts";
-import type { Configuration, LiveConfiguration } from "../../gateway/storage/configuration.ts";
-import { asEndpointId, asGateId, asMerchantId } from "../../gateway/values/ids.ts";
+import {
+  type Configuration,
+  endpointGateOf,
+  type LiveConfiguration,
+} from "../../gateway/storage/configuration.ts";
+import { asEndpointId, asGateId, asMerchantId, type GateId } from "../../gateway/values/ids.ts";
 import { Problem } from "../../gateway/values/problem.ts";
 import { Secret } from "../../gateway/values/secret.ts";
 
@@ -32,18 +36,24 @@ function gateOf(id: string, { kind, port }: { kind: Gate["kind"]; port: number }
 
 /** Amounts above it are filtered out. */
 const settings = { amountMax: "95000", pageFields: [] };
-const endpointGates = gates.map(({ id, name }) => ({
-  ...{ id, name, rank: 1, weight: 1, terminalId: "10000018" },
-  ...{ descriptor: "ACME", shownDescriptor: "ACME", worksWithoutCvv: true, amountDigits: 12 },
-  ...{ partialReversal: true, partialCapture: true },
-}));
+
+function offer(to: Pick<Endpoint, "settings" | "merchant">, offered: readonly Gate[]) {
+  const place = { rank: 1, weight: 1 };
+  return offered.map((gate) => ({ ...endpointGateOf(gate, place, to), amountDigits: 12 }));
+}
 
 export type Shop = EntryPoint & { readonly id: Endpoint["id"] };
 
 function shopOf(number: string, threeDSecure: Endpoint["settings"]["threeDSecure"]): Shop {
   const id = asEndpointId(number);
-  const own = { settings: { ...settings, threeDSecure }, gates: endpointGates, enabled: true };
-  const endpoint = { ...own, id, merchant, name: `shop-${number}`, currency: "USD" };
+  const own = { settings: { ...settings, threeDSecure }, merchant, enabled: true };
+  const endpoint = {
+    ...own,
+    id,
+    gates: offer(own, gates),
+    name: `shop-${number}`,
+    currency: "USD",
+  };
   return { id, merchant, endpoints: [endpoint] };
 }
 
@@ -70,36 +80,45 @@ export type Configurations = ReturnType<typeof makeConfigurations>;
 
 /** The configuration in the database, as operators change it. Each node reads it in its time. */
 export function makeConfigurations(onChanged: () => void) {
+  const present = new Map(gates.map((gate) => [gate.id, gate]));
   const removed = new Set<string>();
   let changed: Partial<Endpoint["settings"]> = {};
   let newest = read();
   return {
     newest: () => newest,
+    /** Also one that is removed for a while. */
+    gateOf: (id: GateId) => present.get(id),
+    put(gate: Gate): void {
+      present.set(gate.id, gate);
+      tell();
+    },
     remove(gone: readonly Gate[]): void {
       for (const { id } of gone) removed.add(id);
-      newest = read();
-      onChanged();
+      tell();
     },
     change(settings: typeof changed): void {
       changed = { ...changed, ...settings };
-      newest = read();
-      onChanged();
+      tell();
     },
     heal(): void {
       removed.clear();
       changed = {};
-      newest = read();
-      onChanged();
+      tell();
     },
   };
 
+  function tell(): void {
+    newest = read();
+    onChanged();
+  }
+
   function read(): Configuration {
-    const left = gates.filter(({ id }) => !removed.has(id));
+    const left = [...present.values()].filter(({ id }) => !removed.has(id));
     const offered = shops.map((shop) => ({
       ...shop,
       endpoints: shop.endpoints.map((endpoint) => ({
         ...endpoint,
-        gates: endpoint.gates.filter(({ id }) => !removed.has(id)),
+        gates: offer(endpoint, left),
         settings: settingsOf(endpoint),
       })),
     }));

@@ -71,8 +71,11 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
       return before.filter(({ id, version }) => orders.get(id)?.version !== version);
     },
     heal(): void {
-      [awayUntil, readOnlyUntil, lossyUntil] = [0, 0, 0];
+      [awayUntil, readOnlyUntil] = [0, 0];
+      lossyUntil = Math.min(lossyUntil, time.now());
     },
+    /** Whether it has lost statements or answers since then. */
+    wasLossy: (sinceMs: number) => lossyUntil > sinceMs,
     connect,
     notify,
     /** The machine of the process is gone, or the process has ended. */

@@ -4,7 +4,7 @@
  */
 import type { Random } from "./random.ts";
 
-export type FaultKind = keyof typeof durations;
+export type FaultKind = keyof (typeof durations & typeof rareDurations);
 
 export type Fault = {
   readonly kind: FaultKind;
@@ -47,7 +47,17 @@ const durations = {
   receivers_fail:          [10, 200],
 } as const;
 
-export const faultKinds = Object.keys(durations) as readonly FaultKind[];
+/** Of these a seed has two at most. */
+// biome-ignore format: a table
+const rareDurations = {
+  database_is_long_away:   [46, 100],    // longer than a lease; a node may start again when it is back
+  gate_changes_host:       [20, 200],    // by force, and back
+} as const;
+
+const allDurations = { ...durations, ...rareDurations };
+const frequent = Object.keys(durations) as readonly FaultKind[];
+const rare = Object.keys(rareDurations) as readonly FaultKind[];
+export const faultKinds = [...frequent, ...rare];
 
 export type Span = { readonly untilMs: number; readonly storms: readonly number[] };
 
@@ -71,22 +81,40 @@ export function momentOf(random: Random, storms: readonly number[], untilMs: num
 }
 
 export function planFaults(random: Random, nodes: number, time: Span): readonly Fault[] {
-  const { untilMs, storms } = time;
-  const kinds = faultKinds.filter(() => random.chance(0.5));
-  const count = kinds.length === 0 ? 0 : 1 + random.below(40);
-  const faults = Array.from({ length: count }, (): Fault => {
+  const options = { nodes, time };
+  const stretch = time.untilMs / 300_000;
+  const faults = [
+    ...drawFaults(random, { ...options, kinds: frequent, most: 40, stretch }),
+    ...drawFaults(random.fork("rare"), { ...options, kinds: rare, most: 2, stretch: 1 }),
+  ];
+  return faults.sort((left, right) => left.atMs - right.atMs);
+}
+
+type DrawOptions = {
+  readonly nodes: number;
+  readonly time: Span;
+  readonly kinds: readonly FaultKind[];
+  readonly most: number;
+  /** How much longer than the table says the longest may last. */
+  readonly stretch: number;
+};
+
+function drawFaults(random: Random, options: DrawOptions): readonly Fault[] {
+  const { untilMs, storms } = options.time;
+  const kinds = options.kinds.filter(() => random.chance(0.5));
+  const count = kinds.length === 0 ? 0 : 1 + random.below(options.most);
+  return Array.from({ length: count }, (): Fault => {
     const kind = random.pick(kinds);
-    const [least, most] = durations[kind].map((seconds) => seconds * 1000) as [number, number];
-    const scaled = most * (untilMs / 300_000);
+    const [least, most] = allDurations[kind].map((seconds) => seconds * 1000) as [number, number];
+    const scaled = most * options.stretch;
     return {
       kind,
       atMs: momentOf(random, storms, untilMs),
       forMs: random.chance(0.5) ? random.skewed(least, scaled) : random.between(least, most / 2),
-      node: random.below(nodes),
+      node: random.below(options.nodes),
       degree: random.next(),
     };
   });
-  return faults.sort((left, right) => left.atMs - right.atMs);
 }
 
 export function describeFault({ kind, forMs, node, degree }: Fault): string {

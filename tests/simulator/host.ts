@@ -36,8 +36,8 @@ export type Booking = {
   isReversed: boolean;
   /** When the host last said that it has reversed it. */
   reversedAt: number;
-  /** The process that its approval reached first, and when. */
-  heard?: { readonly by: SimulatedProcess; readonly at: number };
+  /** The process that its approval reached first; `isOnLine`: over the connection of the charge. */
+  heard?: { readonly by: SimulatedProcess; readonly at: number; readonly isOnLine: boolean };
   /** Of a charge that the host has refused or denied before: the processes that were told. */
   readonly toldLate?: Told;
 };
@@ -46,8 +46,13 @@ type Options = {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly network: Network;
+  readonly manners: Manners;
+  /** By how much its ports differ from those of the host that gates lead to at first. */
+  readonly portOffset: number;
   /** Every message that arrives, before the host acts on it. */
   readonly onMessage: (message: IsoMessage) => void;
+  /** It says that the charge does not stand: it has reversed it, or does not know it. */
+  readonly onReversed: (reference: string) => void;
   readonly onBooked: (booking: Booking) => void;
   readonly tell: (sentence: string, reference: string) => void;
 };
@@ -84,14 +89,14 @@ const { answerTimeoutMs, echoAfterMs } = readSettings();
 /** After so long the host closes a connection on which nothing came: a live node sends echoes. */
 const silenceMs = 2 * echoAfterMs;
 
-export function makeHost({ time, random, network, onMessage, onBooked, tell }: Options) {
+export function makeHost(options: Options) {
+  const { time, random, network, manners, portOffset, onMessage, onBooked, tell } = options;
   const process = new SimulatedProcess("host");
   const books: Booking[] = [];
   /** The amounts of follow-ups, which are done once: by type, trace number and reference. */
   const done = new Map<string, number>();
   /** Follow-ups that it does not permit; it says so again when they are repeated. */
   const forbidden = new Set<string>();
-  const manners: Manners = { ...goodManners };
   /** Charges that the host books when it is asked to reverse them, by reference. */
   const waiting = new Map<string, { readonly message: IsoMessage; readonly line: Line }>();
   /** References of charges that it has denied to an inquiry or a reversal, or to an operator. */
@@ -99,9 +104,10 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
   const [sockets, ports] = [new Set<VirtualSocket>(), new WeakMap<IsoMessage, number>()];
   let approvals = 100_000;
   for (const { port, specification } of listening) {
-    network.listen(port, { owner: process, accept: (socket) => accept(socket, specification) });
+    const accepting = (socket: VirtualSocket) => accept(socket, specification);
+    network.listen(port + portOffset, { owner: process, accept: accepting });
   }
-  return { process, books, manners, amountDone };
+  return { process, amountDone };
 
   /** For an operator: how much of a charge stands, or of a follow-up was done; none if nothing. */
   function amountDone(reference: string, trace: string, kind: string): number | undefined {
@@ -135,7 +141,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
       answer(line, message, { 39: "00" });
       return;
     }
-    ports.set(message, line.socket.port ?? 0);
+    ports.set(message, (line.socket.port ?? 0) - portOffset);
     onMessage(message);
     if (manners.isSilent) tell(`the host ignores ${mti}`, message.fields[37] ?? "");
     else if (mti === "0200" || mti === "0100") receiveCharge(message, line);
@@ -218,7 +224,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     const owner = socket?.peer?.owner;
     socket?.write(frame(framing, payload), () => {
       if (owner !== undefined) told.add(owner);
-      hear(reference, owner);
+      hear(reference, owner, false);
     });
     time.after(30_000, process, () => tellLate(reference, payload, line, told));
   }
@@ -253,6 +259,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     ];
     tell(`the host ${isLost ? "loses" : `answers ${code} to`} ${message.mti}`, reference);
     if (isLost) return;
+    if (code === "00" || code === "25") options.onReversed(reference);
     for (const charge of code === "00" ? charges : []) charge.isReversed = true;
     for (const charge of books) {
       if (charge.reference === reference && charge.isReversed) charge.reversedAt = time.now();
@@ -352,7 +359,7 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
       const socket = isOnLine && !isAnywhere ? line.socket : otherConnection(line);
       socket?.write(frame(framing, write(line, request, more)), () => {
         if (/^[01]0$/.test(more[39] ?? "") && /^0[12]00$/.test(request.mti)) {
-          hear(request.fields[37] ?? "", socket.peer?.owner);
+          hear(request.fields[37] ?? "", socket.peer?.owner, socket === line.socket);
         }
       });
     });
@@ -364,9 +371,9 @@ export function makeHost({ time, random, network, onMessage, onBooked, tell }: O
     return open.length === 0 ? undefined : random.pick(open);
   }
 
-  function hear(reference: string, by: SimulatedProcess | undefined): void {
+  function hear(reference: string, by: SimulatedProcess | undefined, isOnLine: boolean): void {
     const charge = books.findLast((each) => each.reference === reference);
-    if (by !== undefined && charge !== undefined) charge.heard ??= { by, at: time.now() };
+    if (by !== undefined && charge !== undefined) charge.heard ??= { by, at: time.now(), isOnLine };
   }
 
   /** An approval that cannot be read. */

@@ -13,15 +13,19 @@ import { makeCellWatch, unreachable } from "./cells.ts";
 import { readSettings, strictShop } from "./configuration.ts";
 import type { OrderRecord, Tables } from "./database-model.ts";
 import type { Booking } from "./host.ts";
+import { makeHostLaws } from "./host-laws.ts";
 import { masterKey } from "./node.ts";
+import { startOfTime } from "./platform.ts";
 import { findUnnamed } from "./reconciled.ts";
 
 export type Violation = { readonly law: string; readonly detail: string; readonly orderId: string };
 
 export type Laws = ReturnType<typeof makeLaws>;
 
-type Holder = { readonly node: string; readonly at: number };
-type Commit = Holder & { readonly events: string };
+type Decided = { readonly node: string; readonly at: number };
+/** `awaits`: it has sent the charge, and waits for the answer. */
+type Holder = Decided & { readonly awaits: boolean };
+type Commit = Decided & { readonly events: string };
 
 type Known = {
   readonly books: readonly Booking[];
@@ -31,9 +35,12 @@ type Known = {
   /** Serial numbers and statuses that receivers of callbacks have accepted. */
   readonly heard: ReadonlySet<string>;
   readonly now: () => number;
+  /** Whether the database has lost statements or answers since then. */
+  readonly wasLossy: (sinceMs: number) => boolean;
 };
 
-export function makeLaws(tables: Tables, { books, secrets, proven, heard, now }: Known) {
+export function makeLaws(tables: Tables, known: Known) {
+  const { books, secrets, proven, heard, now } = known;
   const violations: Violation[] = [];
   /** The final stage of each transaction, by its serial number. */
   const ended = new Map<string, string>();
@@ -47,6 +54,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard, now }:
   /** The node that works on each order, and when it decided to, by its own time. */
   const holders = new Map<string, Holder>();
   const cells = makeCellWatch();
+  const hostLaws = makeHostLaws({ breakLaw, meet: cells.meet });
   /** Orders of which a standby that took over lacks commits, and their client order ids. */
   const lost = new Set<string>();
   /** When an operator has settled an order by the host's books. */
@@ -54,7 +62,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard, now }:
 
   return {
     ...{ violations, onCommitsLost, onCallbackEnded, onMissing, breakLaw },
-    ...{ onCommit, onMessage, onBooked, checkEnd },
+    ...{ onCommit, onMessage, onBooked, onReversed: hostLaws.onReversed, checkEnd },
     ...{ reached: cells.reached, isLost: (orderId: string) => lost.has(orderId) },
     ownerOf: (reference: string) => owners.get(reference) ?? "",
     onAcknowledged: (orderId: string) => void acknowledged.add(orderId),
@@ -85,6 +93,7 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard, now }:
     // The stage before is not the one that was seen last when commits were lost.
     if (!lost.has(orderId)) cells.onCommit(orderId, transaction, read);
     checkHolder(order, read, { node, at });
+    hostLaws.onCommit(orderId, transaction, lost.has(orderId) ? [] : read);
     if (read.some(({ kind }) => kind.startsWith("settled_as_"))) settled.set(orderId, now());
     for (const { identifiers } of [transaction, ...(transaction.priorAttempts ?? [])]) {
       if (identifiers !== undefined) own(identifiers.reference, orderId);
@@ -98,12 +107,23 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard, now }:
   }
 
   /** A node that works on an order keeps it for its lease, give or take what clocks differ by. */
-  function checkHolder({ id, owed }: Order, events: OrderEvent[], { node, at }: Holder): void {
+  function checkHolder(order: Order, events: OrderEvent[], { node, at }: Decided): void {
+    const { id, owed } = order;
     const holder = holders.get(id);
+    const isOfOther = holder !== undefined && holder.node !== node && !lost.has(id);
     const isClaim = events.some(({ kind }) => kind === "claimed" || kind === "expired");
-    const isHeld = holder !== undefined && holder.node !== node && at < holder.at + leaseMs / 2;
-    if (isClaim && isHeld && !lost.has(id)) {
+    const isHeld = holder !== undefined && at < holder.at + leaseMs / 2;
+    if (isClaim && isHeld && isOfOther) {
       breakLaw("two nodes never both may send", `${node} claims it from ${holder.node}`, id);
+    }
+    if (isClaim && isOfOther && holder.awaits && knowsApproval(order, holder.node, known)) {
+      breakLaw("an approval that a live node knows is kept", `${node} claims it`, id);
+    }
+    if (isOfOther && isHeld && holder.awaits && events.some(isLateApproval)) {
+      breakLaw("an answer is left to the node that awaits it", `${node} reverses it`, id);
+    }
+    if (holder?.awaits === true && !isOfOther && events.some(({ kind }) => kind === "authorized")) {
+      if (now() > holder.at + leaseMs) cells.meet("an approval is committed after its lease", id);
     }
     const isFree = owed === undefined || owed.resting === true || events.some(isByOperator);
     if (isFree) holders.delete(id);
@@ -111,7 +131,8 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard, now }:
     const isBegun = holder === undefined && owed?.effect === "reverse_prior";
     const isWork = ({ kind }: OrderEvent) =>
       kind !== "noted" && (kind !== "prior_approved_late" || isBegun);
-    if (!isFree && events.some(isWork)) holders.set(id, { node, at });
+    const awaits = owed?.effect === "authorize" && !isClaim;
+    if (!isFree && events.some(isWork)) holders.set(id, { node, at, awaits });
   }
 
   /** Also after commits were lost, no order has the reference of another. */
@@ -151,10 +172,12 @@ export function makeLaws(tables: Tables, { books, secrets, proven, heard, now }:
     }
   }
 
-  function onMessage({ mti, fields }: IsoMessage): void {
-    if (mti !== "0200" && mti !== "0100") return;
+  function onMessage(message: IsoMessage, host: number): void {
+    const { mti, fields } = message;
     const { 37: reference = "" } = fields;
     const orderId = owners.get(reference);
+    hostLaws.onMessage(message, host, orderId);
+    if (mti !== "0200" && mti !== "0100") return;
     if (orderId === undefined) {
       breakLaw("a charge is committed before it is sent", reference);
     } else if (charged.has(reference) && !lost.has(orderId)) {
@@ -327,6 +350,20 @@ function findUnreadable({ vaultKeys, cardKeys, cards }: Tables): Violation[] {
 const { answerTimeoutMs, leaseSlackMs } = readSettings();
 const leaseMs = answerTimeoutMs + leaseSlackMs;
 const isByOperator = (event: OrderEvent) => "by" in event;
+const isLateApproval = ({ kind }: OrderEvent) => kind === "approved_late";
+
+/**
+ * The node has got the approval of its charge in time, and commits it however long the database is
+ * away: no other node may claim the order before.
+ */
+function knowsApproval(order: Order, node: string, { books, wasLossy }: Known): boolean {
+  const { reference, transmittedAt = 0 } = order.transaction.identifiers ?? {};
+  const approval = books.findLast((each) => each.reference === reference)?.heard;
+  if (approval === undefined || !approval.isOnLine || approval.by.name !== node) return false;
+  const { at, by } = approval;
+  const isInTime = startOfTime + at < transmittedAt + 0.8 * answerTimeoutMs;
+  return isInTime && by.isAlive && by.frozenUntil <= at && !wasLossy(at);
+}
 
 /** A charge of which the host has said nothing else before. */
 function isInForce({ amount, isReversed, toldLate }: Booking): boolean {

@@ -1,4 +1,8 @@
-/** An operator who settles an order in doubt by what the host's books have. */
+/**
+ * An operator who settles an order in doubt by what the hosts' books have, and who gives a gate
+ * another host although orders need the present one.
+ */
+import { countHostChange } from "../../gateway/cli/gate.ts";
 import type { OperatorEvent } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
 import {
@@ -8,12 +12,13 @@ import {
 } from "../../gateway/orders/prior-attempts.ts";
 import { initialOf } from "../../gateway/orders/transactions.ts";
 import { makeCells } from "../../gateway/storage/cells.ts";
-import { asReceiptId } from "../../gateway/values/ids.ts";
+import { asReceiptId, type GateId } from "../../gateway/values/ids.ts";
+import { Problem } from "../../gateway/values/problem.ts";
 import { decideDoubt, makeReport } from "../../gateway/wiring/operator-events.ts";
-import { readSettings } from "./configuration.ts";
+import { type Configurations, readSettings } from "./configuration.ts";
 import type { OrderRecord } from "./database-model.ts";
 import type { DatabaseServer } from "./database-server.ts";
-import type { Host } from "./host.ts";
+import type { Booking, Host } from "./host.ts";
 import { orderOf } from "./laws.ts";
 import type { Random } from "./random.ts";
 import type { Story } from "./story.ts";
@@ -23,7 +28,10 @@ type World = {
   readonly time: VirtualTime;
   readonly server: DatabaseServer;
   readonly story: Story;
-  readonly host: Host;
+  readonly hosts: readonly Host[];
+  /** Of all hosts. */
+  readonly books: readonly Booking[];
+  readonly configurations: Configurations;
   readonly random: Random;
 };
 
@@ -32,7 +40,8 @@ const stages = new Set(["reversing", "repeating", "inquiring"]);
 const isDoubtful = ({ stage, owes }: OrderRecord) =>
   stages.has(stage) || owes === "reverse" || owes === "reverse_prior";
 
-export function makeOperator({ time, server, story, host, random }: World) {
+export function makeOperator(world: World) {
+  const { time, server, story, hosts, books, configurations, random } = world;
   const database = server.connect();
   const databases = { node: database, vault: database };
   const cells = makeCells({
@@ -41,7 +50,19 @@ export function makeOperator({ time, server, story, host, random }: World) {
   });
   const report = makeReport({ config, cells, database });
 
-  return { work, settleLost, settleRepeats };
+  return { work, settleStuck, settleRepeats, giveHost };
+
+  /** As `gw gate set --force` does. */
+  async function giveHost(id: GateId, port: number): Promise<void> {
+    const gate = configurations.gateOf(id);
+    if (gate === undefined || gate.settings.port === port) return;
+    const place = { cells, reason: "the acquirer moves", isTrial: false };
+    const wanted = { kind: gate.kind, settings: { ...gate.settings, port } };
+    const changed = await countHostChange(place, gate, wanted, { force: true });
+    if (changed instanceof Problem) throw new Error(changed.sentence);
+    configurations.put({ ...gate, ...changed });
+    story.tell(`the operator leads ${gate.name} to port ${port}`);
+  }
 
   /** A host that refuses every repeat of a capture or return is asked by telephone about it. */
   async function settleRepeats(): Promise<void> {
@@ -49,19 +70,31 @@ export function makeOperator({ time, server, story, host, random }: World) {
     for (const order of repeating.map(orderOf)) await settle(order, verdictOn(order));
   }
 
-  /** A reversal whose card a standby lacks cannot be sent: the host is told by telephone. */
-  async function settleLost(isLost: (orderId: string) => boolean): Promise<void> {
+  /**
+   * The host is told by telephone to reverse what no node can: a charge whose card a standby lacks,
+   * or one of a host that the gate does not lead to any more.
+   */
+  async function settleStuck(isLost: (orderId: string) => boolean): Promise<void> {
     const { orders, cards } = server.tables;
     for (const order of orders.values().filter(isDoubtful).map(orderOf)) {
       const prior = order.owed?.effect === "reverse_prior" ? findOwingAttempt(order) : undefined;
       const { card } = prior === undefined ? order : orderOfAttempt(order, prior);
       const isHeld = cards.values().some(({ id }) => id === card.cardId);
-      if (isHeld || !isLost(order.id)) continue;
+      if (!isOfOtherHost(order) && (isHeld || !isLost(order.id))) continue;
       const reference = inDoubtOf(order).identifiers?.reference;
-      const booking = host.books.findLast((each) => each.reference === reference);
+      const booking = books.findLast((each) => each.reference === reference);
       if (booking !== undefined) booking.isReversed = true;
       await settle(order, { kind: "settled_as_not_done", ...signed });
     }
+  }
+
+  /** Its charge is to be reversed, and was made before the gate got its present host. */
+  function isOfOtherHost(order: Order): boolean {
+    const { effect } = order.owed ?? {};
+    const { gate } = inDoubtOf(order).identifiers ?? {};
+    if (gate === undefined || (effect !== "reverse" && effect !== "reverse_prior")) return false;
+    const { hostChanges = 0 } = configurations.gateOf(gate.id)?.settings ?? {};
+    return hostChanges !== (gate.hostChanges ?? 0);
   }
 
   /** A thorough operator goes through all orders in doubt, another takes one of them. */
@@ -90,7 +123,8 @@ export function makeOperator({ time, server, story, host, random }: World) {
     const { kind } = order.owed?.effect === "reverse_prior" ? initialOf(order) : order.transaction;
     const { amount, identifiers } = inDoubtOf(order);
     const { reference = "", traceNumber = "" } = identifiers ?? {};
-    const done = host.amountDone(reference, traceNumber, kind);
+    const told = hosts.map((host) => host.amountDone(reference, traceNumber, kind));
+    const done = told.find((amount) => amount !== undefined);
     if (done === undefined) return { kind: "settled_as_not_done", ...signed };
     const receiptId = asReceiptId("1");
     return BigInt(done) === amount.minor
@@ -99,5 +133,5 @@ export function makeOperator({ time, server, story, host, random }: World) {
   }
 }
 
-const signed = { by: "jo", why: "as the host's books have it" };
+const signed = { by: "jo", why: "as the hosts' books have it" };
 const askAgain: OperatorEvent = { kind: "asked_again", ...signed };

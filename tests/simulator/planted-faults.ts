@@ -58,6 +58,12 @@ export const plantedFaults: readonly PlantedFault[] = [
     also: { file: "engine/claim.ts", right: "due.filter(isClaimable)", wrong: "due" } },
   { name: "a reversal that was sent before the approval ends the doubt", fixedBy: "c94e13f", file: "orders/apply.ts",
     right: "return !endsDoubt.has(event.kind) || now.answer?.processedAt === then.answer?.processedAt;", wrong: "return true;" },
+  { name: "an answer that another process awaits is taken for a late approval", fixedBy: "0317693", file: "engine/late-approvals.ts",
+    right: "if (isAwaited(order) || hasAnswer(order, answer)) return;", wrong: "if (hasAnswer(order, answer)) return;" },
+  { name: "a node claims at once after an outage of the database", fixedBy: "9b76b92", file: "engine/claim.ts",
+    right: "const afterOutageMs = 10_000;", wrong: "const afterOutageMs = 0;" },
+  { name: "a host is believed about the charges of another", fixedBy: "9f76739", file: "acquirers/iso8583-host/connector.ts",
+    right: "return (gate.hostChanges ?? 0) !== (settings.hostChanges ?? 0);", wrong: "return gate.hostChanges !== gate.hostChanges;" },
 
   { name: "a charge is sent again after a crash", file: "acquirers/authorize.ts",
     right: 'if (startedBefore) return inDoubt(acquirer, "node_lost");\n', wrong: "" },
@@ -83,4 +89,10 @@ export const plantedFaults: readonly PlantedFault[] = [
     right: "return owed?.claimableAt ?? deadlineAt;", wrong: "return owed?.resting === true ? undefined : (owed?.claimableAt ?? deadlineAt);" },
   { name: "an order keeps the card number", file: "engine/new-card.ts",
     right: "...{ ...brought, cardId, hashId },", wrong: "...{ ...brought, cardId, hashId, bin: number.reveal() }," },
+  { name: "a node claims at once when it has started", file: "engine/claim.ts",
+    right: "let othersFrom = later(clock.now(), afterOutageMs);", wrong: "let othersFrom = later(clock.now(), 0);" },
+  { name: "a charge goes to the host that the gate has by now", file: "acquirers/iso8583-host/connector.ts",
+    right: 'if (isOfOtherHost(attempt)) return Promise.resolve({ kind: "not_sent" });\n', wrong: "" },
+  { name: "a forced change of a gate's host is not counted", file: "cli/gate.ts",
+    right: "return withCount(hostChanges + 1);", wrong: "return withCount(hostChanges);" },
 ];

@@ -2,6 +2,7 @@
  * One simulation, from one seed: two or three nodes, the database, the host and merchants, with the
  * faults of the seed for five minutes, and then without faults until nothing is left to do.
  */
+import type { Gate } from "../../gateway/acquirers/gates.ts";
 import { allDigits, directoryName } from "./cards.ts";
 import { changes, gates, makeConfigurations } from "./configuration.ts";
 import type { Row } from "./database-model.ts";
@@ -9,7 +10,7 @@ import { readArray, readDocuments } from "./database-model.ts";
 import { makeDatabaseServer } from "./database-server.ts";
 import { makeDirectoryHost } from "./directory.ts";
 import { describeFault, type Fault, planDuration, planFaults, planStorms } from "./faults.ts";
-import { goodManners, makeHost } from "./host.ts";
+import { type Booking, goodManners, makeHost } from "./host.ts";
 import { makeLaws, type Violation } from "./laws.ts";
 import { type Purchase, planPurchases, startPurchase } from "./merchants.ts";
 import { makeNetwork } from "./network.ts";
@@ -45,6 +46,8 @@ export type Outcome = {
   readonly story: readonly string[];
 };
 
+/** The ports of the other host are so much higher. */
+const otherPorts = 1_000;
 const calmMs = 6 * 3_600_000;
 /** When operators look at what no node can end, and every so long again. */
 const telephoneMs = 1_800_000;
@@ -70,7 +73,9 @@ export function planOf(
 
 export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   const random = makeRandom(seed);
-  const manners = { ...goodManners, answersAnywhere: plan.answersAnywhere };
+  const usualManners = { ...goodManners, answersAnywhere: plan.answersAnywhere };
+  const manners = { ...usualManners };
+  const books: Booking[] = [];
   let lookAt = 0;
   const time = makeVirtualTime();
   const network = makeNetwork(time, random.fork("network"));
@@ -81,16 +86,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     ...{ time, random: random.fork("database") },
     onExecuted: (name, values, rows) => onExecuted(name, values, rows),
   });
-  const host = makeHost({
-    ...{ time, network, random: random.fork("host") },
-    onMessage(message) {
-      const reference = message.fields[37] ?? "";
-      laws.onMessage(message);
-      story.tell(`the host receives ${message.mti} ${reference}`, about(reference));
-    },
-    onBooked: (booking) => laws.onBooked(booking),
-    tell: (sentence, reference) => story.tell(sentence, about(reference)),
-  });
+  const hosts = ["host", "other host"].map(openHost);
   const directory = makeDirectoryHost({
     ...{ time, random: random.fork("directory") },
     async postResult(text) {
@@ -99,17 +95,18 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     },
   });
   const receivers = makeReceivers({ time, story, random: random.fork("receivers") });
-  const known = { books: host.books, heard: receivers.heard, secrets: allDigits };
+  const known = { books, heard: receivers.heard, secrets: allDigits, wasLossy: server.wasLossy };
   const laws = makeLaws(server.tables, { ...known, ...directory, now: time.now });
-  const changeRandom = random.fork("changes");
+  const [changeRandom, gateRandom] = [random.fork("changes"), random.fork("gates")];
   const configurations = makeConfigurations(server.notify);
   const outside = { sendCallback: receivers.send, directory: directory.directory, configurations };
-  Object.assign(host.manners, manners);
   const slots = Array.from({ length: plan.nodes }, (_, index) =>
     makeNodeSlot(`node-${index + 1}`, { time, server, story, network, ...outside }),
   );
   const call = makeCall(slots, time, random.fork("calls"));
-  const operator = makeOperator({ time, server, story, host, random: random.fork("operator") });
+  const operator = makeOperator({
+    ...{ time, server, story, hosts, books, configurations, random: random.fork("operator") },
+  });
   const rotation = makeRotation({ time, server, story });
   for (const slot of slots) slot.start();
   const merchants = { time, random, laws, story, directory, call };
@@ -133,10 +130,29 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     const names = [...wrong].flatMap((id) => server.tables.orders.get(id)?.client_orderid ?? []);
     return {
       ...{ seed, plan, hash: story.digest(), events: time.count(), virtualMs: time.now() },
-      ...{ orders: server.tables.orders.values().length, charges: host.books.length },
+      ...{ orders: server.tables.orders.values().length, charges: books.length },
       ...{ reached: new Set(laws.reached.keys()), violations: laws.violations },
       story: laws.violations.length === 0 ? [] : story.linesAbout(new Set([...wrong, ...names])),
     };
+  }
+
+  /** Gates lead to the first; the other one has books of its own. */
+  function openHost(name: string, index: number) {
+    return makeHost({
+      ...{ time, network, random: random.fork(name), manners, portOffset: otherPorts * index },
+      onMessage(message) {
+        const reference = message.fields[37] ?? "";
+        laws.onMessage(message, index);
+        story.tell(`the ${name} receives ${message.mti} ${reference}`, about(reference));
+      },
+      onReversed: (reference) => laws.onReversed(reference, index),
+      onBooked(booking) {
+        books.push(booking);
+        laws.onBooked(booking);
+      },
+      tell: (sentence, reference) =>
+        story.tell(sentence.replace("the host", `the ${name}`), about(reference)),
+    });
   }
 
   /** Looks every few seconds. */
@@ -193,18 +209,24 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     story.tell("all faults end");
     server.heal();
     network.heal();
-    Object.assign(host.manners, manners);
+    Object.assign(manners, usualManners);
     directory.manners.unruly = 0;
     receivers.heal();
     for (const slot of slots) slot.heal();
+    for (const { id, settings } of gates) void operator.giveHost(id, settings.port);
     rotation.finish();
     time.after(telephoneMs, time.world, telephone);
   }
 
   function telephone(): void {
-    void operator.settleLost(laws.isLost);
+    void operator.settleStuck(laws.isLost);
     void operator.settleRepeats();
     time.after(telephoneMs, time.world, telephone);
+  }
+
+  function leadAway({ id, settings: { port } }: Gate, later: (end: () => void) => void): void {
+    void operator.giveHost(id, port + otherPorts);
+    later(() => void operator.giveHost(id, port));
   }
 
   function begin(fault: Fault): void {
@@ -212,7 +234,6 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     const slot = slots[fault.node] as NodeSlot;
     story.tell(`fault: ${describeFault(fault)}`);
     const later = (end: () => void) => void time.after(forMs, time.world, end);
-    const { manners } = host;
     // biome-ignore format: a table
     const begins: Record<Fault["kind"], () => void> = {
       node_dies:              () => slot.die(forMs),
@@ -224,7 +245,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       line_is_cut:            () => network.cut(slot.process, forMs),
       line_is_slow:           () => network.slow(slot.process, forMs),
       links_are_reset:        () => network.reset(slot.process),
-      host_line_is_cut:       () => network.cut(host.process, forMs),
+      host_line_is_cut:       () => { for (const { process } of hosts) network.cut(process, forMs); },
       host_is_unruly:         () => { manners.unruly = degree; later(() => { manners.unruly = 0; }); },
       host_is_fickle:         () => { manners.isFickle = true; later(() => { manners.isFickle = false; }); },
       host_is_silent:         () => { manners.isSilent = true; later(() => { manners.isSilent = false; }); },
@@ -232,12 +253,14 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       host_refuses_repeats:   () => { manners.refusesRepeats = true; later(() => { manners.refusesRepeats = false; }); },
       database_is_away:       () => server.goAway(forMs, false),
       database_is_silent:     () => server.goAway(forMs, true),
+      database_is_long_away:  () => { server.goAway(forMs, degree < 0.5); if (degree > 0.25 && degree < 0.75) slot.die(forMs); },
       database_is_read_only:  () => server.refuseWrites(forMs),
       database_loses_answers: () => server.loseStatements(forMs),
       standby_takes_over:     () => laws.onCommitsLost(server.failOver(forMs)),
       operator_decides:       () => operator.work(forMs, degree < 0.5),
       keys_are_rotated:       () => rotation.begin(forMs),
       gate_is_removed:        () => { configurations.remove(degree < 0.3 ? gates : [changeRandom.pick(gates)]); later(configurations.heal); },
+      gate_changes_host:      () => leadAway(gateRandom.pick(gates), later),
       endpoint_is_changed:    () => { configurations.change(changeRandom.pick(changes)); later(configurations.heal); },
       directory_is_unruly:    () => { directory.manners.unruly = degree; later(() => { directory.manners.unruly = 0; }); },
       receivers_fail:         () => receivers.fail(forMs),

@@ -61,7 +61,7 @@ export function makeVirtualTime() {
 
   /** The process goes on before its time, with the events that it was kept from. */
   function thaw(owner: SimulatedProcess): void {
-    owner.frozenUntil = 0;
+    owner.frozenUntil = Math.min(owner.frozenUntil, now);
     for (const event of queue.splice(0)) {
       if (event.owner === owner && event.isHeld) event.at = now;
       push(queue, event);
