@@ -132,7 +132,7 @@ test("an operator and a merchant's user can sign in to the portal, with the same
   const written = JSON.parse(await readFile(demoFile, "utf8")).portal;
 
   assert.equal(written.url, `${older.url}/portal/`);
-  assert.deepEqual([written.operator.login, written.merchant.login], ["operator", "merchant"]);
+  assert.deepEqual([written.operator.login, written.merchant.login], ["operator", "merchant@demo"]);
   assert.ok(written.operator.password.length >= 12);
   assert.deepEqual(await preparePortal(installation, "demo"), portal);
   await rm(demoFile);

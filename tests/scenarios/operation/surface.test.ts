@@ -16,7 +16,7 @@ import { atEnd } from "../../support/clean-up.ts";
 import { endOfFile } from "../../support/end-of-file.ts";
 import { makeFolder } from "../../support/folder.ts";
 import { readFences } from "../../support/operator/document.ts";
-import { addUser, openBrowser } from "../../support/operator/portal.ts";
+import { addUser, openBrowser, password } from "../../support/operator/portal.ts";
 import { startShell } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
@@ -45,7 +45,7 @@ test("the portal is on its own port alone, for clients of its networks", async (
   assert.equal(await statusOf(portalPort, "/gw/view-receipt/1/1"), 404);
   const signIn = (from: string, origin: string) =>
     openBrowser({ port: portalPort }, { "x-forwarded-for": from, origin }).call("POST /sign-in", {
-      ...{ login: "inside", password: "a long test phrase" },
+      ...{ login: "inside@demo", password },
     });
   const there = `http://localhost:${portalPort}`;
   assert.equal((await signIn("10.9.1.1", there)).status, 200);
