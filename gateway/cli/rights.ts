@@ -133,7 +133,14 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
 };
 
 /** What needs a second person where GW_SECOND_PERSON is on. */
-export const byTwoPersons = ["doubt settle", "key rotate", "user reset-factors"];
+export const byTwoPersons = [
+  "doubt settle",
+  "key rotate",
+  "user reset-factors",
+  // Each of them is a way to get rid of a colleague's factors too.
+  "user role",
+  "user remove",
+];
 
 /** The user's role has not the right: nothing was done, and the attempt is in the audit. */
 export class NotAllowed extends Problem {}

@@ -70,6 +70,9 @@ function countUncommon(text: string): number {
   }).length;
 }
 
+/** Shorter logins are part of many words. */
+const namesMin = 4;
+
 /** Why a new password is not taken. */
 export function findPasswordFault(password: Secret<string>, login: string): Problem | undefined {
   const text = password.reveal().normalize("NFKC");
@@ -84,7 +87,7 @@ export function findPasswordFault(password: Secret<string>, login: string): Prob
     return new Problem("A password has letters and digits.");
   }
   const [name = ""] = login.toLowerCase().split("@");
-  if (text.toLowerCase().includes(name))
+  if (name.length >= namesMin && text.toLowerCase().includes(name))
     return new Problem("A password does not contain the login.");
   return countUncommon(text) < uncommonMin
     ? new Problem("This password is easy to guess. Use more and less common words.")

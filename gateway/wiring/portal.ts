@@ -351,7 +351,8 @@ function openAccess(resources: Resources) {
       return `${id}.${vault.tokenOf(deviceText(login, id))}`;
     },
     isDevice(login: string, device: string) {
-      const [id = "", token = ""] = device.split(".");
+      // Nothing may follow the token: each spelling would have a count of wrong tries of its own.
+      const [, id = "", token = ""] = /^([0-9a-f]{24})\.([^.]+)$/.exec(device) ?? [];
       return id !== "" && vault.isToken(deviceText(login, id), token);
     },
     onSignIn: makeRecordSignIn(resources),

@@ -141,6 +141,27 @@ test("each lock of a login lasts twice as long, for new browsers and for a known
   assert.equal(await browser().signIn(login), "in");
 });
 
+test("a known browser's cookie with anything behind it counts as a new browser", async () => {
+  const login = await addUser(world, { login: "gina", role: "auditor" });
+  const { headers } = await browser().call("POST /sign-in", { login, password });
+  const cookies = headers.getSetCookie().map((cookie) => cookie.split(";")[0] ?? "");
+  const device = cookies.find((cookie) => cookie.includes("-device=")) ?? assert.fail();
+  const signInWith = async (cookie: string, given: string) => {
+    const own = { headers: { cookie } };
+    const { body } = await browser().call("POST /sign-in", { login, password: given }, own);
+    return body.error?.code;
+  };
+
+  for (let tried = 0; tried < 10; tried += 1) {
+    await signInWith(`${device}.${tried}`, "a wrong guess");
+  }
+
+  assert.equal(await signInWith(`${device}.10`, password), "too_many_tries");
+  assert.equal(await signInWith(device, password), undefined);
+  // The tries count for the network too, which the other tests share.
+  world.clock.advance(30 * minuteMs);
+});
+
 test("an administrator's new password opens a locked login", async () => {
   const login = await addUser(world, { login: "frank", role: "auditor" });
   await guess(browser(), login, 10);

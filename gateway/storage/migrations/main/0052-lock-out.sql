@@ -7,3 +7,5 @@ alter table users
   add column earlier_passwords text[] not null default '{}',
   -- The latest sign-in to the portal, or command of `gw`.
   add column used_at           timestamptz;
+-- The update makes no user idle.
+update users set used_at = now();
