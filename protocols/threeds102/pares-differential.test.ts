@@ -47,6 +47,9 @@ const insertions = [
   ' id="PARes-1"', ' Id="PARes-1"', "<!-- -->", "<?a?>", "<![CDATA[Y]]>", "&a;", "ds:", "<Transforms></Transforms>",
 ];
 
+/** xml-crypto takes such an attribute for a namespace's declaration, and leaves it unsigned. */
+const likeDeclaration = /\sxmlns[\w.-]/;
+
 type Mutation = {
   readonly sample: number;
   readonly at: number;
@@ -80,7 +83,8 @@ test("whatever is mutated, ours accepts nothing that xml-crypto refuses, and bot
       } else {
         refused += 1;
         // Elsewhere ours is stricter about the shape; a signature holds for both or for neither.
-        if (ours.reason === "wrong_signature") assert.equal(theirs, undefined, xml);
+        const isComparable = !likeDeclaration.test(xml);
+        if (ours.reason === "wrong_signature" && isComparable) assert.equal(theirs, undefined, xml);
       }
     },
   );
