@@ -2,7 +2,7 @@
  * Plants each fault of the list in a copy of the gateway and runs seeds there, on two processes,
  * until one breaks a law that the gateway itself keeps with the same seed, for ten minutes at most:
  * `npm run simulate:planted -- [words of its name]`. The exit status is 1 when one is not found.
- * With `--short` the seeds are those of `npm test`.
+ * With `--short` the seeds are those of `npm test`, with `--long` those of `npm test -- long`.
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -11,15 +11,17 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type PlantedFault, plantedFaults, readPlanted } from "./planted-faults.ts";
-import { ordersPerSeed } from "./seeds.ts";
+import { longSeeds, ordersPerSeed } from "./seeds.ts";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const limitMs = 600_000;
 const processes = 2;
 const isShort = process.argv.includes("--short");
+const isLong = process.argv.includes("--long");
+const orders = isShort || isLong ? ["--orders", `${ordersPerSeed}`] : [];
 const words = process.argv
   .slice(2)
-  .filter((word) => word !== "--short")
+  .filter((word) => !word.startsWith("--"))
   .join(" ");
 
 type Finding = { readonly seed: number; readonly law: string };
@@ -71,14 +73,13 @@ function copyWith(fault: PlantedFault): string {
   return copy;
 }
 
-/** Every second seed. One with which the gateway itself breaks a law finds nothing. */
+/** Runs every second seed. A seed with which the gateway itself breaks a law does not count. */
 async function searchFrom(first: number, copy: string, signal: AbortSignal) {
   for (let from = first; ; ) {
-    const seeds = isShort ? ["--short"] : ["--seeds", "1000000"];
-    const bounds = ["--from", `${from}`, "--every", `${processes}`, ...seeds];
+    const seeds = isShort ? ["--short"] : ["--seeds", `${isLong ? longSeeds : 1_000_000}`];
+    const bounds = ["--from", `${from}`, "--every", `${processes}`, ...seeds, ...orders];
     const finding = await runSeeds(copy, bounds, signal);
     if (finding === undefined) return undefined;
-    const orders = isShort ? ["--orders", `${ordersPerSeed}`] : [];
     const own = await runSeeds(root, ["--seed", `${finding.seed}`, ...orders], signal);
     if (own === undefined) return signal.aborted ? undefined : finding;
     console.log(`seed ${own.seed} breaks a law without the fault: ${own.law}`);
@@ -86,7 +87,7 @@ async function searchFrom(first: number, copy: string, signal: AbortSignal) {
   }
 }
 
-/** Until one breaks a law. */
+/** Runs seeds until one breaks a law. */
 async function runSeeds(folder: string, bounds: readonly string[], signal: AbortSignal) {
   const script = join(folder, "tests/simulator/simulate.ts");
   const options = [...bounds, "--workers", "1", "--whole"];
