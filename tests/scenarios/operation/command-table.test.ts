@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { endOfFile } from "../../support/end-of-file.ts";
 import * as table from "../../support/operator/command-table.ts";
 import { readGw, runGw } from "../../support/programs.ts";
+import { isLongRun } from "../../support/series.ts";
 import { startWorld } from "../../support/world.ts";
 
 const world = await startWorld(endOfFile);
@@ -73,12 +74,16 @@ test("each role runs the commands of its rights; any other ends with 3 and an en
     await readGw(world, "user", "add", `a-${role}`, "--role", role, ...merchant);
   }
   const refusals = [];
+  const seen = new Set<string>();
 
   for (const { role, right, isAllowed } of table.roleCells()) {
     const example = table.exampleOf(right);
     assert.ok(example !== undefined, `no command needs ${right}`);
     const as = { ...world, settings: { GW_USER: userOf(role) } };
     if (isAllowed && !table.looking.includes(example)) continue;
+    // One command of each role that it may run and one that it may not; the long run tries all.
+    if (!isLongRun && seen.has(`${role} ${isAllowed}`)) continue;
+    seen.add(`${role} ${isAllowed}`);
     const ran = await table.runExample(as, example, values);
 
     assert.equal(ran.code, isAllowed ? 0 : 3, `${role}, ${right}: ${ran.complaint}`);
