@@ -23,7 +23,7 @@ test("no line is lost while two processes write and the file rotates", async (t)
     }
     await new Promise(setImmediate);
   }
-  for (const writer of writers) writer.stop();
+  for (const writer of writers) await writer.stop();
 
   const files = await readdir(folder);
   const texts = await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
@@ -73,7 +73,14 @@ test("a log that cannot be written ends nothing, and its lines are kept", async 
 
   await log.look().catch(() => undefined);
   assert.deepEqual(dropped, []);
-  log.destroy();
+  await log.stop();
+});
+
+test("a log whose folder does not exist ends nothing, neither at the start nor at the stop", async (t) => {
+  const log = open(t, "/nowhere/gateway.log", {});
+
+  log.write("a line\n");
+  await log.stop();
 });
 
 async function makePlace(t: TestContext) {
@@ -88,8 +95,6 @@ function open(
   options: Partial<Parameters<typeof openRotatingLog>[1]>,
 ) {
   const log = openRotatingLog(path, { bytesMax: 1_000_000, keepDays: 30, ...options });
-  t.after(() => {
-    if (path !== "/dev/full") log.stop();
-  });
+  t.after(() => log.stop());
   return log;
 }

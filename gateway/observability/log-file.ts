@@ -7,6 +7,7 @@ import { createReadStream, createWriteStream, fstatSync } from "node:fs";
 import { readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { createGzip } from "node:zlib";
 import type { DestinationStream } from "pino";
 import { asInstant, type Clock, calendar, systemClock } from "../values/time.ts";
@@ -22,6 +23,7 @@ type LogFileOptions = {
 };
 
 const lookEveryMs = 500;
+const flushWithinMs = 2_000;
 /** While the disk is full, so much waits in memory; then lines are dropped and counted. */
 const waitingBytesMax = 16_777_216;
 /** A process that was stopped for so long may still write to a file that was renamed. */
@@ -49,6 +51,11 @@ export function openRotatingLog(path: string, options: LogFileOptions) {
     if (!isFailing) process.stderr.write(`The log ${path} cannot be written: ${error.message}\n`);
     isFailing = true;
   });
+  // Pino flushes at the exit. That never returns while the disk is full, and fails without a file.
+  const { flushSync } = destination;
+  destination.flushSync = () => {
+    if (!isFailing) Reflect.apply(flushSync, destination, []);
+  };
   const timer = setInterval(() => void look().catch(() => undefined), lookEveryMs).unref();
   return Object.assign(destination satisfies DestinationStream, { look, tidy, stop });
 
@@ -82,9 +89,17 @@ export function openRotatingLog(path: string, options: LogFileOptions) {
     }
   }
 
-  function stop(): void {
+  async function stop(): Promise<void> {
     clearInterval(timer);
-    destination.flushSync();
+    if (isFailing) {
+      process.stderr.write(`The log ${path} lacks its last lines.\n`);
+      return;
+    }
+    const { promise: flushed, resolve } = Promise.withResolvers<Error | null | undefined>();
+    destination.flush(resolve);
+    const late = delay(flushWithinMs, new Error("the disk takes no more"), { ref: false });
+    const error = await Promise.race([flushed, late]);
+    if (error) process.stderr.write(`The log ${path} lacks its last lines: ${error.message}\n`);
   }
 }
 

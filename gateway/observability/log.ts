@@ -121,7 +121,7 @@ export function openStandardOutput() {
   const destination = openDestination({ dest: 1 });
   // A few lines must not wait until the buffer is full: an operator may be reading along.
   setInterval(() => destination.flush(), 500).unref();
-  return Object.assign(destination, { stop: () => destination.flushSync() });
+  return Object.assign(destination, { stop: async () => destination.flushSync() });
 }
 
 /**
