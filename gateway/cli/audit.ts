@@ -71,8 +71,9 @@ async function verify(session: Session, given: { readonly heads?: string }): Pro
   }
   if (findings.length > 0) process.exitCode = 1;
   if (session.json) return { ...counts, findings };
-  const { entries, signatures, outsideHeads, unsigned } = counts;
+  const { entries, signatures, outsideHeads, unsigned, restores } = counts;
   return [
+    ...restores,
     ...findings,
     `${entries} entries, ${signatures} signed heads, ${outsideHeads} heads from outside; ` +
       `${unsigned} entries since the last signature.`,

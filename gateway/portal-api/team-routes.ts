@@ -43,6 +43,7 @@ const auditFilters = record({
 const verified = record({
   ...{ entries: whole(), signatures: whole(), outsideHeads: whole() },
   unsigned: whole("entries after the newest signature"),
+  restores: list(text("a restore from a backup, and which entries were lost with it")),
   findings: list(text("what is wrong, one sentence each")),
 });
 

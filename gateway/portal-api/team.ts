@@ -90,6 +90,7 @@ export type TeamOptions = Pick<ApprovalOptions, "takeApproval" | "secondPerson">
 };
 
 type VerifiedAudit = {
+  readonly restores: readonly string[];
   readonly entries: number;
   readonly signatures: number;
   readonly outsideHeads: number;

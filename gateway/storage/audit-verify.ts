@@ -10,6 +10,8 @@ import {
   isSignedBy,
   listAuditKeys,
   nameOfKey,
+  type RestoreFacts,
+  restoreText,
   type SignedHead,
   type StoredEntry,
   signedText,
@@ -35,6 +37,8 @@ export type Verified = {
   readonly outsideHeads: number;
   /** Entries after the newest signature: no signature proves them yet. */
   readonly unsigned: number;
+  /** Says for each restore from a backup which entries were lost with it. */
+  readonly restores: readonly string[];
   readonly findings: readonly string[];
 };
 
@@ -62,12 +66,19 @@ export async function verifyAudit(query: Query, given: ToVerify): Promise<Verifi
     if (!isGood) find(`The outside head ${head.seq} is not signed by a key of this installation.`);
     return isGood;
   });
-  const proved = Map.groupBy([...signed, ...outside], ({ seq }) => seq);
-  const last = await walk(query, proved, find, given.report);
+  const restores = await loadRestores(query, keys);
+  const lost = outside.filter((head) => restores.some((restore) => isLostWith(restore, head)));
+  const proved = [...signed, ...outside].filter((head) => !lost.some((each) => each === head));
+  const last = await walk(
+    query,
+    Map.groupBy(proved, ({ seq }) => seq),
+    find,
+    given.report,
+  );
 
   await checkHead(query, last, find);
   await checkEarlier(query, find);
-  const highest = highestOf([...signed, ...outside]);
+  const highest = highestOf(proved);
   if (highest > last.seq) {
     find(`The entries ${last.seq + 1} to ${highest} are missing: their head was signed.`);
   }
@@ -75,8 +86,36 @@ export async function verifyAudit(query: Query, given: ToVerify): Promise<Verifi
   return {
     ...{ entries: last.seq, signatures: signed.length, outsideHeads: outside.length },
     unsigned: Math.max(0, last.seq - newest),
+    restores: restores.map((restore) => describeRestore(restore, lost)),
     findings,
   };
+}
+
+type Restore = RestoreFacts & { readonly actor: string };
+
+/** Restores that `gw restore` has signed: the owner of the database cannot make one up. */
+async function loadRestores(query: Query, keys: readonly AuditKey[]): Promise<readonly Restore[]> {
+  const rows = await query<{ actor: string; after: RestoreFacts & { signature?: string } }>(
+    "select actor, after from audit where action = 'restore' and after is not null order by seq",
+  );
+  return rows.flatMap(({ actor, after: { signature = "", ...facts } }) => {
+    const text = restoreText(facts);
+    const isGenuine = keys.some((key) => isSignedBy(key, text, Buffer.from(signature, "base64")));
+    return isGenuine ? { ...facts, actor } : [];
+  });
+}
+
+/** Whether the head was written between the backup and the restore. */
+function isLostWith({ auditSeq, restoredAt }: Restore, head: SignedHead): boolean {
+  return head.seq > auditSeq && head.at < restoredAt;
+}
+
+function describeRestore(restore: Restore, lost: readonly SignedHead[]): string {
+  const { actor, taken, auditSeq } = restore;
+  const highest = highestOf(lost.filter((head) => isLostWith(restore, head)));
+  const entries =
+    highest === 0 ? "" : ` The entries ${auditSeq + 1} to ${highest} of then were lost with it.`;
+  return `${actor} restored the backup of ${taken}.${entries}`;
 }
 
 function highestOf(heads: readonly Head[]): number {

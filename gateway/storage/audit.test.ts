@@ -10,7 +10,9 @@ import {
   listAuditKeys,
   makeAudit,
   openSigner,
+  restoreText,
   type SignedHead,
+  type Signer,
   signNewest,
 } from "./audit.ts";
 import { verifyAudit } from "./audit-verify.ts";
@@ -148,6 +150,38 @@ test("a chain that the owner has hashed anew is not the one that was signed", as
     const { findings } = await verifyAudit(query, { outside });
 
     assert.match(findings.join("\n"), /The entry 2 is another than the one whose head was signed/);
+  });
+});
+
+test("heads that a restore has lost are explained, if the restore is signed", async () => {
+  const highest = Math.max(...outside.map(({ seq }) => seq));
+  const cut = `delete from audit where seq > 5; delete from audit_signatures where seq > 5;
+    update audit_head set seq = 5, hash = (select hash from audit where seq = 5)`;
+  const restore = async (query: Query, restoredAt: number, sign: Signer["signText"]) => {
+    for (const statement of cut.split("; ")) await query(statement);
+    const facts = { taken: "2026-11-16T12:00:00Z", manifest: "ab", auditSeq: 5, restoredAt };
+    const after = { ...facts, signature: sign(restoreText(facts)).toString("base64") };
+    const restored = makeAudit({ transaction: (work) => work(query) }, { actor });
+    await restored.write({ action: "restore", subject: "installation", after });
+    return verifyAudit(query, { outside });
+  };
+  const signer = await openSigner(place.database.query, vault);
+  const later = Math.max(...outside.map(({ at }) => at)) + 1;
+
+  await undone(async (query) => {
+    const { findings, restores } = await restore(query, later, signer.signText);
+    const lost = `The entries 6 to ${highest} of then were lost with it.`;
+    assert.deepEqual(findings, []);
+    assert.deepEqual(restores, [`alice restored the backup of 2026-11-16T12:00:00Z. ${lost}`]);
+  });
+  await undone(async (query) => {
+    const { findings, restores } = await restore(query, later, () => Buffer.alloc(64));
+    assert.match(findings.join("\n"), /The entry 6 is another than the one whose head was signed/);
+    assert.deepEqual(restores, []);
+  });
+  await undone(async (query) => {
+    const { findings } = await restore(query, later - 1, signer.signText);
+    assert.match(findings.join("\n"), /are missing: their head was signed/);
   });
 });
 

@@ -164,6 +164,20 @@ export async function digestEarlier(query: Query, limit: number | null = null) {
   return { earlier: rows.length, digest: digest.digest("hex") };
 }
 
+export type RestoreFacts = {
+  readonly taken: string;
+  /** The SHA-256 of the backup's manifest. */
+  readonly manifest: string;
+  /** The last entry of the audit in the backup. */
+  readonly auditSeq: number;
+  readonly restoredAt: number;
+};
+
+/** The statement that `gw restore` signs: it explains why later heads are not in the audit. */
+export function restoreText({ taken, manifest, auditSeq, restoredAt }: RestoreFacts): Buffer {
+  return Buffer.from(`tollgate restore\n${taken}\n${manifest}\n${auditSeq}\n${restoredAt}`);
+}
+
 export const auditKeyContext = "audit-key/signing";
 
 type KeyVault = Pick<Vault, "sealSecret" | "openSecret">;

@@ -40,7 +40,8 @@ test("a reason is shown as it was typed, also one that only looks like settings"
   assert.deepEqual([why?.name, why?.text], [english.why, "{ a smile"]);
 });
 
-const proof = { entries: 40, signatures: 2, outsideHeads: 1, unsigned: 3, findings: [] };
+const restores = ["alice restored the backup of 2026-11-16T12:00:00Z."];
+const proof = { entries: 40, signatures: 2, outsideHeads: 1, unsigned: 3, restores, findings: [] };
 
 test("the audit is whole when the proof has found nothing, and broken by a single finding", () => {
   const whole = verdictOf(proof, english);
@@ -48,7 +49,7 @@ test("the audit is whole when the proof has found nothing, and broken by a singl
 
   assert.equal(whole.isWhole, true);
   assert.match(whole.text, /is whole: 40 entries/);
-  assert.match(whole.note, /^2 .*1 .*3 /);
+  assert.match(whole.note, /^2 .*1 .*3 .*alice restored the backup of 2026-11-16T12:00:00Z\.$/);
   assert.equal(broken.isWhole, false);
   assert.equal(broken.text, english.broken);
   assert.deepEqual(broken.findings, ["entry 12 was changed"]);

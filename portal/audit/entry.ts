@@ -41,8 +41,8 @@ type ProofTexts = Pick<Messages, "whole" | "broken" | "proofs">;
 
 /** The audit is whole only when nothing at all was found. */
 export function verdictOf(proof: Proof, messages: ProofTexts) {
-  const { findings, entries, signatures, outsideHeads, unsigned } = proof;
+  const { findings, entries, signatures, outsideHeads, unsigned, restores } = proof;
   if (findings.length > 0) return { isWhole: false, text: messages.broken, note: "", findings };
-  const note = messages.proofs(signatures, outsideHeads, unsigned);
+  const note = [messages.proofs(signatures, outsideHeads, unsigned), ...restores].join(" ");
   return { isWhole: true, text: messages.whole(entries), note, findings };
 }
