@@ -50,6 +50,8 @@ export type Gateway = {
   claimDue(): Promise<number>;
   /** Deletes and destroys what is due to be, now. */
   cleanUp(): Promise<void>;
+  /** The number of orders that a stop waits for. */
+  countInFlight(): number;
   stop(): Promise<void>;
 };
 
@@ -104,7 +106,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   const { claimDue } = engine.claims;
   const own = { url: baseUrl(), ...ports, node: node.name };
-  return { ...own, claimDue, settle, stop, cleanUp: jobs.cleanUp };
+  const countInFlight = () => engine.runner.count;
+  return { ...own, claimDue, settle, countInFlight, stop, cleanUp: jobs.cleanUp };
 
   async function settle(): Promise<void> {
     do {

@@ -247,6 +247,10 @@ export const consequences: Readonly<Record<keyof GateSettings, "links" | "messag
 export type Addresses = readonly [Address, ...Address[]];
 export type Address = Pick<GateSettings, "host" | "port">;
 
+export function leadsToSandbox({ kind, settings }: Pick<Gate, "kind" | "settings">): boolean {
+  return kind === "sandbox" || settings.sandbox === true;
+}
+
 export function addressesOf({
   host,
   port,

@@ -1,14 +1,15 @@
 /** Staging and production: what only staging loads, and what they refuse to start with. */
 import { X509Certificate } from "node:crypto";
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import { access, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { leadsToSandbox } from "../acquirers/gates.ts";
 import { allows, type Config } from "../config/config.ts";
 import { type Allowance, settings } from "../config/settings.ts";
 import { loadDirectories } from "../storage/directories.ts";
 import { examineLink } from "../storage/examine.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
-import { Problem } from "../values/problem.ts";
+import { messageOf, Problem } from "../values/problem.ts";
 import { type Installation, readConfiguration } from "./installation.ts";
 import { stagingKeyFile } from "./master-key.ts";
 import { demonstrationLogin } from "./merchant-set.ts";
@@ -28,8 +29,9 @@ export async function refuseStart(installation: Installation): Promise<Problem |
   if (merchants.some(({ login }) => login === demonstrationLogin)) {
     sentences.push("This database has the demonstration merchant: use another for production.");
   }
-  for (const { name, kind, settings: own } of gates.values()) {
-    if (kind === "sandbox" || own.sandbox === true) {
+  for (const gate of gates.values()) {
+    const { name, settings: own } = gate;
+    if (leadsToSandbox(gate)) {
       sentences.push(`The gate ${name} leads to a sandbox bank: remove it before production.`);
     } else if (own.tls !== true && !allows(config, "plain-gates")) {
       sentences.push(`The gate ${name} uses plain TCP: ${orAllow("use --tls on", "plain-gates")}`);
@@ -41,6 +43,7 @@ export async function refuseStart(installation: Installation): Promise<Problem |
     );
   }
   sentences.push(...(await findPlainLinks(installation)), ...findAuditTroubles(config));
+  sentences.push(...(await findLogTroubles(config)));
   sentences.push(...findPlainTroubles(config), ...findResultTroubles(config, directories));
   sentences.push(...(await findSandboxRoots("GW_WALLETA_ROOTS_FILE", config.walletaRootsFile)));
   sentences.push(...(await findSandboxRoots("GW_WALLETB_ROOT_KEYS", config.walletbRootKeys)));
@@ -84,6 +87,25 @@ function findAuditTroubles(config: Config): readonly string[] {
   if (isOutside || allows(config, "local-audit")) return [];
   const advice = orAllow("set GW_AUDIT_HEAD_FILE or GW_AUDIT_HEAD_URL", "local-audit");
   return [`The database's owner could shorten the audit unnoticed: ${advice}`];
+}
+
+/** Without a log, an operator cannot tell later what the gateway did. */
+async function findLogTroubles(config: Config): Promise<readonly string[]> {
+  if (config.logFile === "" || allows(config, "unwritable-log")) return [];
+  const fault = await findLogFault(config.logFile);
+  const advice = orAllow("make its folder writable, or set GW_LOG_FILE", "unwritable-log");
+  return fault === undefined ? [] : [`The log cannot be written (${fault}): ${advice}`];
+}
+
+/** The log's folder must be writable too, because the log rotates. */
+export function findLogFault(file: string): Promise<string | undefined> {
+  return access(dirname(resolve(file)), constants.W_OK | constants.X_OK)
+    .then(() => access(file, constants.W_OK).catch(ignoreAbsent))
+    .then(() => undefined, messageOf);
+}
+
+function ignoreAbsent(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
 }
 
 /** A proxy on another machine would be refused, and merchants must not come without one. */

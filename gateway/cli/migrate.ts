@@ -2,14 +2,13 @@
  * `gw migrate`: the only way to change the schema in production. It shows what it will apply and
  * what that locks, and asks first.
  */
-import { createInterface } from "node:readline/promises";
 import { type Command, Option } from "commander";
 import type { Approve, Migration } from "../storage/migrate.ts";
 import { Problem } from "../values/problem.ts";
 import { type Output, print, setOutput } from "./command.ts";
 import { openInstallation } from "./installation.ts";
 import { admitTo } from "./rights.ts";
-import { exitCodes } from "./terminal.ts";
+import { ask, exitCodes } from "./terminal.ts";
 
 type Options = { readonly yes?: boolean; readonly dryRun?: boolean };
 
@@ -33,7 +32,7 @@ async function run(
     shown.push(...plan);
     if (!json && plan.length > 0) print(plan);
     if (dryRun) return isDryRun;
-    return yes || plan.length === 0 || (await ask()) ? undefined : notApplied;
+    return yes || plan.length === 0 || (await ask("Apply them?")) ? undefined : notApplied;
   };
   const report = (progress: string) => process.stderr.write(`${progress}\n`);
   const place = { environment: process.env, report, besideOthers: true, approve };
@@ -72,15 +71,4 @@ function planOf({ path, compatibleFrom, inTransaction, locks }: Migration) {
     "older gateways": isCompatible ? `keep running from ${compatibleFrom} on` : "stop them first",
     locks,
   };
-}
-
-/** Without a terminal there is no one to ask. */
-async function ask(): Promise<boolean> {
-  if (!process.stdin.isTTY) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await terminal.question("Apply them? (yes/no) ")).trim());
-  } finally {
-    terminal.close();
-  }
 }

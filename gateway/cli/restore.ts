@@ -9,6 +9,7 @@ import { BadArchive, readParts } from "../backup/archive.ts";
 import { decrypt, parseIdentities } from "../backup/encryption.ts";
 import { readBackup } from "../backup/read-backup.ts";
 import { readConfig } from "../config/config.ts";
+import { openSigner, restoreText } from "../storage/audit.ts";
 import { makeServers } from "../storage/connections.ts";
 import type { Query } from "../storage/database.ts";
 import { findOpenPages, listOrdersBefore } from "../storage/find-orders.ts";
@@ -20,13 +21,22 @@ import {
   releaseHold,
 } from "../storage/installation-hold.ts";
 import { approveAll } from "../storage/migrate.ts";
+import { findReconciliation } from "../storage/reconciliations.ts";
 import { NotRestorable, openRestoreTarget, refuseFilled } from "../storage/restore-target.ts";
 import { makeKeyStore } from "../storage/vault-keys.ts";
 import { Failure } from "../values/failure.ts";
 import { asOrderId } from "../values/ids.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
-import { asInstant, calendar, hours, type Instant, later, makePrintDate } from "../values/time.ts";
+import {
+  asInstant,
+  calendar,
+  hours,
+  type Instant,
+  later,
+  makePrintDate,
+  systemClock,
+} from "../values/time.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeVault } from "../vault/vault.ts";
 import { makeReport, stale } from "../wiring/operator-events.ts";
@@ -38,11 +48,12 @@ import {
   makeDataFolder,
   openAs,
   openInstallation,
+  openVault,
   readConfiguration,
 } from "./installation.ts";
 import { deleteGivenKeys, findMasterKey } from "./master-key.ts";
 import { type VerifiedRestore, verifyInstallation } from "./restore-verify.ts";
-import { makeProgressLines } from "./terminal.ts";
+import { ask, makeProgressLines } from "./terminal.ts";
 
 export function addRestore(restore: Command): void {
   // Options behind a word below this command are that word's own.
@@ -56,12 +67,13 @@ export function addRestore(restore: Command): void {
     "--unreconciled",
     "although the books of some gates were not compared",
   );
+  const yes = new Option("--yes", "although the books differ, without asking");
   // biome-ignore format: a table
   addCommands(restore, [
     ["status",  "tell whether the installation is on hold, why, and what is left to do",      tellStatus],
     ["hold",    "put the installation on hold: for a copy that another program has restored", hold],
     ["verify",  "prove audit, keys, cards and numbers; exit code 1 if one is wrong",          verify],
-    ["release", "let the nodes go on, after `gw restore verify` and `gw reconcile`",          release, [unreconciled]],
+    ["release", "let the nodes go on, after `gw restore verify` and `gw reconcile`",          release, [unreconciled, yes]],
   ]);
 }
 
@@ -163,7 +175,11 @@ async function finish(environment: Environment, loaded: Filled, verifies: boolea
     const { contents, manifest, digest } = loaded;
     const rows = manifest.tables.reduce((sum, each) => sum + each.rows, 0);
     const taken = calendar(asInstant(contents.takenAt)).iso;
-    const after = { taken, rows, manifest: digest, version: contents.version };
+    const signer = await openSigner(installation.database.query, await openVault(installation));
+    const restoredAt = systemClock.now();
+    const stated = { taken, manifest: digest, auditSeq: manifest.audit.seq, restoredAt };
+    const signature = signer.signText(restoreText(stated)).toString("base64");
+    const after = { ...stated, signature, rows, version: contents.version };
     await installation.audit.write({ action: "restore", subject: "installation", after });
     const facts = { restored: "on hold", "taken at": taken, rows, manifest: digest };
     if (!verifies) return { ...facts, next: "gw restore verify" };
@@ -244,7 +260,7 @@ const dayMs = hours(24);
 
 async function release(
   session: Session,
-  { unreconciled = false }: { readonly unreconciled?: boolean },
+  { unreconciled = false, yes = false }: ReleaseOptions,
 ): Promise<Output> {
   const { database, audit } = session;
   const found = await findHold(database.query);
@@ -259,10 +275,34 @@ async function release(
         "for each, settle what differs, or give --unreconciled and --why.",
     );
   }
+  const differences = await listDifferences(session, found);
+  if (differences.length > 0) {
+    process.stderr.write(`The books of these days differ:\n${differences.join("\n")}\n`);
+    if (!yes && !(await ask("Release the installation all the same?"))) {
+      return new Problem("Nothing was changed: settle what differs, or answer yes or give --yes.");
+    }
+  }
   const pages = await closePages(session);
   await releaseHold(database, audit, { unreconciled: left, pagesEnded: pages });
   const ended = pages === 0 ? "" : ` ${pages} open payment pages take no further card.`;
   return `Released: the nodes go on with payments, reversals and callbacks.${ended}`;
+}
+
+type ReleaseOptions = { readonly unreconciled?: boolean; readonly yes?: boolean };
+
+/** What `gw reconcile` has found since the hold began, a line for each difference. */
+async function listDifferences({ database }: Session, { reconciled }: Hold) {
+  const lines: string[] = [];
+  for (const each of reconciled) {
+    const [gate = "", day = ""] = each.split(" ");
+    const found = await findReconciliation(database.query, { gate, day, way: null });
+    const differences = found?.result.differences ?? [];
+    if (found?.agrees === false && differences.length === 0) lines.push(`${each}: the totals`);
+    for (const { kind, reference, here = "nothing", there = "nothing" } of differences) {
+      lines.push(`${each}: ${kind}, reference ${reference}, here ${here}, there ${there}`);
+    }
+  }
+  return lines;
 }
 
 const pagesAtOnce = 500;

@@ -37,7 +37,7 @@ import { admitTo } from "./rights.ts";
 export function addStart(command: Command, makeProgram: MakeProgram): void {
   setOutput(command, (_, json) => {
     const report = makeReport(process.stdout, json);
-    report("Starting PostgreSQL …");
+    if (!process.env["GW_DATABASE_URL"]) report("Starting PostgreSQL …");
     return inInstallation("start", report, (installation) =>
       start({ ...installation, makeProgram }, report),
     );
@@ -92,7 +92,7 @@ async function endsWithin(limitMs: number, closing: Promise<unknown>): Promise<b
 }
 
 async function serve(installation: Place, report: Report): Promise<Problem | undefined> {
-  const node = await startNode(installation, installation.config.logFile || 1);
+  const node = await startNode(installation, installation.config.logFile || 1, report);
   if (node instanceof Problem) return node;
   const { port, adminPort, portalPort } = node;
   process.send?.({ listening: { port, adminPort } });
@@ -120,7 +120,7 @@ async function start(installation: Place, report: Report): Promise<Problem | und
     }
     const gateway = await (workers > 1
       ? startWorkers(installation, { workers, logFile })
-      : startNode(installation, logFile));
+      : startNode(installation, logFile, report));
     if (gateway instanceof Problem) return gateway;
     if (sandbox !== undefined) await sandbox.announce(gateway, startedAt, workers);
     else report(`Tollgate listens on ${baseUrlOf(config, gateway.port)}`);
@@ -136,7 +136,9 @@ async function start(installation: Place, report: Report): Promise<Problem | und
 /** A node that stops waits so long for its connections to end, after it has waited for orders. */
 const closingMs = 2_000;
 
-async function startNode(installation: Place, logFile: string | 1) {
+const drainToldEveryMs = 2_000;
+
+async function startNode(installation: Place, logFile: string | 1, report: Report) {
   const { config } = installation;
   const destination = logFile === 1 ? openStandardOutput() : openFile(logFile, config, onDropped);
   const log = makeLog(config.logLevel, destination);
@@ -152,13 +154,22 @@ async function startNode(installation: Place, logFile: string | 1) {
       ...gateway,
       async stop() {
         const limitMs = config.drainMs + closingMs;
-        const isEnded = await endsWithin(limitMs, gateway.stop());
+        const stopping = endsWithin(limitMs, gateway.stop());
+        const tellDrain = () => {
+          const count = gateway.countInFlight();
+          const most = `${config.drainMs / 1000} s at most`;
+          if (count > 0) report(`${gateway.node} waits for ${count} orders in flight, ${most}.`);
+        };
+        tellDrain();
+        const timer = setInterval(tellDrain, drainToldEveryMs);
+        const isEnded = await stopping;
+        clearInterval(timer);
         if (!isEnded) log("node.stopped_unfinished", { afterMs: limitMs });
-        destination.stop();
+        await destination.stop();
       },
     };
   } catch (error) {
-    destination.stop();
+    await destination.stop();
     return explainStart(error, config);
   }
 

@@ -1,6 +1,7 @@
 /**
  * What a command tells the terminal or script that runs it: exit code, and progress of long work.
  */
+import { createInterface } from "node:readline/promises";
 
 /** `gw --help` and `docs/command-line.md` list them. */
 export const exitCodes = {
@@ -61,4 +62,15 @@ export function makeProgressLines(): (line: () => string) => void {
     nextAt = performance.now() + reportEveryMs;
     process.stderr.write(`${line()}\n`);
   };
+}
+
+/** Without a terminal, the answer is no. */
+export async function ask(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} (yes/no) `)).trim());
+  } finally {
+    terminal.close();
+  }
 }

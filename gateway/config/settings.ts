@@ -67,7 +67,13 @@ const paymentMethod: Read<string> = (value) => {
 const httpUrl: Read<string> = (value) =>
   value === "" || URL.parse(value)?.protocol === "http:" ? value : undefined;
 
-const allowances = ["plain-database", "plain-gates", "local-audit", "public-staging"] as const;
+const allowances = [
+  "plain-database",
+  "plain-gates",
+  "local-audit",
+  "unwritable-log",
+  "public-staging",
+] as const;
 export type Allowance = (typeof allowances)[number];
 const allowed: Read<string> = (value) =>
   partsOf(value).every((part) => allowances.some((each) => each === part)) ? value : undefined;
@@ -93,7 +99,7 @@ const callbackGaps = [
 // biome-ignore format: a table
 export const settings = {
   environment:          setting("GW_ENV",                       environment, "staging or production", "staging",        "the environment; staging includes the sandbox bank and a demonstration merchant"),
-  allow:                setting("GW_ALLOW",                     allowed,     `comma-separated: ${allowances.join(", ")}`, "", "what the gateway otherwise refuses to start with. In production: a link to the database of another machine without TLS (`plain-database`), gates over plain TCP (`plain-gates`), an audit whose heads leave the database nowhere (`local-audit`). In staging: a `GW_HOST` that other machines reach (`public-staging`)"),
+  allow:                setting("GW_ALLOW",                     allowed,     `comma-separated: ${allowances.join(", ")}`, "", "what the gateway otherwise refuses to start with. In production: a link to the database of another machine without TLS (`plain-database`), gates over plain TCP (`plain-gates`), an audit whose heads leave the database nowhere (`local-audit`), a log that cannot be written (`unwritable-log`). In staging: a `GW_HOST` that other machines reach (`public-staging`)"),
   host:                 setting("GW_HOST",                      text,        "an address",            "127.0.0.1",      "the address on which the gateway listens"),
   port:                 setting("GW_PORT",                      port,        "a port",                8080,             "the port on which the gateway listens; 0 selects a free port"),
   tlsCertificateFile:   setting("GW_TLS_CERTIFICATE_FILE",      text,        "a file",                "",               "the certificate of the gateway on that port with its chain, in PEM: with it the gateway speaks TLS itself, version 1.2 or later. Without it, a production gateway takes connections of `GW_TRUSTED_PROXIES` alone"),

@@ -23,6 +23,14 @@ export type ReconciliationRow = {
   readonly differences: number;
 };
 
+type WithResult = ReconciliationRow & {
+  readonly result: { readonly differences: readonly KeptDifference[] };
+};
+type KeptDifference = Readonly<Record<"kind" | "reference", string>> & {
+  readonly here?: string;
+  readonly there?: string;
+};
+
 /** The latest of its gate and day. */
 export async function putReconciliation(
   query: Query,
@@ -66,8 +74,8 @@ export function listReconciliations(
 export async function findReconciliation(
   query: Query,
   { gate, day, way }: { readonly gate: string; readonly day: string; readonly way: string | null },
-): Promise<(ReconciliationRow & { readonly result: object }) | undefined> {
-  const [row] = await query<ReconciliationRow & { readonly result: object }>(
+): Promise<WithResult | undefined> {
+  const [row] = await query<WithResult>(
     `${selected}, result from reconciliations
      where gate = $1 and day = $2::date and ($3::text is null or way = $3)
      order by at desc limit 1`,

@@ -1,15 +1,14 @@
 /** Checks of the machine and its files: disk, memory, permissions, log, time synchronisation. */
 import { execFile } from "node:child_process";
-import { constants } from "node:fs";
-import { access, stat, statfs } from "node:fs/promises";
+import { stat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { countWorkers } from "../../config/config.ts";
 import { loadGates } from "../../storage/configuration.ts";
 import { loadDirectories } from "../../storage/directories.ts";
-import { messageOf } from "../../values/problem.ts";
 import { checkValueOf } from "../../vault/master-key.ts";
 import type { Session } from "../command.ts";
+import { findLogFault } from "../environment.ts";
 import { masterKeySource } from "../master-key.ts";
 import { type Check, type CheckResult, listOf, troubleUnless } from "./check.ts";
 
@@ -92,9 +91,7 @@ async function findFree(
 
 async function checkLog({ config }: Session): Promise<CheckResult> {
   const file = logFileOf(config);
-  const fault = await access(dirname(file), constants.W_OK | constants.X_OK)
-    .then(() => access(file, constants.W_OK).catch(ignoreAbsent))
-    .catch(messageOf);
+  const fault = await findLogFault(file);
   const advice = `Make its folder writable for this user, or set GW_LOG_FILE: ${fault}.`;
   return troubleUnless(`log: ${file}`, fault === undefined, advice);
 }
@@ -102,10 +99,6 @@ async function checkLog({ config }: Session): Promise<CheckResult> {
 /** As `gw start` uses it. */
 function logFileOf({ logFile, dataDir }: Session["config"]): string {
   return resolve(logFile || join(dataDir, "gateway.log"));
-}
-
-function ignoreAbsent(error: NodeJS.ErrnoException): void {
-  if (error.code !== "ENOENT") throw error;
 }
 
 async function checkMemory({ config }: Session): Promise<CheckResult> {

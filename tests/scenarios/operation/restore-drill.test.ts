@@ -75,8 +75,12 @@ test("a lost installation goes on elsewhere: on hold, reconciled, released, no o
 
   await compareBooks(world, there, [reference, ...(await referencesOf(world, after))]);
   shop.answer(answerWith(200));
-  const released = await runGw(there, "restore", "release", "--why", "the drill");
+  const unsure = await runGw(there, "restore", "release", "--why", "the drill");
+  assert.equal(unsure.code, 2, unsure.printed);
+  assert.match(unsure.complaint, new RegExp(`sandbox .*: missing here, reference ${reference}`));
+  const released = await runGw(there, "restore", "release", "--yes", "--why", "the drill");
   assert.equal(released.code, 0, released.complaint);
+  assert.match(released.complaint, new RegExp(`missing here, reference ${reference}`));
   assert.match(released.printed, /1 open payment pages take no further card/);
   await untilPaying(world, there);
   await settleDoubt(world, there);
@@ -89,7 +93,9 @@ test("a lost installation goes on elsewhere: on hold, reconciled, released, no o
   await assertBooks(world, there, { inFlight, page, during, after });
   const actions = await auditedBy(there);
   for (const action of ["backup", "restore", "restore release"]) assert.ok(actions.has(action));
-  assert.equal((await runGw(there, "audit", "verify")).code, 0);
+  const verified = await runGw(there, "audit", "verify");
+  assert.equal(verified.code, 0);
+  assert.match(verified.printed, /restored the backup of .*\nThe audit is whole/s);
 });
 
 type Orders = {

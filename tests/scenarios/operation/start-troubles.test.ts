@@ -136,13 +136,15 @@ test("production says everything that keeps it from starting", async (t) => {
   const key = join(place.GW_DATA_DIR, "keys/master.key");
   const database = { ...place, GW_MASTER_KEY_FILE: key };
   const production = { GW_ENV: "production", GW_BASE_URL: "https://pay.example" };
-  const used = await refuse(t, { ...database, ...production, GW_HOST: "0.0.0.0" });
+  const nowhere = { GW_LOG_FILE: join(place.GW_DATA_DIR, "nowhere/gateway.log") };
+  const used = await refuse(t, { ...database, ...production, ...nowhere, GW_HOST: "0.0.0.0" });
   const half = await refuse(t, { ...database, ...production, GW_TLS_KEY_FILE: key });
 
   assertSentence(bare, /GW_BASE_URL must be an https:\/\/ address\.\n.*GW_MASTER_KEY_FILE/);
   assertSentence(used, /demonstration merchant[\s\S]*sandbox/);
   assertSentence(used, /requests would come unencrypted: set GW_TLS_CERTIFICATE_FILE/);
   assertSentence(used, /shorten the audit unnoticed: set GW_AUDIT_HEAD_FILE .* add local-audit/);
+  assertSentence(used, /The log cannot be written \(ENOENT.* or add unwritable-log to GW_ALLOW/);
   assertSentence(half, /Give both GW_TLS_CERTIFICATE_FILE and GW_TLS_KEY_FILE/);
 });
 
