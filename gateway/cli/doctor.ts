@@ -28,7 +28,8 @@ export function addDoctor(doctor: Command): void {
 }
 
 export function addConfig(config: Command): void {
-  setOutput(config, (_, json) => printConfig(json));
+  const changed = new Option("--changed", "print only the settings that the environment has");
+  setOutput(config, ([options], json) => printConfig(options, json), [changed]);
 }
 
 async function examine(session: Session, { files = false }: Options): Promise<Output> {
@@ -57,8 +58,11 @@ function printFinding({ what, troubles, warnings }: Found): string {
   return [`${word} ${what}`, ...troubles, ...warnings].join(`\n${" ".repeat(8)}`);
 }
 
-function printConfig(json: boolean): Output {
-  const rows = describeConfig(process.env);
+type ConfigOptions = { readonly changed?: boolean };
+
+function printConfig({ changed = false }: ConfigOptions = {}, json: boolean): Output {
+  const all = describeConfig(process.env);
+  const rows = changed ? all.filter(({ origin }) => origin !== "default") : all;
   print(json ? rows : rows.map(describeSetting).join("\n"), json);
   const read = readConfig(process.env);
   return read instanceof Problem ? read : undefined;

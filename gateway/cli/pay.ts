@@ -111,7 +111,9 @@ async function readCard({ config }: Session, isGiven: boolean): Promise<TestCard
   const [, number = "", month = "", year = "", cvv = ""] =
     cardForm.exec(await text(process.stdin)) ?? [];
   if (number !== "") return { number, month, year, cvv };
-  return new Problem("Standard input has no card: number, month/year and CVV.");
+  return new Problem(
+    "Standard input has no card: write number, MM/YYYY and CVV, like 4000001000000018 12/2031 123.",
+  );
 }
 
 type Sale = {

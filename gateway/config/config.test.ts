@@ -6,6 +6,7 @@ import {
   countWorkers,
   describeConfig,
   type Environment,
+  findUnknownSettings,
   readConfig,
   signedUrlsOf,
 } from "./config.ts";
@@ -150,4 +151,17 @@ test("a wallet's payment method is an https URL, which browsers take for one", (
   ]) {
     assert.ok(!isTaken(method), method);
   }
+});
+
+test("a variable that is no setting is found, with the setting that was probably meant", () => {
+  const environment = {
+    ...{ GW_PROT: "1", GW_DATABASE_URLS: "", GW_PORT: "1", GW_HOSTESS_NAMES: "", PATH: "" },
+    ...{ GW_NEW_MASTER_KEY_FILE: "a", GW_MASTER_KEY: "b" },
+  };
+
+  assert.deepEqual(findUnknownSettings(environment), [
+    { name: "GW_PROT", meant: "GW_PORT" },
+    { name: "GW_DATABASE_URLS", meant: "GW_DATABASE_URL" },
+    { name: "GW_HOSTESS_NAMES", meant: undefined },
+  ]);
 });

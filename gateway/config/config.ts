@@ -56,6 +56,32 @@ export function describeConfig(environment: Environment) {
   }));
 }
 
+/** Variables that begin like settings and are none, with the setting that was probably meant. */
+export function findUnknownSettings(environment: Environment) {
+  const known = Object.values<Setting<unknown>>(settings).map(({ name }) => name);
+  // The new key of `gw key rewrap` comes in several forms, and the tests have variables of their own.
+  const isOther = (name: string) => /^GW_(NEW_MASTER_KEY_|TEST_|BANK_)/.test(name);
+  return Object.keys(environment)
+    .filter((name) => name.startsWith("GW_") && !known.includes(name) && !isOther(name))
+    .map((name) => ({ name, meant: known.find((each) => distanceOf(each, name) <= nearMissMax) }));
+}
+
+const nearMissMax = 2;
+
+/** Counts the letters to insert, delete or replace until one word is the other (Levenshtein). */
+function distanceOf(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [at, letter] of [...one].entries()) {
+    const next = [at + 1];
+    for (const [index, against] of [...other].entries()) {
+      const replaced = (row[index] ?? 0) + (letter === against ? 0 : 1);
+      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
 /** Whether the operator has switched this refusal off by its name. */
 export function allows({ allow }: Pick<Config, "allow">, what: Allowance): boolean {
   return partsOf(allow).includes(what);

@@ -1,5 +1,7 @@
 /** Checks of gates, directory servers, certificates and keys: plain text, and what ends soon. */
-import { certificateFilesOf } from "../../acquirers/gates.ts";
+import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import { certificateFilesOf, leadsToSandbox } from "../../acquirers/gates.ts";
 import { daysLeft, readCertificateFiles } from "../../certificates/certificate-files.ts";
 import { loadGates } from "../../storage/configuration.ts";
 import { loadDirectories } from "../../storage/directories.ts";
@@ -36,8 +38,9 @@ export const certificateChecks: readonly Check[] = [
 async function checkGates({ database, config }: Session): Promise<CheckResult> {
   const gates = await loadGates(database.query);
   const found: Omit<CheckResult, "what">[] = [];
-  for (const { name, kind, settings } of gates) {
-    const isSandbox = kind === "sandbox" || settings.sandbox === true;
+  for (const gate of gates) {
+    const { name, settings } = gate;
+    const isSandbox = leadsToSandbox(gate);
     if (isSandbox && config.environment === "production") {
       found.push({ troubles: ["Production must not have a sandbox gate."] });
     }
@@ -85,17 +88,32 @@ async function checkCertificates({ database, config }: Session): Promise<CheckRe
   const { tlsCertificateFile, tlsKeyFile, resultsCertificateFile, resultsKeyFile } = config;
   // biome-ignore format: a table
   const shown = [
-    ["The certificate of the merchant port (GW_TLS_CERTIFICATE_FILE)", { certificateFile: tlsCertificateFile, keyFile: tlsKeyFile }],
-    ["The certificate of the results port (GW_RESULTS_CERTIFICATE_FILE)", { certificateFile: resultsCertificateFile, keyFile: resultsKeyFile }],
-    ...directories.map(({ name, settings }) => [`The client certificate for ${name}`, settings] as const),
+    ["The certificate of the merchant port (GW_TLS_CERTIFICATE_FILE)", { certificateFile: tlsCertificateFile, keyFile: tlsKeyFile }, config.baseUrl],
+    ["The certificate of the results port (GW_RESULTS_CERTIFICATE_FILE)", { certificateFile: resultsCertificateFile, keyFile: resultsKeyFile }, config.resultsUrl],
+    ...directories.map(({ name, settings }) => [`The client certificate for ${name}`, settings, ""] as const),
   ] as const;
   const used = shown.filter(([, { certificateFile }]) => certificateFile !== "");
-  const found = used.map(async ([whose, { certificateFile, keyFile }]) => {
+  const found = used.map(async ([whose, { certificateFile, keyFile }, url]) => {
     const texts = await readCertificateFiles({ certificateFile, keyFile }).catch(messageOf);
     if (typeof texts === "string") return { troubles: [`${whose} cannot be used: ${texts}.`] };
-    return describeExpiry(whose, daysLeft(texts.cert, now));
+    const name = findUncovered(texts.cert ?? "", url);
+    const uncovered = name === undefined ? [] : [`${whose} is not for ${name}: get one that is.`];
+    return together("", [
+      describeExpiry(whose, daysLeft(texts.cert, now)),
+      { troubles: uncovered },
+    ]);
   });
   return together(`certificates: ${used.length}`, await Promise.all(found));
+}
+
+/** Returns the host of the public address if the certificate does not cover it. */
+function findUncovered(certificate: string | Buffer, url: string): string | undefined {
+  if (url === "") return undefined;
+  const { hostname } = new URL(url);
+  const read = new X509Certificate(certificate);
+  const name = hostname.replace(/^\[(.*)\]$/, "$1");
+  const isCovered = isIP(name) === 0 ? read.checkHost(name) : read.checkIP(name);
+  return isCovered === undefined ? name : undefined;
 }
 
 async function checkWalletKeys({ database }: Session): Promise<CheckResult> {

@@ -1,5 +1,6 @@
 /** Checks of what runs: what would keep it from starting, doubt, callbacks, backups. */
 
+import { findUnknownSettings } from "../../config/config.ts";
 import { findLatestBackup } from "../../storage/backups.ts";
 import {
   countOverdueCallbacks,
@@ -10,15 +11,18 @@ import { countInDoubt, findInDoubt } from "../../storage/find-orders.ts";
 import { findHold, identifyServer } from "../../storage/installation-hold.ts";
 import { listMoves } from "../../storage/move-merchant.ts";
 import { idleDaysShown, listUsers } from "../../storage/users.ts";
+import { messageOf } from "../../values/problem.ts";
 import { later, systemClock } from "../../values/time.ts";
 import type { Session } from "../command.ts";
 import { refuseStart } from "../environment.ts";
 import { checkScreening } from "../screening-data.ts";
-import { type Check, type CheckResult, listOf, troubleUnless } from "./check.ts";
+import { type Check, type CheckResult, inProduction, listOf, troubleUnless } from "./check.ts";
 
 // biome-ignore format: a table
 export const operationChecks: readonly Check[] = [
   ["environment", "staging, and what keeps a production gateway from starting",  checkEnvironment],
+  ["settings",    "variables that look like settings and are none",              checkSettings],
+  ["node",        "whether the node of this machine takes payments, and its gates", checkNode],
   ["ports",       "figures on a port that the world reaches, or on none",        checkPorts],
   ["cells",       "cells that are away",                                         checkCells],
   ["doubt",       "orders in doubt",                                             checkDoubt],
@@ -42,6 +46,44 @@ async function checkEnvironment(session: Session): Promise<CheckResult> {
   const plain = "GW_BASE_URL is not an https:// address, which production needs.";
   return { what, warnings: baseUrl.startsWith("https://") ? [sandbox] : [sandbox, plain] };
 }
+
+async function checkSettings(): Promise<CheckResult> {
+  const unknown = findUnknownSettings(process.env);
+  const warnings = unknown.map(({ name, meant }) => {
+    const advice = meant === undefined ? "see `gw config`" : `did you mean ${meant}?`;
+    return `${name} is no setting: ${advice}`;
+  });
+  return { what: `unknown settings: ${listOf(unknown.map(({ name }) => name))}`, warnings };
+}
+
+const nodeAnswersWithinMs = 10_000;
+
+/** Asks the node by the port of its health, which only this machine reaches by default. */
+async function checkNode(session: Session): Promise<CheckResult> {
+  const { adminHost, adminPort, port, host, tlsCertificateFile } = session.config;
+  if (adminPort === "" && tlsCertificateFile !== "") {
+    const warning = "Set GW_ADMIN_PORT, so that gw doctor can ask the node.";
+    return { what: "node: not asked", warnings: [warning] };
+  }
+  const [address, own] = adminPort === "" ? [host, port] : [adminHost, adminPort];
+  const name = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
+  const url = `http://${name.includes(":") ? `[${name}]` : name}:${own}/health/ready`;
+  const signal = AbortSignal.timeout(nodeAnswersWithinMs);
+  const answer = await fetch(url, { signal })
+    .then(async (reply) => (await reply.json()) as NodeHealth)
+    .catch(messageOf);
+  if (typeof answer === "string") {
+    const advice = `No node answers at ${url} (${answer}): start it, or see its log.`;
+    return inProduction(session, "node: not running", [advice]);
+  }
+  const missing = Object.entries(answer.missing).map(([what, fault]) => `${what}: ${fault}`);
+  return inProduction(session, `node: ${answer.status}`, missing);
+}
+
+type NodeHealth = {
+  readonly status: string;
+  readonly missing: Readonly<Record<string, string>>;
+};
 
 async function checkPorts({ config }: Session): Promise<CheckResult> {
   const { adminPort, tlsCertificateFile, environment } = config;

@@ -7,6 +7,7 @@ import { makeAuthority, writeIdentity } from "../../support/bank/tls-line.ts";
 import { endOfFile } from "../../support/end-of-file.ts";
 import { type Changes, listChecks, makeLook, type Session } from "../../support/operator/doctor.ts";
 import { runGw } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
 
 const world = await startWorld(endOfFile);
@@ -77,6 +78,9 @@ test("settings that endanger a production gateway", async () => {
     ["gates",       production,                                  /trouble Production must not have a sandbox gate/],
     ["ports",       { tlsCertificateFile: "tls.pem" },           /warning Set GW_ADMIN_PORT: everyone/],
     ["ports",       production,                                  /warning Set GW_ADMIN_PORT: production has/],
+    ["node",        { ...production, adminPort: 1 },             /node: not running\ntrouble No node answers at http:\/\/127\.0\.0\.1:1\/health\/ready/],
+    ["node",        { adminPort: 1 },                            /warning No node answers/],
+    ["node",        { tlsCertificateFile: "tls.pem", adminPort: "" }, /warning Set GW_ADMIN_PORT, so that gw doctor can ask/],
     ["retention",   { callbackKeepDays: 0, historyKeepMonths: 0, logKeepDays: 0 }, /GW_CALLBACK_KEEP_DAYS is 0.*GW_HISTORY_KEEP_MONTHS is 0.*GW_LOG_KEEP_DAYS is 0/s],
     ["audit heads", {},                                          /warning Set GW_AUDIT_HEAD_FILE/],
     ["clock",       { clockSkewAlertMs: -1 },                    /trouble Synchronise the clocks/],
@@ -86,6 +90,15 @@ test("settings that endanger a production gateway", async () => {
   ];
   for (const [check, config, said] of rows)
     assert.match(await look(check, { config }), said, check);
+});
+
+test("a variable that is nearly a setting is named with the setting", async () => {
+  const settings = { GW_PROT: "8080", GW_MISSPELT_WHOLLY: "1" };
+  const { printed } = await runGw({ ...world, settings }, "doctor");
+
+  assert.match(printed, /warning unknown settings: .*GW_PROT/);
+  assert.match(printed, /GW_PROT is no setting: did you mean GW_PORT\?/);
+  assert.match(printed, /GW_MISSPELT_WHOLLY is no setting: see `gw config`/);
 });
 
 test("files that others can read or that end soon", async (t) => {
@@ -114,6 +127,12 @@ test("files that others can read or that end soon", async (t) => {
     await look("certificates", { config: mixed }),
     /trouble .*merchant port .* cannot be/,
   );
+  const named = { tlsCertificateFile: soon.certificate, tlsKeyFile: soon.key };
+  const misnamed = { ...named, baseUrl: "https://pay.example" };
+  const uncovered = /trouble .*merchant port .* is not for pay\.example: get one that is/;
+  assert.match(await look("certificates", { config: misnamed }), uncovered);
+  const covered = { ...named, baseUrl: "https://localhost" };
+  assert.doesNotMatch(await look("certificates", { config: covered }), /is not for/);
   assert.match(permissions, /trouble Others can read or change the key .*over\.key: chmod 600/);
   assert.doesNotMatch(permissions, /soon\.key/);
   assert.match(permissions, /trouble Others can write to .*wide: chmod go-w/);
@@ -300,3 +319,16 @@ test("a clock that nothing synchronises is told, where the system can tell", asy
 
 const noAnswer = "4000004000000129";
 const broken = () => Promise.reject(new Error("connection lost"));
+
+test("the node of this machine is asked, and names the gates that are not signed on", async () => {
+  const port = Number(new URL(world.gateway.url).port);
+  const config = { ...production, port, adminPort: "" } as const;
+  assert.equal(await look("node", { config }), "node: ready");
+
+  await world.bank.setSwitches({ hostDown: true });
+  const named = await until("the gate is missing", async () => {
+    const found = await look("node", { config });
+    return found.includes("trouble gate sandbox: not signed on") ? found : undefined;
+  });
+  assert.match(named, /^node: /);
+});
