@@ -50,7 +50,7 @@ async function putGates(work: Work, entries: Sections): Promise<void> {
     const found = findGate(name, configuration);
     const known = found instanceof Problem ? undefined : found;
     const { own, macKey } = splitGate(sectionsOf(entry, name));
-    const given = valid(readEntry(gateTable, own, `The gate ${name}`));
+    const given = valid(readEntry(gateTable(), own, `The gate ${name}`));
     const read = valid(readGate(given, prune ? undefined : known, session.config));
     const before = known && printGate(known);
     if (differs(work, `gate ${name}`, before, printGate(read))) {

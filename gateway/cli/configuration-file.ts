@@ -11,8 +11,7 @@ import { rules } from "../screening/rules/index.ts";
 import type { AuditEntry } from "../storage/audit.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
-import { getCurrency } from "../values/iso-codes.ts";
-import { type Fee, formatAmount, Money } from "../values/money.ts";
+import type { Fee } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { directoryTable } from "./directory.ts";
 import { endpointTable } from "./endpoint.ts";
@@ -20,7 +19,7 @@ import { gateTable, gateValuesOf } from "./gate.ts";
 import { type HostAddresses, printAddresses } from "./gate-links.ts";
 import { merchantTable } from "./merchant.ts";
 import { endpointsOf } from "./merchant-set.ts";
-import { type GivenOptions, printFee, printSwitch } from "./options.ts";
+import { type GivenOptions, printFee, printLimit, printSwitch } from "./options.ts";
 
 type FileValue = string | number | boolean | readonly string[];
 export type FileEntry = Readonly<Record<string, FileValue>>;
@@ -29,6 +28,7 @@ type Table = readonly { readonly option: Option; readonly setting: PropertyKey }
 /** The opposite of `without-cvv`, which is true or false in a file. */
 const opposite = "--with-cvv";
 
+/** Limits are amounts in the currency of an endpoint, or in any of a gate's currencies. */
 export function printSettings(table: Table, settings: object, currency?: string): FileEntry {
   const known: Readonly<Record<PropertyKey, unknown>> = { ...settings };
   const printed: Record<string, FileValue> = {};
@@ -37,7 +37,7 @@ export function printSettings(table: Table, settings: object, currency?: string)
     if (value === undefined || option.long === opposite) continue;
     const isAmount = currency !== undefined && String(setting).startsWith("amount");
     printed[keyOf(option.long)] = isAmount
-      ? formatAmount(new Money(BigInt(String(value)), getCurrency(currency)))
+      ? printLimit(String(value), currency)
       : printValue(value, option.required);
   }
   return printed;
@@ -78,7 +78,7 @@ function textOf(value: unknown, hasText: boolean): string {
 }
 
 export function printGate(gate: Pick<Gate, "kind" | "settings">): FileEntry {
-  return printSettings(gateTable, gateValuesOf(gate));
+  return printSettings(gateTable(), gateValuesOf(gate), gate.settings.currencies?.[0]);
 }
 
 export function printDirectory({ networks, settings }: Omit<DirectoryServer, "name">): FileEntry {
@@ -157,7 +157,7 @@ export function asTyped({ subject, before, after, ...entry }: AuditEntry): Audit
 }
 
 type KeptConfiguration = {
-  readonly settings?: object;
+  readonly settings?: { readonly currencies?: readonly string[] };
   readonly enabled?: boolean;
   readonly currency?: string;
 };
@@ -166,6 +166,7 @@ function printKept(kind: string, kept: KeptConfiguration): object {
   const { settings, enabled, ...rest } = kept;
   const table = tableOf(kind);
   if (settings === undefined || table === undefined) return kept;
+  const { currency = settings.currencies?.[0] } = rest;
   const values = kind === "gate" ? gateValuesOf({ ...rest, settings } as Gate) : settings;
   const others = Object.entries(values).filter(
     ([name]) => !table.some(({ setting }) => setting === name),
@@ -173,14 +174,14 @@ function printKept(kind: string, kept: KeptConfiguration): object {
   return {
     ...{ ...rest, ...Object.fromEntries(others) },
     ...(enabled !== undefined && { enable: printSwitch(enabled) }),
-    ...printSettings(table, values, rest.currency),
+    ...printSettings(table, values, currency),
   };
 }
 
 function tableOf(kind: string): Table | undefined {
   if (kind === "merchant") return merchantTable;
   if (kind === "endpoint") return endpointTable();
-  return kind === "gate" ? gateTable : undefined;
+  return kind === "gate" ? gateTable() : undefined;
 }
 
 function asTexts(entry: FileEntry): Readonly<Record<string, string>> {
@@ -207,7 +208,7 @@ export function makeSchema() {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Configuration of Tollgate, for gw apply",
     ...closed({
-      gates: mapOf(propertiesOf(gateTable, macKeySchema)),
+      gates: mapOf(propertiesOf(gateTable(), macKeySchema)),
       directories: mapOf(propertiesOf(directoryTable)),
       merchants: mapOf(merchant),
       screening: screeningSchema,

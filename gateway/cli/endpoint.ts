@@ -14,7 +14,6 @@ import type { GatePlace } from "../storage/administration.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { asEndpointId } from "../values/ids.ts";
 import { type Currency, findCurrency, getCurrency } from "../values/iso-codes.ts";
-import { formatAmount, Money, parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { readConfiguration } from "./installation.ts";
@@ -24,7 +23,8 @@ import {
   type GivenOptions,
   orNone,
   printFee,
-  type Read,
+  printLimit,
+  readAmountIn,
   readFee,
   readOneOf,
   readSettings,
@@ -254,16 +254,6 @@ export function readEndpointSettings(
   return (areGiven ? findPlainOrigin(settings) : undefined) ?? checkLimits(settings);
 }
 
-/** Stored in minor units. */
-function readAmountIn(currency: Currency | undefined): Read<string> {
-  return (text) => {
-    const money = currency && parseAmount(text, currency);
-    return money === undefined
-      ? new Problem(`${text} is no amount in ${currency?.code}.`)
-      : String(money.minor);
-  };
-}
-
 function readOptionalFields(text: string): readonly string[] | Problem {
   const fields = text.split(",").map((field) => field.trim());
   if (fields.every((field) => waivable.includes(field))) return fields;
@@ -316,11 +306,10 @@ function describe({ id, name, currency, enabled, settings, gates }: Endpoint) {
 }
 
 function describeShortly({ id, name, currency, enabled, settings, gates }: Endpoint) {
-  const limit = (minor: string | undefined) =>
-    minor === undefined ? "none" : formatAmount(new Money(BigInt(minor), getCurrency(currency)));
   return {
     ...{ id, name, currency, state: enabled ? "on" : "off", "3ds": settings.threeDSecure },
-    ...{ min: limit(settings.amountMin), max: limit(settings.amountMax) },
+    min: printLimit(settings.amountMin, currency),
+    max: printLimit(settings.amountMax, currency),
     fee: settings.fee === undefined ? "none" : printFee(settings.fee),
     gates: gates.map((gate) => `${gate.name}:${gate.rank}:${gate.weight}`).join(", "),
   };

@@ -35,7 +35,7 @@ test("a gate can be told all that it takes", () => {
   const read = readGate({
     ...needed,
     ...{ host: "[::1]:8584", withoutCvv: true, partialReversal: false, partialCapture: false },
-    ...{ currencies: "USD,EUR", min: "100", max: "500000", fee: "1.2%+15", sandbox: true },
+    ...{ currencies: "USD,EUR", min: "1", max: "5000.00", fee: "1.2%+15", sandbox: true },
     ...{ recurrentInitiator: "MERCHANT", recurrentScenario: "REGULAR", zone: "Asia/Tokyo" },
   });
 
@@ -106,7 +106,8 @@ test("options of TLS need TLS, a certificate its key, and every file is read", a
 });
 
 test("only what is given changes, and what may be absent can be taken away", () => {
-  const known = readGate({ ...needed, min: "100", fee: "1%", recurrentScenario: "REGULAR" });
+  const limited = { currencies: "USD", min: "100", fee: "1%", recurrentScenario: "REGULAR" };
+  const known = readGate({ ...needed, ...limited });
   assert.ok(!(known instanceof Problem));
 
   const read = readGate({ terminal: "2", min: "none", recurrentInitiator: "MERCHANT" }, known);
@@ -116,6 +117,7 @@ test("only what is given changes, and what may be absent can be taken away", () 
     settings: {
       ...made.settings,
       terminalId: "2",
+      currencies: ["USD"],
       fee: { percent: "1" },
       recurrent: { scenario: "REGULAR", initiator: "MERCHANT" },
     },
@@ -143,8 +145,8 @@ const wrong: readonly (readonly [options: GivenOptions, sentence: RegExp])[] = [
   [{ zone: "Europe/Atlantis" },               /^--zone is a time zone of the IANA list, like Europe/],
   [{ zone: "+01:00" },                        /^--zone is a time zone of the IANA list/],
   [{ currencies: "EURO" },                    /^EURO is no currency/],
-  [{ min: "1.00" },                           /^1\.00 is no amount in minor units/],
-  [{ min: "2", max: "1" },                    /^The smallest amount may not be larger/],
+  [{ currencies: "USD", min: "1.001" },       /^1\.001 is no amount in USD/],
+  [{ currencies: "USD", min: "2", max: "1" }, /^The smallest amount may not be larger/],
   [{ fee: "much" },                           /^much is no fee/],
   [{ recurrentInitiator: "BANK" },            /^--recurrent-initiator is one of CARDHOLDER, MERCHANT/],
   [{ recurrentScenario: "OFTEN" },            /^--recurrent-scenario is one of REGULAR, IRREGULAR/],
@@ -157,8 +159,34 @@ test("each value that is none is complained of by its name", () => {
   }
 });
 
-function complaintOf(options: GivenOptions): string {
-  const read = readGate(options);
+function complaintOf(options: GivenOptions, known?: Parameters<typeof readGate>[1]): string {
+  const read = readGate(options, known);
   assert.ok(read instanceof Problem, JSON.stringify(options));
   return read.sentence;
 }
+
+test("the limits of a gate are amounts in its currencies, which agree on the decimals", () => {
+  const yen = readGate({ ...needed, currencies: "JPY", max: "5000" });
+  assert.ok(!(yen instanceof Problem));
+  assert.equal(yen.settings.amountMax, "5000");
+  const message = /^A gate with --min or --max needs --currencies, with the same number/;
+  for (const currencies of ["all", "USD,JPY"]) {
+    assert.match(complaintOf({ ...needed, currencies, max: "5000" }), message);
+    assert.match(complaintOf({ currencies }, yen), message);
+  }
+  assert.match(complaintOf({ ...needed, max: "5000" }), message);
+  assert.match(complaintOf({ ...needed, currencies: "JPY", max: "50.5" }), /^50\.5 is no amount/);
+  assert.ok(!(readGate({ currencies: "all", max: "none" }, yen) instanceof Problem));
+});
+
+test("a gate to the sandbox bank is refused in production", () => {
+  const config = { environment: "production", allow: "" } as const;
+  for (const options of [
+    { ...needed, kind: "sandbox" },
+    { ...needed, sandbox: true },
+  ]) {
+    const read = readGate(options, undefined, config);
+    assert.ok(read instanceof Problem);
+    assert.match(read.sentence, /^Production has no sandbox gates/);
+  }
+});

@@ -1,4 +1,6 @@
 /** `gw gate`: creates, shows, changes and removes gates, the connections to acquirers. */
+import { lookup } from "node:dns/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Command, Option } from "commander";
 import {
   addressesOf,
@@ -6,13 +8,16 @@ import {
   type GateKind,
   type GateSettings,
   gateKinds,
+  leadsToSandbox,
 } from "../acquirers/gates.ts";
+import { testGate } from "../acquirers/iso8583-host/own-link.ts";
 import { allows } from "../config/config.ts";
 import type { CredentialDefaults } from "../orders/order.ts";
 import { isGateNeeded } from "../storage/administration.ts";
 import type { Configuration } from "../storage/configuration.ts";
+import { type Currency, getCurrency } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
-import { isTimeZone } from "../values/time.ts";
+import { isTimeZone, systemClock } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import {
   findTlsFault,
@@ -30,11 +35,12 @@ import {
   type GivenOptions,
   orNone,
   printFee,
+  printLimit,
   printSwitch,
+  readAmountIn,
   readCurrencies,
   readFee,
   readFlag,
-  readMinorUnits,
   readOneOf,
   readSettings,
   readSwitch,
@@ -58,7 +64,7 @@ const printable = (max: number, form = "!-~") =>
 
 /** Lengths are those of the message fields. */
 // biome-ignore format: a table
-export const gateTable: readonly SettingOption<Values>[] = [
+export const gateTable = (currency?: Currency): readonly SettingOption<Values>[] => [
   setting("--kind <kind>",                "the host's dialect: sandbox, iso87_binary or iso93_ascii",        "kind",            readOneOf(gateKinds), required),
   setting("--host <address:port>",        "where the host listens; several addresses by commas",            "address",         readAddresses, required),
   setting("--connections <n>",            "connections over all addresses together (default one for each)", "connections",     orNone(readConnections)),
@@ -84,8 +90,8 @@ export const gateTable: readonly SettingOption<Values>[] = [
   setting("--partial-as <kind>",          "returns of a part: reversal (default) or refund",                "partialAs",       readAs),
   setting("--hold-days <days>",           "how long a hold lives; a later capture is refused (default 7)",  "holdDays",        orNone(readHoldDays)),
   setting("--currencies <codes>",         "only these, by commas; all for every currency",                  "currencies",      readCurrencies),
-  setting("--min <minor>",                "smaller amounts go through another gate; none for no limit",     "amountMin",       orNone(readMinorUnits)),
-  setting("--max <minor>",                "larger amounts go through another gate; none for no limit",      "amountMax",       orNone(readMinorUnits)),
+  setting("--min <amount>",               "smaller amounts go through another gate; none for no limit",     "amountMin",       orNone(readAmountIn(currency))),
+  setting("--max <amount>",               "larger amounts go through another gate; none for no limit",      "amountMax",       orNone(readAmountIn(currency))),
   setting("--fee <fee>",                  "the acquirer's fee, like 2.5%+30; none for no fee",              "fee",             orNone(readFee)),
   setting("--recurrent-initiator <word>", "CARDHOLDER or MERCHANT, unless the payment says it",             "initiator",       orNone(readOneOf(["CARDHOLDER", "MERCHANT"]))),
   setting("--recurrent-scenario <word>",  "REGULAR or IRREGULAR, unless the payment says it",               "scenario",        orNone(readOneOf(["REGULAR", "IRREGULAR"]))),
@@ -99,7 +105,7 @@ const opposites = [
 ];
 
 export function addGateCommands(gate: Command): void {
-  const options = [...gateTable.map(({ option }) => option), ...opposites];
+  const options = [...gateTable().map(({ option }) => option), ...opposites];
   const force = new Option("--force", "give it another host although open orders need this one");
   // biome-ignore format: a table
   addCommands(gate, [
@@ -107,6 +113,7 @@ export function addGateCommands(gate: Command): void {
     ["show <name>",   "show a gate with its settings and the endpoints using it", showGate],
     ["create <name>", "create a gate",                                           createGate, options],
     ["set <name>",    "change the given settings of a gate",                     setGate, [...options, force]],
+    ["test <name>",   "sign on at the host and ask for an echo, over a connection of its own", testOne],
     ["remove <name>", "remove a gate that no endpoint uses",                     removeGate],
   ]);
   addMacKeyCommands(gate);
@@ -132,6 +139,16 @@ async function showGate(session: Session, name: string): Promise<Output> {
   return gate instanceof Problem ? gate : describe(gate, configuration, session.json);
 }
 
+async function testOne(session: Session, name: string): Promise<Output> {
+  const gate = findGate(name, await readConfiguration(session));
+  if (gate instanceof Problem) return gate;
+  const { signOn = true } = gate.settings;
+  const tested = await testGate(gate, systemClock, session.config.answerTimeoutMs);
+  if (tested instanceof Problem) return tested;
+  const { address: host, echoMs } = tested;
+  return { gate: name, host, "sign-on": signOn ? "accepted" : "off", echo: `${echoMs} ms` };
+}
+
 async function createGate(session: Session, name: string, options: GivenOptions): Promise<Output> {
   const nameFault = findNameFault(name);
   if (nameFault !== undefined) return nameFault;
@@ -143,8 +160,29 @@ async function createGate(session: Session, name: string, options: GivenOptions)
   if (read instanceof Problem) return read;
   const fault = await findTlsFault(read.settings, options);
   if (fault !== undefined) return fault;
+  const unresolved = await findUnresolved(read.settings);
+  if (unresolved.length > 0) {
+    const names = unresolved.join(", ");
+    process.stderr.write(
+      `No address was found for ${names}: check --host and this machine's DNS.\n`,
+    );
+  }
   const id = await session.administration.putGate({ name, ...read });
   return describe({ id, name, ...read }, configuration, session.json);
+}
+
+const resolveWithinMs = 3_000;
+
+/** Host names that this machine cannot resolve now: a typing error, or DNS that is down. */
+async function findUnresolved(settings: GateSettings): Promise<readonly string[]> {
+  const hosts = addressesOf(settings).map(({ host }) => host);
+  const resolved = await Promise.all(
+    hosts.map((host) => {
+      const late = delay(resolveWithinMs, undefined, { ref: false });
+      return Promise.race([lookup(host).catch(() => undefined), late]);
+    }),
+  );
+  return hosts.filter((_, index) => resolved[index] === undefined);
 }
 
 async function setGate(session: Session, name: string, options: GivenOptions): Promise<Output> {
@@ -243,8 +281,10 @@ export function readGate(
   if (options["withoutCvv"] === true && options["withCvv"] === true) {
     return new Problem("Choose one of --with-cvv and --without-cvv.");
   }
+  const currency = findLimitCurrency(options, known);
+  if (currency instanceof Problem) return currency;
   const values = readSettings(
-    ...([gateTable, options] as const),
+    ...([gateTable(currency), options] as const),
     known ? gateValuesOf(known) : { ...newGate, ...(isProduction && { tls: true }) },
     "A gate",
   );
@@ -263,7 +303,29 @@ export function readGate(
     ...(Object.keys(recurrent).length > 0 && { recurrent }),
     ...(Object.keys(refunds).length > 0 && { refunds }),
   });
-  return checked instanceof Problem ? checked : { kind, settings: checked };
+  if (checked instanceof Problem) return checked;
+  if (isProduction && leadsToSandbox({ kind, settings: checked })) {
+    return new Problem("Production has no sandbox gates: give the kind of the acquirer's host.");
+  }
+  return { kind, settings: checked };
+}
+
+/** The limits of a gate are amounts in its currencies, which have the same number of decimals. */
+function findLimitCurrency(options: GivenOptions, known?: Read): Currency | undefined | Problem {
+  const {
+    currencies: given,
+    min = known?.settings.amountMin,
+    max = known?.settings.amountMax,
+  } = options;
+  const codes = given === undefined ? known?.settings.currencies : readCurrencies(String(given));
+  if (codes instanceof Problem) return codes;
+  const [first, ...others] = (codes ?? []).map(getCurrency);
+  const isLimited = [min, max].some((limit) => limit !== undefined && limit !== "none");
+  const isClear = first && others.every(({ exponent }) => exponent === first.exponent);
+  if (!isLimited || isClear) return first;
+  return new Problem(
+    "A gate with --min or --max needs --currencies, with the same number of decimals for each.",
+  );
 }
 
 const newGate = { worksWithoutCvv: false, partialReversal: true, partialCapture: true };
@@ -305,7 +367,8 @@ function describe(gate: Gate, configuration: Configuration, json: boolean): Outp
   const endpoints = endpointsOf(gate, configuration);
   if (json) return { ...gate, endpoints };
   const { host: _, port: __, otherAddresses: ___, tls, signOn, ...settings } = gate.settings;
-  const { currencies, fee, recurrent, refunds, ...others } = settings;
+  const { currencies, fee, recurrent, refunds, amountMin, amountMax, ...others } = settings;
+  const [currency] = currencies ?? [];
   const { name, id, kind } = gate;
   return {
     ...{ name, id, kind, host: printAddresses(gate.settings) },
@@ -315,6 +378,7 @@ function describe(gate: Gate, configuration: Configuration, json: boolean): Outp
       partialAs: refunds?.partial ? "refund" : "reversal",
     },
     currencies: currencies?.join(", ") ?? "all",
+    ...(currency && { min: printLimit(amountMin, currency), max: printLimit(amountMax, currency) }),
     ...(fee === undefined ? {} : { fee: printFee(fee) }),
     ...(recurrent === undefined ? {} : { recurrent: Object.values(recurrent).join(", ") }),
     endpoints: endpoints.join(", ") || "none",

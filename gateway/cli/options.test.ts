@@ -1,14 +1,15 @@
 /** Values of options: what is understood, and how the rest is complained of. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { getCurrency } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
 import { directoryTable } from "./directory.ts";
 import {
   checkLimits,
   orNone,
+  readAmountIn,
   readCurrencies,
   readFee,
-  readMinorUnits,
   readOneOf,
   readSettings,
   readSwitch,
@@ -18,11 +19,13 @@ import {
   setting,
 } from "./options.ts";
 
+const readAmount = (text: string) => readAmountIn(getCurrency("USD"))(text, "--min");
+
 test("fees, amounts, currencies and switches are read, or told plainly to be none", () => {
   assert.deepEqual(readFee("2.5%+30"), { percent: "2.5", fixed: "30" });
   assert.match(complaintOf(readFee("2,5%")), /^2,5% is no fee: write it like 2\.5%/);
-  assert.equal(readMinorUnits("0500"), "500");
-  assert.match(complaintOf(readMinorUnits("5.00")), /^5\.00 is no amount in minor units/);
+  assert.equal(readAmount("0500"), "50000");
+  assert.match(complaintOf(readAmount("5.001")), /^5\.001 is no amount in USD/);
   assert.deepEqual(readCurrencies("USD, EUR,USD"), ["USD", "EUR"]);
   assert.equal(readCurrencies("all"), undefined);
   assert.match(complaintOf(readCurrencies("USD,XYZ")), /^XYZ is no currency/);
@@ -36,15 +39,18 @@ type Settings = { readonly name: string; readonly fee?: string; readonly min?: s
 
 const table: readonly SettingOption<Settings>[] = [
   setting("--name <name>", "", "name", (text) => text, required),
-  setting("--fee <fee>", "", "fee", orNone(readMinorUnits)),
-  setting("--min <min>", "", "min", orNone(readMinorUnits), ({ fee }) => fee === undefined),
+  setting("--fee <fee>", "", "fee", orNone(readAmount)),
+  setting("--min <min>", "", "min", orNone(readAmount), ({ fee }) => fee === undefined),
 ];
 
 test("what is not given stays, and what is taken away is gone", () => {
   const known = { name: "a", fee: "30", min: "5" };
 
   assert.deepEqual(readSettings(table, { min: "none" }, known), { name: "a", fee: "30" });
-  assert.deepEqual(readSettings(table, { fee: "40", other: true }, known), { ...known, fee: "40" });
+  assert.deepEqual(readSettings(table, { fee: "40", other: true }, known), {
+    ...known,
+    fee: "4000",
+  });
   assert.match(complaintOf(readSettings(table, { fee: "x" }, known)), /^x is no amount/);
   assert.match(complaintOf(readText(/^.{1,9}$/, "text")("none", "--name")), /^--name is text/);
 });
@@ -53,7 +59,7 @@ test("all settings that are missing are named at once", () => {
   const fault = readSettings(table, {}, {}, "A gate");
 
   assert.equal(complaintOf(fault), "A gate also needs --name, --min.");
-  assert.deepEqual(readSettings(table, { name: "a", fee: "1" }, {}), { name: "a", fee: "1" });
+  assert.deepEqual(readSettings(table, { name: "a", fee: "1" }, {}), { name: "a", fee: "100" });
 });
 
 test("limits that leave no amount are refused", () => {

@@ -3,8 +3,8 @@
  * function that reads its value. `none` removes a setting that is optional.
  */
 import { Option } from "commander";
-import { findCurrency } from "../values/iso-codes.ts";
-import { type Fee, parseFee } from "../values/money.ts";
+import { type Currency, findCurrency, getCurrency } from "../values/iso-codes.ts";
+import { type Fee, formatAmount, Money, parseAmount, parseFee } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { hours, type Instant, later, parseDate } from "../values/time.ts";
 
@@ -86,9 +86,14 @@ export function printFee({ percent, fixed }: Fee): string {
   return [share, fixed].filter((part) => part !== undefined).join("+");
 }
 
-export function readMinorUnits(text: string): string | Problem {
-  if (/^\d{1,15}$/.test(text)) return String(BigInt(text));
-  return new Problem(`${text} is no amount in minor units: write digits only.`);
+/** Reads an amount like 12.34. Settings keep it in minor units. */
+export function readAmountIn(currency: Currency | undefined): Read<string> {
+  return (text) => {
+    const money = currency && parseAmount(text, currency);
+    return money === undefined
+      ? new Problem(`${text} is no amount in ${currency?.code}.`)
+      : String(money.minor);
+  };
 }
 
 export function readCurrencies(text: string): readonly string[] | undefined | Problem {
@@ -137,6 +142,12 @@ export function readMoment(text: string, now: Instant): Instant | Problem {
     return new Problem(`${text} is neither a moment like 2030-01-31T09:30:00Z nor 12h or 30d.`);
   }
   return at > now ? at : new Problem(`${text} is over already.`);
+}
+
+export function printLimit(minor: string | undefined, currency: string): string {
+  return minor === undefined
+    ? "none"
+    : formatAmount(new Money(BigInt(minor), getCurrency(currency)));
 }
 
 type Limits = { readonly amountMin?: string; readonly amountMax?: string };

@@ -62,6 +62,7 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "group create":               ["change_merchants",  "change"],
   "gate list":                  ["see_configuration", "look"],
   "gate show":                  ["see_configuration", "look"],
+  "gate test":                  ["change_acquiring",  "keys"],
   "gate create":                ["change_acquiring",  "change"],
   "gate set":                   ["change_acquiring",  "change"],
   "gate remove":                ["change_acquiring",  "change"],

@@ -10,6 +10,7 @@ import { dialects } from "./connector.ts";
 import { type LinkState, usualLinkLimits } from "./link.ts";
 import { type LinkFacts, Links } from "./links.ts";
 import { makeGateAuthentication } from "./message-authentication.ts";
+import { makeNetworkMessage } from "./messages.ts";
 import { Recent } from "./pending-answers.ts";
 
 /** `opened` resolves when the link is up, or with the problem when no address has accepted it. */
@@ -22,6 +23,7 @@ export function openOwnLink(
   const { promise: opened, resolve } = Promise.withResolvers<Problem | undefined>();
   let failures = 0;
   let unread = "";
+  let tried = "";
   const links = new Links({
     wire: { ...dialect, ...makeGateAuthentication(dialect, macKeys, () => clock.now()) },
     settings: { ...settings, connections: 1 },
@@ -29,6 +31,7 @@ export function openOwnLink(
     ...{ clock, limits: usualLinkLimits, random: Math.random },
     events: {
       onState(state: LinkState, { why, address }: LinkFacts): void {
+        tried = address;
         if (state === "down") failures += 1;
         if (failures < addressesOf(settings).length) return;
         resolve(new Problem(`The host at ${address} cannot be asked: ${why}${unread}.`));
@@ -44,5 +47,32 @@ export function openOwnLink(
     },
   });
   links.open();
-  return { links, opened, unread: () => unread };
+  return { links, opened, address: () => tried, unread: () => unread };
+}
+
+type Tested = { readonly address: string; readonly echoMs: number };
+
+/** Connects, signs on and asks for a sign of life. */
+export async function testGate(
+  gate: ConfiguredGate,
+  clock: Clock,
+  timeoutMs: number,
+): Promise<Tested | Problem> {
+  const { links, opened, address, unread } = openOwnLink(gate, clock);
+  try {
+    const problem = await opened;
+    if (problem !== undefined) return problem;
+    const { network, codes } = dialects[gate.kind];
+    const at = clock.now();
+    const zone = gate.settings.zone ?? "UTC";
+    const message = makeNetworkMessage(network, network.codes.echo, "900001", { at, zone });
+    const answer = await links.send(message, { timeoutMs });
+    const code = typeof answer === "string" ? answer : `39 is ${answer.fields[39]}`;
+    if (code !== `39 is ${codes.networkAccepted}`) {
+      return new Problem(`The host at ${address()} did not accept the echo: ${code}${unread()}.`);
+    }
+    return { address: address(), echoMs: clock.now() - at };
+  } finally {
+    await links.close();
+  }
 }

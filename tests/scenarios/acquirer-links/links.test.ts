@@ -15,6 +15,7 @@ import {
 } from "../../support/bank/links.ts";
 import { atEnd, type Test } from "../../support/clean-up.ts";
 import { bookedFor, received } from "../../support/expect.ts";
+import { readGw, runGw } from "../../support/programs.ts";
 import { untilTrue } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
@@ -278,3 +279,20 @@ async function listen(t: Test, say: (socket: Socket) => void): Promise<number> {
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : 0;
 }
+
+testOnEachDialect(
+  "gw gate test signs on and gets an echo, or says why not",
+  async (t, { through }) => {
+    const world = await startWorld(t, settings);
+    const { name } = await gateOf(world, through);
+
+    const good = (await readGw(world, "gate", "test", name)) as Record<string, string>;
+    await world.bank.setSwitches({ hostDown: true });
+    const down = await runGw(world, "gate", "test", name);
+
+    assert.deepEqual([good["gate"], good["sign-on"]], [name, "accepted"]);
+    assert.match(good["echo"] ?? "", /^\d+ ms$/);
+    assert.equal(down.code, 2);
+    assert.match(down.complaint, /^The host at 127\.0\.0\.1:\d+ cannot be asked: /);
+  },
+);
