@@ -7,10 +7,12 @@ import { type TestContext, test } from "node:test";
 import { servePage } from "../pages/payment/testing.ts";
 import { watchPage } from "./page.ts";
 
+const expected = { embedOrigins: [], walletMethods: [], otherHeaders: [] };
+
 test("a page that passes unchanged has no fault", async (t) => {
   const url = await startProxy(t, (_, body) => body);
 
-  const { files, faults } = await watchPage(url, []);
+  const { files, faults } = await watchPage(url, expected);
 
   assert.deepEqual(faults, []);
   assert.match(files.join(" "), /^style\.\w{16}\.css pay\.\w{16}\.js$/);
@@ -21,7 +23,7 @@ test("a changed script is a fault also where the page names the right digest", a
     path.endsWith(".js") ? `${body};steal()` : body,
   );
 
-  const { faults } = await watchPage(url, []);
+  const { faults } = await watchPage(url, expected);
 
   assert.equal(faults.length, 1);
   assert.match(faults[0] ?? "", /^pay\.\w{16}\.js has another content\.$/);
@@ -32,7 +34,7 @@ test("an injected script is a fault", async (t) => {
     body.replace("</body>", '<script src="https://evil.example/a.js"></script></body>'),
   );
 
-  const { faults } = await watchPage(url, []);
+  const { faults } = await watchPage(url, expected);
 
   assert.match(faults.join("\n"), /^The page has <script src="https:\/\/evil\.example/);
 });

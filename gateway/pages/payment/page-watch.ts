@@ -1,106 +1,146 @@
 /**
  * Compares a payment page, as a browser receives it, with what the gateway sends: a proxy, a
- * content network or an intruder in between may have changed its headers or scripts. Nothing is
- * executed. What a script would load later the page's policy stops, and browsers report it.
+ * content network or an intruder in between may have changed its headers or its markup. All that
+ * the gateway does not send is a fault. Nothing is executed: what a script would load later the
+ * page's policy stops, and browsers report it.
  */
 import { createHash } from "node:crypto";
-import { type Assets, isAssetName } from "./assets.ts";
-import { headersFor, walletSources } from "./routes.ts";
+import { linkFrom } from "../cardholder/page-reply.ts";
+import { type Assets, preloadOf } from "./assets.ts";
+import { areSameWords, findLoaded, isKnownTag, type PageFacts } from "./page-elements.ts";
+import { readTags } from "./read-tags.ts";
+import { headersFor, reportsName, walletSources } from "./routes.ts";
 
 export type ReceivedPage = {
+  readonly url: URL;
   readonly status: number;
-  readonly isSecure: boolean;
-  readonly headers: Pick<Headers, "get">;
-  /** Of the wallets that pages offer, which the browser asks what opens them. */
-  readonly walletMethods: readonly string[];
+  readonly headers: Headers;
   readonly body: string;
 };
 
-/** They load or lead elsewhere, and the page has none. */
-const foreignTags = new Set(["iframe", "frame", "object", "embed", "base", "applet"]);
+/** What the gateway's release does not tell. */
+export type Expected = Pick<PageFacts, "embedOrigins" | "walletMethods"> & {
+  /** In lower case: what a proxy adds by the operator's will. */
+  readonly otherHeaders: readonly string[];
+};
 
-export function findPageFaults(page: ReceivedPage, assets: Assets): readonly string[] {
-  if (page.status !== 200 || !page.body.includes('<form id="pay"')) {
-    return [`The answer, of status ${page.status}, is no payment page.`];
-  }
-  const faults = [...findHeaderFaults(page), ...findMarkupFaults(page.body, assets)];
-  return faults.map((fault) => fault.replace(/[^ -~]/g, " ").slice(0, 300));
-}
-
-function findHeaderFaults(page: ReceivedPage): readonly string[] {
-  const { headers, isSecure } = page;
-  const { "content-security-policy": policy, ...others } = headersFor({}, "reports");
-  const expected = { ...others, ...(isSecure && { "strict-transport-security": undefined }) };
-  const changed = Object.entries(expected).flatMap(([name, value]) => {
-    const found = headers.get(name);
-    const isGood = value === undefined ? found !== null : withoutFolder(found) === value;
-    return isGood ? [] : [`The header ${name} is ${found ?? "missing"}.`];
+export function checkPage(page: ReceivedPage, expected: Expected, assets: Assets) {
+  const facts = factsOf(page, expected, assets);
+  const tags = readTags(page.body);
+  const hasForm = tags.some(({ name, attributes }) => {
+    return name === "form" && attributes.get("id") === "pay";
   });
-  return [...changed, ...findPolicyFaults(page, directivesOf(policy))];
+  // A page of another encoding begins with a mark of it.
+  if (page.status !== 200 || !hasForm || !page.body.startsWith("<!doctype html>")) {
+    return { files: [], faults: [`The answer, of status ${page.status}, is no payment page.`] };
+  }
+  const unknown = tags.filter((tag) => !isKnownTag(tag, facts));
+  const loaded = tags.flatMap((tag) => findLoaded(tag, facts)?.name ?? []);
+  const { name: script } = assets.script;
+  const faults = [
+    ...findHeaderFaults(page.headers, facts, expected.otherHeaders),
+    ...(page.url.protocol === "https:" ? findTransportFaults(page.headers) : []),
+    ...unknown.map(({ source, text }) => {
+      return `The page has ${source}${text.trim()}, which is not in the inventory.`;
+    }),
+    ...(loaded.includes(script) ? [] : [`The page does not load ${script}.`]),
+  ];
+  return {
+    /** The names of the script and the style sheet that the page loads. */
+    files: [...new Set(loaded)],
+    faults: faults.map((fault) => fault.replace(/[^ -~]/g, " ").slice(0, 300)),
+  };
 }
 
 /** A page at an address with a slash at its end is a folder deeper. */
-function withoutFolder(text: string | null = ""): string | undefined {
-  return text?.replace(/(^|")\.\.\//, "$1");
+function factsOf({ url }: ReceivedPage, expected: Expected, assets: Assets): PageFacts {
+  const token = url.pathname.split("/").findLast((part) => part !== "") ?? "";
+  const linkTo = (path: string) => linkFrom({ url: url.pathname }, 0, path);
+  return { ...expected, folder: linkTo(""), here: linkTo(token), assets };
 }
 
-function findPolicyFaults(page: ReceivedPage, wanted: ReadonlyMap<string, string>) {
-  const own = directivesOf(page.headers.get("content-security-policy") ?? "");
-  const isGood = {
-    // Both depend on the endpoint.
-    "frame-ancestors": (found = "") => /^('none'|(https?:\/\/[\w.:-]+ ?)+)$/.test(found),
-    "connect-src": (found = "'self'") => {
-      const known = new Set(["'self'", ...page.walletMethods.map(asSources)].join(" ").split(" "));
-      return found.split(" ").every((source) => known.has(source));
-    },
-    "report-uri": (found?: string) => withoutFolder(found) === "reports",
+/** They tell how the answer is sent, and change nothing of the page. */
+const plainHeaders = new Set([
+  ...["age", "connection", "content-encoding", "content-language", "content-length", "date"],
+  ...["keep-alive", "server", "transfer-encoding", "vary", "via"],
+]);
+
+function findHeaderFaults(
+  headers: Headers,
+  facts: PageFacts,
+  otherHeaders: readonly string[],
+): readonly string[] {
+  const { embedOrigins: framedBy, folder } = facts;
+  const { "content-security-policy": policy, ...same } = headersFor(
+    { framedBy },
+    `${folder}${reportsName}`,
+  );
+  const changed = Object.entries(same).filter(([name, value]) => headers.get(name) !== value);
+  const judged = ["content-security-policy", "strict-transport-security", "link"];
+  const known = new Set([...plainHeaders, ...Object.keys(same), ...judged, ...otherHeaders]);
+  const links = headers.get("link")?.split(", ") ?? [];
+  const foreign = links.filter((link) => !isOwnPreload(link, facts));
+  return [
+    ...changed.map(([name]) => `The header ${name} is ${headers.get(name) ?? "missing"}.`),
+    ...findPolicyFaults(headers.get("content-security-policy") ?? "", policy, facts),
+    ...foreign.map((link) => `The header link is ${link}.`),
+    ...[...headers]
+      .filter(([name]) => !known.has(name))
+      .map(([name, value]) => `The gateway does not send the header ${name}, which is ${value}.`),
+  ];
+}
+
+function isOwnPreload(link: string, { assets, folder }: PageFacts): boolean {
+  const [, address = ""] = /^<([^>]*)>/.exec(link) ?? [];
+  const asset = assets.find(address.slice(folder.length));
+  return asset !== undefined && link === preloadOf(asset, folder);
+}
+
+/** Of a year, as the gateway sends it. */
+const secureSecondsMin = 31_536_000;
+
+function findTransportFaults(headers: Headers): readonly string[] {
+  const found = headers.get("strict-transport-security");
+  const [, seconds = ""] = /^max-age=(\d+)(;[ ;a-z]*)?$/i.exec(found ?? "") ?? [];
+  if (Number(seconds) >= secureSecondsMin) return [];
+  return [`The header strict-transport-security is ${found ?? "missing"}.`];
+}
+
+function findPolicyFaults(
+  found: string,
+  policy: string,
+  { walletMethods }: PageFacts,
+): readonly string[] {
+  if (found.includes(",")) return [`The page has several policies: ${found}.`];
+  const directives = directivesOf(found);
+  // The first of a name counts.
+  const own = new Map(directives.toReversed());
+  const wanted = new Map(directivesOf(policy));
+  const sources = walletMethods.flatMap((method) => walletSources({ method }).split(" "));
+  const connectable = new Set(["'self'", ...sources]);
+  const isGood = (name: string, given: string | undefined) => {
+    // The page names the wallets that it offers, if any.
+    if (name === "connect-src") return given?.split(" ").every((each) => connectable.has(each));
+    const value = wanted.get(name);
+    return given !== undefined && value !== undefined && areSameWords(given, value);
   };
-  const names = new Set([...wanted.keys(), ...own.keys(), ...Object.keys(isGood)]);
-  return [...names].flatMap((name) => {
+  const names = new Set([...wanted.keys(), ...own.keys()]);
+  const changed = [...names].flatMap((name) => {
     const given = own.get(name);
-    const judge = Object.entries(isGood).find(([each]) => each === name)?.[1];
-    if (judge === undefined ? given === wanted.get(name) : judge(given)) return [];
+    if (isGood(name, given)) return [];
     return [`The directive ${name} of the policy is ${given ?? "missing"}.`];
   });
+  return [
+    ...changed,
+    ...(own.size < directives.length ? [`The policy has a directive twice: ${found}.`] : []),
+  ];
 }
 
-function asSources(method: string): string {
-  return walletSources({ method });
-}
-
-function directivesOf(policy: string): ReadonlyMap<string, string> {
-  return new Map(
-    policy.split(";").map((directive) => {
-      const [name = "", ...values] = directive.trim().split(/\s+/);
-      return [name, values.join(" ")];
-    }),
-  );
-}
-
-function findMarkupFaults(body: string, assets: Assets): readonly string[] {
-  // A tag begins after each of these: the gateway escapes them in texts.
-  const faults = body.split("<").flatMap((piece) => {
-    const [attributes = "", text = ""] = piece.split(">", 2);
-    const name = /^[a-z]+/i.exec(attributes)?.[0].toLowerCase() ?? "";
-    if (foreignTags.has(name)) return [`The page has <${attributes}>.`];
-    if (/\son[a-z]+\s*=/i.test(attributes)) return [`The page has <${attributes}>.`];
-    const isLoading = name === "script" || (name === "link" && /stylesheet/i.test(attributes));
-    if (!isLoading) return name === "style" ? ["The page has an inline style sheet."] : [];
-    const [, file = "", integrity] = fileOf.exec(attributes) ?? [];
-    const asset = assets.find(file);
-    const isOwn = asset !== undefined && asset.integrity === integrity && text.trim() === "";
-    return isOwn ? [] : [`The page has <${attributes}>${text}, which is not in the inventory.`];
+function directivesOf(policy: string): readonly (readonly [name: string, value: string])[] {
+  return policy.split(";").flatMap((directive) => {
+    const [name, ...values] = directive.split(/[\t\n\f\r ]/).filter((word) => word !== "");
+    return name === undefined ? [] : [[name.toLowerCase(), values.join(" ")] as const];
   });
-  const isLoaded = filesOf(body).includes(assets.script.name);
-  return [...faults, ...(isLoaded ? [] : [`The page does not load ${assets.script.name}.`])];
-}
-
-const fileOf = /^\w+ (?:rel="stylesheet" )?(?:src|href)="(?:\.\.\/)?([\w.-]+)" integrity="([^"]+)"/;
-
-/** The names of the scripts and style sheets that the page loads. */
-export function filesOf(body: string): readonly string[] {
-  const names = body.split("<").map((piece) => fileOf.exec(piece)?.[1] ?? "");
-  return names.filter(isAssetName);
 }
 
 export function findFileFault(name: string, content: Uint8Array, assets: Assets) {

@@ -88,7 +88,7 @@ export type PaymentRouteOptions = {
 
 const path = "/pay/:token";
 /** No token: those are longer. */
-const reportsName = "reports";
+export const reportsName = "reports";
 
 export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[] {
   const { find, assets, theme, addressOf } = options;
