@@ -59,7 +59,6 @@ const onMachine: Readonly<Record<string, string>> = {
   "restore release":    "is for an installation that must not send anything",
   "apply":              "is for a file under version control, applied by a pipeline",
   "export":             "is for a file under version control",
-  "page watch":         "looks from outside, by a timer on another machine",
   "generate orders":    "fills a staging installation, for hours",
   "callback listen":    "receives callbacks on a developer's machine",
   "card show":          "answers a question of support about one card reference, which an order shows too",

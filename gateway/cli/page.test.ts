@@ -1,8 +1,13 @@
 /** `gw page watch` over HTTP, through a proxy that changes what passes. */
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { servePage } from "../pages/payment/testing.ts";
 import { watchPage } from "./page.ts";
@@ -38,6 +43,40 @@ test("an injected script is a fault", async (t) => {
 
   assert.match(faults.join("\n"), /^The page has <script src="https:\/\/evil\.example/);
 });
+
+test("gw page watch runs without an installation, and alerts by lines and exit code", async (t) => {
+  const good = await runWatch(await startProxy(t, (_, body) => body));
+  const changed = await runWatch(
+    await startProxy(t, (_, body) => body.replace("</form>", "</form><base href=/><hr>")),
+  );
+
+  assert.deepEqual({ ...good, printed: "" }, { code: 0, printed: "", complaint: "" });
+  assert.match(good.printed, /^faults\s+0$/m);
+  assert.equal(changed.code, 1);
+  assert.deepEqual(changed.printed.trim().split("\n"), [
+    "The page has <base href=/>, which is not in the inventory.",
+    "The page has <hr>, which is not in the inventory.",
+  ]);
+  assert.equal((await runWatch(new URL("http://127.0.0.1:1/pay/t0ken"))).code, 2);
+});
+
+/** With no setting at all, in a folder without files. */
+async function runWatch(url: URL) {
+  const words = [join(import.meta.dirname, "gw.ts"), "page", "watch", url.href];
+  const folder = mkdtempSync(join(tmpdir(), "page-watch-"));
+  try {
+    const program = spawn(process.execPath, words, { cwd: folder, env: {} });
+    const [printed, complaint, [code]] = await Promise.all([
+      text(program.stdout),
+      text(program.stderr),
+      once(program, "close"),
+    ]);
+    assert.deepEqual(readdirSync(folder), []);
+    return { code, printed, complaint };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 type Change = (path: string, body: string) => string;
 

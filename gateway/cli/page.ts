@@ -1,44 +1,49 @@
-/** `gw page watch`: whether browsers receive the payment page as the gateway sends it. */
+/**
+ * `gw page watch`: whether browsers receive the payment page as the gateway sends it. It needs no
+ * installation: a timer on a machine elsewhere runs it.
+ */
 import { type Command, Option } from "commander";
 import { makeAssets } from "../pages/payment/assets.ts";
 import { checkPage, type Expected, findFileFault } from "../pages/payment/page-watch.ts";
-import { messageOf, Problem } from "../values/problem.ts";
-import { addCommands, type Output, type Session } from "./command.ts";
+import { Problem } from "../values/problem.ts";
+import { type Output, setOutput } from "./command.ts";
+import { causeOf, isHttpAddress } from "./demonstration-merchant.ts";
+import { exitCodes } from "./terminal.ts";
 
-type WatchOptions = { readonly embedOrigins: string; readonly otherHeaders: string };
+type WatchOptions = {
+  readonly embedOrigins: string;
+  readonly walletMethods: string;
+  readonly otherHeaders: string;
+};
 
 export function addPageCommands(page: Command): void {
   const purpose = "compare a payment page, as browsers receive it, with the gateway's inventory";
+  const command = page.command("watch <url>").description(`${purpose}; exit code 1 if it differs`);
+  const run = ([url, options]: never[], json: boolean) =>
+    watch(url ?? "", options ?? ({} as never), json);
   // biome-ignore format: a table
-  const options = [
+  setOutput(command, run, [
     new Option("--embed-origins <origins>", "sites that may embed the page, as the endpoint names them, by commas").default(""),
+    new Option("--wallet-methods <urls>", "payment method identifiers of the wallets that the page may offer, by commas").default(""),
     new Option("--other-headers <names>", "headers that your proxy adds, by commas").default(""),
-  ];
-  addCommands(page, [["watch <url>", `${purpose}; exit code 1 if it differs`, watch, options]]);
+  ]);
 }
 
-async function watch(session: Session, address: string, options: WatchOptions): Promise<Output> {
-  const url = URL.parse(address);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    return new Problem("Give the address of a payment page or of a payment link.");
-  }
+async function watch(address: string, options: WatchOptions, json: boolean): Promise<Output> {
+  const url = isHttpAddress(address) ? URL.parse(address) : null;
+  if (url === null) return new Problem("Give the address of a payment page or of a payment link.");
   const found = await watchPage(url, {
     embedOrigins: splitList(options.embedOrigins),
-    walletMethods: walletMethodsOf(session),
+    walletMethods: splitList(options.walletMethods),
     otherHeaders: splitList(options.otherHeaders.toLowerCase()),
-  }).catch((error) => new Problem(`The page cannot be read: ${messageOf(error)}.`));
+  }).catch((error) => new Problem(`The page cannot be read: ${causeOf(error)}.`));
   if (found instanceof Problem) return found;
   const { faults, files } = found;
   // The path grants access to the payment.
-  const subject = url.origin;
-  await session.audit.write({ action: "page watch", subject, after: { files, faults } });
-  if (faults.length === 0) return { page: subject, files: files.join(", "), faults: 0 };
-  session.findings.tell();
-  return session.json ? { page: subject, files, faults } : faults.join("\n");
-}
-
-function walletMethodsOf({ config }: Session): readonly string[] {
-  return [config.walletaMethod, config.walletbMethod].filter((method) => method !== "");
+  const page = url.origin;
+  if (faults.length > 0) process.exitCode = exitCodes.findings;
+  if (json) return { page, files, faults };
+  return faults.length > 0 ? faults.join("\n") : { page, files: files.join(", "), faults: 0 };
 }
 
 function splitList(text: string): readonly string[] {

@@ -102,7 +102,6 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "link list":                  ["see_orders",        "look"],
   "link show":                  ["see_orders",        "keys"],
   "link close":                 ["move_money",        "change"],
-  "page watch":                 ["operate",           "change"],
   "generate orders":            ["operate",           "record"],
   "pay":                        ["move_money",        "record"],
   "tail":                       ["see_orders",        "look"],

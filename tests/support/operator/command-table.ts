@@ -100,7 +100,6 @@ export const changing: readonly Example[] = [
   { path: "card remove",                words: "demo <card>" },
   { path: "privacy erase",              words: "--email nobody@shop.example --yes" },
   { path: "backup",                     words: "", isRefused: true },
-  { path: "page watch",                 words: "http://127.0.0.1:1/pay/none", isRefused: true },
   { path: "files sign",                 words: "" },
   { path: "restore hold",               words: "" },
   { path: "restore verify",             words: "" },
