@@ -45,6 +45,7 @@ export function makeMetrics() {
     callbackMs: histogram("tollgate_callback_ms",           "from callback to answer",                        ["outcome"]),
     httpRefused: counter("tollgate_http_refused_total",     "connections, requests and bodies that a bound of the HTTP server refused", ["cause"]),
     refusalsDropped: counter("tollgate_refusals_dropped_total", "refused requests that were not kept for the portal, because there were too many"),
+    policyReports: counter("tollgate_page_policy_reports_total", "browsers' reports that the payment page's policy has stopped something", ["directive"]),
     destroyed:  counter("tollgate_cards_destroyed_total",   "card numbers that were destroyed, by the reason", ["why"]),
     findings:   counter("tollgate_screening_findings_total", "screening rules that fired, by what they did, and that could not tell (`no_data`)", ["kind", "scope", "did"]),
     headsLost:  counter("tollgate_audit_heads_unpublished_total", "signed heads of the audit that could not be written outside of the database"),

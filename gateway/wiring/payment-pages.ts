@@ -93,14 +93,17 @@ const refusalsEveryMs = 60_000;
 /** A page with an injected script sends one for each try; an address is heard once a second. */
 const reports = { perSecond: 1, burst: 10 };
 
-function makeTakeReport({ clock, log }: Dependencies, addressOf: Edge["addressOf"]) {
+function makeTakeReport({ clock, log, metrics }: Dependencies, addressOf: Edge["addressOf"]) {
   const { take } = makeRateLimit<string>(reports, clock);
   const summary = makeSummary(clock, refusalsEveryMs, (violation, count) =>
     log("page.policy_violated", { violation, count }),
   );
   return (request: HttpRequest) => {
     if (take(networkOf(addressOf(request)) ?? "") > 0) return;
-    for (const violation of readViolations(request.body)) summary.add(violation);
+    for (const { directive, blocked } of readViolations(request.body)) {
+      metrics.policyReports.inc({ directive });
+      summary.add(`${directive} ${blocked}`);
+    }
   };
 }
 

@@ -207,32 +207,42 @@ test("each element that was added or changed on the way to the browser is a faul
   assert.match(elsewhere, /^The answer, of status 303, is no payment page/);
 });
 
-test("browsers' reports of both kinds are read, without the page's address, and few of a request", async (t) => {
+test("browsers' reports of all kinds are read, without the page's address, and few of a request", async (t) => {
   const { server, reported } = servePage(t);
-  const send = (payload: string) =>
-    server.inject({ method: "POST", url: "/pay/reports", payload: payload });
-  const modern = (blockedURL: string, type = "csp-violation") => ({
+  const send = (type: string, content: unknown) => {
+    const payload = typeof content === "string" ? content : JSON.stringify(content);
+    const headers = { "content-type": `application/${type}` };
+    return server.inject({ method: "POST", url: "/pay/reports", headers, payload });
+  };
+  const modern = (blockedURL: unknown, type = "csp-violation", directive = "script-src-elem") => ({
     ...{ type, url: "https://pay.example/pay/t0ken" },
-    body: { effectiveDirective: "script-src-elem", blockedURL },
+    body: { effectiveDirective: directive, blockedURL },
   });
   const old = { "effective-directive": "script-src", "blocked-uri": "inline" };
+  const older = { "violated-directive": "img-src data:", "blocked-uri": `${evil}/t0ken` };
+  const useless = ["", "[", "null", "[null, 7]", '"text"', "x".repeat(70_000)];
+  const strange = { "csp-report": { ...old, "effective-directive": { toString: null } } };
 
-  const { statusCode } = await send(JSON.stringify([modern(`${evil}/a.js?t0ken`)]));
-  await send(JSON.stringify({ "csp-report": old }));
-  await send(JSON.stringify([modern(evil, "deprecation")]));
-  await send(JSON.stringify([modern("\u001b[2J not a word")]));
-  for (const useless of ["", "[", "null", "[null, 7]", '"text"', "x".repeat(70_000)]) {
-    await send(useless);
+  const { statusCode } = await send("reports+json", [modern(`${evil}/a.js?t0ken`)]);
+  await send("csp-report", { "csp-report": old });
+  await send("csp-report", { "csp-report": older });
+  await send("reports+json", modern(evil));
+  await send("reports+json", [modern(evil, "deprecation")]);
+  await send("reports+json", [modern("\u001b[2J not a word")]);
+  await send("reports+json", [modern({ toString: null }, "csp-violation", "made-up-src")]);
+  for (const each of [...useless, strange]) {
+    assert.equal((await send("csp-report", each)).statusCode, 204);
   }
 
   assert.equal(statusCode, 204);
-  assert.deepEqual(reported, [
-    `script-src-elem ${evil}`,
-    "script-src inline",
-    "script-src-elem unknown",
-  ]);
-  await send(JSON.stringify(Array.from({ length: 50 }, () => modern(evil))));
-  assert.equal(reported.length, 3 + 10);
+  const read = [
+    ...[`script-src-elem ${evil}`, "script-src inline", `img-src ${evil}`],
+    ...[`script-src-elem ${evil}`, "script-src-elem unknown", "other unknown"],
+  ];
+  assert.deepEqual(reported, read);
+  const many = Array.from({ length: 50 }, () => modern(evil));
+  await send("reports+json", many);
+  assert.equal(reported.length, read.length + 10);
 });
 
 async function receive(

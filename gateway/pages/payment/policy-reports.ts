@@ -8,27 +8,40 @@
 const bytesMax = 65_536;
 const reportsMax = 10;
 
-type Violation = { readonly directive: unknown; readonly blocked: unknown };
+export type Violation = {
+  /** One that browsers know, or `other`. */
+  readonly directive: string;
+  /** An origin, or a word such as `inline` and `eval`. */
+  readonly blocked: string;
+};
 
-/** As `script-src https://evil.example`. */
-export function readViolations(body: Uint8Array): readonly string[] {
+const directives: ReadonlySet<string> = new Set([
+  ...["base-uri", "child-src", "connect-src", "default-src", "font-src", "form-action"],
+  ...["frame-ancestors", "frame-src", "img-src", "manifest-src", "media-src", "object-src"],
+  ...["require-trusted-types-for", "sandbox", "script-src", "script-src-attr", "script-src-elem"],
+  ...["style-src", "style-src-attr", "style-src-elem", "trusted-types", "worker-src"],
+]);
+
+export function readViolations(body: Uint8Array): readonly Violation[] {
   if (body.length > bytesMax) return [];
-  return parseReports(body)
-    .slice(0, reportsMax)
-    .map(({ directive, blocked }) => `${wordOf(directive)} ${originOf(blocked)}`);
+  return parseReports(body).slice(0, reportsMax);
 }
 
-/** Of the Reporting API, and of browsers that know `report-uri` alone. */
+/** Of the Reporting API, as a list or alone, and of browsers that know `report-uri` alone. */
 function parseReports(body: Uint8Array): readonly Violation[] {
   const content = parseJson(body);
-  const reports = Array.isArray(content) ? content : [Object(content)["csp-report"]];
+  const reports = Array.isArray(content) ? content : [Object(content)["csp-report"] ?? content];
   return reports.flatMap((report) => {
     const { body: modern, ...old } = Object(report);
     if (modern !== undefined && Object(report).type !== "csp-violation") return [];
     const found = Object(modern ?? old);
-    const directive = found.effectiveDirective ?? found["effective-directive"];
-    if (directive === undefined) return [];
-    return [{ directive, blocked: found.blockedURL ?? found["blocked-uri"] }];
+    const directive =
+      found.effectiveDirective ?? found["effective-directive"] ?? found["violated-directive"];
+    if (typeof directive !== "string") return [];
+    // Older browsers send the directive with its value.
+    const [name = ""] = directive.split(" ", 1);
+    const blocked = originOf(found.blockedURL ?? found["blocked-uri"]);
+    return [{ directive: directives.has(name) ? name : "other", blocked }];
   });
 }
 
@@ -41,11 +54,8 @@ function parseJson(body: Uint8Array): unknown {
 }
 
 function originOf(blocked: unknown): string {
-  const { origin = "null" } = URL.parse(String(blocked)) ?? {};
-  return origin === "null" ? wordOf(blocked) : origin.slice(0, 100);
-}
-
-/** Such as `inline`, `eval` and `script-src-elem`. */
-function wordOf(value: unknown): string {
-  return /^[a-z-]{1,40}$/.exec(String(value))?.[0] ?? "unknown";
+  if (typeof blocked !== "string") return "unknown";
+  const { origin = "null" } = URL.parse(blocked) ?? {};
+  if (origin !== "null") return origin.slice(0, 100);
+  return /^[a-z-]{1,40}$/.exec(blocked)?.[0] ?? "unknown";
 }

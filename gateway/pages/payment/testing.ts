@@ -69,7 +69,8 @@ export function servePage(
       theme: plainTheme,
       operator: "Harbour Payments",
       addressOf: () => "192.0.2.7",
-      takeReport: ({ body }) => reported.push(...readViolations(body)),
+      takeReport: ({ body }) =>
+        reported.push(...readViolations(body).map((each) => `${each.directive} ${each.blocked}`)),
       isTooFast: ({ headers }) => headers["user-agent"] === "Flood/1",
       findCode: async (token) => {
         if (token === "away") return new Failure("storage_unavailable");

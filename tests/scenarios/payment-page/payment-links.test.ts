@@ -228,14 +228,15 @@ test("a forged page, a page of another link, and invented tokens begin nothing",
   for (const each of invented) assert.equal((await openPage(at(`/pay/${each}`))).status, 404);
 });
 
-test("gw page watch knows the page of a link, and what browsers report of it is logged", async () => {
+test("gw page watch knows the page of a link, and what browsers report of it is logged and counted", async () => {
   const { path } = await makeLink();
 
   const { code, printed, complaint } = await runGw(world, "page", "watch", at(path));
   assert.equal(code, 0, `${printed}${complaint}`);
   assert.equal((await runGw(world, "page", "watch", at("/pay/none"))).code, 1);
 
-  const found = { "effective-directive": "script-src", "blocked-uri": "https://evil.example/a" };
+  const blocked = "https://4111111111111111.example/4111111111111111";
+  const found = { "effective-directive": "script-src", "blocked-uri": blocked };
   const body = JSON.stringify({ "csp-report": { ...found, "document-uri": at(path) } });
   for (let count = 0; count < 15; count += 1) {
     assert.equal((await fetch(at("/pay/reports"), { method: "POST", body })).status, 204);
@@ -244,8 +245,12 @@ test("gw page watch knows the page of a link, and what browsers report of it is 
   const lines = world.logged.filter((line) => line.includes('"page.policy_violated"'));
   assert.deepEqual(
     lines.map((line) => /"violation":"[^"]*","count":\d+/.exec(line)?.[0]),
-    [1, 9].map((count) => `"violation":"script-src https://evil.example","count":${count}`),
+    [1, 9].map(
+      (count) => `"violation":"script-src https://************1111.example","count":${count}`,
+    ),
   );
+  const figures = await (await fetch(at("/metrics"))).text();
+  assert.match(figures, /^tollgate_page_policy_reports_total\{.*directive="script-src".*\} 10$/m);
 });
 
 test("gw lists, shows and draws links, and refuses what is none", async () => {
