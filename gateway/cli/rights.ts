@@ -136,6 +136,7 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
 export const byTwoPersons = [
   "doubt settle",
   "key rotate",
+  "key rewrap",
   "user reset-factors",
   // Each of them is a way to get rid of a colleague's factors too.
   "user role",

@@ -48,8 +48,10 @@ async function showApprovals({ database, config }: Session): Promise<Output> {
   }));
 }
 
-async function approve({ audit, actor }: Session, id: string): Promise<Output> {
-  const isGiven = isNumericId(id) && (await giveApproval(audit, actor.who, id));
+async function approve({ audit, actor, config }: Session, id: string): Promise<Output> {
+  const wanted = { id, byAccount: config.usersOnly };
+  const isGiven = isNumericId(id) && (await giveApproval(audit, actor, wanted));
+  if (isGiven instanceof Problem) return isGiven;
   return isGiven
     ? { approval: id, state: "given" }
     : new Problem(`Nothing of another user waits under the number ${id}: see gw approval list.`);

@@ -4,11 +4,12 @@
  */
 import type { Order } from "../orders/order.ts";
 import type { MerchantId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
 import { hasRight, type Right } from "../values/roles.ts";
 import type { Handlers } from "./api.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 
-type Approval = {
+export type OpenApproval = {
   readonly id: string;
   readonly work: string;
   readonly right: Right;
@@ -17,17 +18,23 @@ type Approval = {
   readonly isGiven: boolean;
 };
 
-type Wanted = {
+export type WantedWork = {
+  /** Says everything that decides what is done: other words need another approval. */
   readonly work: string;
   readonly right: Right;
+  /** Whose users may approve it, beside operators. */
   readonly merchantId?: MerchantId | undefined;
 };
 
 export type ApprovalOptions = {
-  readonly listApprovals: (merchantId: MerchantId | undefined) => Promise<readonly Approval[]>;
-  readonly giveApproval: (actor: Caller["actor"], id: string) => Promise<boolean>;
+  readonly listApprovals: (merchantId: MerchantId | undefined) => Promise<readonly OpenApproval[]>;
+  /** A problem when the user may be the person who asked, under another name. */
+  readonly giveApproval: (actor: Caller["actor"], id: string) => Promise<boolean | Problem>;
   /** Nothing when a second person has approved it, and what the user has to do otherwise. */
-  readonly takeApproval: (actor: Caller["actor"], wanted: Wanted) => Promise<string | undefined>;
+  readonly takeApproval: (
+    actor: Caller["actor"],
+    wanted: WantedWork,
+  ) => Promise<string | undefined>;
   readonly secondPerson: boolean;
   readonly secondPersonAbove: number;
 };
@@ -36,7 +43,7 @@ export type ApprovalOptions = {
 export async function needSecondPerson(
   { takeApproval }: Pick<ApprovalOptions, "takeApproval">,
   { actor }: Caller,
-  wanted: Wanted,
+  wanted: WantedWork,
 ): Promise<PortalRefusal | undefined> {
   const sentence = await takeApproval(actor, wanted);
   return sentence === undefined ? undefined : new PortalRefusal(409, "second_person", sentence);
@@ -61,7 +68,9 @@ export function approvalHandlers({ listApprovals, giveApproval }: ApprovalOption
     }),
     async "POST /approvals/give/:approval"({ approval }, caller) {
       const isListed = (await listFor(caller)).some(({ id }) => id === approval);
-      return isListed ? { done: await giveApproval(caller.actor, approval) } : notFound;
+      if (!isListed) return notFound;
+      const done = await giveApproval(caller.actor, approval);
+      return done instanceof Problem ? new PortalRefusal(409, "refused", done.sentence) : { done };
     },
   } satisfies Partial<Handlers>;
 }

@@ -133,6 +133,11 @@ export function teamHandlers(options: TeamOptions) {
       return user === undefined ? notFound : work(user, caller);
     };
   };
+  /** As `gw` words it, so that an approval counts for either. */
+  const byTwo = (caller: Caller, work: string) => {
+    const wanted = { work, right: "manage_users", merchantId: caller.merchantId } as const;
+    return options.secondPerson ? needSecondPerson(options, caller, wanted) : undefined;
+  };
   /** Whose user it becomes; nothing for an operator's. */
   const ownerOf = (role: Role, merchant: string | undefined, caller: Caller) => {
     const isMerchants = isMerchantRole(role);
@@ -166,7 +171,10 @@ export function teamHandlers(options: TeamOptions) {
     },
     async "POST /users/role/:login"({ login, role }, caller) {
       if (isMerchantRole(role) !== login.includes("@")) return otherSide;
-      const set = managing(() => team.setRole(caller.actor, login, role));
+      const set = managing(async () => {
+        const refusal = await byTwo(caller, `user role ${login} role ${role}`);
+        return refusal ?? team.setRole(caller.actor, login, role);
+      });
       return (await set({ login }, caller)) ?? { done: true };
     },
     async "POST /users/enable/:login"({ login, enabled }, caller) {
@@ -180,11 +188,8 @@ export function teamHandlers(options: TeamOptions) {
     }),
     async "POST /users/reset-factors/:login"({ login }, caller) {
       const reset = managing(async () => {
-        const work = `user reset-factors ${login}`;
-        const merchantId = caller.merchantId;
-        const wanted = { work, right: "manage_users", merchantId } as const;
-        const refusal = options.secondPerson && (await needSecondPerson(options, caller, wanted));
-        return refusal || team.removeFactors(caller.actor, login);
+        const refusal = await byTwo(caller, `user reset-factors ${login}`);
+        return refusal ?? team.removeFactors(caller.actor, login);
       });
       return (await reset({ login }, caller)) ?? { done: true };
     },

@@ -2,27 +2,11 @@
  * The second person: a user asks for an approval of exactly one piece of work, another user gives
  * it, and the first user does the work once, within a day.
  */
+import type { OpenApproval, WantedWork } from "../portal-api/second-person.ts";
 import type { MerchantId } from "../values/ids.ts";
-import type { Right } from "../values/roles.ts";
-import type { Audit } from "./audit.ts";
+import { Problem } from "../values/problem.ts";
+import type { Actor, Audit } from "./audit.ts";
 import type { Query } from "./database.ts";
-
-export type WantedWork = {
-  /** Says everything that decides what is done: other words need another approval. */
-  readonly work: string;
-  readonly right: Right;
-  /** Whose users may approve it, beside operators. */
-  readonly merchantId?: MerchantId | undefined;
-};
-
-export type OpenApproval = {
-  readonly id: string;
-  readonly work: string;
-  readonly right: Right;
-  readonly askedBy: string;
-  readonly askedAt: number;
-  readonly isGiven: boolean;
-};
 
 const isOpen = "used_at is null and asked_at > now() - interval '1 day'";
 
@@ -72,17 +56,88 @@ export function listApprovals(query: Query, merchantId?: MerchantId) {
   );
 }
 
-/** Returns false for one that the user has asked for, or that is not open any more. */
-export function giveApproval(audit: Audit, who: string, id: string): Promise<boolean> {
+type GivenApproval = {
+  readonly id: string;
+  /** Whether an account of the machine belongs to one person (`GW_USERS_ONLY`). */
+  readonly byAccount: boolean;
+};
+
+/**
+ * Returns false if the user has asked for it or it is no longer open, and a problem if the user may
+ * be the person who asked, under another name.
+ */
+export function giveApproval(
+  audit: Audit,
+  actor: Actor,
+  { id, byAccount }: GivenApproval,
+): Promise<boolean | Problem> {
   return audit.change(async (query, write) => {
-    const [given] = await query<{ work: string; by: string }>(
-      `update approvals set approved_by = $2, approved_at = now()
-       where id = $1 and lower(asked_by) <> lower($2) and approved_by is null and ${isOpen}
-       returning work, asked_by as by`,
-      [id, who],
+    const [asked] = await query<{ work: string; askedBy: string }>(
+      `select work, asked_by as "askedBy" from approvals
+       where id = $1 and lower(asked_by) <> lower($2) and approved_by is null and ${isOpen}`,
+      [id, actor.who],
     );
-    if (given === undefined) return false;
-    await write({ action: "approval give", subject: given.work, after: { askedBy: given.by } });
+    if (asked === undefined) return false;
+    const { work, askedBy } = asked;
+    if (await mayBeOnePerson(query, { id, askedBy, actor, byAccount })) {
+      await write({ action: "approval refused", subject: work, after: { askedBy } });
+      return notIndependent;
+    }
+    await query("update approvals set approved_by = $2, approved_at = now() where id = $1", [
+      ...[id, actor.who],
+    ]);
+    await write({ action: "approval give", subject: work, after: { askedBy } });
     return true;
   });
+}
+
+const independenceDays = 30;
+const notIndependent = new Problem(
+  "A third person has to approve this. You act from one account of the machine, your account was " +
+    `changed after the request, or within ${independenceDays} days one of you has added or ` +
+    "enabled the other, or changed the other's role, password or second factors.",
+);
+
+/** After each of these changes its actor may be the person behind the account. */
+const takeovers = [
+  ...["user add", "user enable", "user role", "user password", "user factors remove"],
+];
+
+type Pair = GivenApproval & { readonly askedBy: string; readonly actor: Actor };
+type Entry = Actor & { readonly seq: number; readonly action: string; readonly user: string };
+
+/** The audit tells from where the approval was asked for, and who changed the two accounts. */
+async function mayBeOnePerson(
+  query: Query,
+  { id, askedBy, actor, byAccount }: Pair,
+): Promise<boolean> {
+  const entries = await query<Entry>(
+    `select seq::float8, actor as who, origin as "from", action,
+       lower(substr(subject, 6)) as "user"
+     from approvals join audit on audit.at > now() - make_interval(days => ${independenceDays})
+       and (action = any($2) and lower(substr(subject, 6)) in (lower(asked_by), lower($3))
+         or action = 'approval ask' and subject = work and actor = asked_by)
+     where approvals.id = $1`,
+    [id, takeovers, actor.who],
+  );
+  const namesOf = (each: Actor) =>
+    [each.who, byAccount ? accountOf(each) : each.who].map((name) => name.toLowerCase());
+  const own = namesOf(actor);
+  const asking = entries.filter(({ action }) => action === "approval ask");
+  const asker = [askedBy.toLowerCase(), ...asking.flatMap(namesOf)];
+  const askedAt = Math.max(...asking.map(({ seq }) => seq));
+  const haveCommon = (some: readonly string[], others: readonly string[]) =>
+    some.some((name) => others.includes(name));
+  const isTakeover = (entry: Entry) => {
+    const by = namesOf(entry);
+    if (!takeovers.includes(entry.action)) return false;
+    if (entry.user === askedBy.toLowerCase()) return haveCommon(by, own);
+    return haveCommon(by, asker) || (entry.seq > askedAt && !haveCommon(by, own));
+  };
+  return haveCommon(asker, own) || entries.some(isTakeover);
+}
+
+/** The account of the machine that ran `gw`, or the user of the portal. */
+function accountOf({ who, from }: Actor): string {
+  return /^([^ @]+)@/.exec(from)?.[1] ?? who;
 }

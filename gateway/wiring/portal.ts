@@ -221,11 +221,11 @@ function makeRecordSignIn({ auditAs, clock, log }: Resources) {
 }
 
 function openApprovals({ config, database, auditAs }: Resources): ApprovalOptions {
-  const { secondPerson, secondPersonAbove } = config;
+  const { secondPerson, secondPersonAbove, usersOnly: byAccount } = config;
   return {
     ...{ secondPerson, secondPersonAbove },
     listApprovals: (merchantId) => listApprovals(database.query, merchantId),
-    giveApproval: (actor, id) => giveApproval(auditAs(actor), actor.who, id),
+    giveApproval: (actor, id) => giveApproval(auditAs(actor), actor, { id, byAccount }),
     takeApproval: (actor, wanted) => takeApproval(auditAs(actor), actor.who, wanted),
   };
 }

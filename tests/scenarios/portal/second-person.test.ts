@@ -1,9 +1,10 @@
 /** What needs a second person: large returns, settled doubt, new keys, a colleague's factors. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { userInfo } from "node:os";
 import { test } from "node:test";
 import { endOfFile } from "../../support/end-of-file.ts";
-import { addUser, codeAt, openBrowser, password } from "../../support/operator/portal.ts";
+import { addUser, codeAt, openBrowser, password, teamOf } from "../../support/operator/portal.ts";
 import { readGw, runGw } from "../../support/programs.ts";
 import { startWorld } from "../../support/world.ts";
 
@@ -96,11 +97,30 @@ test("a colleague's factors are removed by two persons", async () => {
   assert.deepEqual(await reset(), { done: true });
 });
 
+test("a colleague's role is changed by two persons, of whom neither has admitted the other", async () => {
+  const made = (await bob.call("POST /users/add", { name: "hal", role: "merchant-admin" })).body;
+  const hal = openBrowser(world.gateway);
+  await hal.signIn(made.login, made.password);
+  const next = "another long phrase 7";
+  await hal.call("POST /password", { current: made.password, next });
+  const change = async () => {
+    const wanted = { login: "eve@demo", role: "merchant-developer" } as const;
+    return (await bob.call("POST /users/role/:login", wanted)).body;
+  };
+
+  const number = numberIn((await change()).error?.message);
+  assert.equal(await giveAs(hal, number), "refused");
+  assert.equal((await change()).error?.code, "second_person");
+  assert.equal(await giveAs(ann, number), true);
+  assert.deepEqual(await change(), { done: true });
+});
+
 test("gw settles doubt and rotates keys when another user has approved it", async () => {
   await addUser(world, { login: "dora", role: "admin" });
   const order = await paid("1.00");
   const works = [
     ["key", "rotate"],
+    ["key", "rewrap"],
     ["doubt", "settle", order, "--as", "done", "--reason", "told by the bank"],
   ];
   for (const words of works) {
@@ -113,9 +133,23 @@ test("gw settles doubt and rotates keys when another user has approved it", asyn
   }
 
   const rotated = await runGw(as("ann"), "key", "rotate");
-  const settled = await runGw(as("ann"), ...(works[1] ?? []));
+  const settled = await runGw(as("ann"), ...(works.at(-1) ?? []));
 
   assert.equal(rotated.code, 0, rotated.complaint);
   assert.match(settled.complaint, /doubt/);
   assert.doesNotMatch(settled.complaint, /second person/);
+});
+
+test("one account of the machine is one person where commands are for users alone", async () => {
+  const account = userInfo().username;
+  const usersOnly = { ...rule, GW_USERS_ONLY: "on" };
+  const alone = (user: string) => ({ ...world, settings: { ...usersOnly, GW_USER: user } });
+  await addUser(world, { login: account, role: "admin" });
+  const number = numberIn((await runGw(alone("ann"), "key", "rotate", "--anew")).complaint);
+
+  const given = await runGw(alone("dora"), "approval", "give", number);
+
+  assert.equal(given.code, 2);
+  assert.match(given.complaint, /^A third person has to approve this/);
+  await teamOf(world).remove(account);
 });
