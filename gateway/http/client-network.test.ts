@@ -1,7 +1,7 @@
 /** Which client a request counts for: what the operator's own proxies say, and nothing else. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clientNetworkOf, makeIsTrusted } from "./client-network.ts";
+import { clientNetworkOf, findClientAddress, makeIsTrusted } from "./client-network.ts";
 
 // biome-ignore format: a table
 const networks: readonly (readonly [header: string | undefined, network: string | undefined])[] = [
@@ -65,4 +65,21 @@ test("where proxies write Forwarded, that counts and X-Forwarded-For does not", 
     assert.equal(clientNetworkOf(headers, isTrusted, "forwarded"), network, header);
     assert.equal(clientNetworkOf(headers, isTrusted), "192.0.2.99");
   }
+});
+
+test("a client has no address where its proxy names none, and its own without a proxy", () => {
+  const isTrusted = makeIsTrusted(["10.0.0.0/8"]);
+  const addressFrom = (remoteAddress: string, header?: string) => {
+    const headers = header === undefined ? {} : { "x-forwarded-for": header };
+    const request = { headers, socket: { remoteAddress } };
+    // A socket has more, of which the function reads the address alone.
+    type Asking = Parameters<typeof findClientAddress>[0];
+    return findClientAddress(request as Asking, isTrusted, "x-forwarded-for");
+  };
+
+  for (const header of [undefined, "", "unknown", "10.1.2.4"]) {
+    assert.equal(addressFrom("::ffff:10.1.2.3", header), undefined, String(header));
+  }
+  assert.equal(addressFrom("10.1.2.3", "203.0.113.7"), "203.0.113.7");
+  assert.equal(addressFrom("203.0.113.8", "203.0.113.7"), "203.0.113.8");
 });

@@ -31,16 +31,27 @@ export function clientNetworkOf(
   return networkOf(forwardedIn(headers, isTrusted, name));
 }
 
-/** The client's own address: that of the connection, unless it is a proxy's. */
-export function clientAddressOf(
-  { headers, socket }: Pick<IncomingMessage, "headers" | "socket">,
+type Asking = Pick<IncomingMessage, "headers" | "socket">;
+
+/** The client's own address; the proxy's where a proxy names no client. */
+export function clientAddressOf(request: Asking, isTrusted: IsTrusted, name: ProxyHeader): string {
+  return findClientAddress(request, isTrusted, name) ?? connectedFrom(request);
+}
+
+/** The address of the connection, or of the client that a proxy names. */
+export function findClientAddress(
+  request: Asking,
   isTrusted: IsTrusted,
   name: ProxyHeader,
-): string {
-  const address = (socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/i, "");
+): string | undefined {
+  const address = connectedFrom(request);
   if (!isTrusted(address)) return address;
-  const forwarded = forwardedIn(headers, isTrusted, name) ?? "";
-  return isIP(forwarded) === 0 ? address : forwarded;
+  const forwarded = forwardedIn(request.headers, isTrusted, name) ?? "";
+  return isIP(forwarded) === 0 ? undefined : forwarded;
+}
+
+function connectedFrom({ socket }: Asking): string {
+  return (socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
 function forwardedIn(headers: IncomingHttpHeaders, isTrusted: IsTrusted, name: ProxyHeader) {

@@ -6,7 +6,7 @@ import { partsOf } from "../config/settings.ts";
 import { makeCards } from "../engine/cards.ts";
 import { makeFindReceipt } from "../engine/find.ts";
 import { noSuchFile } from "../http/built-files.ts";
-import { clientAddressOf, makeIsTrusted } from "../http/client-network.ts";
+import { clientAddressOf, findClientAddress, makeIsTrusted } from "../http/client-network.ts";
 import { healthRoutes } from "../http/health.ts";
 import { makeRateLimit, makeSummary } from "../http/rate-limit.ts";
 import type { HttpRequest, HttpRoute } from "../http/router.ts";
@@ -225,18 +225,31 @@ function openServers(dependencies: Dependencies, { portal, health, others, answe
   };
 }
 
-/** For clients of `GW_PORTAL_NETWORKS` alone; others are told nothing, and send no body. */
+/**
+ * For clients of `GW_PORTAL_NETWORKS` alone; others are told nothing, and send no body. A proxy
+ * that names no client could pass on any, even if its own address is in the networks.
+ */
 function inside(dependencies: Dependencies, routes: readonly HttpRoute[]): readonly HttpRoute[] {
-  const networks = partsOf(dependencies.config.portalNetworks);
+  const { portalNetworks, trustedProxies, proxyHeader } = dependencies.config;
+  const networks = partsOf(portalNetworks);
   if (networks.length === 0) return routes;
   const isInside = makeIsTrusted(networks);
-  const clientOf = addressOf(dependencies);
+  const isTrusted = makeIsTrusted(partsOf(trustedProxies));
+  const refusalFor = (request: HttpRequest) => {
+    const client = findClientAddress(request, isTrusted, proxyHeader);
+    if (client === undefined) return unnamedClient;
+    return isInside(client) ? undefined : noSuchFile;
+  };
   return routes.map((route) => ({
     ...route,
-    answerEarly: (request) =>
-      isInside(clientOf(request)) ? route.answerEarly?.(request) : Promise.resolve(noSuchFile),
+    answerEarly(request) {
+      const refusal = refusalFor(request);
+      return refusal === undefined ? route.answerEarly?.(request) : Promise.resolve(refusal);
+    },
   }));
 }
+
+const unnamedClient = { ...noSuchFile, status: 403, body: "the proxy names no client\n" };
 
 /** A scraper and a few probes. */
 const adminBounds = { connectionsMax: 100, bodyBytesMax: 0, idleTimeoutMs: 10_000 };

@@ -25,7 +25,7 @@ const world = await startWorld(endOfFile);
 const production = { environment: "production", trustedProxies: "127.0.0.1/32" } as const;
 
 async function statusOf(port: number, path: string, from = "10.9.0.1"): Promise<number> {
-  const headers = { "x-forwarded-for": from };
+  const headers: Record<string, string> = from === "" ? {} : { "x-forwarded-for": from };
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
   // A server does not close while an answer is on its way.
   await answer.text();
@@ -58,6 +58,15 @@ test("without a port of its own, the portal is bounded to its networks on the pu
 
   assert.equal(await statusOf(port, "/portal/api/session"), 200);
   assert.equal(await statusOf(port, "/portal/api/session", "192.0.2.1"), 404);
+});
+
+test("a proxy that names no client reaches no portal, though its own address is inside", async () => {
+  const networks = { portalNetworks: "127.0.0.0/8,10.9.0.0/16" };
+  const { port } = await world.otherNode("unnamed", { ...production, ...networks });
+
+  assert.equal(await statusOf(port, "/portal/api/session", ""), 403);
+  assert.equal(await statusOf(port, "/portal/api/session", "unknown"), 403);
+  assert.equal(await statusOf(port, "/portal/api/session"), 200);
 });
 
 test("in production the public port never has figures, also without a port for them", async () => {
