@@ -1,6 +1,7 @@
 /**
  * Paths and what answers them. A path is fixed except for the parameters at its end, so that a few
- * look-ups in a table find its route. A slash at the end of a requested path is ignored.
+ * look-ups in a table find its route. A slash at the end of a requested path is ignored. A path
+ * that a proxy may read as another one has no route, so that the proxy's rules for paths hold.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
@@ -40,6 +41,9 @@ export function redirectTo(location: string, headers: HttpReply["headers"] = {})
 
 export type FoundRoute = { readonly route: HttpRoute; readonly params: readonly string[] };
 
+/** It has a dot segment, a backslash or an encoded slash. */
+const ambiguous = /\/(?:\.|%2e){1,2}(?:\/|$)|\\|%2f|%5c/i;
+
 const parametersMax = 2;
 const parameterCharactersMax = 200;
 
@@ -52,9 +56,10 @@ export function makeRouter(routes: readonly HttpRoute[]) {
     tables[parameters.length]?.set(fixed, methods.set(route.method, route));
   }
 
-  /** Or the status of the answer: 404 for an unknown path, 400 for one that cannot be decoded. */
+  /** Or the status of the answer: 404 if no route has the path, 400 if it cannot be decoded. */
   return (method: string, url: string): FoundRoute | 400 | 404 => {
     const path = pathOf(url);
+    if (ambiguous.test(path)) return 404;
     const last = path.lastIndexOf("/");
     // Most requests name one thing, an endpoint.
     return (

@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { request } from "node:https";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
@@ -67,6 +68,27 @@ test("a proxy that names no client reaches no portal, though its own address is 
   assert.equal(await statusOf(port, "/portal/api/session", ""), 403);
   assert.equal(await statusOf(port, "/portal/api/session", "unknown"), 403);
   assert.equal(await statusOf(port, "/portal/api/session"), 200);
+});
+
+/** As written: `fetch` and `request` would send the normalised path. */
+async function rawStatusOf(port: number, path: string): Promise<number> {
+  const socket = connect(port, "127.0.0.1");
+  const from = "x-forwarded-for: 10.9.0.1";
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: pay.example\r\n${from}\r\nconnection: close\r\n\r\n`);
+  return Number((await text(socket)).split(" ")[1]);
+}
+
+test("a path that steps out of its folder has no route, encoded or not", async () => {
+  const { port } = await world.otherNode("paths", production);
+  assert.equal(await rawStatusOf(port, "/portal/orders"), 200);
+
+  for (const path of [
+    ...["/portal/../gw/", "/portal/..", "/portal/./orders", "/gw/../portal/orders"],
+    ...["/portal/%2e%2e/gw", "/portal/.%2E", "/portal/orders%2f1", "/gw%2F..%2Fportal"],
+    ...["/portal/..%5cgw", "/portal/a\\..\\gw", "/gw/view-receipt/1/%2e%2e"],
+  ]) {
+    assert.equal(await rawStatusOf(port, path), 404, path);
+  }
 });
 
 test("in production the public port never has figures, also without a port for them", async () => {
