@@ -42,9 +42,10 @@ export type AccountStore = {
   ): Promise<void>;
 };
 
-type StoredPassword = {
+export type StoredPassword = {
   readonly id: string;
   readonly stored: string;
+  readonly isTemporary: boolean;
   /** A temporary one that was not replaced in time. */
   readonly isExpired: boolean;
 };
@@ -132,9 +133,10 @@ export function accountHandlers(options: AccountOptions) {
 
   async function signIn(
     { login, password }: { readonly login: string; readonly password: string },
-    visit: PortalVisit,
+    visitor: PortalVisit,
   ): Promise<SessionView | PortalRefusal> {
-    const user = await accounts.findPassword(login, visit.now);
+    const user = await accounts.findPassword(login, visitor.now);
+    const visit = user?.isTemporary ? { ...visitor, ...newBrowser } : visitor;
     const judged = await guard.checkPassword(visit, login, {
       ...{ given: password, stored: user?.stored },
     });
@@ -181,6 +183,12 @@ export function accountHandlers(options: AccountOptions) {
     return view({ ...session, account: { ...account, isPasswordTemporary: false } });
   }
 }
+
+/**
+ * Until the user replaces a temporary password, a known browser counts as a new one, and becomes
+ * known by another cookie: a lock from before does not apply to it.
+ */
+export const newBrowser = { deviceOf: () => undefined };
 
 export function newToken(): string {
   return randomBytes(32).toString("base64url");

@@ -7,7 +7,7 @@
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
-import { stateOf } from "./account.ts";
+import { newBrowser, stateOf } from "./account.ts";
 import { api, type Handlers } from "./api.ts";
 import {
   type Access,
@@ -137,7 +137,8 @@ function admit(
   }
   if (isMerchants && account.merchantId === undefined) return signedOut;
   const actor = actorOf(account, visit);
-  return { ...visit, session, account, merchantId: account.merchantId, actor };
+  const caller = { ...visit, session, account, merchantId: account.merchantId, actor };
+  return account.isPasswordTemporary ? { ...caller, ...newBrowser } : caller;
 }
 
 const notAllowed = "not_allowed";

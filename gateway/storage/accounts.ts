@@ -2,7 +2,7 @@
  * The portal's view of users: passwords and sessions. Sessions are in the main
  * schema, so that any node knows them. Changes of an account are written with their audit entry.
  */
-import type { AccountStore, ListedSession } from "../portal-api/account.ts";
+import type { AccountStore, ListedSession, StoredPassword } from "../portal-api/account.ts";
 import type { Account, Caller, PortalSession } from "../portal-api/route.ts";
 import type { DigestBound, SignInTries } from "../portal-api/sign-in.ts";
 import type { TeamUser } from "../portal-api/team.ts";
@@ -106,8 +106,8 @@ export function makeAccountStore(options: AccountStoreOptions): AccountStore {
   return {
     /** A node of the version before leaves the time as it was when a user chooses a password. */
     async findPassword(login, now) {
-      const [user] = await query<{ id: string; stored: string; isExpired: boolean }>(
-        `select id, password as stored,
+      const [user] = await query<StoredPassword>(
+        `select id, password as stored, password_temporary as "isTemporary",
            password_temporary and coalesce(password_expires_at <= ${moment("$2")}, false)
              as "isExpired"
          from users where login = $1 and enabled and password is not null`,

@@ -366,6 +366,22 @@ test("every change of an account is in the audit, without a secret", async () =>
   assert.ok(rows.every(({ row }) => !row.includes(secret) && !row.includes("phrase")));
 });
 
+test("an administrator's new password ends the lock of a known browser", async () => {
+  const [login, own, administrator] = [await newUser(), browser(), browser()];
+  await own.signIn(login);
+  for (let tried = 0; tried < 10; tried += 1) await own.signIn(login, "a wrong guess");
+  assert.equal(await own.signIn(login), "too_many_tries");
+  await administrator.signIn(await newUser());
+
+  const made = (await administrator.call("POST /users/password/:login", { login })).body;
+
+  assert.equal(await own.signIn(login, made.password), "new_password");
+  const next = "another long phrase 7";
+  await own.call("POST /password", { current: made.password, next });
+  await own.call("POST /sign-out", {});
+  assert.equal(await own.signIn(login, next), "in");
+});
+
 test("a portal that is not built says so, and every answer has a strict policy", async () => {
   for (const path of ["/portal/", "/portal/orders", "/portal/orders/1"]) {
     const answer = await fetch(`http://127.0.0.1:${world.gateway.port}${path}`);
