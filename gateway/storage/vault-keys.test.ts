@@ -18,7 +18,7 @@ import { controlKeyContext } from "./configuration.ts";
 import type { Database } from "./database.ts";
 import { loadMacKeys, macKeyContext } from "./mac-keys.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
-import { isPendingKeyDue, makeKeyStore, makeRotationStore } from "./vault-keys.ts";
+import { isPendingKeyDue, listKeyAges, makeKeyStore, makeRotationStore } from "./vault-keys.ts";
 import { loadWalletKeys, makeWalletKeyAdministration } from "./wallets.ts";
 
 const masterKey = new Uint8Array(32).fill(5);
@@ -190,6 +190,21 @@ test("the key of pending card data is due when it and the last rewrap are a day 
   await query("delete from audit");
   await rewrapped("25 hours");
   assert.equal(await isDue(), true);
+});
+
+test("the age of the key-encryption key is that of the last rewrap that was done", async () => {
+  const { query } = tables.database;
+  const end = (outcome: string) =>
+    tables.audit.write({ action: "key rewrap ended", subject: "key rewrap", after: { outcome } });
+  const ageOf = async () => (await listKeyAges(query)).get("key-encryption");
+  await openAll();
+  await query("update vault.keys set created_at = now() - interval '400 days'");
+
+  await tables.audit.write({ action: "key rewrap", subject: "key rewrap" });
+  for (const outcome of ["refused", "failed"]) await end(outcome);
+  assert.equal(await ageOf(), 400);
+  await end("done");
+  assert.equal(await ageOf(), 0);
 });
 
 const deletion = { by: "an operator", at: now };

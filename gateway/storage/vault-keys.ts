@@ -73,7 +73,8 @@ export async function listKeyAges(query: Query): Promise<ReadonlyMap<string, num
   const rows = await query<{ purpose: string; days: number }>(
     `select purpose, ${days("created_at")} as days from vault.keys where retired_at is null
      union all select 'key-encryption', ${days(`coalesce(
-       (select max(at) from audit where action = 'key rewrap'),
+       (select max(at) from audit
+        where action = 'key rewrap ended' and starts_with(after ->> 'outcome', 'done')),
        (select min(created_at) from vault.keys))`)}
      order by 1`,
   );
