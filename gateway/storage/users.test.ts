@@ -8,7 +8,7 @@ import { asInstant, later, minutes } from "../values/time.ts";
 import { makeSessionStore } from "./accounts.ts";
 import { makeFactorStore } from "./second-factors.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
-import { makeUserAdministration } from "./users.ts";
+import { makeUserAdministration, reviewAccess } from "./users.ts";
 
 const tables = await startDatabase();
 after(() => tables.stop());
@@ -43,6 +43,13 @@ test("the migration renames the users of merchants, and operators with an @", as
     [merchantId],
   );
   await query("delete from users where login = 'tollgate@acme'");
+  for (const [login, merchant] of [
+    ["otto@bank", null],
+    ["backup", "acme"],
+  ] as const) {
+    const after = { login, merchant };
+    await tables.audit.write({ action: "user add", subject: `user ${login}`, after });
+  }
 
   const file = join(import.meta.dirname, "migrations/main/0051-logins-of-merchants.sql");
   await query(await readFile(file, "utf8"));
@@ -52,6 +59,8 @@ test("the migration renames the users of merchants, and operators with an @", as
     rows.map(({ login }) => login),
     ["backup@acme", "otto.bank", "tollgate"],
   );
+  const reviewed = (await reviewAccess(query)).map((row) => row["admitted by"]);
+  assert.deepEqual(reviewed, ["a test", "a test", "a test"], "by the earlier names too");
 });
 
 test("a challenge for a passkey ends at its time", async () => {
