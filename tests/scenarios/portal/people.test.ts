@@ -316,12 +316,14 @@ test("every part of an export is in the audit, and no part begins at an invented
 
 test("the figures tell of refused sign-ins, new administrators and revealed secrets", async () => {
   await runGw(world, "merchant", "show", "demo", "--reveal");
+  await runGw(world, "merchant", "control-key", "renew", "stranger");
 
   const metrics = await (await fetch(`http://127.0.0.1:${world.gateway.port}/metrics`)).text();
 
   for (const kind of ["sign_in_refused", "administrator_made", "secret_revealed"]) {
     assert.match(metrics, new RegExp(`^tollgate_audit_last_hour\\{kind="${kind}"\\} [1-9]`, "m"));
   }
+  assert.match(metrics, /\{kind="secret_revealed"\} 2$/m, "a new control key is shown too");
 });
 
 test("users who have not used their account for 90 days are shown, and disabled by the rule", async () => {
