@@ -1,6 +1,7 @@
 /** Every regular expression of the product against long input that is made to let it backtrack. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { token } from "../protocols/threeds102/xml.ts";
 import { type HostileInput, hostileInputs } from "./hostile-input.ts";
 import { isSource, isTest, readRepository, type TextFile } from "./repository.ts";
 
@@ -21,6 +22,15 @@ for (const file of product) {
       for (const input of hostileInputs(pattern)) assertQuick(pattern, input);
     });
   }
+}
+
+/** Expressions that are built of parts and nest repetitions: the source has no literal of them. */
+const composed = { "protocols/threeds102/xml.ts": token };
+
+for (const [path, pattern] of Object.entries(composed)) {
+  test(`${path}: the composed ${pattern} reads hostile input in linear time`, () => {
+    for (const input of hostileInputs(pattern)) assertQuick(pattern, input);
+  });
 }
 
 test("nested and overlapping repetitions are found", () => {

@@ -37,7 +37,7 @@ const attributes = `(?:${space}+${name}${space}*=${space}*(?:${value}))*`;
 
 const declaration = /^\uFEFF?<\?xml[ \t\r\n]+version[ \t\r\n]*=[^<>?]*\?>/;
 /** A tag or text. */
-const token = new RegExp(`<(/?)(${name})(${attributes})${space}*(/?)>|[^<]+`, "y");
+export const token = new RegExp(`<(/?)(${name})(${attributes})${space}*(/?)>|[^<]+`, "y");
 
 /** What XML 1.0 excludes, also as a character reference. */
 const notXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
