@@ -14,7 +14,7 @@ import { type Installation, openInstallation } from "./installation.ts";
 let [folder, stop] = ["", async () => {}];
 let installation: Installation;
 const program = () => join(folder, "program");
-// Of a session the two functions use what an installation has.
+// The two functions read only those parts of a session that an installation has too.
 const session = () => installation as unknown as Session;
 const troublesOf = async () => (await checkFiles(session(), program())).troubles;
 

@@ -103,7 +103,7 @@ async function renewCards(renewal: Renewal) {
   return { cards, found: found.intersection(listed) };
 }
 
-/** Nothing for a card that does not open: it is left as it is. */
+/** Returns undefined if the sealed card cannot be opened; such a card keeps its fingerprint. */
 function rename(card: FingerprintedCard, { endpoints }: Renewal, vault: Vault) {
   const { merchantId, cardId } = card;
   const number = vault.openSealed(card)?.number;
