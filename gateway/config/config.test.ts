@@ -133,6 +133,21 @@ test("a share of the connections is one of as many as there are", () => {
   }
 });
 
+test("the portal's address has neither a path nor a query nor a user", () => {
+  const isTaken = (url: string) => !(readConfig({ GW_PORTAL_URL: url }) instanceof Problem);
+
+  for (const url of ["", "https://portal.example", "https://portal.example:8443/"]) {
+    assert.ok(isTaken(url), url);
+  }
+  for (const url of [
+    ...["portal.example", "ftp://portal.example", "https://", "https://me@portal.example"],
+    ...["https://portal.example/portal", "https://portal.example/?a", "https://portal.example?"],
+    "https://portal.example/#",
+  ]) {
+    assert.ok(!isTaken(url), url);
+  }
+});
+
 test("a lease without slack is refused: no charge could be sent within it", () => {
   assert.ok(readConfig({ GW_LEASE_SLACK_S: "0" }) instanceof Problem);
   assert.ok(!(readConfig({ GW_LEASE_SLACK_S: "0.5" }) instanceof Problem));

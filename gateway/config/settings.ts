@@ -64,6 +64,12 @@ const paymentMethod: Read<string> = (value) => {
   const { protocol, username, password } = URL.parse(value) ?? {};
   return value === "" || (protocol === "https:" && !username && !password) ? value : undefined;
 };
+/** Scheme, host and port, as browsers send it in `Origin`. */
+const origin: Read<string> = (value) => {
+  const url = URL.parse(value);
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  return value === "" || isOrigin ? value : undefined;
+};
 const httpUrl: Read<string> = (value) =>
   value === "" || URL.parse(value)?.protocol === "http:" ? value : undefined;
 
@@ -108,7 +114,7 @@ export const settings = {
   adminPort:            setting("GW_ADMIN_PORT",                portOrNone,  "a port",                "",               "the port of `/health/live`, `/health/ready` and `/metrics`, which `GW_PORT` then does not answer; 0 selects a free port; when empty, `GW_PORT` answers them, `/metrics` in staging alone"),
   adminHost:            setting("GW_ADMIN_HOST",                text,        "an address",            "127.0.0.1",      "the address on which that port listens; it speaks plain HTTP, and anyone who reaches it can read the figures"),
   portalPort:           setting("GW_PORTAL_PORT",               portOrNone,  "a port",                "",               "the port of the portal and its API, which `GW_PORT` then does not answer; it listens on `GW_HOST`, with the same certificate; 0 selects a free port; when empty, `GW_PORT` answers them"),
-  portalUrl:            setting("GW_PORTAL_URL",                text,        "a URL",                 "",               "the public address of the portal, as users' browsers see it; when empty, it is the gateway's, with `GW_PORTAL_PORT` where that is set"),
+  portalUrl:            setting("GW_PORTAL_URL",                origin,      "an address without a path, such as https://portal.example", "", "the public address of the portal, as users' browsers see it; its port is that of a proxy where it is not the portal's own; when empty, it is the gateway's, with `GW_PORTAL_PORT` where that is set"),
   portalNetworks:       setting("GW_PORTAL_NETWORKS",           networks,    "comma-separated CIDR",  "",               "the networks whose clients may use the portal and its API, which do not exist for others; behind a proxy, what `GW_TRUSTED_PROXIES` name as the client counts; when empty, every client may"),
   resultsPort:          setting("GW_RESULTS_PORT",              port,        "a port",                8081,             "the port to which directory servers post 3-D Secure results, over mutual TLS; 0 selects a free port"),
   resultsUrl:           setting("GW_RESULTS_URL",               text,        "a URL",                 "",               "the address of that port as directory servers see it; when empty, it is made from host and port"),

@@ -46,6 +46,19 @@ export function parseDatabaseUrl(address: string): readonly Server[] | Problem {
   return servers;
 }
 
+/** How the driver connects to each server of the address: to which host, and whether by TLS. */
+export function listLinks(url: string): readonly { host: string; isEncrypted: boolean }[] {
+  const servers = parseDatabaseUrl(url);
+  if (servers instanceof Problem) return [];
+  return servers.map((server) => {
+    const { hostname, searchParams } = new URL(server.url);
+    const host = decodeURIComponent(hostname).replace(/^\[|\]$/g, "");
+    const isOff = searchParams.get("sslmode") === "disable" || searchParams.get("ssl") === "0";
+    const isAsked = [...searchParams.keys()].some((name) => name.startsWith("ssl"));
+    return { host, isEncrypted: isAsked && !isOff };
+  });
+}
+
 /** For sentences to the operator. */
 export function namesOfServers(url: string): string {
   const servers = parseDatabaseUrl(url);

@@ -1,8 +1,10 @@
 /** Checks of the database: servers, durability, clocks, encryption, and what its roles may do. */
+import { lookup } from "node:dns/promises";
 import { allows } from "../../config/config.ts";
 import { examineServers } from "../../storage/connections.ts";
 import { findSkew } from "../../storage/database-clock.ts";
 import { canReadVault, examineServer } from "../../storage/database-roles.ts";
+import { listLinks } from "../../storage/database-url.ts";
 import { examineLink, examineRights } from "../../storage/examine.ts";
 import { listKeyAges } from "../../storage/vault-keys.ts";
 import type { Session } from "../command.ts";
@@ -17,7 +19,7 @@ export const databaseChecks: readonly Check[] = [
   ["durability",   "`fsync` and `synchronous_commit`",                                checkDurability],
   ["embedded",     "the embedded database, which is for staging",                     checkEmbedded],
   ["clock",        "this machine's clock against the database's",                     checkClock],
-  ["encryption",   "plain-text connections to the database",                          checkEncryption],
+  ["encryption",   "plain-text connections to the database or to a pooler before it",  checkEncryption],
   ["login",        "a login that is a superuser",                                     checkLogin],
   ["public",       "rights of all roles in the schema `public`",                      checkPublic],
   ["vault",        "whether nodes can read the vault's tables",                       checkVault],
@@ -78,13 +80,24 @@ async function checkClock({ database, config }: Session): Promise<CheckResult> {
 }
 
 async function checkEncryption(session: Session): Promise<CheckResult> {
-  const how = await examineLink(session.database.query);
-  const what = `connection to the database: ${how}`;
-  if (how !== "plain text") return { what };
+  const told = await examineLink(session.database.query);
+  const isHidden = told !== "plain text" && (await isPlainAway(session.databaseUrl));
+  const what = `connection to the database: ${isHidden ? "plain text, to a pooler" : told}`;
+  if (told !== "plain text" && !isHidden) return { what };
   const advice = "Add sslmode=verify-full and sslrootcert to GW_DATABASE_URL: orders and personal";
-  const told = [`${advice} data cross the network unencrypted.`];
+  const sentences = [`${advice} data cross the network unencrypted.`];
   const isAllowed = allows(session.config, "plain-database");
-  return isAllowed ? { what, warnings: told } : inProduction(session, what, told);
+  return isAllowed ? { what, warnings: sentences } : inProduction(session, what, sentences);
+}
+
+/** The server tells of the connection that reaches it, which behind a pooler is the pooler's. */
+async function isPlainAway(databaseUrl: string): Promise<boolean> {
+  for (const { host, isEncrypted } of listLinks(databaseUrl)) {
+    if (isEncrypted || host === "" || host.startsWith("/")) continue;
+    const { address } = await lookup(host).catch(() => ({ address: host }));
+    if (!/^(127\.|::1$)/.test(address)) return true;
+  }
+  return false;
 }
 
 async function checkLogin(session: Session): Promise<CheckResult> {

@@ -1,5 +1,6 @@
 /** Checks of what runs: what would keep it from starting, doubt, callbacks, backups. */
-
+import { lookup } from "node:dns/promises";
+import { makeAddressRules } from "../../callbacks/addresses.ts";
 import { findUnknownSettings } from "../../config/config.ts";
 import { findLatestBackup } from "../../storage/backups.ts";
 import {
@@ -16,14 +17,21 @@ import { later, systemClock } from "../../values/time.ts";
 import type { Session } from "../command.ts";
 import { refuseStart } from "../environment.ts";
 import { checkScreening } from "../screening-data.ts";
-import { type Check, type CheckResult, inProduction, listOf, troubleUnless } from "./check.ts";
+import {
+  type Check,
+  type CheckResult,
+  inProduction,
+  listOf,
+  together,
+  troubleUnless,
+} from "./check.ts";
 
 // biome-ignore format: a table
 export const operationChecks: readonly Check[] = [
   ["environment", "staging, and what keeps a production gateway from starting",  checkEnvironment],
   ["settings",    "variables that look like settings and are none",              checkSettings],
   ["node",        "whether the node of this machine takes payments, and its gates", checkNode],
-  ["ports",       "figures on a port that the world reaches, or on none",        checkPorts],
+  ["ports",       "figures that the world reaches or that are nowhere, and the portal's port", checkPorts],
   ["cells",       "cells that are away",                                         checkCells],
   ["doubt",       "orders in doubt",                                             checkDoubt],
   ["callbacks",   "callbacks that wait, and receivers that do not answer",       checkCallbacks],
@@ -85,15 +93,51 @@ type NodeHealth = {
   readonly missing: Readonly<Record<string, string>>;
 };
 
-async function checkPorts({ config }: Session): Promise<CheckResult> {
-  const { adminPort, tlsCertificateFile, environment } = config;
-  const what = `health and figures: ${adminPort === "" ? "GW_PORT" : "GW_ADMIN_PORT"}`;
-  if (adminPort !== "") return { what };
+async function checkPorts(session: Session): Promise<CheckResult> {
+  const { config } = session;
+  const what = `health and figures: ${config.adminPort === "" ? "GW_PORT" : "GW_ADMIN_PORT"}`;
+  const found = [await findOpenFigures(session, what), findPortalPort(config)];
+  return together(what, found);
+}
+
+async function findOpenFigures(session: Session, what: string): Promise<CheckResult> {
+  const { adminPort, adminHost, tlsCertificateFile, environment } = session.config;
+  if (adminPort !== "") {
+    if (!(await isPublic(adminHost))) return { what };
+    const advice = "set it to an address inside your network";
+    const told = `GW_ADMIN_HOST is ${adminHost}, and the world may read the figures: ${advice}.`;
+    return inProduction(session, what, [told]);
+  }
   if (environment === "production") {
     return { what, warnings: ["Set GW_ADMIN_PORT: production has /metrics on no other port."] };
   }
   if (tlsCertificateFile === "") return { what };
   return { what, warnings: ["Set GW_ADMIN_PORT: everyone who reaches GW_PORT can read /metrics."] };
+}
+
+/** Callbacks go to public addresses alone; these two are all addresses of the machine. */
+async function isPublic(host: string): Promise<boolean> {
+  const rules = makeAddressRules(noneOpened);
+  const found = await lookup(host, { all: true }).catch(() => []);
+  return found.some(
+    ({ address }) =>
+      ["0.0.0.0", "::"].includes(address) || rules.findAddressFault(address, address) === undefined,
+  );
+}
+
+const noneOpened = { ports: [], allowsLoopback: false, privateNetworks: [], names: [] };
+
+/** A proxy has a port of its own; without one, browsers come to the port of the portal. */
+function findPortalPort(config: Session["config"]): Omit<CheckResult, "what"> {
+  const { portalUrl, environment, tlsCertificateFile } = config;
+  const listening = config.portalPort === "" ? config.port : config.portalPort;
+  const isBehindProxy = environment === "production" && tlsCertificateFile === "";
+  if (portalUrl === "" || isBehindProxy || listening === 0) return {};
+  const url = new URL(portalUrl);
+  const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
+  if (port === listening) return {};
+  const told = `GW_PORTAL_URL has the port ${port}, and the portal listens on ${listening}`;
+  return { warnings: [`${told}: that is right only where a proxy passes it on.`] };
 }
 
 async function checkCells({ cellsAway }: Session): Promise<CheckResult> {

@@ -81,6 +81,11 @@ test("settings that endanger a production gateway", async () => {
     ["node",        { ...production, adminPort: 1 },             /node: not running\ntrouble No node answers at http:\/\/127\.0\.0\.1:1\/health\/ready/],
     ["node",        { adminPort: 1 },                            /warning No node answers/],
     ["node",        { tlsCertificateFile: "tls.pem", adminPort: "" }, /warning Set GW_ADMIN_PORT, so that gw doctor can ask/],
+    ["ports",       { ...production, adminPort: 9090, adminHost: "0.0.0.0" }, /trouble GW_ADMIN_HOST is 0\.0\.0\.0, and the world/],
+    ["ports",       { ...production, adminPort: 9090, adminHost: "8.8.8.8" }, /trouble GW_ADMIN_HOST is 8\.8\.8\.8/],
+    ["ports",       { adminPort: 9090, adminHost: "10.0.0.5" },  /^health and figures: GW_ADMIN_PORT$/],
+    ["ports",       { portalUrl: "https://p.example", portalPort: 9443 }, /warning GW_PORTAL_URL has the port 443, and the portal listens on 9443/],
+    ["ports",       { portalUrl: "https://p.example:9443", portalPort: 9443 }, /^health and figures: GW_PORT$/],
     ["retention",   { callbackKeepDays: 0, historyKeepMonths: 0, logKeepDays: 0 }, /GW_CALLBACK_KEEP_DAYS is 0.*GW_HISTORY_KEEP_MONTHS is 0.*GW_LOG_KEEP_DAYS is 0/s],
     ["audit heads", {},                                          /warning Set GW_AUDIT_HEAD_FILE/],
     ["clock",       { clockSkewAlertMs: -1 },                    /trouble Synchronise the clocks/],
@@ -161,6 +166,11 @@ test("servers that are away, connections without encryption, a crash that loses 
   assert.match(await look("version", old), /trouble PostgreSQL 15 or newer is needed/);
   const plain = through(async () => [{ isEncrypted: false, address: "10.0.0.7" }] as never);
   assert.match(await look("encryption", plain), /trouble Add sslmode=verify-full and sslrootcert/);
+  const sure = through(async () => [{ isEncrypted: true, address: "10.0.0.7" }] as never);
+  const pooled = (mode: string) =>
+    look("encryption", { ...sure, databaseUrl: `postgres://gw@192.0.2.1/db${mode}` });
+  assert.match(await pooled(""), /plain text, to a pooler\ntrouble Add sslmode=verify-full/);
+  assert.equal(await pooled("?sslmode=verify-full"), "connection to the database: TLS");
   const allowed = { ...plain, config: { ...production, allow: "plain-database" } };
   assert.match(await look("encryption", allowed), /warning Add sslmode=verify-full/);
 });
