@@ -91,6 +91,8 @@ export type Tables = ReturnType<typeof makeTables>;
 
 export function makeTables() {
   const journal: Undo[] = [];
+  /** How many entries the journal has forgotten. */
+  let forgotten = 0;
   let nowMs = 0;
   let timeline = 1;
   const table = <Record>() => new Table<Record>((undo) => journal.push({ at: nowMs, undo }));
@@ -121,7 +123,7 @@ export function makeTables() {
     /** The journal knows it for a while, so that a standby can lack it. */
     setTime(at: number): void {
       nowMs = at;
-      while ((journal[0]?.at ?? at) < at - journalMs) journal.shift();
+      for (; (journal[0]?.at ?? at) < at - journalMs; forgotten += 1) journal.shift();
     },
     /**
      * What a standby that lags by so long knows. It has no pending card data and no keys for
@@ -138,7 +140,7 @@ export function makeTables() {
     },
     /** A statement that fails leaves nothing. */
     atomically<Result>(work: () => Result): Result {
-      const before = journal.length;
+      const before = countChanges();
       try {
         return work();
       } catch (error) {
@@ -148,7 +150,7 @@ export function makeTables() {
     },
     /** Its rows, and no change. */
     tryOut<Result>(work: () => Result): Result {
-      const before = journal.length;
+      const before = countChanges();
       try {
         return work();
       } finally {
@@ -157,8 +159,12 @@ export function makeTables() {
     },
   };
 
-  function undoTo(length: number): void {
-    while (journal.length > length) journal.pop()?.undo();
+  function countChanges(): number {
+    return forgotten + journal.length;
+  }
+
+  function undoTo(count: number): void {
+    while (countChanges() > count) journal.pop()?.undo();
   }
 }
 

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { isLongRun } from "../support/series.ts";
 import { allCells, unreachable } from "./cells.ts";
+import { makeTables } from "./database-model.ts";
 import { makeNetwork, type VirtualSocket } from "./network.ts";
 import { plantedFaults, readPlanted } from "./planted-faults.ts";
 import { makeRandom } from "./random.ts";
@@ -50,6 +51,18 @@ test("the host closes a connection a minute after the last byte", async () => {
 
   assert.equal(closedAt.length, 1);
   assert.ok(Math.abs((closedAt[0] ?? 0) - 90_000) < 1_000, String(closedAt));
+});
+
+test("a statement that is tried out leaves nothing while the journal forgets old changes", () => {
+  const tables = makeTables();
+  tables.cardKeys.add("1", { isDestroyed: false });
+
+  tables.tryOut(() => {
+    tables.setTime(3_600_000);
+    tables.cardKeys.add("2", { isDestroyed: false });
+  });
+
+  assert.deepEqual([tables.cardKeys.has("1"), tables.cardKeys.has("2")], [true, false]);
 });
 
 test("every cell that is named unreachable is one of the transition tables", () => {
