@@ -39,7 +39,7 @@ export async function renewFingerprints(renewal: Renewal) {
   await keys.reload();
   if (keys.list("fingerprints").length > 1) report("Going on with the replacement that was begun");
   else {
-    await store.replace([{ purpose: "fingerprints", sealed: keys.sealNew("fingerprints") }]);
+    await store.replace([keys.sealNew("fingerprints")]);
     await keys.reload();
     report(
       `Made the key ${keys.current("fingerprints").id} (fingerprints); both count from now on`,

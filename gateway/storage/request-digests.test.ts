@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Secret } from "../values/secret.ts";
 import { asInstant } from "../values/time.ts";
-import { makeSealedKey, openKeys } from "../vault/keys.ts";
+import { newKey, openKeys } from "../vault/keys.ts";
 import { makeRequestDigests } from "../vault/request-digests.ts";
 import { makeVault } from "../vault/vault.ts";
 import type { Query } from "./database.ts";
@@ -162,7 +162,7 @@ test("an order of an earlier version is compared with its CVV", async () => {
 async function rotate(purpose: "digests"): Promise<void> {
   const { query } = tables.database;
   await query("update vault.keys set retired_at = now() where purpose = $1", [purpose]);
-  await makeKeyStore(query).add(purpose, makeSealedKey(masterKey, purpose));
+  await makeKeyStore(query).add(newKey(masterKey, purpose));
 }
 
 async function startNode(broken?: Query) {

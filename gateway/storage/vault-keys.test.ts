@@ -9,7 +9,7 @@ import { CardNumber } from "../values/card-number.ts";
 import { asMerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
 import { asInstant, later } from "../values/time.ts";
-import { openKeys } from "../vault/keys.ts";
+import { type Keys, openKeys } from "../vault/keys.ts";
 import { makePendingCards } from "../vault/pending-cards.ts";
 import { rotateKeys } from "../vault/rotate-keys.ts";
 import { makeVault } from "../vault/vault.ts";
@@ -24,6 +24,7 @@ import { loadWalletKeys, makeWalletKeyAdministration } from "./wallets.ts";
 const masterKey = new Uint8Array(32).fill(5);
 const merchantId = asMerchantId("101");
 const number = new CardNumber("4000001000000018");
+const card = { number, expiryYear: "31", expiryMonth: "12", cvv: new Secret("739") };
 const now = asInstant(1_800_000_000_000);
 let tables: DatabaseForTests;
 let cell: Database;
@@ -40,7 +41,6 @@ test("control keys, wallet keys, MAC keys and pending cards are sealed anew", as
   const pem = makePrivateKey();
   await storeSecrets(old.vault, pem);
   const pending = makePendingCards(old.keys, makePendingCardStore(cell.query, lasting));
-  const card = { number, expiryYear: "31", expiryMonth: "12", cvv: new Secret("739") };
   await pending.store("101/7", card, later(now, 60_000));
   const { hashId } = old.vault.fingerprint(merchantId, number);
   const [secret, sealedBefore] = [old.vault.secretFor("webhook/1"), await readSealed()];
@@ -133,11 +133,13 @@ test("a standby takes over that lacks the new keys: nothing is sealed with them 
   await query("delete from vault.wallet_keys");
   const set = "update merchants set control_key = $1";
   await query(set, [sealed]);
-  const before = await query<{ id: number }>("select id from vault.keys where retired_at is null");
-  const ids = before.map(({ id }) => id);
+  const before = await query<{ id: number; isInUse: boolean }>(
+    `select id, retired_at is null as "isInUse" from vault.keys`,
+  );
+  const ids = before.flatMap(({ id, isInUse }) => (isInUse ? [id] : []));
 
   await rotate(86_400_000, async () => {
-    await query("delete from vault.keys where id > $1", [Math.max(...ids)]);
+    await query("delete from vault.keys where id <> all($1)", [before.map(({ id }) => id)]);
     await query("update vault.keys set retired_at = null where id = any($1)", [ids]);
     await query(set, [sealed]);
   });
@@ -165,10 +167,38 @@ test("a node writes nothing under a key that a promoted standby lacks", async ()
     );
   const listed = (id: number) => cell.query("select from card_keys where id = $1", [id]);
 
-  await assert.rejects(put(known + 1000), /the vault does not have the key/);
-  assert.deepEqual(await listed(known + 1000), []);
+  await assert.rejects(put(known - 1000), /the vault does not have the key/);
+  assert.deepEqual(await listed(known - 1000), []);
   await put(known);
   assert.equal((await listed(known)).length, 1);
+});
+
+test("a key that is made after a failover is not taken for a lost one that a node has", async () => {
+  const { query } = tables.database;
+  const old = (await openAll()).keys;
+  const { replace } = makeRotationStore(tables.database, [cell], deletion);
+  const [sequence] = await query<{ last: string }>(
+    "select last_value as last from vault.keys_id_seq",
+  );
+  await replace([old.sealNew("held")]);
+  const { keys } = await openAll();
+  const put = (context: string, by: Keys) => {
+    const store = makePendingCardStore(cell.query, { retryMs: 0, confirmKeys: by.confirm });
+    return makePendingCards(by, store).store(context, card, later(now, 60_000));
+  };
+
+  // A standby takes over that lacks the key.
+  await query("delete from vault.keys where id = $1", [keys.current("held").id]);
+  await query("update vault.keys set retired_at = null where id = $1", [old.current("held").id]);
+  await query("select setval('vault.keys_id_seq', $1)", [sequence?.last]);
+  await replace([old.sealNew("held")]);
+  const next = (await openAll()).keys;
+  await put("101/8", next);
+
+  await assert.rejects(put("101/9", keys), /the vault does not have the key/);
+  await put("101/9", keys);
+  const found = await makePendingCards(next, makePendingCardStore(cell.query)).find("101/9", now);
+  assert.equal(found?.cvv?.reveal(), "739");
 });
 
 test("the key of pending card data is due when it and the last rewrap are a day old", async () => {

@@ -23,15 +23,17 @@ export function makeKeyStore(query: Query): KeyStore {
     list: () =>
       query<SealedKey>(
         `select id, purpose, sealed, retired_at is not null as retired from vault.keys
-         where destroyed_at is null order by id`,
+         where destroyed_at is null order by retired_at nulls last, created_at`,
       ),
-    async add(purpose, sealed) {
-      await query(`${insertKey} on conflict do nothing`, [purpose, sealed]);
+    async add({ id, purpose, sealed }) {
+      await query(`${insertKey} on conflict do nothing`, [id, purpose, sealed]);
     },
   };
 }
 
-const insertKey = "insert into vault.keys (purpose, sealed) values ($1, $2)";
+/** Nodes of earlier versions have the database number the keys. */
+const insertKey =
+  "insert into vault.keys (id, purpose, sealed) overriding system value values ($1, $2, $3)";
 
 type ListedVaultKey = {
   readonly id: number;
@@ -52,7 +54,7 @@ export async function listKeys(
     `select id, purpose,
        ${printed("created_at")} as "createdAt", ${printed("retired_at")} as "retiredAt",
        ${printed("destroyed_at")} as "destroyedAt"
-     from vault.keys where not ${isOldPending} order by id`,
+     from vault.keys where not ${isOldPending} order by created_at, id`,
   );
   const cards = new Map<number, number>();
   for (const cell of cells) {
@@ -137,12 +139,12 @@ export function makeRotationStore(
   return {
     replace: (next) =>
       database.transaction(async (inside) => {
-        for (const { purpose, sealed } of next) {
+        for (const { id, purpose, sealed } of next) {
           await inside(
             "update vault.keys set retired_at = now() where purpose = $1 and retired_at is null",
             [purpose],
           );
-          await inside(insertKey, [purpose, sealed]);
+          await inside(insertKey, [id, purpose, sealed]);
         }
         await notifyNodes(inside);
       }),

@@ -4,7 +4,7 @@
  * once instead of for every card. After a rotation they are read again, and destroyed ones leave
  * the memory too.
  */
-import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { blockKeyBytes, keyBytes, open, seal } from "./seal.ts";
 
 /**
@@ -25,11 +25,13 @@ export type SealedKey = {
   readonly retired: boolean;
 };
 
+export type NewKey = Omit<SealedKey, "retired">;
+
 export type KeyStore = {
-  /** Without destroyed keys. */
+  /** Without destroyed keys; of each purpose the newest is the last. */
   list(): Promise<readonly SealedKey[]>;
   /** Does nothing when the purpose has a key already. */
-  add(purpose: string, sealed: Buffer): Promise<void>;
+  add(key: NewKey): Promise<void>;
 };
 
 export type OpenKey = { readonly id: number; readonly key: KeyObject };
@@ -65,7 +67,7 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
      */
     reload,
     /** The next key of a purpose, for the database. */
-    sealNew: (purpose: Purpose) => makeSealedKey(masterKey, purpose),
+    sealNew: (purpose: Purpose) => newKey(masterKey, purpose),
     /** False when the keys were sealed by another key-encryption key since this process started. */
     async isSealedByOwn(): Promise<boolean> {
       const [first] = await store.list();
@@ -109,11 +111,11 @@ async function addMissing(masterKey: Uint8Array, store: KeyStore): Promise<void>
   for (const purpose of missing) {
     const { from, derive } = derivations[purpose] ?? {};
     const earlier = kept.find((key) => key.purpose === from);
-    const sealed =
+    const key =
       earlier === undefined || derive === undefined
-        ? makeSealedKey(masterKey, purpose)
-        : seal(masterKey, derive(open(masterKey, earlier.sealed, earlier.purpose)), purpose);
-    await store.add(purpose, sealed);
+        ? undefined
+        : derive(open(masterKey, earlier.sealed, earlier.purpose));
+    await store.add(newKey(masterKey, purpose, key));
   }
 }
 
@@ -138,8 +140,20 @@ function openKey(masterKey: Uint8Array, { sealed, purpose }: SealedKey): KeyObje
   }
 }
 
-export function makeSealedKey(masterKey: Uint8Array, purpose: Purpose): Buffer {
-  return seal(masterKey, randomBytes(keyBytes), purpose);
+/** Earlier versions numbered the keys from 1 on. */
+const idMin = 2 ** 30;
+
+/**
+ * The id is a check value of the key. A number from a sequence would be given to another key after
+ * a standby has taken over that lacks the first one, which processes still have in memory.
+ */
+export function newKey(
+  masterKey: Uint8Array,
+  purpose: Purpose,
+  key: Uint8Array = randomBytes(keyBytes),
+): NewKey {
+  const check = createHmac("sha256", key).update(`id/${purpose}`).digest().readUInt32BE();
+  return { id: idMin + (check >>> 2), purpose, sealed: seal(masterKey, key, purpose) };
 }
 
 /** The same key, sealed by another key-encryption key. */

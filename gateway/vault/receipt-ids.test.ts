@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { createCipheriv, createSecretKey, hkdfSync, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { asLinkId, asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
-import { openKeys, type SealedKey } from "./keys.ts";
+import { type NewKey, newKey, openKeys, type SealedKey } from "./keys.ts";
 import { makeReceiptIds } from "./receipt-ids.ts";
-import { seal } from "./seal.ts";
 
 const merchantId = asMerchantId("101");
 
@@ -62,9 +61,8 @@ test("a payment link's token leads to the link, in one installation only", () =>
 test("receipts and links from before they had keys of their own stay valid", async () => {
   const [masterKey, first] = [randomBytes(32), randomBytes(32)];
   const rows: SealedKey[] = [];
-  const add = async (purpose: string, sealed: Buffer) =>
-    void rows.push({ id: rows.length + 1, purpose, sealed, retired: false });
-  await add("fingerprints", seal(masterKey, first, "fingerprints"));
+  const add = async (key: NewKey) => void rows.push({ ...key, retired: false });
+  await add(newKey(masterKey, "fingerprints", first));
   const block = Buffer.alloc(16);
   block.writeBigUInt64BE(101n);
   block.writeBigUInt64BE(7n, 8);

@@ -7,7 +7,7 @@
  * to exchange every secret, and printed links would end.
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
-import type { Keys, OpenKey, Purpose } from "./keys.ts";
+import type { Keys, NewKey, OpenKey, Purpose } from "./keys.ts";
 import { type PendingCardRow, pendingKeyContext } from "./pending-cards.ts";
 import { open, seal } from "./seal.ts";
 import { cardContext, openWithAny, type SealedCard } from "./vault.ts";
@@ -20,7 +20,7 @@ type SealedSecret = {
 
 export type RotationStore = {
   /** Retires the current keys of these purposes and adds the next ones, all together. */
-  replace(next: readonly { purpose: Purpose; sealed: Buffer }[]): Promise<void>;
+  replace(next: readonly NewKey[]): Promise<void>;
   readonly cells: readonly CellRotation[];
   listSecrets(): Promise<readonly SealedSecret[]>;
   /** Writes it when it has not changed since it was read. */
@@ -132,7 +132,7 @@ async function deleteDigests({ store, report }: Rotation): Promise<void> {
 }
 
 async function makeNext({ keys, store, report, purposes = rotated }: Rotation): Promise<void> {
-  await store.replace(purposes.map((purpose) => ({ purpose, sealed: keys.sealNew(purpose) })));
+  await store.replace(purposes.map(keys.sealNew));
   await keys.reload();
   const made = purposes.map((purpose) => `${keys.current(purpose).id} (${purpose})`);
   report(`Made the keys ${made.join(", ")}; nodes seal with them from now on`);

@@ -7,7 +7,8 @@ import { asCardId, asMerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
 import {
   type KeyStore,
-  makeSealedKey,
+  type NewKey,
+  newKey,
   openKeys,
   rewrapKey,
   type SealedKey,
@@ -89,8 +90,9 @@ test("a second start opens the keys that the first one made", async () => {
 test("a card under a key that was made elsewhere opens, and new cards are sealed with it", async () => {
   const [table, masterKey, stored] = [makeKeyTable(), randomBytes(32), [] as SealedCard[]];
   const find = async () => stored[0];
-  const here = makeVault(await openKeys(masterKey, table), find);
-  const old = table.replace("cards", makeSealedKey(masterKey, "cards")) - 1;
+  const keys = await openKeys(masterKey, table);
+  const [here, old] = [makeVault(keys, find), keys.current("cards").id];
+  table.replace(newKey(masterKey, "cards"));
   const there = makeVault(await openKeys(masterKey, table), find);
   const { fingerprint } = here.fingerprint(shop, card.number);
   stored[0] = there.seal(shop, asCardId("7"), { ...card, fingerprint });
@@ -108,7 +110,7 @@ test("a key that was destroyed elsewhere is forgotten, and one that is open need
   const keys = await openKeys(masterKey, table);
   const { id } = keys.current("secrets");
   const sealed = makeVault(keys, async () => undefined).sealSecret(new Secret("word"), "here");
-  table.replace("secrets", makeSealedKey(masterKey, "secrets"));
+  table.replace(newKey(masterKey, "secrets"));
 
   await keys.reload();
   const vault = makeVault(keys, async () => undefined);
@@ -125,7 +127,7 @@ test("the keys are sealed anew by another key-encryption key, and stay the same"
   const keys = await openKeys(from, table);
   const anew = makeKeyTable();
   for (const key of await table.list()) {
-    await anew.add(key.purpose, rewrapKey(key, { from, to }));
+    await anew.add({ ...key, sealed: rewrapKey(key, { from, to }) });
   }
 
   const opened = await openKeys(to, anew);
@@ -144,24 +146,19 @@ async function makeTestVault() {
 /** A table of keys in memory; the scenarios use the real one. */
 type KeyTable = KeyStore & {
   /** As another process does it: the current key of the purpose is retired, another is added. */
-  replace(purpose: string, sealed: Buffer): number;
+  replace(key: NewKey): void;
   remove(id: number): void;
 };
 
 function makeKeyTable(): KeyTable {
   let rows: SealedKey[] = [];
-  let last = 0;
-  const add = (purpose: string, sealed: Buffer) => {
-    last += 1;
-    rows.push({ id: last, purpose, sealed, retired: false });
-    return last;
-  };
+  const add = (key: NewKey) => void rows.push({ ...key, retired: false });
   return {
     list: async () => [...rows],
-    add: async (purpose, sealed) => void add(purpose, sealed),
-    replace(purpose, sealed) {
-      rows = rows.map((row) => (row.purpose === purpose ? { ...row, retired: true } : row));
-      return add(purpose, sealed);
+    add: async (key) => add(key),
+    replace(key) {
+      rows = rows.map((row) => (row.purpose === key.purpose ? { ...row, retired: true } : row));
+      add(key);
     },
     remove(id) {
       rows = rows.filter((row) => row.id !== id);

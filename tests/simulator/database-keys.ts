@@ -18,21 +18,20 @@ const listKeys: Statement = ({ vaultKeys }) =>
   });
 
 /** A purpose has one key that is not retired. */
-function addKey({ vaultKeys, numbers }: Tables, purpose: string, sealed: Buffer): boolean {
-  const id = (numbers.get("vault key") ?? 0) + 1;
-  numbers.put("vault key", id);
+function addKey({ vaultKeys }: Tables, [id, named, sealed]: readonly unknown[]): boolean {
+  const purpose = String(named);
   const keys = vaultKeys.values();
   if (keys.some((key) => key.purpose === purpose && key.retiredAt === null)) return false;
-  return vaultKeys.add(String(id), { purpose, sealed, retiredAt: null });
+  return vaultKeys.add(String(id), { purpose, sealed: sealed as Buffer, retiredAt: null });
 }
 
-const addMissing: Statement = (tables, [purpose, sealed]) => {
-  addKey(tables, String(purpose), sealed as Buffer);
+const addMissing: Statement = (tables, key) => {
+  addKey(tables, key);
   return [];
 };
 
-const addNext: Statement = (tables, [purpose, sealed]) => {
-  if (!addKey(tables, String(purpose), sealed as Buffer)) throw new ServerError("23505");
+const addNext: Statement = (tables, key) => {
+  if (!addKey(tables, key)) throw new ServerError("23505");
   return [];
 };
 
@@ -188,7 +187,7 @@ export const keyStatements: Readonly<Record<string, Statement>> = {
 
 // biome-ignore format: a table
 export const unnamedOfKeys: readonly (readonly [words: string, name: string])[] = [
-  ["values ($1, $2) on conflict do nothing",  "add_missing_key"],
+  ["values ($1, $2, $3) on conflict",         "add_missing_key"],
   ["insert into vault.keys",                  "add_next_key"],
   ["update vault.keys set retired_at",        "retire_key"],
   ["update vault.keys set sealed = null",     "destroy_key"],

@@ -127,14 +127,13 @@ export function makeTables() {
     },
     /**
      * What a standby that lags by so long knows. It has no pending card data and no keys for
-     * digests of CVVs, which are unlogged; its sequences are ahead.
+     * digests of CVVs, which are unlogged; its sequence is ahead.
      */
     rollBack(lagMs: number): void {
       timeline += 1;
       while ((journal.at(-1)?.at ?? 0) > nowMs - lagMs) journal.pop()?.undo();
       for (const [context] of pendingCards.entries()) pendingCards.delete(context);
       for (const [slot] of cvvKeys.entries()) cvvKeys.delete(slot);
-      numbers.put("vault key", (numbers.get("vault key") ?? 0) + 32);
       const sequence = numbers.get("sequence");
       if (sequence !== undefined) numbers.put("sequence", sequence + 32 * 1_000);
     },

@@ -27,6 +27,7 @@ import { makeKeyStore, makeRotationStore } from "../../gateway/storage/vault-key
 import { Failure } from "../../gateway/values/failure.ts";
 import { asCardId, asOrderId, asSerialNumber } from "../../gateway/values/ids.ts";
 import { asInstant, type Instant, later } from "../../gateway/values/time.ts";
+import type { NewKey } from "../../gateway/vault/keys.ts";
 import { makeDatabaseModel } from "./database-model.ts";
 import { nameOf, statements } from "./database-statements.ts";
 import { makeRandom, type Random } from "./random.ts";
@@ -50,7 +51,7 @@ for (const seed of [1, 2, 3]) {
     ) => model.execute(nameOf(text, name), values, 0) as readonly Result[];
     await real.database.query(
       `truncate orders, order_history, due, cards, card_keys, callbacks, callback_attempts,
-         held_keys, held_secrets, vault.keys restart identity`,
+         held_keys, held_secrets, vault.keys`,
     );
     const modelDatabase = {
       query: modelQuery,
@@ -123,6 +124,7 @@ function makeWorld(random: Random, seed: number) {
   const begunAt = asInstant(1_794_708_246_000 + seed * 864_000_000);
   let now = begunAt;
   let count = 0;
+  let made = 0;
   const calls = [beginOne, moveOne, moveOne, moveOne, moveAgain, findDue, find, findExisting];
   const others = [findOwned, findNumber, findCard, isCurrent, claimCallbacks, endCallback, waits];
   const more = [enterCard, enterCard, putPending, findPending, removePending, addKey];
@@ -246,19 +248,28 @@ function makeWorld(random: Random, seed: number) {
   }
 
   function addKey(): Call {
-    return { name: "add a key", ask: ({ keys }) => keys.add("cards", aKey) };
+    const key = nextKey("cards");
+    return { name: "add a key", ask: ({ keys }) => keys.add(key) };
   }
 
   function replaceKeys(): Call {
-    const next = (["cards", "held"] as const).map((purpose) => ({ purpose, sealed: aKey }));
+    const next = ["cards", "held"].map(nextKey);
     return { name: "replace the keys", ask: ({ rotation }) => rotation.replace(next) };
+  }
+
+  function nextKey(purpose: string): NewKey {
+    made += 1;
+    return { id: made, purpose, sealed: aKey };
   }
 
   function destroyKey(): Call {
     const keyId = 1 + random.below(12);
     return {
       name: `destroy key ${keyId}`,
-      ask: async ({ rotation, keys }) => [await rotation.destroy(keyId), await keys.list()],
+      ask: async ({ rotation, keys }) => {
+        const answer = await rotation.destroy(keyId);
+        return [answer, (await keys.list()).toSorted((one, other) => one.id - other.id)];
+      },
     };
   }
 
