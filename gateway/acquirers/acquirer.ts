@@ -24,9 +24,7 @@ export type Acquirer = {
   /** Charges, holds, or only verifies the card: by the request's kind. */
   authorize(request: AuthorizationRequest): Promise<Authorization>;
   /** Asks what became of a charge; absent where the host has no such message. */
-  readonly inquire:
-    | ((request: AuthorizationRequest, traceNumber: string) => Promise<Found>)
-    | undefined;
+  readonly inquire: ((request: AuthorizationRequest) => Promise<Found>) | undefined;
   /** Tells that a charge of unknown outcome must not stand; safe to repeat. */
   reverse(request: AuthorizationRequest, advice: ReversalRequest): Promise<Reversal>;
   /** Takes money that an approved preauthorisation holds; safe to repeat when marked so. */
@@ -34,9 +32,7 @@ export type Acquirer = {
   /** Refunds money, or cancels a hold; safe to repeat when marked so. */
   refund(request: FollowUpMessage): Promise<FollowUpAnswer>;
   /** Asks what became of one of these messages; absent where the host has no such message. */
-  readonly inquireAfter:
-    | ((message: SentFollowUp, traceNumber: string) => Promise<Found>)
-    | undefined;
+  readonly inquireAfter: ((message: SentFollowUp) => Promise<Found>) | undefined;
 };
 
 /** One attempt at a charge: what its message, and the messages about it, are made of. */

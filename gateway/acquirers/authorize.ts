@@ -14,7 +14,6 @@ import type { Endpoint } from "../orders/merchant.ts";
 import type { Answer, GateFacts, Order } from "../orders/order.ts";
 import { attemptsBefore } from "../orders/prior-attempts.ts";
 import { chooseGate } from "../orders/route.ts";
-import { traceNumberOf } from "../orders/trace.ts";
 import { nextAmount } from "../orders/transactions.ts";
 import type { GateId } from "../values/ids.ts";
 import type { Acquirer, Authorization, AuthorizationRequest } from "./acquirer.ts";
@@ -120,9 +119,8 @@ export function makeInquire(dependencies: AcquirerDependencies): EffectHandler {
     const request = card && authorizationRequestOf(order, card);
     if (inquire === undefined || request === undefined) return notFound("cannot be asked");
 
-    const traceNumber = traceNumberOf(order, 1, request.identifiers.attempt);
     const kept = makeKept();
-    const found = await inquire({ ...request, keep: kept.keep }, traceNumber);
+    const found = await inquire({ ...request, keep: kept.keep });
     if (found.kind === "approved" || found.kind === "approved_in_part") {
       return kept.with(approvalEvent(order, found, dependencies));
     }

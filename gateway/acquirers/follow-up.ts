@@ -7,7 +7,6 @@
 import type { EffectHandler, OrderEvent } from "../orders/events.ts";
 import { keptTries, makeKept } from "../orders/kept-messages.ts";
 import type { Answer, Order, Transaction } from "../orders/order.ts";
-import { traceNumberOf } from "../orders/trace.ts";
 import { captureOf, initialOf, totalsOf } from "../orders/transactions.ts";
 import { type Money, subtract } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
@@ -80,9 +79,7 @@ export function makeFollowUpEffect(
       return inDoubt(order.transaction, `answered ${code}`);
     }
     if (!sent.repeated) return { kind: "refused", answer, reason };
-    const { attempt } = sent.original.identifiers;
-    const traceNumber = traceNumberOf(order, 2 * order.earlier.length + 1, attempt);
-    const found = await acquirer.inquireAfter?.(sent, traceNumber);
+    const found = await acquirer.inquireAfter?.(sent);
     if (found?.kind === "approved") return done(found.answer);
     // Until then the first message, or a repeat, may still be on its way to the host.
     const { unansweredAt = sent.transmittedAt } = order.transaction.reversal ?? {};

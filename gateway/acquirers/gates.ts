@@ -19,7 +19,7 @@ export type RunningAcquirer = Acquirer & {
    * Takes an answer that the host sent to another process. Returns false if no request of this
    * process waits for it.
    */
-  takeAnswer(answer: string): boolean;
+  takeAnswer(answer: string, receivedAt: number): boolean;
   /** `asked`: the host delivers the key by a message of its own. */
   askForKey(): Promise<"delivered" | "asked" | Problem>;
   /** Throws when the settings fit no message; then nothing has changed. */

@@ -89,7 +89,7 @@ async function sendReversal(
     const isConfirmed = notFoundAt !== undefined && sentAt >= notFoundAt + answerTimeoutMs;
     return isConfirmed ? undefined : { kind: "original_not_found", code };
   }
-  const found = await acquirer.inquire(request, advice.traceNumber);
+  const found = await acquirer.inquire(request);
   if (found.kind === "not_found") {
     const isConfirmed = sentAt >= request.identifiers.transmittedAt + answerTimeoutMs;
     return isConfirmed ? undefined : { kind: "original_not_found", code };

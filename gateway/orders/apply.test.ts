@@ -168,6 +168,17 @@ test("that nothing was sent says nothing about the node that has taken the order
   assert.equal((await store.load()).transaction.stage, "capturing");
 });
 
+test("a refusal says nothing once another node, whose repeat it may answer, has the order", async () => {
+  const asked = meet(approved("preauth"), asks("capture", 500n));
+  const claimed = meet(asked, events.claimed, later(start, deadlines.leaseMs));
+  const store = makeStore(claimed);
+
+  const next = await makeApply({ ...store, advance, clock })(asked, events.refused);
+
+  assert.ok(next instanceof Failure);
+  assert.equal((await store.load()).transaction.stage, "capturing");
+});
+
 test("an authentication of a try that a failover has lost proves nothing for the next", async () => {
   const authenticating = inStage("authenticating");
   const withProof = (transactionId: string, changedAt = start): Order => {

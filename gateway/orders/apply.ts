@@ -94,6 +94,9 @@ function isAbout(
   const isTakenOver =
     owed?.effect === owedThen?.effect && owed?.claimableAt !== owedThen?.claimableAt;
   if (isTakenOver && event.kind === "gate_unavailable") return false;
+  // The host may have refused that node's repeat, which proves nothing about this node's message.
+  const isFollowUp = owed?.effect === "capture" || owed?.effect === "refund";
+  if (isTakenOver && isFollowUp && event.kind === "refused") return false;
   if (now.serialNumber !== then.serialNumber) return false;
   if (questionOf(now) !== questionOf(then)) return false;
   // Another try on the payment page is authenticated anew.

@@ -6,6 +6,7 @@
  * the same sequence and comes back after half a million orders.
  */
 import assert from "node:assert/strict";
+import type { Instant } from "../values/time.ts";
 
 const sequenceWidth = 10;
 const attemptWidth = 2;
@@ -34,6 +35,16 @@ export function traceNumberOf(order: Sequenced, message: number, attempt = 1): s
   const own = order.sequence * 2 + (message & 1);
   const distance = (message >> 1) * perTransaction + (attempt - 1) * perAttempt;
   return String(((own + distance) % traceNumbers) + 1).padStart(6, "0");
+}
+
+const inquiryStepMs = 10;
+
+/**
+ * Every inquiry has a number of its own, unlike a repeat: an answer to an earlier inquiry may be out
+ * of date, and must not be taken for the answer to a later one. The numbers return after 2.8 hours.
+ */
+export function inquiryTraceNumberAt(at: Instant): string {
+  return String((Math.floor(at / inquiryStepMs) % traceNumbers) + 1).padStart(6, "0");
 }
 
 /** The sequence number inside a reference; nothing when the text is none of ours. */

@@ -51,6 +51,7 @@ export function makeStartAcquirer(
 /** Longer than a process takes to notice the loss of the connection on which it listens. */
 const handAgainAfterMs = 5_000;
 
+type Handing = Pick<Resources, "config" | "clock" | "database" | "vault" | "log">;
 export type HandedAnswers = ReturnType<typeof makeHandedAnswers>;
 
 /**
@@ -60,7 +61,7 @@ export type HandedAnswers = ReturnType<typeof makeHandedAnswers>;
  * so it is sealed. An answer that is lost both times leaves the charge in doubt.
  */
 export function makeHandedAnswers(
-  { config, database, vault, log }: Pick<Resources, "config" | "database" | "vault" | "log">,
+  { config, clock, database, vault, log }: Handing,
   gates: Pick<Gates, "find">,
 ) {
   const send = makeHandOver(database.query, { retryMs: config.answerTimeoutMs });
@@ -68,17 +69,17 @@ export function makeHandedAnswers(
   return {
     handOver(gate: GateId, answer: string): void {
       const sealed = vault.sealSecret(new Secret(answer), answerContext(gate));
-      const text = `${gate} ${Buffer.from(sealed).toString("base64")}`;
+      const text = `${gate} ${Buffer.from(sealed).toString("base64")} ${clock.now()}`;
       send(text).catch(onFailure);
       setTimeout(() => void send(text).catch(onFailure), handAgainAfterMs).unref();
     },
     receive(text: string): void {
-      const [gate = "", sealed = ""] = text.split(" ");
+      const [gate = "", sealed = "", receivedAt = "0"] = text.split(" ");
       const acquirer = gates.find(asGateId(gate));
       if (acquirer === undefined) return;
       try {
         const opened = vault.openSecret(Buffer.from(sealed, "base64"), answerContext(gate));
-        acquirer.takeAnswer(opened.reveal());
+        acquirer.takeAnswer(opened.reveal(), Number(receivedAt));
       } catch (error) {
         onFailure(error);
       }

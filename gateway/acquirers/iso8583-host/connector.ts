@@ -11,6 +11,7 @@ import {
 } from "@tollgate/protocols/iso8583";
 import type { Keep, KeptMessage } from "../../orders/kept-messages.ts";
 import type { LateApproval } from "../../orders/order.ts";
+import { inquiryTraceNumberAt } from "../../orders/trace.ts";
 import type { Clock, Instant } from "../../values/time.ts";
 import type {
   Acquirer,
@@ -121,9 +122,10 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
     return (gate.hostChanges ?? 0) !== (settings.hostChanges ?? 0);
   }
 
-  async function inquire(attempt: AuthorizationRequest, traceNumber: string): Promise<Found> {
+  async function inquire(attempt: AuthorizationRequest): Promise<Found> {
+    const at = clock.now();
     const found = await exchange(
-      () => messages.makeInquiry(attempt, traceNumber, clock.now()),
+      () => messages.makeInquiry(attempt, inquiryTraceNumberAt(at), at),
       (answer) => reader.readFound(answer, attempt, clock.now()),
       attempt.keep,
     );
@@ -135,9 +137,10 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
     return isProof ? found : { kind: "other_answer", code: "of another host" };
   }
 
-  async function inquireAfter(message: SentFollowUp, traceNumber: string): Promise<Found> {
+  async function inquireAfter(message: SentFollowUp): Promise<Found> {
+    const at = clock.now();
     const found = await exchange(
-      () => messages.makeInquiryAfter(message, traceNumber, clock.now()),
+      () => messages.makeInquiryAfter(message, inquiryTraceNumberAt(at), at),
       (answer) => {
         const isCapture = message.effect === "capture";
         const { fields } = isCapture ? messages.makeCapture(message) : messages.makeReturn(message);

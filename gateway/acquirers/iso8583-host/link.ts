@@ -42,11 +42,22 @@ export type Conversation = {
   readonly answered: Recent<string>;
 };
 
-/** Returns false if no request of this process waits for the answer. */
-export function takeAnswer({ waiting, answered }: Conversation, message: IsoMessage): boolean {
+/** By so much the clocks of two nodes may differ: an answer is older than the request by them. */
+const clocksDifferMs = 2_000;
+
+/**
+ * Returns false if no request of this process waits for the answer. Another process may have handed
+ * it over late: an answer that it received before the request was sent is about an earlier one.
+ */
+export function takeAnswer(
+  { waiting, answered }: Conversation,
+  message: IsoMessage,
+  receivedAt?: number,
+): boolean {
   const key = keyOf(message.mti, message);
   const waiter = waiting.get(key);
   if (waiter === undefined) return false;
+  if (receivedAt !== undefined && waiter.sentAt > receivedAt + clocksDifferMs) return false;
   waiter.end(message);
   answered.remember(key, message.fields[39] ?? "");
   return true;
@@ -274,7 +285,7 @@ export class Link {
   }
 }
 
-function keyOf(responseType: string, { fields }: IsoMessage): string {
+export function keyOf(responseType: string, { fields }: IsoMessage): string {
   return `${responseType} ${fields[11] ?? ""} ${fields[37] ?? ""}`;
 }
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asInstant } from "../../values/time.ts";
+import { keyOf, takeAnswer } from "./link.ts";
 import { PendingAnswers, Recent } from "./pending-answers.ts";
 import { startsAt, TestClock } from "./testing/test-clock.ts";
 
@@ -76,4 +77,17 @@ test("what is remembered is bounded, and the newest is kept", () => {
 
   assert.deepEqual(kept.slice(-10), [990, 991, 992, 993, 994, 995, 996, 997, 998, 999]);
   assert.ok(kept.filter((value) => value !== undefined).length <= 20);
+});
+
+test("an answer that another process received before the request was sent is not taken", async () => {
+  const clock = new TestClock();
+  const conversation = { waiting: new Map(), answered: new Recent<string>(1) };
+  const pending = new PendingAnswers(clock, conversation.waiting);
+  const message = { mti: "0430", fields: { 11: "000001", 37: "000000000A01", 39: "25" } };
+  const sentAt = clock.now();
+  const answer = pending.add(keyOf(message.mti, message), 30_000);
+
+  assert.equal(takeAnswer(conversation, message, sentAt - 2_001), false);
+  assert.equal(takeAnswer(conversation, message, sentAt - 2_000), true);
+  assert.equal(await answer, message);
 });

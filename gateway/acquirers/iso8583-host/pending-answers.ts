@@ -8,6 +8,7 @@ import { type Clock, type Instant, later } from "../../values/time.ts";
 export type Ending = IsoMessage | "timeout" | "link_lost";
 
 type Waiter = {
+  readonly sentAt: Instant;
   readonly deadlineAt: Instant;
   readonly promise: Promise<Ending>;
   readonly end: (ending: Ending) => void;
@@ -48,10 +49,11 @@ export class PendingAnswers {
 
   add(key: string, timeoutMs: number): Promise<Ending> {
     const lane = this.#lanes.get(timeoutMs) ?? this.#openLane(timeoutMs);
-    const deadlineAt = later(this.#clock.now(), timeoutMs);
+    const sentAt = this.#clock.now();
+    const deadlineAt = later(sentAt, timeoutMs);
     const { promise, resolve } = Promise.withResolvers<Ending>();
     const waiter: Waiter = {
-      ...{ deadlineAt, promise },
+      ...{ sentAt, deadlineAt, promise },
       end: (ending) => {
         this.#byKey.delete(key);
         lane.waiters.delete(waiter);

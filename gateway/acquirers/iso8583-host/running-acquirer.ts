@@ -84,7 +84,8 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
     refund: (...given) => version().acquirer.refund(...given),
 
     // The text is a message that another process of the gate has written.
-    takeAnswer: (answer) => takeAnswer(conversation, JSON.parse(answer) as IsoMessage),
+    takeAnswer: (answer, receivedAt) =>
+      takeAnswer(conversation, JSON.parse(answer) as IsoMessage, receivedAt),
 
     askForKey() {
       const { dialect: wire, links, exchange, settings } = version();
