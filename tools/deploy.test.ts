@@ -140,6 +140,12 @@ test("the image copies what there is, runs without root, and asks for its health
   assert.match(text, /GW_ADMIN_PORT=9090[\s\S]*HEALTHCHECK[\s\S]*127\.0\.0\.1:9090\/health\/live/);
 });
 
+test("neither service nor image has a compile cache, in which it could change its program", () => {
+  for (const file of [...units, "Containerfile"]) {
+    assert.doesNotMatch(read(file), /^[^#]*NODE_COMPILE_CACHE/m, file);
+  }
+});
+
 test("nothing of the gateway's memory reaches a disk or a debugger", () => {
   for (const unit of ["tollgate.service", "tollgate-backup.service"]) {
     const text = read(`systemd/${unit}`);

@@ -60,6 +60,8 @@ const pinnedNode = join(
 );
 // Compiled sources: without the cache every process loads the compiler for TypeScript.
 const compiledFolder = join(root, "node_modules", ".cache", "compiled");
+// A production installation is complete and signed: running it adds no package and no cache.
+const isProduction = process.env.GW_ENV === "production";
 const warmWithinMs = 20_000;
 const repeatWithinMs = 1_000;
 const parentCheckEveryMs = 1_000;
@@ -73,12 +75,12 @@ async function main([file, ...parameters]) {
       `Node 20 or newer is needed, and this is ${process.version}: install a newer one.`,
     );
   }
-  const problem = await ensureInstalled(root, pinnedNode);
+  const problem = isProduction ? undefined : await ensureInstalled(root, pinnedNode);
   if (problem !== undefined) return refuse(problem);
   if (!existsSync(pinnedNode)) {
     return refuse(
-      `The pinned Node is missing (${pinnedNode}): delete the folder node_modules and run the ` +
-        "same command again.",
+      `The pinned Node is missing (${pinnedNode}): delete the folder node_modules and run ` +
+        `${isProduction ? "npm ci, then " : ""}the same command again.`,
     );
   }
   const path = join(root, file);
@@ -115,10 +117,11 @@ function run(path, parameters) {
 
 /**
  * Fills the compile cache when a source has changed, unless the environment names another one: a
- * gateway that has to compile one file keeps the compiler, 26 MB, for as long as it runs.
+ * gateway that has to compile one file keeps the compiler, 26 MB, for as long as it runs. In
+ * production there is none: an account that can write it could change what runs.
  */
 function warm(flags) {
-  if (process.env.NODE_COMPILE_CACHE !== undefined) return {};
+  if (process.env.NODE_COMPILE_CACHE !== undefined || isProduction) return {};
   const cache = { NODE_COMPILE_CACHE: compiledFolder };
   // Node keeps compiled sources per set of flags.
   const stamp = join(compiledFolder, `filled${flags.join("")}`);

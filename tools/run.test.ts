@@ -91,6 +91,19 @@ test("the compile cache is filled once, and again after a source has changed", a
   assert.equal(folders.length, 1);
 });
 
+test("in production nothing is installed, and there is no compile cache", async (t) => {
+  const clone = makeClone(t);
+  const production = { GW_ENV: "production" };
+  const absent = await start(clone, production, "program.mjs").ended;
+  assert.match(absent.output, /The pinned Node is missing .* run npm ci, then the same command/);
+  assert.ok(!fs.existsSync(join(clone, "npm-calls")));
+
+  fs.mkdirSync(join(clone, "node_modules/node/bin"), { recursive: true });
+  fs.symlinkSync(process.execPath, join(clone, "node_modules/node/bin/node"));
+  assert.equal((await start(clone, production, "program.mjs").ended).code, 0);
+  assert.deepEqual(fs.readdirSync(join(clone, "node_modules")), ["node"]);
+});
+
 test("the program's exit code, or the signal that ended it, is passed on", async (t) => {
   const clone = makeClone(t);
 
@@ -171,10 +184,14 @@ type Running = {
 };
 
 function run(clone: string, ...parameters: readonly string[]): Running {
+  return start(clone, {}, ...parameters);
+}
+
+function start(clone: string, settings: object, ...parameters: readonly string[]): Running {
   const { npm_lifecycle_event: _, NODE_COMPILE_CACHE: __, ...environment } = process.env;
   const npm = { npm_execpath: join(clone, "npm-cli.js"), npm_node_execpath: process.execPath };
   const child = spawn(process.execPath, [join(clone, "tools", "run.mjs"), ...parameters], {
-    env: { ...environment, ...npm, TOLLGATE_STARTED_AT: undefined },
+    env: { ...environment, ...npm, ...settings, TOLLGATE_STARTED_AT: undefined },
     cwd: clone,
     // A group of its own, as under a service manager: no terminal reaches it.
     detached: true,
