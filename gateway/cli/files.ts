@@ -1,37 +1,38 @@
 /**
  * `gw files sign` and `gw doctor --files`: a manifest of the installed program, signed with the key
  * of the audit, and the comparison with it. Only the key-encryption key opens that key, so that an
- * account which can write the program's files cannot write a manifest for them.
+ * account which can write the program's files cannot write a manifest for them. The audit has the
+ * digest of the newest one, so that an older program with its own manifest shows too.
  */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { readdir, readFile, readlink, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
-import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import { isOwnKey, isSignedBy, listAuditKeys, openSigner } from "../storage/audit.ts";
-import { messageOf } from "../values/problem.ts";
-import { calendar, systemClock } from "../values/time.ts";
+import { findEntries } from "../storage/audit-verify.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { asInstant, calendar, systemClock } from "../values/time.ts";
 import type { Check, CheckResult } from "./checks/check.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { openVault } from "./installation.ts";
+import {
+  compareListings,
+  type Listing,
+  listFiles,
+  openAtOnce,
+  programFolder,
+} from "./installed-files.ts";
 
-const programFolder = resolve(import.meta.dirname, "../..");
-/** What runs, with the packages and the pinned Node among them. */
-const parts = ["gateway", "protocols", "portal/dist", "docs-site/dist", "node_modules", "tools"];
-const loose = ["package.json", "package-lock.json"];
-/** Compiled sources: Node makes them again from the files that are listed. */
-const skipped = new Set(["node_modules/.cache"]);
 const findingsShown = 20;
 
-type Digests = Readonly<Record<string, string>>;
-type SignedManifest = {
+type Manifest = {
+  /** The version of the root's package.json. */
+  readonly release: string;
   readonly at: string;
-  readonly files: Digests;
-  readonly key: number;
-  readonly signature: string;
+  readonly files: Listing;
 };
+type SignedManifest = Manifest & { readonly key: number; readonly signature: string };
 
 export function addFilesCommands(files: Command): void {
   const sign = (session: Session) => signFiles(session, programFolder);
@@ -41,14 +42,19 @@ export function addFilesCommands(files: Command): void {
 }
 
 export async function signFiles(session: Session, folder: string): Promise<Output> {
+  const { files, faults } = await listFiles(folder, session.config);
+  if (faults.length > 0) {
+    return new Problem([...shorten(faults), "Nothing was signed."].join("\n"));
+  }
   const signer = await openSigner(session.database.query, await openVault(session));
-  const manifest = { at: calendar(systemClock.now()).iso, files: await digestFiles(folder) };
+  const release = await findRelease(folder);
+  const manifest = { release, at: calendar(systemClock.now()).iso, files };
   const text = signedText(manifest);
   const signature = signer.signText(text).toString("base64");
   const place = manifestFile(session);
   const stored: SignedManifest = { ...manifest, key: signer.keyId, signature };
   await writeFile(place, JSON.stringify(stored, undefined, 1), { mode: 0o640 });
-  const facts = { files: Object.keys(manifest.files).length, manifest: digestOf(text) };
+  const facts = { release, files: Object.keys(files).length, manifest: digestOf(text) };
   await session.audit.write({ action: "files sign", subject: hostname(), after: facts });
   return { ...facts, file: place };
 }
@@ -61,7 +67,7 @@ export const filesCheck: Check = [
 
 export async function checkFiles(session: Session, folder: string): Promise<CheckResult> {
   const place = manifestFile(session);
-  const read = await readFile(place, "utf8").catch(messageOf);
+  const read = await readFile(place, { encoding: "utf8", flag: openAtOnce }).catch(messageOf);
   const manifest = parse(read);
   const what = `installed files: ${place}`;
   if (manifest === undefined) {
@@ -70,10 +76,39 @@ export async function checkFiles(session: Session, folder: string): Promise<Chec
   if (!(await isGenuine(session, manifest))) {
     return { what, troubles: ["Its signature is not this installation's: it was changed."] };
   }
-  const found = compareFiles(manifest.files, await digestFiles(folder));
+  const { files, faults } = await listFiles(folder, session.config);
+  const found = [...(await findNewer(session, manifest)), ...faults];
+  const { release, at } = manifest;
+  return {
+    what: `${what} of release ${release}, signed at ${at}`,
+    troubles: shorten([...found, ...compareListings(manifest.files, files)]),
+  };
+}
+
+function shorten(found: readonly string[]): readonly string[] {
   const more = found.length - findingsShown;
-  const troubles = [...found.slice(0, findingsShown), ...(more > 0 ? [`And ${more} more.`] : [])];
-  return { what: `${what} of ${manifest.at}`, troubles };
+  return [...found.slice(0, findingsShown), ...(more > 0 ? [`And ${more} more.`] : [])];
+}
+
+/** An older manifest fits the older program for which it was signed. */
+async function findNewer(session: Session, manifest: Manifest): Promise<readonly string[]> {
+  const filter = { action: "files sign", subject: hostname(), limit: 1 };
+  const [newest] = await findEntries(session.database.query, filter);
+  const known: { manifest?: string; release?: string } = JSON.parse(newest?.after ?? "{}");
+  if (known.manifest === digestOf(signedText(manifest))) return [];
+  return [
+    newest === undefined
+      ? `The audit has no manifest of ${hostname()}: run gw files sign on this machine.`
+      : `It is not the manifest that was signed last, for release ${known.release} at ` +
+        `${calendar(asInstant(newest.at)).iso}: an older one was put in its place.`,
+  ];
+}
+
+async function findRelease(folder: string): Promise<string> {
+  const { version }: { version?: string } = JSON.parse(
+    await readFile(join(folder, "package.json"), "utf8"),
+  );
+  return version ?? "unknown";
 }
 
 function manifestFile({ config }: Session): string {
@@ -90,56 +125,19 @@ async function isGenuine(session: Session, manifest: SignedManifest): Promise<bo
 
 function parse(text: string): SignedManifest | undefined {
   try {
-    const { at, files, key, signature }: Partial<SignedManifest> = JSON.parse(text);
-    if (typeof at !== "string" || typeof files !== "object") return undefined;
-    if (typeof key !== "number" || typeof signature !== "string") return undefined;
-    return { at, files, key, signature };
+    const { release, at, files, key, signature }: Partial<SignedManifest> = JSON.parse(text);
+    if (typeof release !== "string" || typeof at !== "string") return undefined;
+    if (typeof files !== "object" || typeof key !== "number") return undefined;
+    return typeof signature === "string" ? { release, at, files, key, signature } : undefined;
   } catch {
     return undefined;
   }
 }
 
-function signedText({ at, files }: Pick<SignedManifest, "at" | "files">): Buffer {
-  return Buffer.from(`tollgate-files\n${digestOf(JSON.stringify([at, files]))}`);
+function signedText({ release, at, files }: Manifest): Buffer {
+  return Buffer.from(`tollgate-files\n${digestOf(JSON.stringify([release, at, files]))}`);
 }
 
 function digestOf(content: string | Buffer): string {
   return createHash("sha256").update(content).digest("hex");
-}
-
-function compareFiles(expected: Digests, found: Digests): readonly string[] {
-  const changed = Object.keys(expected).flatMap((path) => {
-    if (found[path] === expected[path]) return [];
-    return [`${path} was ${path in found ? "changed" : "removed"}.`];
-  });
-  const added = Object.keys(found).filter((path) => !(path in expected));
-  return [...changed, ...added.map((path) => `${path} was added.`)];
-}
-
-/** The SHA-256 of each file, and the target of each link, in the order of their paths. */
-async function digestFiles(folder: string): Promise<Digests> {
-  const digests: Record<string, string> = {};
-  for (const part of [...parts, ...loose].toSorted()) await add(part);
-  return digests;
-
-  async function add(path: string): Promise<void> {
-    const entries = await readdir(join(folder, path), { withFileTypes: true }).catch(
-      (error: NodeJS.ErrnoException) => error.code,
-    );
-    if (entries === "ENOTDIR") digests[path] = await digestFile(join(folder, path));
-    if (!Array.isArray(entries)) return;
-    for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
-      const inner = `${path}/${entry.name}`;
-      if (skipped.has(inner)) continue;
-      if (entry.isDirectory()) await add(inner);
-      else if (entry.isSymbolicLink()) digests[inner] = `to ${await readlink(join(folder, inner))}`;
-      else digests[inner] = await digestFile(join(folder, inner));
-    }
-  }
-}
-
-async function digestFile(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(path), hash);
-  return hash.digest("hex");
 }
