@@ -1,6 +1,6 @@
-/** Checks of the machine and its files: disk, memory, permissions, log, time synchronisation. */
+/** Checks of the machine and its files: Node, disk, memory, permissions, log, time. */
 import { execFile } from "node:child_process";
-import { stat, statfs } from "node:fs/promises";
+import { readFile, realpath, stat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { countWorkers } from "../../config/config.ts";
@@ -9,11 +9,13 @@ import { loadDirectories } from "../../storage/directories.ts";
 import { checkValueOf } from "../../vault/master-key.ts";
 import type { Session } from "../command.ts";
 import { findLogFault } from "../environment.ts";
+import { digestFile, programFolder } from "../installed-files.ts";
 import { masterKeySource } from "../master-key.ts";
-import { type Check, type CheckResult, listOf, troubleUnless } from "./check.ts";
+import { type Check, type CheckResult, inProduction, listOf, troubleUnless } from "./check.ts";
 
 // biome-ignore format: a table
 export const machineChecks: readonly Check[] = [
+  ["node",        "the SHA-256 of the Node that runs, and of those that the units and `gw` start", checkNode],
   ["key",         "the key-encryption key, and who can read its file",             checkKey],
   ["permissions", "private keys and the data folder: who can read and write them", checkPermissions],
   ["disk",        "free space for the data folder and the log",                    checkDisk],
@@ -25,6 +27,29 @@ export const machineChecks: readonly Check[] = [
 const mebibyte = 1_048_576;
 /** At rest 130 MB; the rest is for load. */
 const memoryPerProcess = 256 * mebibyte;
+
+/** What the units start, and what `gw` finds first in its PATH. */
+export const nodePlaces = ["node_modules/node/bin/node", "node_modules/.bin/node"];
+
+async function checkNode(session: Session): Promise<CheckResult> {
+  const { platform, arch, version, execPath } = process;
+  const list = join(programFolder, "tools/node-checksums.json");
+  const text = await readFile(list, "utf8").catch(() => '{ "sha256": {} }');
+  const { sha256 }: { sha256: Readonly<Record<string, string>> } = JSON.parse(text);
+  const packageName = Object.keys(sha256).find((name) => name.endsWith(`-${platform}-${arch}`));
+  const places = [execPath, ...nodePlaces.map((place) => join(programFolder, place))];
+  const files = places.map((place) => realpath(place).catch(() => place));
+  const troubles: string[] = [];
+  for (const file of new Set(await Promise.all(files))) {
+    const digest = await digestFile(file).catch(messageOf);
+    if (packageName !== undefined && digest === sha256[packageName]) continue;
+    troubles.push(
+      `${file} is not the Node of tools/node-checksums.json (${digest}): install again by npm ci ` +
+        "without --ignore-scripts, and run gw by that Node.",
+    );
+  }
+  return inProduction(session, `Node: ${version}, ${await realpath(execPath)}`, troubles);
+}
 
 async function checkKey({ config, masterKey }: Session): Promise<CheckResult> {
   const { file, given, command, partFiles } = masterKeySource(config);

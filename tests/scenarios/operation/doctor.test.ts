@@ -310,6 +310,17 @@ test("orders in doubt and callbacks that nobody takes", async () => {
   assert.doesNotMatch(callbacks, /word/);
 });
 
+test("a Node that is not the repository's is trouble in production", async () => {
+  const { execPath } = process;
+  const good = await look("node", { config: production });
+  process.execPath = "/bin/sh";
+  const found = await look("node", { config: production });
+  process.execPath = execPath;
+
+  assert.match(good, /^Node: v\d+\.\d+\.\d+, \S+$/);
+  assert.match(found, /\ntrouble \/\S+sh is not the Node of tools\/node-checksums\.json/);
+});
+
 test("a clock that nothing synchronises is told, where the system can tell", async () => {
   const folder = join(dataDir, "programs");
   await mkdir(folder);
