@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { nodePlaces } from "../gateway/cli/checks/machine.ts";
 import { makeProgram } from "../gateway/cli/commands.ts";
 import { settings } from "../gateway/config/settings.ts";
 import { makeMetrics } from "../gateway/observability/metrics.ts";
@@ -97,6 +98,34 @@ test("service and image start the gateway with the flags and the allocator of np
     const [started = ""] = /^(ExecStart|CMD).*gw\.ts/m.exec(read(file)) ?? [];
     assert.deepEqual(flagsOf(started), flagsOf(listed), file);
     assert.deepEqual(sizesOf(read(file)), sizesOf(allocator), file);
+  }
+});
+
+test("units and guide start a Node whose checksum gw doctor compares", () => {
+  const guide = readFileSync(join(root, "docs/operating.md"), "utf8");
+  const started = units.flatMap(
+    (unit) => read(unit).match(/\/opt\/tollgate\/\S+\/node(?= )/g) ?? [],
+  );
+  const [, folder = ""] = /^export PATH=(.*):\$PATH$/m.exec(guide) ?? [];
+
+  assert.equal(started.length, 2);
+  for (const path of [...started, `${folder}/node`]) {
+    assert.ok(nodePlaces.includes(path.replace("/opt/tollgate/", "")), path);
+  }
+});
+
+test("the service may listen on the guide's port, and write the file of its audit's heads", () => {
+  const guide = readFileSync(join(root, "docs/operating.md"), "utf8");
+  const service = read("systemd/tollgate.service");
+  const [, heads = ""] = /^GW_AUDIT_HEAD_FILE=(.*)$/m.exec(guide) ?? [];
+
+  assert.match(guide, /^GW_PORT=443$/m);
+  assert.match(service, /^AmbientCapabilities=CAP_NET_BIND_SERVICE$/m);
+  assert.match(service, /^CapabilityBoundingSet=CAP_NET_BIND_SERVICE$/m);
+  assert.doesNotMatch(service, /^PrivateUsers=/m);
+  for (const unit of ["tollgate.service", "tollgate-backup.service"]) {
+    const [, folder] = /^ReadWritePaths=-(.*)$/m.exec(read(`systemd/${unit}`)) ?? [];
+    assert.equal(dirname(heads), folder, unit);
   }
 });
 

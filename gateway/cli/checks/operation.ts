@@ -1,5 +1,8 @@
 /** Checks of what runs: what would keep it from starting, doubt, callbacks, backups. */
 import { lookup } from "node:dns/promises";
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { dirname } from "node:path";
 import { makeAddressRules } from "../../callbacks/addresses.ts";
 import { findUnknownSettings } from "../../config/config.ts";
 import { findLatestBackup } from "../../storage/backups.ts";
@@ -36,7 +39,7 @@ export const operationChecks: readonly Check[] = [
   ["doubt",       "orders in doubt",                                             checkDoubt],
   ["callbacks",   "callbacks that wait, and receivers that do not answer",       checkCallbacks],
   ["retention",   "data that is kept without a limit, and logs for less than a year", checkRetention],
-  ["audit heads", "heads of the audit: signed, and written elsewhere",           checkAuditHeads],
+  ["audit heads", "heads of the audit: signed, and written elsewhere to a file that can be written", checkAuditHeads],
   ["users",       "users who have not used their account for 90 days",           checkUsers],
   ["moves",       "unfinished moves of merchants between cells",                 checkMoves],
   ["screening",   "the file of IP countries, and rules that lack their data",    checkScreening],
@@ -225,7 +228,19 @@ async function checkAuditHeads({ config, database }: Session): Promise<CheckResu
       ? []
       : ["Set GW_AUDIT_HEAD_FILE or GW_AUDIT_HEAD_URL: the database's owner could shorten it."]),
   ];
-  return { what, warnings: told };
+  const fault = auditHeadFile === "" ? undefined : await findWriteFault(auditHeadFile);
+  const unwritten = `GW_AUDIT_HEAD_FILE cannot be written by this user: ${fault}.`;
+  return { what, troubles: fault === undefined ? [] : [unwritten], warnings: told };
+}
+
+/** A file that does not exist yet needs a folder in which it can be made. */
+async function findWriteFault(file: string): Promise<string | undefined> {
+  return access(file, constants.W_OK)
+    .catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+      return access(dirname(file), constants.W_OK | constants.X_OK);
+    })
+    .then(() => undefined, messageOf);
 }
 
 async function checkUsers({ database, config }: Session): Promise<CheckResult> {

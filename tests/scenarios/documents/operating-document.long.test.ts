@@ -1,7 +1,8 @@
 /**
  * An operator follows `docs/operating.md` from nothing to a production gateway: every command, in
  * its order, with an external PostgreSQL that speaks TLS and the sandbox bank as the acquirer's
- * host, which demands a client certificate.
+ * host, which demands a client certificate. At the end `gw doctor` reports nothing but what the
+ * document announces.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -15,12 +16,8 @@ import { makeAuthority } from "../../support/bank/tls-line.ts";
 import { atEnd } from "../../support/clean-up.ts";
 import { startExternalServer } from "../../support/databases/database-pair.ts";
 import { endOfFile } from "../../support/end-of-file.ts";
-import {
-  readFences,
-  repository,
-  toScript,
-  writeSqlRunner,
-} from "../../support/operator/document.ts";
+import { readFences, toScript, writeSqlRunner } from "../../support/operator/document.ts";
+import { makeInstallation } from "../../support/operator/program-copy.ts";
 import { startShell } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 
@@ -38,6 +35,7 @@ test("every command of the document runs, and the sale and its return are approv
   const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir: join(folder, "bank") });
   atEnd(endOfFile, () => bank.stop());
   await bank.setSwitches({ demandCertificate: true });
+  const installation = await makeInstallation(folder);
   await mkdir(join(folder, "tls"));
   await writeFile(join(folder, "tls/database-ca.pem"), authority.ca);
   await writeFile(join(folder, "tls/ca.pem"), authority.ca);
@@ -48,10 +46,12 @@ test("every command of the document runs, and the sale and its return are approv
     await copyFile(join(bank.tlsFolder, from), join(folder, "tls", to));
   }
   const script = toScript(fences, {
-    "/opt/tollgate": repository,
+    "/opt/tollgate": installation,
+    "/etc/tollgate": folder,
     "db.example:5432": `localhost:${databasePort}`,
     "bank.example:8583": bank.binaryHostAddress,
     "https://pay.example/gw": `https://localhost:${port}/gw`,
+    "https://pay.example/portal": `https://localhost:${port}/portal`,
     "GW_PORT=443": `GW_PORT=${port}`,
     "GW_ADMIN_PORT=9090": `GW_ADMIN_PORT=${adminPort}`,
     "127.0.0.1:9090": `127.0.0.1:${adminPort}`,
@@ -69,9 +69,21 @@ test("every command of the document runs, and the sale and its return are approv
   assert.match(shell.output, /== done/);
   assert.match(shell.output, /status=approved/);
   assert.match(shell.output, /The audit is whole/);
+  const told = shell.output.match(/^(?:trouble|warning) .*(?:\n {8}.*)*/gm) ?? [];
+  assert.deepEqual(
+    told.filter((each) => !announced.test(each)),
+    [],
+  );
+  assert.match(shell.output, /^good {4}backup: 0 hours ago$/m);
+  if (process.getuid?.() === 0)
+    assert.match(shell.output, /^good {4}installed files: .* of release /m);
+  assert.match(await readFile(join(folder, "audit/heads.log"), "utf8"), /"signature":/);
   const booked = bank.ledger().map(({ kind, amount }) => `${kind} ${amount}`);
   assert.deepEqual(booked, ["sale 100", "reversal 100"]);
 });
+
+/** What depends on the machine, of which the document says that it may be told. */
+const announced = /^warning (?:memory|time synchronisation|free disk space):/;
 
 const bankFiles = [
   ["host-ca.pem", "bank-ca.pem"],

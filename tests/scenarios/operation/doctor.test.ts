@@ -88,6 +88,7 @@ test("settings that endanger a production gateway", async () => {
     ["ports",       { portalUrl: "https://p.example:9443", portalPort: 9443 }, /^health and figures: GW_PORT$/],
     ["retention",   { callbackKeepDays: 0, historyKeepMonths: 0, logKeepDays: 0 }, /GW_CALLBACK_KEEP_DAYS is 0.*GW_HISTORY_KEEP_MONTHS is 0.*GW_LOG_KEEP_DAYS is 0/s],
     ["audit heads", {},                                          /warning Set GW_AUDIT_HEAD_FILE/],
+    ["audit heads", { auditHeadFile: join(dataDir, "absent", "heads.log") }, /trouble GW_AUDIT_HEAD_FILE cannot be written by this user: ENOENT/],
     ["clock",       { clockSkewAlertMs: -1 },                    /trouble Synchronise the clocks/],
     ["disk",        { diskFreeMib: 999_999_999 },                /trouble Make room/],
     ["memory",      { workers: 1_000_000 },                      /warning Each takes up to 256 MiB: lower GW_WORKERS/],

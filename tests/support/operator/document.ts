@@ -1,7 +1,8 @@
 /**
  * A document whose commands a test runs: its fences become one shell script, in their order. The
- * word behind `sh` says how: nothing, to run it; `background`, for a program that goes on; any
- * other, for what this machine may not have, which is only read.
+ * word behind `sh` says how: nothing, to run it; `background`, for a program that goes on; `root`,
+ * to run it where the test is root; any other, for what this machine may not have, which is only
+ * read.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,6 +24,8 @@ export async function readFences(path: string): Promise<readonly Fence[]> {
 /** The machines and folders of an operator as the document names them, and those of the test. */
 export type Places = Readonly<Record<string, string>>;
 
+const marksThatRun = ["", "background", ...(process.getuid?.() === 0 ? ["root"] : [])];
+
 /** The statements of SQL go to the server's administrator. */
 export function toScript(fences: readonly Fence[], places: Places): string {
   const parts = fences.map(({ language, mark, text }, at) => {
@@ -32,8 +35,10 @@ export function toScript(fences: readonly Fence[], places: Places): string {
     );
     const title = `echo "== fence ${at + 1}" >&2`;
     if (language === "sql") return `${title}\nnode sql.mjs <<'SQL'\n${named}SQL`;
-    if (language !== "sh" || !["", "background"].includes(mark)) return "";
-    return mark === "" ? `${title}\n${named}` : `${title}\n( exec ${named.trim()} ) >&2 &`;
+    if (language !== "sh" || !marksThatRun.includes(mark)) return "";
+    return mark !== "background"
+      ? `${title}\n${named}`
+      : `${title}\n( exec ${named.trim()} ) >&2 &`;
   });
   return ["set -euo pipefail", stopAtEnd, ...parts, "echo '== done' >&2", ""].join("\n");
 }
