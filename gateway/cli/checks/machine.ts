@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { countWorkers } from "../../config/config.ts";
 import { loadGates } from "../../storage/configuration.ts";
 import { loadDirectories } from "../../storage/directories.ts";
+import { messageOf } from "../../values/problem.ts";
 import { checkValueOf } from "../../vault/master-key.ts";
 import type { Session } from "../command.ts";
 import { findLogFault } from "../environment.ts";
