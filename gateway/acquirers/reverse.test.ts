@@ -63,6 +63,16 @@ test("a list goes on when its amount is proved not to be charged, and while it i
   assert.equal((await bank.reverse(true)(last, fresh)).kind, "reversed");
 });
 
+test("a reversal after a late approval is no repeat of the one before it", async () => {
+  const bank = makeBank();
+  await bank.reverse(true)(doubtful, fresh);
+  await bank.reverse(true)(meet(doubtful, events.approved_late), fresh);
+
+  const [before, after] = bank.sent.map(({ advice }) => advice);
+  assert.notEqual(before?.traceNumber, after?.traceNumber);
+  assert.equal(after?.repeated, false);
+});
+
 test("an order that is over does not go on with its list when a late approval is reversed", async () => {
   const over = meet(meet(doubtful, events.reversed), events.approved_late);
 
@@ -74,7 +84,7 @@ const { reference } = first.identifiers;
 const over = meet(second, events.refused);
 const owing = meet(over, { ...events.prior_approved_late, reference });
 
-test("an earlier try is named by its own numbers and amount, as a repeat", async () => {
+test("an earlier try that was approved late is reversed by a message of its own", async () => {
   const bank = makeBank();
 
   const event = await bank.reversePrior(owing, fresh);
@@ -82,9 +92,13 @@ test("an earlier try is named by its own numbers and amount, as a repeat", async
   const [{ attempt, advice } = assert.fail()] = bank.sent;
   assert.deepEqual(event, { kind: "prior_reversed", reference, approvedAt: start });
   assert.deepEqual([attempt.identifiers, attempt.amount], [first.identifiers, amount]);
-  assert.deepEqual([advice.repeated, advice.approvalCode], [true, "731904"]);
+  assert.deepEqual([advice.repeated, advice.approvalCode], [false, "731904"]);
   await bank.reverse(true)(doubtful, fresh);
-  assert.equal(advice.traceNumber, bank.sent[1]?.advice.traceNumber);
+  // What the host answered to the reversal before the approval says nothing about this one.
+  assert.notEqual(advice.traceNumber, bank.sent[1]?.advice.traceNumber);
+  await bank.reversePrior(owing, { ...fresh, startedBefore: true });
+  const { advice: repeat } = bank.sent[2] ?? assert.fail();
+  assert.deepEqual([repeat.repeated, repeat.traceNumber], [true, advice.traceNumber]);
 });
 
 test("an earlier try is not taken back without an answer, nor without a link", async () => {

@@ -10,7 +10,7 @@ import type { EffectHandler, EventOf, OrderEvent, Unproved } from "../orders/eve
 import { type Keep, keptTries, makeKept } from "../orders/kept-messages.ts";
 import type { Order } from "../orders/order.ts";
 import { findOwingAttempt, type OwingAttempt, orderOfAttempt } from "../orders/prior-attempts.ts";
-import { traceNumberOf } from "../orders/trace.ts";
+import { traceNumberAt, traceNumberOf } from "../orders/trace.ts";
 import { nextAmount } from "../orders/transactions.ts";
 import type { Acquirer, AuthorizationRequest, ReversalRequest } from "./acquirer.ts";
 import {
@@ -39,7 +39,9 @@ export function makeReverse(dependencies: Dependencies): EffectHandler {
     if (isTooLate(order, dependencies)) return unanswered("too_late");
 
     const advice = {
-      traceNumber: traceNumberOf(order, 1, request.identifiers.attempt),
+      traceNumber: answer
+        ? traceNumberAt(answer.processedAt)
+        : traceNumberOf(order, 1, request.identifiers.attempt),
       repeated: tries > 0 || startedBefore,
       approvalCode: answer?.approvalCode,
       notFoundAt: reversal?.notFoundAt,
@@ -106,17 +108,17 @@ function unanswered(cause: string): EventOf<"reversal_unanswered"> {
 }
 
 /**
- * The `reverse_prior` effect: the same for a charge of an earlier attempt that was approved late. A
- * reversal of it may have been sent before the order went on, so this one is marked as a repeat.
+ * The `reverse_prior` effect: the same for a charge of an earlier attempt that was approved late. It
+ * is no repeat of a reversal that was sent before the order went on, which may have found no charge.
  */
 export function makeReversePrior(dependencies: Dependencies): EffectHandler {
-  return async (order) => {
+  return async (order, { startedBefore }) => {
     const prior = findOwingAttempt(order);
     assert.ok(prior !== undefined, "no reversal is owed");
     const { identifiers, owes } = prior;
     const { reference } = identifiers;
     const kept = keptOf(owes.tries);
-    const answered = await send(order, prior, kept?.keep);
+    const answered = await send(order, prior, { keep: kept?.keep, startedBefore });
     const event: OrderEvent =
       answered === undefined
         ? { kind: "prior_reversed", reference, approvedAt: owes.approvedAt }
@@ -127,7 +129,7 @@ export function makeReversePrior(dependencies: Dependencies): EffectHandler {
   async function send(
     order: Order,
     prior: OwingAttempt,
-    keep: Keep | undefined,
+    { keep, startedBefore }: { readonly keep: Keep | undefined; readonly startedBefore: boolean },
   ): Promise<Unproved | undefined> {
     const { identifiers, owes } = prior;
     const acquirer = dependencies.findAcquirer(identifiers.gate.id);
@@ -137,9 +139,9 @@ export function makeReversePrior(dependencies: Dependencies): EffectHandler {
     const request = card && authorizationRequestOf(charged, card);
     if (request === undefined) return unanswered("card_not_held");
     if (isTooLate(order, dependencies)) return unanswered("too_late");
-    const { approvalCode, notFoundAt } = owes;
-    const traceNumber = traceNumberOf(order, 1, identifiers.attempt);
-    const advice = { traceNumber, repeated: true, approvalCode, notFoundAt };
+    const { approvalCode, notFoundAt, approvedAt, tries } = owes;
+    const repeated = tries > 0 || startedBefore;
+    const advice = { traceNumber: traceNumberAt(approvedAt), repeated, approvalCode, notFoundAt };
     return sendReversal(acquirer, { ...request, ...(keep && { keep }) }, advice, dependencies);
   }
 }

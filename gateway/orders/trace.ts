@@ -37,14 +37,15 @@ export function traceNumberOf(order: Sequenced, message: number, attempt = 1): s
   return String(((own + distance) % traceNumbers) + 1).padStart(6, "0");
 }
 
-const inquiryStepMs = 10;
+const stepMs = 10;
 
 /**
- * Every inquiry has a number of its own, unlike a repeat: an answer to an earlier inquiry may be out
- * of date, and must not be taken for the answer to a later one. The numbers return after 2.8 hours.
+ * The number of a message that is no repeat of an earlier one about the same charge: an inquiry, or
+ * a reversal after an approval that came late. What the host answered to the earlier message is out
+ * of date, and must not be taken for the answer to this one. The numbers return after 2.8 hours.
  */
-export function inquiryTraceNumberAt(at: Instant): string {
-  return String((Math.floor(at / inquiryStepMs) % traceNumbers) + 1).padStart(6, "0");
+export function traceNumberAt(at: Instant): string {
+  return String((Math.floor(at / stepMs) % traceNumbers) + 1).padStart(6, "0");
 }
 
 /** The sequence number inside a reference; nothing when the text is none of ours. */

@@ -11,7 +11,7 @@ import {
 } from "@tollgate/protocols/iso8583";
 import type { Keep, KeptMessage } from "../../orders/kept-messages.ts";
 import type { LateApproval } from "../../orders/order.ts";
-import { inquiryTraceNumberAt } from "../../orders/trace.ts";
+import { traceNumberAt } from "../../orders/trace.ts";
 import type { Clock, Instant } from "../../values/time.ts";
 import type {
   Acquirer,
@@ -125,7 +125,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
   async function inquire(attempt: AuthorizationRequest): Promise<Found> {
     const at = clock.now();
     const found = await exchange(
-      () => messages.makeInquiry(attempt, inquiryTraceNumberAt(at), at),
+      () => messages.makeInquiry(attempt, traceNumberAt(at), at),
       (answer) => reader.readFound(answer, attempt, clock.now()),
       attempt.keep,
     );
@@ -140,7 +140,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
   async function inquireAfter(message: SentFollowUp): Promise<Found> {
     const at = clock.now();
     const found = await exchange(
-      () => messages.makeInquiryAfter(message, inquiryTraceNumberAt(at), at),
+      () => messages.makeInquiryAfter(message, traceNumberAt(at), at),
       (answer) => {
         const isCapture = message.effect === "capture";
         const { fields } = isCapture ? messages.makeCapture(message) : messages.makeReturn(message);
