@@ -66,6 +66,35 @@ test("a line is one JSON object, with secrets hidden and cards masked", () => {
   assert.deepEqual(nested.list, [all, all, `-${all}`]);
 });
 
+test("a card number is masked in lists, names, bytes and causes of errors", () => {
+  const lines: string[] = [];
+  const log = makeLog("info", { write: (line) => lines.push(line) });
+  const digits = "4000001000000018";
+  const groups = ["4000", "0010", "0000", "0018"];
+  const cause = new AggregateError([new Error(`sent ${digits}`)], `card ${digits}`);
+  const sent = [4000, "0010", 0, "0000018"];
+  const err = Object.assign(new Error("refused", { cause }), { sent });
+
+  log("request.failed", { groups, nested: { deep: [{ each: [[...digits]] }] }, other: [1, 2] });
+  log("request.failed", { bytes: Buffer.from(digits), more: [new Uint8Array(16).fill(52)] });
+  log("request.failed", { [`x-${digits}`]: 1, url: `/?pan=${groups.join("%20")}` });
+  log("request.failed", { err });
+
+  const [lists = "", bytes = "", names = "", error = ""] = lines;
+  const parsed = JSON.parse(lists);
+  assert.equal(parsed.groups, '["****","****","****","0018"]');
+  assert.deepEqual([typeof parsed.nested, parsed.other], ["string", [1, 2]]);
+  assert.deepEqual(JSON.parse(bytes).bytes, "[16 bytes]");
+  assert.deepEqual(JSON.parse(bytes).more, ["[16 bytes]"]);
+  assert.equal(JSON.parse(names)["x-************0018"], 1);
+  assert.equal(JSON.parse(names).url, "/?pan=****%20****%20****%200018");
+  assert.match(error, /card \*{12}0018/);
+  for (const line of lines) {
+    assert.doesNotMatch(line, /4000.{0,5}0010|52,48,48|"4","0","0"/);
+    JSON.parse(line);
+  }
+});
+
 test("an error is logged with its stack, and a card in its message is masked", () => {
   const lines: string[] = [];
   const log = makeLog("info", { write: (line) => lines.push(line) });

@@ -60,7 +60,7 @@ function printFacts(facts: object): string {
     const isOwn = ownIds.has(name) && typeof value === "string";
     const print = name === "err" ? printError : printMasked;
     const printed = isOwn ? JSON.stringify(value) : print(value);
-    if (printed !== undefined) text += `,"${name}":${printed}`;
+    if (printed !== undefined) text += `,"${maskCardNumbers(name)}":${printed}`;
   }
   return text;
 }
@@ -82,14 +82,20 @@ function printMasked(value: unknown): string | undefined {
   if (typeof value === "string") return JSON.stringify(maskCardNumbers(value));
   if (typeof value === "number" && Math.abs(value) < longNumber) return String(value);
   try {
-    return JSON.stringify(value, maskValue);
+    const printed = JSON.stringify(value, maskValue);
+    const masked = printed && maskCardNumbers(printed);
+    // A number whose digits are in several items of a list: the list is logged as text.
+    return masked === printed ? printed : JSON.stringify(masked);
   } catch {
     return '"[unprintable]"';
   }
 }
 
-/** A number that is masked becomes text: asterisks in a number are no JSON. */
-function maskValue(_key: string, value: unknown): unknown {
+/** A masked number becomes text: asterisks in a number are no JSON. Bytes are not logged. */
+function maskValue(this: object, key: string, value: unknown): unknown {
+  // A buffer's own method has made a list of its bytes already.
+  const given: unknown = Reflect.get(this, key);
+  if (ArrayBuffer.isView(given)) return `[${given.byteLength} bytes]`;
   if (typeof value === "string" || typeof value === "bigint") return maskCardNumbers(`${value}`);
   if (typeof value === "number" && Math.abs(value) >= longNumber) {
     const printed = maskCardNumbers(String(value));

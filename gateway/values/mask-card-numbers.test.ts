@@ -24,6 +24,13 @@ const masked: readonly (readonly [text: string, shown: string])[] = [
   ["exp 12/31 4111111111111111 cvv",            "exp 12/31 ************1111 cvv"],
   ["https://shop.example/?card=4111111111111111", "https://shop.example/?card=************1111"],
   ['{"pan":[4111,1111,1111,1111]}',             '{"pan":[****,****,****,1111]}'],
+  ["pan=4111%201111%201111%201111&a=b",         "pan=****%20****%20****%201111&a=b"],
+  ["4111%2C%201111%2c%201111%2C%201111",        "****%2C%20****%2c%20****%2C%201111"],
+  ["%34%31%31%31%31%31%31%31%31%31%31%31%31%31%31%31", "************%31%31%31%31"],
+  ["4111%25201111%2525201111%2D1111",           "****%2520****%252520****%2D1111"],
+  ["%EF%BC%94111%C2%A01111%e2%80%911111%201111", "****%C2%A0****%e2%80%91****%201111"],
+  ["%F0%9D%9F%92111111111111111",               "************1111"],
+  ["100%4111111111111111 %41 %c2 %",            "100%************1111 %41 %c2 %"],
 ];
 
 test("a card number in a text is masked, however it is written", () => {
@@ -40,6 +47,7 @@ const untouched: readonly string[] = [
   "0195933a-7c48-7000-8000-000000000001",
   "41111111 items at 11111111 each",
   "4111 (first) 1111 (second) 1111 (third) 1111",
+  "https://shop.example/?a=%41%20b%20100%25&t=12%3A30%3A00&%C3%A4=%FF%E2%82",
 ];
 
 test("other digits stay as they were sent", () => {
@@ -52,6 +60,7 @@ test("a card number that other digits surround shows no more than ten of its dig
       assert.ok(hasCardNumber(text), text);
     }
   }
+  assert.ok(hasCardNumber("?card=4111%201111%201111%201111"));
   const glued = maskCardNumbers(`98765${"4111111111111111"}43210`);
   assert.ok((glued.match(/\*/g) ?? []).length >= 6, glued);
 });
@@ -93,7 +102,9 @@ test("the time for a text grows with its length, not with its square", () => {
     });
     return Math.min(...times);
   };
-  for (const part of ["4", "41", "4 ", `${"1".repeat(11)}a`, "4---", "４", "4111111111111111"]) {
+  const encoded = ["%34", "%25", "25%", "%25".repeat(9), "%c2%25", "%e2%82"];
+  const plain = ["4", "41", "4 ", `${"1".repeat(11)}a`, "4---", "４", "4111111111111111"];
+  for (const part of [...plain, ...encoded]) {
     const text = (count: number) => part.repeat(Math.ceil(count / part.length));
     measure(text(4_096));
     const [short, long] = [measure(text(8_192)), measure(text(65_536))];

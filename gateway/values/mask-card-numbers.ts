@@ -1,7 +1,7 @@
 /**
  * Masks card numbers in free text: runs of digits of any script, glued or split by a few other
- * characters, that pass the Luhn check and could belong to a network. All digits but the last four
- * become stars. The time grows with the length of the text alone.
+ * characters, plain or percent-encoded, that pass the Luhn check and could belong to a network. All
+ * digits but the last four become stars. The time grows with the length of the text alone.
  */
 import { networkOf } from "./card-number.ts";
 
@@ -27,7 +27,42 @@ export const networkLengths: Readonly<Record<string, readonly number[]>> = {
 };
 
 export function maskCardNumbers(text: string): string {
-  return text.length < digitsMin ? text : text.replace(digitRuns, maskRun);
+  if (text.length < digitsMin) return text;
+  const masked = text.replace(digitRuns, maskRun);
+  return text.includes("%") ? maskEncoded(text, masked) : masked;
+}
+
+/** A character of UTF-8 in percent-encoding, which may be encoded again (`%2534`), or any other. */
+const encodedCharacters =
+  /%(?:25)*(?:[0-7][\da-f]|[c-f][\da-f](?:%(?:25)*[89ab][\da-f]){1,3})|./gisu;
+
+/** `plain`: the text with what is masked without decoding. `100%4111…` is no percent-encoding. */
+function maskEncoded(text: string, plain: string): string {
+  const parts = text.match(encodedCharacters) ?? [];
+  const decoded = parts.map(decodePart);
+  const masked = [...decoded.join("").replace(digitRuns, maskRun)];
+  const characters = [...plain];
+  let end = 0;
+  const shown = parts.map((part, at) => {
+    const start = end;
+    end += isEncoded(part) ? part.length : 1;
+    return masked[at] === decoded[at] ? characters.slice(start, end).join("") : "*";
+  });
+  return shown.join("");
+}
+
+/** A single character has at most two units. */
+function isEncoded(part: string): boolean {
+  return part.length > 2;
+}
+
+function decodePart(part: string): string {
+  if (!isEncoded(part)) return part;
+  try {
+    return decodeURIComponent(part.replace(/%(?:25)+(?=[\da-f]{2})/gi, "%"));
+  } catch {
+    return "\ufffd";
+  }
 }
 
 /**
@@ -36,10 +71,13 @@ export function maskCardNumbers(text: string): string {
  */
 export function hasCardNumber(text: string): boolean {
   if (text.length < digitsMin) return false;
-  return (text.match(digitRuns) ?? []).some((found) => {
-    const { run } = readRun(found);
-    return run.digits.some((_, start) => findCardEnd(run, start, "network") > 0);
-  });
+  const decoded = text.includes("%") ? (text.match(encodedCharacters) ?? []).map(decodePart) : [];
+  return [text, decoded.join("")].some((each) =>
+    (each.match(digitRuns) ?? []).some((found) => {
+      const { run } = readRun(found);
+      return run.digits.some((_, start) => findCardEnd(run, start, "network") > 0);
+    }),
+  );
 }
 
 type Run = {
