@@ -7,7 +7,7 @@ import { loadDirectories, makeDirectoryAdministration } from "../storage/directo
 import { Problem } from "../values/problem.ts";
 import { putMacKey } from "./apply-keys.ts";
 import { putMerchants } from "./apply-merchants.ts";
-import { putScreening } from "./apply-screening.ts";
+import { putScreening, rowsOf } from "./apply-screening.ts";
 import {
   type ApplyPlace,
   differs,
@@ -32,9 +32,11 @@ export async function applyFile(document: object, place: ApplyPlace): Promise<re
   const wanted = sectionsOf(gates ?? null, "gates");
   await putGates(work, wanted);
   if (directories !== undefined) await putDirectories(work, sectionsOf(directories, "directories"));
-  const hasRules = sectionsOf(screening ?? null, "screening")["rules"] !== undefined;
+  const { rules } = sectionsOf(screening ?? null, "screening");
+  const ruled = rowsOf(rules ?? null, "rules").map(({ merchant }) => merchant);
+  const isRuled = (login: string) => ruled.includes(login) || (place.prune && rules !== undefined);
   if (merchants !== undefined) {
-    await putMerchants(work, sectionsOf(merchants, "merchants"), hasRules);
+    await putMerchants(work, sectionsOf(merchants, "merchants"), isRuled);
   }
   if (screening !== undefined) await putScreening(work, sectionsOf(screening, "screening"));
   if (gates !== undefined && place.prune) await removeGates(work, wanted);

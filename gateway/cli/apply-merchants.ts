@@ -20,18 +20,21 @@ import { findLoginFault, merchantTable } from "./merchant.ts";
 import { addCardTestingRules, findMerchant, makeControlKey } from "./merchant-set.ts";
 import { readSettings } from "./options.ts";
 
-/** A new merchant in production gets the rules against card testing, unless the file has rules. */
+/**
+ * A new merchant in production gets the rules against card testing. `isRuled`: the file says which
+ * rules the merchant has.
+ */
 export async function putMerchants(
   work: Work,
   entries: Sections,
-  hasRules: boolean,
+  isRuled: (login: string) => boolean,
 ): Promise<void> {
   const { administration, load, prune, steps } = work;
   for (const [login, entry] of Object.entries(entries)) {
     const { endpoints, groups, ...own } = sectionsOf(entry, login);
     const { "oauth-key-files": oauth, ...others } = own;
     const { "walleta-key-files": _a, "walletb-key-files": _b, ...settings } = others;
-    await putMerchant(work, login, settings, hasRules);
+    await putMerchant(work, login, settings, isRuled(login));
     const merchant = valid(findMerchant(await load(), login));
     await putOauthKeys(work, merchant, oauth);
     await putWalletKeys(work, merchant, own);
@@ -50,7 +53,7 @@ async function putMerchant(
   work: Work,
   login: string,
   own: Sections,
-  hasRules: boolean,
+  isRuled: boolean,
 ): Promise<void> {
   const { administration, load, prune } = work;
   const found = findMerchant(await load(), login);
@@ -74,7 +77,7 @@ async function putMerchant(
   }
   const key = keyFile === undefined ? undefined : await readKey(work, String(keyFile));
   const id = known?.id ?? (await createMerchant(work, login, placed.cell, key));
-  const isScreened = work.session.config.environment === "production" && !hasRules;
+  const isScreened = work.session.config.environment === "production" && !isRuled;
   if (known === undefined && isScreened) await addCardTestingRules(work.audit, id);
   if (known !== undefined && key !== undefined) await putKey(work, known, key);
   if (!isOther) return;

@@ -51,7 +51,7 @@ export async function putScreening(work: Work, section: Sections): Promise<void>
   if (lists !== undefined) await putLists(work, rowsOf(lists, "lists"), configuration);
 }
 
-function rowsOf(value: unknown, what: string): readonly Sections[] {
+export function rowsOf(value: unknown, what: string): readonly Sections[] {
   if (value === null) return [];
   if (!Array.isArray(value)) throw new Invalid(`${what} is no list.`);
   return value.map((row) => sectionsOf(row, `An entry of ${what}`));

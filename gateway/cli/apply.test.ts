@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import { parse, stringify } from "yaml";
 import { makeAdministration } from "../storage/administration.ts";
 import { findEntries } from "../storage/audit-verify.ts";
+import { makeDirectoryAdministration } from "../storage/directories.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
 import { Problem } from "../values/problem.ts";
 import { apply, exportFile } from "./apply.ts";
@@ -15,6 +16,7 @@ import type { Session } from "./command.ts";
 import { makeSchema } from "./configuration-file.ts";
 import { processInput } from "./input-file.ts";
 import { type Installation, openInstallation, readConfiguration } from "./installation.ts";
+import { cardTestingRules } from "./merchant-set.ts";
 
 const gate = {
   ...{ kind: "iso87_binary", host: "10.0.0.1:5000,10.0.0.2:5000", tls: "off" },
@@ -63,13 +65,15 @@ type Applied = {
   readonly changes: readonly { readonly what: string; readonly change: string }[];
 };
 
-async function run(content: object, options: { dryRun?: boolean; prune?: boolean } = {}) {
+type Options = { dryRun?: boolean; prune?: boolean; environment?: "production" };
+
+async function run(content: object, { environment, ...options }: Options = {}) {
   const file = join(folder, "gateway.yaml");
   await writeFile(file, stringify(content));
-  return (await apply(session(), { file, ...options })) as Applied | Problem;
+  return (await apply(session(environment), { file, ...options })) as Applied | Problem;
 }
 
-function session(): Session {
+function session(environment = installation.config.environment): Session {
   const administration = makeAdministration(installation.audit);
   const findings = { tell: () => undefined, are: () => false };
   const manner = {
@@ -80,7 +84,8 @@ function session(): Session {
     reason: undefined,
     report: () => undefined,
   };
-  return { ...installation, administration, ...manner };
+  const config = { ...installation.config, environment };
+  return { ...installation, config, administration, ...manner };
 }
 
 async function changesOf(...given: Parameters<typeof run>): Promise<readonly string[]> {
@@ -284,4 +289,34 @@ test("rules and lists are applied and exported alike, and pruned", async () => {
   const written = JSON.stringify(await findEntries(installation.database.query, { limit: 100 }));
   assert.match(written, /…@example\.com/);
   assert.doesNotMatch(written, /jane/i);
+});
+
+test("a new merchant in production starts with rules, unless the file says which it has", async () => {
+  const environment = "production";
+  const rules = [{ rule: "velocity", merchant: "ruled", per: "card", count: 3, window: "1h" }];
+  const actionsOf = async (login: string) => {
+    const { merchants, screeningRules } = await readConfiguration(installation);
+    const { id } = merchants.find((each) => each.login === login) ?? {};
+    return screeningRules.filter((each) => each.merchantId === id).map(({ action }) => action);
+  };
+
+  await changesOf({ merchants: { filed: {}, ruled: {} }, screening: { rules } }, { environment });
+  await makeDirectoryAdministration(installation.audit, installation.database.query).put({
+    ...{ name: "one", networks: ["VISA"] },
+    settings: {
+      ...{ certificateFile: "", keyFile: "", authorityFile: "", referenceNumber: "" },
+      ...{ operatorId: "", requestorId: "", requestorName: "", requestorUrl: "" },
+    },
+  });
+  await changesOf({ merchants: { authenticated: {} } }, { environment });
+
+  assert.deepEqual(await actionsOf("filed"), ["block", "mark", "mark", "block", "block"]);
+  assert.deepEqual(await actionsOf("ruled"), ["block"]);
+  assert.deepEqual(
+    await actionsOf("authenticated"),
+    cardTestingRules.map(({ action }) => action),
+  );
+  const whole = { merchants: { bare: {} }, screening: { rules } };
+  await changesOf(whole, { environment, prune: true });
+  assert.deepEqual([await actionsOf("bare"), await actionsOf("filed")], [[], []]);
 });

@@ -8,6 +8,7 @@ import { type Administration, makeAdministration } from "../storage/administrati
 import type { Audit } from "../storage/audit.ts";
 import { type Configuration, controlKeyContext, loadGates } from "../storage/configuration.ts";
 import type { Database } from "../storage/database.ts";
+import { loadDirectories } from "../storage/directories.ts";
 import { addScreeningRule } from "../storage/screening-rules.ts";
 import type { EndpointId, GateId, MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
@@ -69,7 +70,7 @@ type NewMerchantSet = {
  * on after 3-D Secure.
  */
 // biome-ignore format: a table
-const cardTestingRules = [
+export const cardTestingRules = [
   { kind: "velocity", action: "block",     parameters: { per: "card", count: "10",  window: "1h" } },
   { kind: "velocity", action: "force_3ds", parameters: { per: "bin",  count: "100", window: "10m" } },
   { kind: "velocity", action: "force_3ds", parameters: { per: "ip",   count: "30",  window: "1h" } },
@@ -77,9 +78,13 @@ const cardTestingRules = [
   { kind: "declines", action: "block",     parameters: { per: "ip",   count: "10",  window: "1h", share: "80" } },
 ] as const;
 
+/** Without a directory server, 3-D Secure would decline what it is forced on: the rules mark. */
 export async function addCardTestingRules(audit: Audit, merchantId: MerchantId): Promise<void> {
+  const directories = await audit.change(loadDirectories);
+  const scope = { merchantId, endpointId: undefined, enabled: true };
   for (const rule of cardTestingRules) {
-    await addScreeningRule(audit, { ...rule, merchantId, endpointId: undefined, enabled: true });
+    const isMarked = rule.action === "force_3ds" && directories.length === 0;
+    await addScreeningRule(audit, { ...rule, ...(isMarked && { action: "mark" }), ...scope });
   }
 }
 

@@ -34,6 +34,14 @@ let count = 0;
 /** A card that no scenario names: its CVV decides, and 123 is approved. */
 export const plainCard = "4111111111111111";
 
+export function withCheckDigit(digits: string): string {
+  const sum = [...digits].toReversed().reduce((total, each, at) => {
+    const value = Number(each) * (at % 2 === 0 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return `${digits}${(10 - (sum % 10)) % 10}`;
+}
+
 export function saleFields(fields: SaleFields = {}) {
   count += 1;
   const filled = {
