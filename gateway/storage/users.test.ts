@@ -38,6 +38,11 @@ test("a role of the other side is not given", async () => {
 
 test("the migration renames the users of merchants, and operators with an @", async () => {
   await query("insert into users (login, role) values ('otto@bank', 'admin')");
+  const file = join(import.meta.dirname, "migrations/main/0051-logins-of-merchants.sql");
+  const migration = await readFile(file, "utf8");
+  await query("insert into users (login, role) values ('otto.bank', 'admin')");
+  await assert.rejects(query(migration), /the same login: otto@bank and otto\.bank\. Rename/);
+  await query("update users set login = 'backup@acme' where login = 'otto.bank'");
   await query(
     "insert into users (login, role, merchant_id) values ('backup', 'merchant-viewer', $1)",
     [merchantId],
@@ -51,13 +56,12 @@ test("the migration renames the users of merchants, and operators with an @", as
     await tables.audit.write({ action: "user add", subject: `user ${login}`, after });
   }
 
-  const file = join(import.meta.dirname, "migrations/main/0051-logins-of-merchants.sql");
-  await query(await readFile(file, "utf8"));
+  await query(migration);
 
   const rows = await query<{ login: string }>("select login from users order by login");
   assert.deepEqual(
     rows.map(({ login }) => login),
-    ["backup@acme", "otto.bank", "tollgate"],
+    ["backup.acme", "backup@acme", "otto.bank", "tollgate"],
   );
   const reviewed = (await reviewAccess(query)).map((row) => row["admitted by"]);
   assert.deepEqual(reviewed, ["a test", "a test", "a test"], "by the earlier names too");
