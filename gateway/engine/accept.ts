@@ -12,6 +12,7 @@ import { noCard, openPage } from "../orders/payment-page.ts";
 import type { Accepted, FollowUpRequest, OrderRequest } from "../orders/requests.ts";
 import { isFinal } from "../orders/stages.ts";
 import { findRepeated, initialOf, newTransaction } from "../orders/transactions.ts";
+import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { asCardId, isLongId, type OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
@@ -176,13 +177,26 @@ export function endedUnpaid(order: Order): boolean {
 export type FindRepeat = ReturnType<typeof makeFindRepeat>;
 type Repeatable = Pick<OrderRequest, "merchantId" | "clientOrderId" | "requestFingerprint">;
 
+type RepeatDependencies = Pick<Dependencies, "findExisting" | "digests" | "clock"> & {
+  readonly vault: Pick<Vault, "fingerprint">;
+  readonly isGuess: (order: Order) => Promise<boolean>;
+};
+
 /** Finds the order that an identical request has begun, without beginning one. */
-export function makeFindRepeat({
-  findExisting,
-  digests,
-}: Pick<Dependencies, "findExisting" | "digests">) {
-  return async (request: Repeatable): Promise<Accepted | undefined> => {
-    const known = await findExisting(request.merchantId, request.clientOrderId);
+export function makeFindRepeat(dependencies: RepeatDependencies) {
+  const { findExisting, digests, clock, vault, isGuess } = dependencies;
+  /** `number`: of the card that the request brings. */
+  return async (request: Repeatable, number?: CardNumber): Promise<Accepted | undefined> => {
+    const { merchantId, clientOrderId } = request;
+    const known = await findExisting(merchantId, clientOrderId);
+    const [earlier] = known;
+    if (earlier !== undefined && number !== undefined) {
+      const { bin, lastFour } = number;
+      const { hashId } = vault.fingerprint(merchantId, number);
+      const card = { ...earlier.order.card, bin, lastFour, hashId };
+      // To recognise a repeat tells that the number is that of the first request.
+      if (await isGuess({ ...earlier.order, acceptedAt: clock.now(), card })) return undefined;
+    }
     return repeatAmong(known, request, digests);
   };
 }

@@ -6,6 +6,7 @@
  */
 import { FormFault, type FormPair, parseForm } from "@tollgate/protocols/form";
 import type { EntryPoint } from "../orders/merchant.ts";
+import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import type { MerchantId, SerialNumber } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
@@ -114,6 +115,8 @@ export function makePipeline(
   };
 }
 
+type Values = Readonly<Record<string, unknown>>;
+
 const unknownEndpoint = new Failure("unknown_endpoint");
 
 /** A request may have begun its order before the endpoint was disabled. */
@@ -131,15 +134,17 @@ function mayHideRepeat({ code, number }: Failure): boolean {
 
 async function answerRepeat(
   { repeats }: Operation,
-  { client_orderid: clientOrderId }: Readonly<Record<string, unknown>>,
+  { client_orderid: clientOrderId, credit_card_number, cardNumber }: Values,
   context: Context,
 ): Promise<Reply | Failure | undefined> {
   const { endpoints, merchant } = context.entryPoint;
+  const digits = credit_card_number ?? cardNumber;
+  const number = typeof digits === "string" ? new CardNumber(digits) : undefined;
   if (repeats === undefined || typeof clientOrderId !== "string") return undefined;
   for (const { id } of endpoints) {
     const requestFingerprint = requestFingerprintOf(repeats.subjectOf(id), context);
     const identity = { merchantId: merchant.id, clientOrderId, requestFingerprint };
-    const begun = await context.services.orders.findRepeat(identity);
+    const begun = await context.services.orders.findRepeat(identity, number);
     if (begun instanceof Failure) return begun;
     if (begun !== undefined) return repeats.answer(begun, context);
   }

@@ -24,26 +24,32 @@ type Dependencies = {
 const windowMs = hours(24);
 const noUndo = async () => undefined;
 
-/** Also a request that turns out to be a repeat is counted: the same card counts once. */
+/**
+ * Also a request that turns out to be a repeat is counted: the same card counts once. `isGuess` is
+ * for a repeat that is looked for without a payment.
+ */
 export function blockGuesses(
   { max, store, digestSubject, onReached }: Dependencies,
   judge: Judge,
-): Judge {
-  if (max === 0) return judge;
+): { readonly judgePayment: Judge; readonly isGuess: (order: Order) => Promise<boolean> } {
+  if (max === 0) return { judgePayment: judge, isGuess: async () => false };
   const isAlone = makeIsAlone();
 
-  return (order, digestsOf) => {
-    // The number of a registered card comes from the vault, where it cannot be guessed.
-    const isBrought = order.card.hashId !== "" && order.purchase.credential === undefined;
-    if (!isBrought || isAlone(order)) return judge(order, digestsOf);
-    return isGuess(order).then(async (isBlocked): Promise<Screened> => {
-      if (isBlocked) return { findings: [findingOf(max)], undo: noUndo, isGuess: true };
-      return (await judge(order, digestsOf)) ?? { findings: [], undo: noUndo };
-    });
+  return {
+    judgePayment(order, digestsOf) {
+      // The number of a registered card comes from the vault, where it cannot be guessed.
+      const isBrought = order.card.hashId !== "" && order.purchase.credential === undefined;
+      if (!isBrought || isAlone(order)) return judge(order, digestsOf);
+      return isBeyond(order).then(async (isBlocked): Promise<Screened> => {
+        if (isBlocked) return { findings: [findingOf(max)], undo: noUndo, isGuess: true };
+        return (await judge(order, digestsOf)) ?? { findings: [], undo: noUndo };
+      });
+    },
+    isGuess: async (order) => !isAlone(order) && isBeyond(order),
   };
 
   /** A blocked card is not counted: the answer takes as long for a known card as for any other. */
-  async function isGuess(order: Order): Promise<boolean> {
+  async function isBeyond(order: Order): Promise<boolean> {
     const { merchantId, id: orderId, acceptedAt: at, transaction, card: facts } = order;
     const key = uuidOf(digestSubject(`guesses\n${nameOf(order)}`).toString("hex", 0, 16));
     const rows = [{ owner: merchantId, key, keepUntil: later(at, windowMs) }];

@@ -76,7 +76,10 @@ export function makeEngine(dependencies: Dependencies) {
     },
   });
   const admit = makeAdmission(runner, config.inFlightMax);
-  const judgePayment = dependencies.screening.makeJudge(dependencies.configuration, observe);
+  const { judgePayment, isGuess } = dependencies.screening.makeJudge(
+    dependencies.configuration,
+    observe,
+  );
   const payments = { advance, conditionsOf, runner, admit, judgePayment };
   const accepting = { ...dependencies, ...threeds, ...payments };
   return {
@@ -94,7 +97,7 @@ export function makeEngine(dependencies: Dependencies) {
         ...{ ...accepting, ...edge, load, findByNumber: byNumber },
         enter: announcing(queues.enter, ({ step }) => step, listeners, onTrouble),
       }),
-    findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
+    findRepeat: makeFindRepeat({ ...dependencies, findExisting, isGuess }),
     followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, admit, ...vault }),
     claims: makeClaims(dependencies.hold, {
       ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },

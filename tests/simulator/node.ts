@@ -113,7 +113,7 @@ export async function startNode({
     ...{ ...resources, node, configuration: live, gates, threeds, onStep: [callbacks.start] },
     hold: { unless: (task) => task },
     findIssuer: () => undefined,
-    screening: { makeJudge: () => makeJudge() },
+    screening: { makeJudge: () => ({ judgePayment: makeJudge(), isGuess: async () => false }) },
   });
   const browsers = threeds.makeBrowserAuthentication(engine.reports);
   const pages = engine.makePages({

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endOfFile } from "../../support/end-of-file.ts";
 import { received } from "../../support/expect.ts";
-import { type SaleFields, saleFields } from "../../support/merchant.ts";
+import { type SaleFields, saleFields, withCheckDigit } from "../../support/merchant.ts";
 import { openPage, postPage } from "../../support/payer.ts";
 import { startWorld } from "../../support/world.ts";
 
@@ -16,15 +16,8 @@ const day = 86_400_000;
 function* candidatesFor(card: string): Generator<string, never> {
   for (let middle = 0; ; middle += 1) {
     const guess = `${card.slice(0, 6)}${String(middle).padStart(6, "0")}${card.slice(-4)}`;
-    if (guess !== card && checkSum(guess) % 10 === 0) yield guess;
+    if (guess !== card && withCheckDigit(guess.slice(0, -1)) === guess) yield guess;
   }
-}
-
-function checkSum(digits: string): number {
-  return [...digits].reduce((sum, digit, at) => {
-    const value = Number(digit) * (at % 2 === 0 ? 2 : 1);
-    return sum + (value > 9 ? value - 9 : value);
-  }, 0);
 }
 
 type Sent = { readonly "merchant-order-id": string; readonly "gw-order-id"?: string };
@@ -111,18 +104,41 @@ test("guesses count together at all operations and nodes, and are reported to th
   assert.notEqual(told["error-code"], "1011", "each merchant has a count of its own");
 });
 
+/** Sends the same request with another card; answers the order, or the code of the refusal. */
+const repeatOf = (fields: SaleFields) => (guess: string) =>
+  merchant.sale({ ...fields, credit_card_number: guess }).then(
+    (order) => order["gw-order-id"],
+    (error: { readonly code?: unknown }) => error.code,
+  );
+
 test("a repeat is not told from a guess any more when numbers are being searched for", async () => {
   const victim = "4000001000000034";
   const fields = saleFields({ credit_card_number: victim });
   const first = await merchant.sale(fields);
   const guesses = candidatesFor(victim);
-  const again = (guess: string) =>
-    merchant.sale({ ...fields, credit_card_number: guess }).then(
-      (order) => order["gw-order-id"],
-      (error: { readonly code?: unknown }) => error.code,
-    );
+  const again = repeatOf(fields);
   assert.equal(await again(victim), first["gw-order-id"]);
 
+  const answers = new Set<unknown>();
+  for (let count = 0; count <= max; count += 1) answers.add(await again(guesses.next().value));
+  answers.add(await again(victim));
+
+  assert.equal(answers.size, 1, [...answers].join(", "));
+});
+
+test("a repeat that would be refused now counts as a guess too", async () => {
+  const victim = "4000001000000059";
+  const [expire_year = "", expire_month = ""] = new Date(world.clock.now())
+    .toISOString()
+    .split("-");
+  const fields = saleFields({ credit_card_number: victim, expire_month, expire_year });
+  const first = await merchant.sale(fields);
+  const guesses = candidatesFor(victim);
+  const again = repeatOf(fields);
+
+  world.clock.advance(45 * day);
+  await world.linksUp();
+  assert.equal(await again(victim), first["gw-order-id"], "the card has expired");
   const answers = new Set<unknown>();
   for (let count = 0; count <= max; count += 1) answers.add(await again(guesses.next().value));
   answers.add(await again(victim));
