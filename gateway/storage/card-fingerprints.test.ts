@@ -3,7 +3,7 @@
  * recomputed, in every cell, and meanwhile cards are recognised by both keys.
  */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { renewFingerprints } from "../cli/renew-fingerprints.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import { draft } from "../orders/testing.ts";
@@ -13,27 +13,19 @@ import { type ListEntry, makeLists } from "../screening/lists.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { asCardId, asEndpointId, asLinkId, asMerchantId, asOrderId } from "../values/ids.ts";
 import { asInstant } from "../values/time.ts";
-import { openKeys } from "../vault/keys.ts";
-import { makeVault } from "../vault/vault.ts";
+import type { Vault } from "../vault/vault.ts";
 import type { Database } from "./database.ts";
 import { putEntries, removeEntries } from "./screening-lists.ts";
-import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
-import { makeKeyStore } from "./vault-keys.ts";
+import { startVault } from "./testing/database-for-tests.ts";
 
-const masterKey = new Uint8Array(32).fill(5);
 const merchantId = asMerchantId("101");
 const [paid, refused] = [new CardNumber("4000001000000018"), new CardNumber("5200000000000015")];
 const deletion = { by: "jo", at: asInstant(1_800_000_000_000) };
 // As much of an endpoint as screening counts by.
 const endpoint = { id: asEndpointId("1001"), merchant: { id: merchantId } } as Endpoint;
-let tables: DatabaseForTests;
-let cell: Database;
-
-before(async () => {
-  tables = await startDatabase();
-  cell = await tables.addCell("cell_two");
-});
+const tables = await startVault();
 after(() => tables.stop());
+const { cells, open: openVault } = tables;
 
 test("fingerprints, orders, references, lists and counts follow the new key, and the old one goes", async () => {
   const { keys, vault } = await openVault();
@@ -41,7 +33,7 @@ test("fingerprints, orders, references, lists and counts follow the new key, and
   const before = namesOf(vault);
   const receipt = vault.receiptIdOf({ merchantId, orderId: asOrderId("7") });
   const link = vault.linkTokenOf({ merchantId, id: asLinkId("3") });
-  for (const each of [tables.database, cell]) await fill(each, vault);
+  for (const each of cells) await fill(each, vault);
   await list(before.hashId, before.digest, "777");
   const entry: ListEntry = {
     ...{ id: "1", list: "block", kind: "card", value: before.hashId, reason: "" },
@@ -64,7 +56,7 @@ test("fingerprints, orders, references, lists and counts follow the new key, and
   const now = namesOf(next.vault);
   assert.deepEqual(seen, [now.hashId, before.hashId]);
   assert.notEqual(now.hashId, before.hashId);
-  for (const each of [tables.database, cell]) {
+  for (const each of cells) {
     assert.deepEqual(await stored(each, next.vault), {
       cards: [true, true],
       orders: [
@@ -92,17 +84,10 @@ test("fingerprints, orders, references, lists and counts follow the new key, and
 async function renew(pause: () => Promise<void>) {
   const { keys } = await openVault();
   return renewFingerprints({
-    ...{ database: tables.database, cells: [tables.database, cell], keys, deletion, pause },
+    ...{ database: tables.database, cells, keys, deletion, pause },
     ...{ endpoints: [endpoint], graceMs: 60_000, report: () => undefined },
   });
 }
-
-async function openVault() {
-  const keys = await openKeys(masterKey, makeKeyStore(tables.database.query));
-  return { keys, vault: makeVault(keys, async () => undefined) };
-}
-
-type Vault = Awaited<ReturnType<typeof openVault>>["vault"];
 
 function namesOf(vault: Vault) {
   const { hashId } = vault.fingerprint(merchantId, paid);

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { CardNumber } from "../values/card-number.ts";
 import { asMerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
@@ -12,28 +12,22 @@ import { asInstant, later } from "../values/time.ts";
 import { type Keys, openKeys } from "../vault/keys.ts";
 import { makePendingCards } from "../vault/pending-cards.ts";
 import { rotateKeys } from "../vault/rotate-keys.ts";
-import { makeVault } from "../vault/vault.ts";
+import type { Vault } from "../vault/vault.ts";
 import { makePendingCardStore } from "./cards.ts";
 import { controlKeyContext } from "./configuration.ts";
 import type { Database } from "./database.ts";
 import { loadMacKeys, macKeyContext } from "./mac-keys.ts";
-import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
+import { type DatabaseForTests, startDatabase, startVault } from "./testing/database-for-tests.ts";
 import { isPendingKeyDue, listKeyAges, makeKeyStore, makeRotationStore } from "./vault-keys.ts";
 import { loadWalletKeys, makeWalletKeyAdministration } from "./wallets.ts";
 
-const masterKey = new Uint8Array(32).fill(5);
 const merchantId = asMerchantId("101");
 const number = new CardNumber("4000001000000018");
 const card = { number, expiryYear: "31", expiryMonth: "12", cvv: new Secret("739") };
 const now = asInstant(1_800_000_000_000);
-let tables: DatabaseForTests;
-let cell: Database;
-
-before(async () => {
-  tables = await startDatabase();
-  cell = await tables.addCell("cell_two");
-});
+const tables = await startVault();
 after(() => tables.stop());
+const { cell, open: openAll } = tables;
 
 test("control keys, wallet keys, MAC keys and pending cards are sealed anew", async () => {
   const { query } = tables.database;
@@ -240,21 +234,16 @@ test("the age of the key-encryption key is that of the last rewrap that was done
 const deletion = { by: "an operator", at: now };
 const lasting = { retryMs: 0 };
 
-async function openAll() {
-  const keys = await openKeys(masterKey, makeKeyStore(tables.database.query));
-  return { keys, vault: makeVault(keys, async () => undefined) };
-}
-
 async function rotate(keepDigestsMs = 86_400_000, pause?: () => Promise<void>) {
   return rotateKeys({
     ...{ keepDigestsMs, graceMs: pause ? 60_000 : 0, report: () => undefined },
-    keys: await openKeys(masterKey, makeKeyStore(tables.database.query)),
-    store: makeRotationStore(tables.database, [tables.database, cell], deletion),
+    keys: (await openAll()).keys,
+    store: makeRotationStore(tables.database, tables.cells, deletion),
     pause: pause ?? (async () => undefined),
   });
 }
 
-async function storeSecrets(vault: ReturnType<typeof makeVault>, pem: string): Promise<void> {
+async function storeSecrets(vault: Vault, pem: string): Promise<void> {
   const { query } = tables.database;
   const seal = (text: string, context: string) => vault.sealSecret(new Secret(text), context);
   const control = seal("control", controlKeyContext("shop"));

@@ -5,10 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { Problem } from "../../values/problem.ts";
+import { openKeys } from "../../vault/keys.ts";
+import { type FindSealedCard, makeVault } from "../../vault/vault.ts";
 import { makeAudit } from "../audit.ts";
 import { type Database, openDatabase } from "../database.ts";
 import { findEmbeddedUrl, startEmbedded } from "../embedded.ts";
 import { migrate, migrateCell } from "../migrate.ts";
+import { makeKeyStore } from "../vault-keys.ts";
 import { settingsForTests } from "./settings-for-tests.ts";
 
 export type DatabaseForTests = Awaited<ReturnType<typeof startDatabase>>;
@@ -41,6 +44,21 @@ export async function startDatabase(given?: Server) {
     async stop() {
       await Promise.all(opened.map((each) => each.close()));
       await server.stop();
+    },
+  };
+}
+
+/** A database with a second cell, and a vault in it. */
+export async function startVault() {
+  const tables = await startDatabase();
+  const { database } = tables;
+  const cell = await tables.addCell("cell_two");
+  return {
+    ...{ ...tables, cell, cells: [database, cell] },
+    /** As a process opens it: with the keys that there are now. */
+    async open(find: FindSealedCard = async () => undefined) {
+      const keys = await openKeys(new Uint8Array(32).fill(5), makeKeyStore(database.query));
+      return { keys, vault: makeVault(keys, find) };
     },
   };
 }
