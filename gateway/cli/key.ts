@@ -81,10 +81,9 @@ async function rotateVaultKeys(session: Session, options: RotateOptions): Promis
       const { endpoints } = await readConfiguration(session);
       const places = { database, cells: allOf(cells), endpoints: [...endpoints.values()] };
       const renewed = await renewFingerprints({ ...rotation, ...places, deletion });
-      if (renewed.left.length > 0) {
-        report(unrenewed(renewed.left));
-        findings.tell();
-      }
+      const kept = [...unrenewed(renewed.left), ...unread(renewed.unopened)];
+      for (const sentence of kept) report(sentence);
+      if (kept.length > 0) findings.tell();
       return json ? renewed : printRenewed(renewed);
     }
     const { cards, destroyed, kept } = await rotateKeys({
@@ -107,11 +106,20 @@ function printRenewed({ cards, orders, destroyed }: Awaited<ReturnType<typeof re
   return { "cards recomputed": cards, "orders looked at": orders, "keys destroyed": gone };
 }
 
-function unrenewed(left: readonly string[]): string {
-  return (
+function unrenewed(left: readonly string[]): readonly string[] {
+  if (left.length === 0) return [];
+  return [
     `The old key is kept: the list entries ${left.join(", ")} name cards whose numbers the vault ` +
-    "does not have. Remove them, or let them expire, and run `gw key rotate --fingerprints` again."
-  );
+      "does not have. Remove them, or let them expire, and run `gw key rotate --fingerprints` again.",
+  ];
+}
+
+function unread(unopened: number): readonly string[] {
+  if (unopened === 0) return [];
+  return [
+    `The old key is kept: ${unopened} cards do not open, and have their old fingerprints. ` +
+      "Look for damage in the database, then run `gw key rotate --fingerprints` again.",
+  ];
 }
 
 /** A cell that is away stops the command: its cards may need the old keys. */

@@ -40,10 +40,11 @@ export async function resolveCard(
     const text = given.text ?? "";
     return isNumericId(text) ? text : new Problem("That is no card reference and no card-hash-id.");
   }
-  if (known.merchantId === merchantId) return known.hashId;
   const vault = await openVault(session);
   const card = await vault.findCard(known.merchantId, known.cardId);
+  // By the present key: the stored hash id may be that of a key that is being replaced.
   if (card !== undefined) return cardValueOf(vault, card.number, merchantId);
+  if (known.merchantId === merchantId) return known.hashId;
   return new Problem(
     "The number of this card is destroyed. Give --merchant for an entry at its own merchant.",
   );

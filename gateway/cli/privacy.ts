@@ -82,7 +82,7 @@ async function erase(session: Session, given: Given): Promise<Output> {
 /** The person, and what screening counts their payments by. */
 type Sought = {
   readonly person: Person;
-  readonly subject: readonly [per: "email" | "card", value: string];
+  readonly subject: readonly [per: "email" | "card", values: readonly string[]];
 };
 
 async function readPerson(session: Session, { email, card }: Given): Promise<Sought | Problem> {
@@ -93,7 +93,7 @@ async function readPerson(session: Session, { email, card }: Given): Promise<Sou
     const folded = foldEmail(email);
     // A refused request keeps the address as it was sent.
     const emails = [...new Set([folded, email.trim().toLowerCase()])];
-    return { person: { emails }, subject: ["email", folded] };
+    return { person: { emails }, subject: ["email", [folded]] };
   }
   const number =
     typeof card === "string"
@@ -102,21 +102,25 @@ async function readPerson(session: Session, { email, card }: Given): Promise<Sou
   if (number instanceof Problem) return number;
   const vault = await openVault(session);
   const { merchants } = await readConfiguration(session);
+  const digests = new Set([vault.cardDigest(number)]);
   const hashIds = merchants.flatMap(({ id }) => {
-    const others = vault.cardNames(id, number).map(({ hashId }) => [id, hashId] as const);
+    const names = vault.cardNames(id, number);
+    for (const { digest } of names) digests.add(digest);
+    const others = names.map(({ hashId }) => [id, hashId] as const);
     return [[id, vault.fingerprint(id, number).hashId] as const, ...others];
   });
-  return { person: { hashIds }, subject: ["card", vault.cardDigest(number)] };
+  return { person: { hashIds }, subject: ["card", [...digests]] };
 }
 
 /** Keyed digests, which tell nothing by themselves; and refused requests, which have no order. */
 async function forgetBesideOrders(
   session: Session,
-  { person, subject: [per, value] }: Sought,
+  { person, subject: [per, values] }: Sought,
 ): Promise<void> {
   const { digestSubject } = await openVault(session);
   const { endpoints } = await readConfiguration(session);
-  const rows = tallyRowsOf(per, value, { endpoints: [...endpoints.values()], digestSubject });
+  const places = { endpoints: [...endpoints.values()], digestSubject };
+  const rows = values.flatMap((value) => tallyRowsOf(per, value, places));
   for (const cell of cellsOf(session)) {
     await deleteTallies(cell.query, rows);
     if ("emails" in person) await eraseRefused(cell.query, person.emails);

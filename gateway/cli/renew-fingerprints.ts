@@ -1,14 +1,17 @@
 /**
- * The key of card fingerprints is replaced while payments go on. The fingerprints, and the hash ids
- * of references, orders and lists, are recomputed from the vault; meanwhile cards are recognised by
- * both keys. It can be interrupted at any step: the next run begins again, and what has its new
- * value already is left alone. The hash id of a card whose number is destroyed stays as it is.
+ * The key of card fingerprints is replaced while payments go on. When all nodes know both keys, the
+ * fingerprints, and the hash ids of references, orders and lists, are recomputed from the vault;
+ * meanwhile cards are recognised by both. It can be interrupted at any step: the next run begins
+ * again, and what has its new value already is left alone. The hash id of a card whose number is
+ * destroyed stays as it is.
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import { tallyRowsOf } from "../screening/judge.ts";
 import { valueOfDigest } from "../screening/list-kinds.ts";
+import { cardTryRow } from "../screening/page-tries.ts";
 import {
   type FingerprintedCard,
+  findEarlierEntries,
   listSealedCards,
   writeFingerprints,
 } from "../storage/card-fingerprints.ts";
@@ -16,8 +19,9 @@ import type { Database } from "../storage/database.ts";
 import { type Deletion, makeRenewHashIds, settledMs } from "../storage/erasure.ts";
 import { findListEntries, renameCardEntries } from "../storage/screening-lists.ts";
 import { type RenamedTally, renameTallies } from "../storage/tallies.ts";
-import { listKeys, makeRotationStore } from "../storage/vault-keys.ts";
+import { makeRotationStore } from "../storage/vault-keys.ts";
 import type { Keys } from "../vault/keys.ts";
+import { type RotationStore, retiredOf } from "../vault/rotate-keys.ts";
 import { hashIdOf, makeVault, type Vault } from "../vault/vault.ts";
 
 type Renewal = {
@@ -32,10 +36,46 @@ type Renewal = {
   readonly report: (progress: string) => void;
 };
 
-/** `left`: entries of lists by the old key, whose cards the vault does not have; it is kept. */
+/**
+ * The old key is kept for `left`, entries of lists by it whose cards the vault does not have, and
+ * for `unopened` cards, whose numbers cannot be read.
+ */
 export async function renewFingerprints(renewal: Renewal) {
-  const { database, cells, keys, deletion, report } = renewal;
-  const store = makeRotationStore(database, cells, deletion);
+  const { cells, keys, deletion, graceMs } = renewal;
+  const store = makeRotationStore(renewal.database, cells, deletion);
+  const oldIds = await makeKey(renewal, store);
+  await waitUntil(graceMs, "nodes that may not know the new key");
+  let { cards } = await renewCards(renewal);
+  // Every order that was begun with the old key is stored by then.
+  await waitUntil(graceMs + settledMs, "orders that are under way");
+  let last: Awaited<ReturnType<typeof renewCards>>;
+  do {
+    last = await renewCards(renewal, "and counts");
+    cards += last.cards;
+  } while (last.isChanged);
+  let orders = 0;
+  for (const { query } of cells) {
+    const renewPage = makeRenewHashIds(query, deletion, hashIdOf);
+    for (let count = -1; count !== 0; orders += Math.max(0, count)) count = await renewPage();
+  }
+  const { found, unopened } = last;
+  const { id: current } = keys.current("fingerprints");
+  const earlier = await findEarlierEntries(renewal.database.query, current, graceMs);
+  const left = earlier.flatMap(({ id, value }) => (found.has(value) ? [] : [id]));
+  const isDone = left.length === 0 && unopened === 0;
+  const destroyed = isDone ? await destroyKeys(renewal, store) : [];
+  return { cards, orders, destroyed, left, unopened };
+
+  async function waitUntil(retiredMs: number, forWhom: string): Promise<void> {
+    const leftMs = await store.graceLeftMs(oldIds, retiredMs);
+    if (leftMs === 0) return;
+    renewal.report(`Waiting ${Math.ceil(leftMs / 1000)} s for ${forWhom}`);
+    await renewal.pause(leftMs);
+  }
+}
+
+/** Unless an earlier run has made one. Answers the ids of those before it. */
+async function makeKey({ keys, report }: Renewal, store: RotationStore) {
   await keys.reload();
   if (keys.list("fingerprints").length > 1) report("Going on with the replacement that was begun");
   else {
@@ -45,62 +85,54 @@ export async function renewFingerprints(renewal: Renewal) {
       `Made the key ${keys.current("fingerprints").id} (fingerprints); both count from now on`,
     );
   }
-  const old = keys.list("fingerprints").slice(1);
-  const first = await renewCards(renewal);
-  const oldIds = old.map(({ id }) => id);
-  const leftMs = await store.graceLeftMs(oldIds, settledMs + renewal.graceMs);
-  if (leftMs > 0) {
-    report(`Waiting ${Math.ceil(leftMs / 60_000)} minutes for orders that are under way`);
-    await renewal.pause(leftMs);
-  }
-  const { cards, found } = await renewCards(renewal);
-  let orders = 0;
-  for (const { query } of cells) {
-    const renewPage = makeRenewHashIds(query, deletion, hashIdOf);
-    for (let count = -1; count !== 0; orders += Math.max(0, count)) count = await renewPage();
-  }
-  const left = await findLeft(renewal, found);
+  return retiredOf(keys, "fingerprints").map(({ id }) => id);
+}
+
+async function destroyKeys({ keys }: Renewal, store: RotationStore): Promise<readonly number[]> {
   const destroyed: number[] = [];
-  for (const id of left.length > 0 ? [] : oldIds) {
+  for (const { id } of retiredOf(keys, "fingerprints")) {
     if ((await store.destroy(id)) === "destroyed") destroyed.push(id);
   }
-  return { cards: first.cards + cards, orders, destroyed, left };
+  return destroyed;
 }
 
-/** Entries from before the key was made that no card of the vault has been found for. */
-async function findLeft({ database, cells, keys }: Renewal, found: ReadonlySet<string>) {
-  const { id: current } = keys.current("fingerprints");
-  const made = (await listKeys(database, cells)).find(({ id }) => id === current)?.createdAt ?? "";
-  const entries = await findListEntries(database.query, { kind: "card" });
-  return entries.flatMap(({ id, value, addedAt }) =>
-    addedAt <= made && !found.has(value) ? [id] : [],
-  );
-}
-
-/** How many had the fingerprint of an earlier key; and values of lists that name a card. */
-async function renewCards(renewal: Renewal) {
+/**
+ * `cards`: how many had the fingerprint of an earlier key; `isChanged`: whether anything has been
+ * changed; `found`: values of lists that name a card. Counts are put under the new key when no node
+ * counts by the old one alone.
+ */
+async function renewCards(renewal: Renewal, counts?: "and counts") {
   const { database, cells, keys, report } = renewal;
+  await keys.reload();
   const entries = await findListEntries(database.query, { kind: "card" });
   const listed = new Set(entries.map(({ value }) => value));
   const vault = makeVault(keys, async () => undefined);
   const found = new Set<string>();
-  let cards = 0;
+  let [cards, unopened, others] = [0, 0, 0];
   for (const cell of cells) {
     let page = await listSealedCards(cell, undefined);
     for (; page.length > 0; page = await listSealedCards(cell, page.at(-1))) {
       const renamed = page.flatMap((card) => rename(card, renewal, vault) ?? []);
-      const tallies = renamed.flatMap((each) => each.tallies);
-      await renameTallies(cell, tallies);
+      unopened += page.length - renamed.length;
+      if (counts !== undefined) {
+        await renameTallies(
+          cell,
+          renamed.flatMap((each) => each.talliesOf()),
+        );
+      }
       const values = renamed.flatMap((each) => each.values.filter(([value]) => listed.has(value)));
       if (values.length > 0) await renameCardEntries(database, new Map(values));
-      for (const { next } of renamed) for (const value of next) found.add(value);
-      const changed = renamed.filter(({ isChanged }) => isChanged);
-      await writeFingerprints(cell, changed);
-      cards += changed.length;
+      for (const [value] of values) listed.delete(value);
+      for (const value of renamed.flatMap(({ next }) => next)) {
+        if (listed.has(value)) found.add(value);
+      }
+      const written = await writeFingerprints(cell, renamed);
+      cards += written.cards;
+      others += written.references + values.length;
     }
   }
   report(`Fingerprints recomputed: ${cards} cards`);
-  return { cards, found: found.intersection(listed) };
+  return { cards, unopened, found, isChanged: cards + others > 0 };
 }
 
 /** Returns undefined if the sealed card cannot be opened; such a card keeps its fingerprint. */
@@ -110,23 +142,26 @@ function rename(card: FingerprintedCard, { endpoints }: Renewal, vault: Vault) {
   if (number === undefined) return undefined;
   const { fingerprint, hashId } = vault.fingerprint(merchantId, number);
   const next = [hashId, valueOfDigest(vault.cardDigest(number))] as const;
-  const own = endpoints.filter((each) => each.merchant.id === merchantId);
-  const rowsOf = (digest: string) =>
-    tallyRowsOf("card", digest, { endpoints: own, digestSubject: vault.digestSubject });
-  const nextRows = rowsOf(vault.cardDigest(number));
   const older = vault.cardNames(merchantId, number).slice(1);
   return {
     ...{ merchantId, cardId, fingerprint, hashId, next },
-    isChanged: !fingerprint.equals(card.fingerprint),
     /** Values of lists, before and after. */
     values: older.flatMap((name) => [
       [name.hashId, next[0]] as const,
       [valueOfDigest(name.digest), next[1]] as const,
     ]),
-    tallies: older.flatMap((name) =>
-      rowsOf(name.digest).map(
-        (row, at): RenamedTally => ({ ...row, next: nextRows[at]?.key ?? row.key }),
-      ),
-    ),
+    talliesOf(): readonly RenamedTally[] {
+      const nextRows = rowsOf(vault.cardDigest(number));
+      return older.flatMap(({ digest }) =>
+        rowsOf(digest).map((row, at) => ({ ...row, next: nextRows[at]?.key ?? row.key })),
+      );
+    },
   };
+
+  function rowsOf(digest: string) {
+    const { digestSubject } = vault;
+    const own = endpoints.filter((each) => each.merchant.id === merchantId);
+    const rows = tallyRowsOf("card", digest, { endpoints: own, digestSubject });
+    return [...rows, cardTryRow(digest, digestSubject)];
+  }
 }

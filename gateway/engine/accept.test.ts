@@ -41,6 +41,16 @@ test("screening forgets a payment that is none, and one that it cannot judge doe
   assert.deepEqual(priorAttempts, []);
 });
 
+test("a payment with a registered card has the hash id of the present key", async () => {
+  const { accept } = makeTried();
+  const facts = { ...draft.card, hashId: "by the key before" };
+
+  const accepted = await accept({ ...asked, card: { kind: "registered", facts } });
+
+  assert.ok(!(accepted instanceof Failure));
+  assert.equal(accepted.order.card.hashId, "1");
+});
+
 test("whoever loses the next attempt to another looks again, and finds a duplicate", async () => {
   const winner: ExistingOrder = {
     order: { ...inStage("authorizing"), attempt: 2 },

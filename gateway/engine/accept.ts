@@ -140,13 +140,9 @@ export function makeAccept(dependencies: Dependencies): Accept {
   function cardOf(request: OrderRequest, order: OrderId): NewCard {
     const { merchantId, endpointId, card, cardData } = request;
     if (card.kind === "none" || cardData === undefined) return { facts: noCard };
-    if (card.kind === "registered") {
-      // The enrolment of the payment that registered the card does not count here.
-      const { enrolment: _, ...facts } = card.facts;
-      const enrolment = newCards.enrolmentOf(endpointId, cardData);
-      return { facts: { ...facts, ...enrolment } };
-    }
-    return newCards.read({ merchantId, endpointId }, asCardId(order), card.facts, cardData);
+    const owner = { merchantId, endpointId };
+    if (card.kind === "registered") return newCards.readRegistered(owner, card.facts, cardData);
+    return newCards.read(owner, asCardId(order), card.facts, cardData);
   }
 
   function draft(

@@ -52,8 +52,9 @@ export type RemovedReferences = {
 type Dependencies = {
   readonly store: MerchantReferences;
   readonly findCard: Vault["findCard"];
+  readonly fingerprint: Vault["fingerprint"];
   readonly newReferenceId: () => CardRefId;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, "now">;
   /** How long after the card's expiry a reference may still be used. */
   readonly graceMs: number;
 };
@@ -61,7 +62,7 @@ type Dependencies = {
 export type Cards = ReturnType<typeof makeCards>;
 
 export function makeCards(dependencies: Dependencies) {
-  const { store, findCard, newReferenceId, clock, graceMs } = dependencies;
+  const { store, findCard, fingerprint, newReferenceId, clock, graceMs } = dependencies;
   return {
     /** The references of an order's card: made by the first call, and returned by all others. */
     async register(order: Order): Promise<CardReferences | Failure> {
@@ -74,10 +75,17 @@ export function makeCards(dependencies: Dependencies) {
       const known = await store.findByCard(merchantId, cardId);
       if (known !== undefined) return refuseRemoved(known.removedBy, removedCard) ?? known.ids;
       if (refusal !== undefined) return refusal;
-      if (!isUsable(await findCard(merchantId, cardId))) return cardDestroyed;
+      const stored = await findCard(merchantId, cardId);
+      if (!isUsable(stored)) return cardDestroyed;
+      // The order's may be that of a key of fingerprints that is being replaced.
+      const { hashId } = fingerprint(merchantId, stored.number);
       return store.add({
         ...{ merchantId, cardId, endpointId, orderId },
-        facts: { card, networkId: initialOf(order).answer?.networkId, ...device },
+        facts: {
+          card: { ...card, hashId },
+          networkId: initialOf(order).answer?.networkId,
+          ...device,
+        },
         at: clock.now(),
         ids: {
           card: newReferenceId(),
@@ -120,13 +128,13 @@ export function makeCards(dependencies: Dependencies) {
     /** The card behind it; nothing when the vault no longer has it. */
     async findCardData({ merchantId, card }: CardReference): Promise<CardData | undefined> {
       const found = await findCard(merchantId, card.cardId);
-      return found && isUsable(found) ? { ...found, cvv: undefined } : undefined;
+      return isUsable(found) ? { ...found, cvv: undefined } : undefined;
     },
   };
 }
 
 /** Nothing new begins with a condemned card. */
-export function isUsable(card: StoredCard | undefined): boolean {
+export function isUsable(card: StoredCard | undefined): card is StoredCard {
   return card !== undefined && !card.isCondemned;
 }
 

@@ -24,9 +24,18 @@ export type NewCard = { readonly facts: CardFacts; readonly sealCard?: SealCard 
 
 export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDependencies) {
   return {
-    enrolmentOf(endpoint: EndpointId, { number }: CardData): Pick<CardFacts, "enrolment"> {
-      const enrolment = findEnrolment(endpoint, number);
-      return enrolment === undefined ? {} : { enrolment };
+    /**
+     * A registered card. The enrolment of the payment that registered it does not count here, and
+     * the hash id may be that of a key of fingerprints that is being replaced.
+     */
+    readRegistered(
+      { merchantId, endpointId }: Pick<Order, "merchantId" | "endpointId">,
+      { enrolment: _, ...facts }: CardFacts,
+      { number }: CardData,
+    ): NewCard {
+      const { hashId } = vault.fingerprint(merchantId, number);
+      const enrolment = findEnrolment(endpointId, number);
+      return { facts: { ...facts, hashId, ...(enrolment === undefined ? {} : { enrolment }) } };
     },
 
     read(

@@ -96,10 +96,7 @@ export function makeJudgePayment(dependencies: Dependencies) {
   async function judge(set: RuleSet, judged: Judged): Promise<Screened> {
     const { merchantId, acceptedAt: at } = judged.order;
     const places = placesOf(set, judged);
-    const payment = paymentOf(
-      judged,
-      places.flatMap((row) => row ?? []),
-    );
+    const payment = paymentOf(judged, places.flat());
     const counted = payment.rows.length === 0 ? [] : await store.add(payment);
     const tallies = inPlaces(places, counted);
 
@@ -135,16 +132,22 @@ export function makeJudgePayment(dependencies: Dependencies) {
     return entry === undefined ? [] : [findingOfEntry(entry)];
   }
 
-  /** The row of each tally; nothing where the payment does not have what is counted. */
+  /**
+   * The rows of each tally; none where the payment does not have what is counted. A card whose key
+   * is being replaced is counted by both: a node may know the old one alone.
+   */
   function placesOf(
     { tallies }: RuleSet,
-    { order, card }: Judged,
-  ): readonly (TallyRow | undefined)[] {
+    { order, card, cardNames = [] }: Judged,
+  ): readonly (readonly TallyRow[])[] {
+    const cards = cardNames.length === 0 ? [card] : cardNames.map(({ digest }) => digest);
     return tallies.map(({ per, place, owner, keepMs }) => {
-      const value = subjectOf(per, order, card);
-      if (value === undefined) return undefined;
-      const key = keyOf(place, per, value);
-      return { owner, key, keepUntil: (order.acceptedAt + keepMs) as Instant };
+      const values = per === "card" ? cards : [subjectOf(per, order, card)];
+      return values.flatMap((value) => {
+        if (value === undefined) return [];
+        const key = keyOf(place, per, value);
+        return [{ owner, key, keepUntil: (order.acceptedAt + keepMs) as Instant }];
+      });
     });
   }
 }
@@ -209,12 +212,20 @@ function paymentOf({ order, card = "", request }: Judged, rows: readonly TallyRo
   return { merchantId, seen, request, rows };
 }
 
+/** Of a card's rows, the one that began first has all its payments; of two alike, the last. */
 function inPlaces(
-  places: readonly (TallyRow | undefined)[],
+  places: readonly (readonly TallyRow[])[],
   counted: readonly Tally[],
 ): readonly (Tally | undefined)[] {
   let next = 0;
-  return places.map((row) => (row === undefined ? undefined : counted[next++]));
+  return places.map((rows) => {
+    const own = counted.slice(next, next + rows.length);
+    next += rows.length;
+    return own.reduce<Tally | undefined>(
+      (first, each) => (first === undefined || each.firstAt <= first.firstAt ? each : first),
+      undefined,
+    );
+  });
 }
 
 function findingOf(rule: ActiveRule, facts: PaymentFacts): Finding | undefined {

@@ -43,8 +43,9 @@ export type TryPlace = {
   readonly page: string;
   readonly ipAddress: string;
   readonly linkId?: string | undefined;
-  /** A digest of the number. */
+  /** A digest of the number; and by the key before, while that is being replaced. */
   readonly card?: string | undefined;
+  readonly earlierCard?: string | undefined;
 };
 
 /** What the page must solve first, or for how many seconds there is no try; neither: go on. */
@@ -132,21 +133,34 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
   }
 
   /** The IP address and the card count at all merchants of the cell. */
-  function rowsOf({ merchantId, ipAddress, linkId, card }: TryPlace): readonly Counted[] {
+  function rowsOf(place: TryPlace): readonly Counted[] {
+    const { merchantId, ipAddress, linkId, card, earlierCard } = place;
     const { perLink, perAddress, perCard } = limits;
     // biome-ignore format: a table
     const all = [
       { owner: merchantId,    subject: linkId && `link\n${linkId}`,     limit: perLink,    closesAt: Infinity },
       { owner: everyMerchant, subject: `ip\n${networkOf(ipAddress)}`, limit: perAddress, closesAt: perAddress },
-      { owner: everyMerchant, subject: card && `card\n${card}`,         limit: perCard,    closesAt: perCard },
+      { owner: everyMerchant, subject: card && cardSubject(card),       limit: perCard,    closesAt: perCard },
+      { owner: everyMerchant, subject: earlierCard && cardSubject(earlierCard), limit: perCard, closesAt: perCard },
     ];
     const keepUntil = later(clock.now(), limits.windowMs);
     return all.flatMap(({ owner, subject, limit, closesAt }) => {
       if (subject === undefined || limit === 0) return [];
-      const key = uuidOf(digestSubject(`page\n${subject}`).toString("hex", 0, 16));
+      const key = keyOf(subject, digestSubject);
       return [{ row: { owner, key, keepUntil }, limit, closesAt }];
     });
   }
+}
+
+const cardSubject = (card: string) => `card\n${card}`;
+
+function keyOf(subject: string, digestSubject: Dependencies["digestSubject"]): string {
+  return uuidOf(digestSubject(`page\n${subject}`).toString("hex", 0, 16));
+}
+
+/** The row that counts the tries of a card. */
+export function cardTryRow(card: string, digestSubject: Dependencies["digestSubject"]) {
+  return { owner: everyMerchant, key: keyOf(cardSubject(card), digestSubject) };
 }
 
 type Counted = { readonly row: TallyRow; readonly limit: number; readonly closesAt: number };

@@ -1,6 +1,9 @@
-/** The fingerprints of cards while their key is replaced, with the hash ids of references. */
+/**
+ * The fingerprints of cards while their key is replaced, with the hash ids of references, and the
+ * entries of lists from before.
+ */
 import type { SealedCard } from "../vault/vault.ts";
-import type { Database } from "./database.ts";
+import type { Database, Query } from "./database.ts";
 import { bytesArray, plainArray, textArray } from "./gather.ts";
 
 const pageSize = 500;
@@ -21,28 +24,43 @@ type NewFingerprint = Pick<FingerprintedCard, "merchantId" | "cardId" | "fingerp
   readonly hashId: string;
 };
 
+/** Answers how many cards and references had others. */
 export async function writeFingerprints(
   { query }: Database,
   cards: readonly NewFingerprint[],
-): Promise<void> {
-  if (cards.length === 0) return;
+): Promise<{ readonly cards: number; readonly references: number }> {
   const names = [
     plainArray(cards.map(({ merchantId }) => merchantId)),
     plainArray(cards.map(({ cardId }) => cardId)),
   ];
-  await query(
+  const references = await query(
     `update card_references set facts =
        jsonb_set(facts::jsonb, '{card,hashId}', to_jsonb(source.hash_id))::json
      from unnest($1::bigint[], $2::bigint[], $3::text[]) as source(merchant_id, card_id, hash_id)
      where card_references.merchant_id = source.merchant_id
-       and card_references.card_id = source.card_id`,
+       and card_references.card_id = source.card_id
+       and facts #>> '{card,hashId}' <> source.hash_id
+     returning card_references.id`,
     [...names, textArray(cards.map(({ hashId }) => hashId))],
   );
-  // Last: a card whose fingerprint is new is done.
-  await query(
+  const written = await query(
     `update cards set fingerprint = source.fingerprint
      from unnest($1::bigint[], $2::bigint[], $3::bytea[]) as source(merchant_id, id, fingerprint)
-     where cards.merchant_id = source.merchant_id and cards.id = source.id`,
+     where cards.merchant_id = source.merchant_id and cards.id = source.id
+       and cards.fingerprint <> source.fingerprint
+     returning cards.id`,
     [...names, bytesArray(cards.map(({ fingerprint }) => fingerprint))],
+  );
+  return { cards: written.length, references: references.length };
+}
+
+/** Entries that a node may have added by the key before this one. */
+export function findEarlierEntries(query: Query, keyId: number, graceMs: number) {
+  return query<{ id: string; value: string }>(
+    `select entry.id, value from list_entries as entry, vault.keys as made
+     where kind = 'card' and removed_at is null and made.id = $1
+       and added_at <= made.created_at + $2::float8 / 1000 * interval '1 second'
+     order by entry.id desc`,
+    [keyId, graceMs],
   );
 }

@@ -60,8 +60,9 @@ const deleteDigests = asStep(`update orders set ${noDigest}, version = version +
 
 /**
  * Gives the orders of a page the hash ids that follow from their cards' fingerprints; the card of
- * an order may be destroyed, and its hash id then stays as it is. Each call goes on after the page
- * of the last one, and answers how many orders it has looked at.
+ * an order may be destroyed, and its hash id then stays as it is. An order that has changed since
+ * it was read is read again. Each call goes on after the page of the last one, and answers how many
+ * orders it has looked at.
  */
 export function makeRenewHashIds(
   query: Query,
@@ -72,10 +73,15 @@ export function makeRenewHashIds(
   const nextPage = makeNextPage(query);
   return async () => {
     const { after, last, count } = await nextPage();
-    if (count === 0) return 0;
+    while (count > 0 && !(await renewPage(after, last)));
+    return count;
+  };
+
+  /** False when an order has changed meanwhile. */
+  async function renewPage(after: string, last: string): Promise<boolean> {
     const page = await query<StoredProgress>(
       `select merchant_id as "merchantId", id, version, progress from orders
-       where id > $1::bigint and id <= $2::bigint and ${isHere} and ${isSettled}`,
+       where id > $1::bigint and id <= $2::bigint and ${isHere}`,
       [after, last],
     );
     const cards = page.flatMap(({ merchantId, progress }) =>
@@ -95,17 +101,16 @@ export function makeRenewHashIds(
       const progress = renewHashIds(order, hashIds);
       return progress === undefined ? [] : [{ ...order, progress }];
     });
-    if (changed.length > 0) {
-      await query(renewStatement, [
-        plainArray(changed.map(({ merchantId }) => merchantId)),
-        plainArray(changed.map(({ id }) => id)),
-        ...[at, by, events],
-        plainArray(changed.map(({ version }) => version)),
-        textArray(changed.map(({ progress }) => JSON.stringify(progress))),
-      ]);
-    }
-    return count;
-  };
+    if (changed.length === 0) return true;
+    const written = await query(renewStatement, [
+      plainArray(changed.map(({ merchantId }) => merchantId)),
+      plainArray(changed.map(({ id }) => id)),
+      ...[at, by, events],
+      plainArray(changed.map(({ version }) => version)),
+      textArray(changed.map(({ progress }) => JSON.stringify(progress))),
+    ]);
+    return written.length === changed.length;
+  }
 }
 
 const renewStatement =

@@ -121,6 +121,19 @@ test("a card counts wherever it is tried", async () => {
   assert.ok((await nodes[1].admit(newOrder(), second, { proof: "solved 1 for q" })).waitS);
 });
 
+test("a card counts by both keys of fingerprints while one is being replaced", async () => {
+  const { nodes } = makeWorld({ perCard: 2 });
+  const admit = (place: Partial<TryPlace>) =>
+    nodes[0].admit(newOrder(), placeOf(place), { proof: "solved 1 for p" });
+
+  // A node that knows the old key alone, and one that knows both.
+  await admit({ card: cardOf(9) });
+  await admit({ card: cardOf(10), earlierCard: cardOf(9) });
+
+  assert.ok((await admit({ card: cardOf(9) })).waitS);
+  assert.ok((await admit({ card: cardOf(10), earlierCard: cardOf(9) })).waitS);
+});
+
 test("tries of approved orders do not count: a link that sells well stays open", async () => {
   const { nodes } = makeWorld({ perLink: 4 });
   const place = placeOf({ linkId: "9" });

@@ -295,15 +295,18 @@ export async function deleteTallies(
 export type RenamedTally = { readonly owner: string; readonly key: string; readonly next: string };
 
 /**
- * Puts rows under the next key, and joins them with rows that are there already. One row
- * after the other: a batch of payments locks several rows in the order of their keys.
+ * Puts rows under the next key. Payments are counted by both keys meanwhile, so that of two rows
+ * the one that began first has them all. Rows are locked in the order of their keys, as a batch of
+ * payments locks them: a row that is missing is made first.
  */
 export async function renameTallies(
   { query, transaction }: Pick<Database, "query" | "transaction">,
   renamed: readonly RenamedTally[],
 ): Promise<void> {
-  const known = await query<RenamedTally>(
-    `select owner, key, next from screening_tallies
+  type Known = RenamedTally & { readonly firstAt: string; readonly keepUntil: string };
+  const known = await query<Known>(
+    `select distinct owner, key, next, first_at as "firstAt", keep_until as "keepUntil"
+     from screening_tallies
      join unnest($1::bigint[], $2::uuid[], $3::uuid[]) as renamed(owner, id, next)
        on merchant_id = owner and key = id`,
     [
@@ -312,24 +315,38 @@ export async function renameTallies(
       plainArray(renamed.map(({ next }) => next)),
     ],
   );
+  if (known.length === 0) return;
+  await query(
+    `insert into screening_tallies (merchant_id, key, first_at, keep_until, events)
+     select owner, next, first_at, keep_until, ''::bytea
+     from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[])
+       as source(owner, next, first_at, keep_until)
+     order by owner, next on conflict do nothing`,
+    [
+      plainArray(known.map(({ owner }) => owner)),
+      plainArray(known.map(({ next }) => next)),
+      plainArray(known.map(({ firstAt }) => firstAt)),
+      plainArray(known.map(({ keepUntil }) => keepUntil)),
+    ],
+  );
   for (const { owner, key, next } of known) {
     await transaction(async (change) => {
-      const [row] = await change<Readonly<Record<"first" | "keep" | "events", unknown>>>(
-        `delete from screening_tallies where merchant_id = $1::bigint and key = $2::uuid
-         returning first_at as first, keep_until as keep, events`,
-        [owner, key],
+      await change(
+        `select from screening_tallies where merchant_id = $1::bigint
+           and key in ($2::uuid, $3::uuid) order by key for update`,
+        [owner, key, next],
       );
-      if (row !== undefined) {
-        await change(putRenamed, [owner, next, row.first, row.keep, row.events]);
-      }
+      await change(renameRow, [owner, key, next]);
     });
   }
 }
 
-const putRenamed = `
-insert into screening_tallies as known (merchant_id, key, first_at, keep_until, events)
-values ($1::bigint, $2::uuid, $3::bigint, $4::bigint, $5::bytea)
-on conflict (merchant_id, key) do update set
-  first_at = least(known.first_at, excluded.first_at),
-  keep_until = greatest(known.keep_until, excluded.keep_until),
-  events = excluded.events || known.events`;
+const renameRow = `
+with earlier as (
+  delete from screening_tallies where merchant_id = $1::bigint and key = $2::uuid
+  returning first_at, keep_until, events
+)
+update screening_tallies as next set first_at = earlier.first_at, events = earlier.events,
+  keep_until = greatest(next.keep_until, earlier.keep_until)
+from earlier where next.merchant_id = $1::bigint and next.key = $3::uuid
+  and earlier.first_at <= next.first_at`;

@@ -138,7 +138,7 @@ async function makeNext({ keys, store, report, purposes = rotated }: Rotation): 
   report(`Made the keys ${made.join(", ")}; nodes seal with them from now on`);
 }
 
-function retiredOf(keys: Keys, purpose: Purpose): readonly OpenKey[] {
+export function retiredOf(keys: Keys, purpose: Purpose): readonly OpenKey[] {
   const { id: current } = keys.current(purpose);
   return keys.list(purpose).filter(({ id }) => id !== current);
 }

@@ -273,7 +273,8 @@ function servicesOf(dependencies: Dependencies, querying: Guard): Services {
   const threeds = dependencies.threeds.makeBrowserAuthentication(engine.reports);
   const cards = makeCards({
     ...{ store: routeReferences(cells), findCard: vault.findCard, clock },
-    ...{ newReferenceId: newCardRefId, graceMs: config.cardReferenceGraceMs },
+    ...{ fingerprint: vault.fingerprint, newReferenceId: newCardRefId },
+    graceMs: config.cardReferenceGraceMs,
   });
   const pages = engine.makePages({
     ...{ openWallet: wallets.open, stepOf: threeds.stepOf, baseUrl: dependencies.baseUrl },

@@ -150,8 +150,10 @@ function makeLinkServices(
         return checked;
       }),
       admit: querying(async (order, place, { paid }, shown) => {
-        const card = paid.kind === "card" ? vault.cardDigest(paid.number) : undefined;
-        const demand = await tries.admit(order, { ...place, card }, shown);
+        const number = paid.kind === "card" ? paid.number : undefined;
+        const card = number && vault.cardDigest(number);
+        const earlierCard = number && vault.cardNames(place.merchantId, number).at(-1)?.digest;
+        const demand = await tries.admit(order, { ...place, card, earlierCard }, shown);
         noting(place, demand);
         return demand;
       }),
