@@ -110,7 +110,8 @@ function unrenewed(left: readonly string[]): readonly string[] {
   if (left.length === 0) return [];
   return [
     `The old key is kept: the list entries ${left.join(", ")} name cards whose numbers the vault ` +
-      "does not have. Remove them, or let them expire, and run `gw key rotate --fingerprints` again.",
+      "does not have. Remove them, or let them expire, and run `gw key rotate --fingerprints` " +
+      "again.",
   ];
 }
 

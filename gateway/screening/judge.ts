@@ -52,6 +52,8 @@ type Dependencies = {
   readonly lists: Pick<Lists, "find" | "size">;
   readonly findIpCountry: PaymentFacts["findIpCountry"];
   readonly digestSubject: (text: string) => Buffer;
+  /** Names the key of the digests. */
+  readonly countingKey?: () => number;
   /** A payment that is none stays counted. */
   readonly onUndoFailed: (order: Order, error: unknown) => void;
 };
@@ -84,7 +86,7 @@ const uncommittedMs = 60_000;
 
 export function makeJudgePayment(dependencies: Dependencies) {
   const { findRuleSet, store, lists, findIpCountry, onUndoFailed } = dependencies;
-  const keyOf = makeKeyOf(dependencies.digestSubject);
+  const keyOf = makeKeyOf(dependencies.digestSubject, dependencies.countingKey);
   /** Nothing when no rule is on and the lists are empty. */
   return (order: Order, digestsOf: () => Omit<Judged, "order">): Promise<Screened> | undefined => {
     const set = findRuleSet(order.endpointId) ?? (lists.size === 0 ? undefined : noRules);
@@ -167,10 +169,13 @@ function findingOfEntry(entry: ListEntry): Finding {
  * The key of a row is a digest. A card has one already: the digest of the place is put before
  * it, which is the same for all cards.
  */
-function makeKeyOf(digest: Dependencies["digestSubject"]) {
+function makeKeyOf(digest: Dependencies["digestSubject"], countingKey = () => 0) {
   /** As many as there are merchants and endpoints. */
   const places = new Map<string, string>();
+  let placedBy = countingKey();
   return (place: string, per: Subject, value: string): string => {
+    if (placedBy !== countingKey()) places.clear();
+    placedBy = countingKey();
     if (per !== "card") return uuidOf(digest(`${place}\n${per}\n${value}`).toString("hex", 0, 16));
     const known = places.get(place) ?? digest(`${place}\n${per}`).toString("hex", 0, 8);
     places.set(place, known);

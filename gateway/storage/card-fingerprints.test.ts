@@ -17,6 +17,7 @@ import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { asCardId, asEndpointId, asLinkId, asMerchantId, asOrderId } from "../values/ids.ts";
 import { asInstant, later } from "../values/time.ts";
+import { purposes } from "../vault/keys.ts";
 import { newCardRefId } from "../vault/seal.ts";
 import { hashIdOf, type Vault } from "../vault/vault.ts";
 import { makeFindSealedCard, makeReferenceStore } from "./cards.ts";
@@ -182,6 +183,35 @@ test("the payments of a card are counted together before, while and after its ke
   assert.deepEqual(counts, [1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
+test("a key of counts that is the old key of fingerprints goes with it, and counts begin anew", async () => {
+  // As in an installation from before counts had a key of their own.
+  await tables.database.query("delete from vault.keys where purpose = 'screening'");
+  const { keys, vault } = await openVault();
+  const old = ["screening", "fingerprints"] as const;
+  const [counting, fingerprints] = old.map((purpose) => keys.current(purpose));
+  assert.ok(counting !== undefined && fingerprints?.key.equals(counting.key));
+  const pay = makeCounter(new CardNumber("4111111111111145"));
+  const counts = [await pay(vault), await pay(vault)];
+
+  const { destroyed } = await renew();
+  await keys.reload();
+  counts.push(await pay(vault));
+
+  assert.deepEqual(destroyed, [counting?.id, fingerprints?.id]);
+  for (const purpose of purposes) {
+    assert.ok(
+      keys.list(purpose).every(({ key }) => !key.equals(counting.key)),
+      purpose,
+    );
+  }
+  const after = (await openVault()).vault;
+  counts.push(await pay(after));
+  assert.deepEqual(counts, [1, 2, 1, 2]);
+  const next = keys.current("screening").id;
+  await renew();
+  assert.equal((await openVault()).keys.current("screening").id, next, "it has its own key now");
+});
+
 /** Answers how many payments of the card a rule has seen, with this one, at the node. */
 function makeCounter(card: CardNumber) {
   const { add: count, remove, findResults } = makeTallyStore(tables.database.hot, { retryMs: 0 });
@@ -190,18 +220,22 @@ function makeCounter(card: CardNumber) {
     ...{ parameters: { per: "card", count: "1", window: "1d" }, enabled: true },
   };
   const source = { screeningRules: [rule], endpoints: new Map([[endpoint.id, endpoint]]) };
-  let made = 0;
-  return async (vault: Vault): Promise<number> => {
-    made += 1;
-    const judge = makeJudgePayment({
+  const judges = new Map<Vault, ReturnType<typeof makeJudgePayment>>();
+  const makeJudge = ({ digestSubject, countingKey }: Vault) =>
+    makeJudgePayment({
       findRuleSet: makeFindRuleSet(
         () => source,
         () => assert.fail(),
       ),
       store: { add: count, remove, findResults: (_, orders) => findResults(orders) },
       ...{ lists: makeLists(), findIpCountry: () => undefined, onUndoFailed: () => undefined },
-      digestSubject: vault.digestSubject,
+      ...{ digestSubject, countingKey },
     });
+  let made = 0;
+  return async (vault: Vault): Promise<number> => {
+    made += 1;
+    const judge = judges.get(vault) ?? makeJudge(vault);
+    judges.set(vault, judge);
     const acceptedAt = later(deletion.at, made);
     const order = { ...draft, merchantId, acceptedAt, id: asOrderId(String(made)) };
     const judged = await judge(order, () => ({

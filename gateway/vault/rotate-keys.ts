@@ -3,8 +3,8 @@
  * run finds in the tables where to go on. Cards, secrets and the keys of pending card data are
  * sealed anew, and the old keys destroyed. A digest names its key, which is kept for repeats of
  * old requests. The key of fingerprints is replaced by itself, because cards get other hash ids.
- * Those of receivers' secrets, receipts, links and counts are never replaced: merchants would have
- * to exchange every secret, and printed links would end.
+ * Those of receivers' secrets, receipts, links and counts are not replaced: merchants would have to
+ * exchange every secret, printed links would end, and counts begin anew.
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
 import type { Keys, NewKey, OpenKey, Purpose } from "./keys.ts";

@@ -88,8 +88,10 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
       });
     },
 
-    /** Of what screening counts, the same for ever. The text may be an email or an address. */
+    /** Of what screening counts. The text may be an email or an address. */
     digestSubject: (text: string) => hmac(keys.current("screening").key, `screening/${text}`),
+    /** Names the key of counts: another one begins all counts anew. */
+    countingKey: () => keys.current("screening").id,
     /** For short comparisons: after a rotation the same text has another digest. */
     digest: (text: Secret<string>) => hmac(keys.current("digests").key, text.reveal()),
     /** A secret that is shared with the named receiver; the same for the same name, for ever. */

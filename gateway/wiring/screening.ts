@@ -38,10 +38,11 @@ export async function openScreening(
         log("screening.rule_unusable", { rule: id, kind, cause }),
       );
       const queue = { onBatch: onBatch("screen"), retryMs: config.acceptRetryMs };
-      const { digestSubject } = vault;
+      const { digestSubject, countingKey } = vault;
       const store = routeTallies(cells, queue);
       const judge = makeJudgePayment({
-        ...{ findRuleSet, store, lists, findIpCountry: countries.find, digestSubject },
+        ...{ findRuleSet, store, lists, findIpCountry: countries.find },
+        ...{ digestSubject, countingKey },
         onUndoFailed: ({ id, merchantId }, error) =>
           log("screening.undo_failed", { order: id, merchant: merchantId, err: error }),
       });
