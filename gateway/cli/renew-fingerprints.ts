@@ -96,7 +96,7 @@ async function makeKey({ keys, report }: Renewal, store: RotationStore) {
 async function destroyKeys({ keys, report }: Renewal, store: RotationStore) {
   const counting = keys.current("screening").key;
   if (retiredOf(keys, "fingerprints").some(({ key }) => key.equals(counting))) {
-    await store.replace([{ purpose: "screening", sealed: keys.sealNew("screening") }]);
+    await store.replace([keys.sealNew("screening")]);
     await keys.reload();
     report("The key of counts was the same: it is replaced too, and all counts begin anew");
   }
