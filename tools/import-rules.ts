@@ -32,6 +32,7 @@ const configured = [
   "acquirers/iso8583-host/connector",
   "acquirers/iso8583-host/exchange-command",
   "acquirers/iso8583-host/message-authentication",
+  "acquirers/iso8583-host/own-link",
   "acquirers/iso8583-host/totals",
   "backup",
   "callbacks",

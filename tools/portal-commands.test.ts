@@ -71,6 +71,7 @@ const onMachine: Readonly<Record<string, string>> = {
   "cell check":         "needs logins of databases",
   "cell add":           "needs logins of databases",
   "cell move-merchant": "moves a merchant's orders for hours, and must go on when a node stops",
+  "gate test":          "tries the way from this machine to the host, also before a node runs",
   "access-review":      "is printed, and signed by the person who has reviewed it",
   "user remove":        "removes what the portal disables, and what no one can bring back",
   "key rewrap":         "needs the next key-encryption key, which no browser may have",

@@ -108,8 +108,8 @@ function unanswered(cause: string): EventOf<"reversal_unanswered"> {
 }
 
 /**
- * The `reverse_prior` effect: the same for a charge of an earlier attempt that was approved late. It
- * is no repeat of a reversal that was sent before the order went on, which may have found no charge.
+ * The `reverse_prior` effect: the same for a charge of an earlier attempt that was approved late.
+ * It is no repeat of a reversal that was sent before the order went on, which may have found none.
  */
 export function makeReversePrior(dependencies: Dependencies): EffectHandler {
   return async (order, { startedBefore }) => {

@@ -59,7 +59,7 @@ export function describeConfig(environment: Environment) {
 /** Variables that begin like settings and are none, with the setting that was probably meant. */
 export function findUnknownSettings(environment: Environment) {
   const known = Object.values<Setting<unknown>>(settings).map(({ name }) => name);
-  // The new key of `gw key rewrap` comes in several forms, and the tests have variables of their own.
+  // The new key of `gw key rewrap` comes in several forms, and tests have variables of their own.
   const isOther = (name: string) => /^GW_(NEW_MASTER_KEY_|TEST_|BANK_)/.test(name);
   return Object.keys(environment)
     .filter((name) => name.startsWith("GW_") && !known.includes(name) && !isOther(name))
