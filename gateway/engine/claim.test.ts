@@ -15,7 +15,7 @@ const waiting: Order = {
 
 /** A node that finds these orders due, and whose time and database the test sets. */
 function makeNode(due: readonly Order[]) {
-  const place = { now: start as Instant, isAway: false };
+  const place = { now: later(leaseOver, -10_000) as Instant, isAway: false };
   const clock = { now: () => place.now, certain: async () => undefined };
   const claimed: Order[] = [];
   const findDue = async () => {
@@ -32,7 +32,7 @@ function makeNode(due: readonly Order[]) {
     },
     runner: { start: () => undefined, has: () => false, count: 0, idle: async () => undefined },
   });
-  // The node has run for longer than a lease.
+  // The node has run for so long that it claims the orders of others.
   place.now = leaseOver;
   return { place, claimed, work };
 }
@@ -68,4 +68,14 @@ test("a node that has just started leaves orders in flight to their nodes", asyn
   const later10s = await findDue(now, 10);
 
   assert.deepEqual([first, later10s], [[waiting], [inFlight, waiting]]);
+});
+
+test("a node that was paused does not know of outages: the others get time to commit", async () => {
+  const { place, work } = makeNode([inFlight, waiting]);
+  assert.equal(await work.claimDue(), 2);
+
+  place.now = later(place.now, 10_001);
+  assert.equal(await work.claimDue(), 1);
+  place.now = later(place.now, 10_000);
+  assert.equal(await work.claimDue(), 2);
 });

@@ -30,18 +30,21 @@ type FindDue = (now: Instant, most: number) => Promise<readonly Order[]>;
 
 /**
  * The search for due orders in one database. It leaves out orders that other nodes may still have
- * in flight for a while after an outage, and after the start, which may follow one.
+ * in flight for a while after an outage, after the start, and after a pause of this node: the last
+ * two may follow an outage that it did not see.
  */
 export function afterOutages(findDue: FindDue, { now: readTime }: Pick<Clock, "now">): FindDue {
   let isAway = false;
-  let othersFrom = later(readTime(), afterOutageMs);
+  let lookedAt = readTime();
+  let othersFrom = later(lookedAt, afterOutageMs);
   return async (now, most) => {
     const due = await findDue(now, most).catch((error) => {
       isAway = true;
       throw error;
     });
-    if (isAway) othersFrom = later(now, afterOutageMs);
+    if (isAway || now > lookedAt + afterOutageMs) othersFrom = later(now, afterOutageMs);
     isAway = false;
+    lookedAt = now;
     return now < othersFrom ? due.filter((order) => !mayBeInFlight(order)) : due;
   };
 }

@@ -266,11 +266,12 @@ function meet(given: Order, event: OrderEvent, at: Instant): Met | Failure {
 
 /**
  * A node that takes a message over does not know whether the one before has sent it without
- * recording that: it may be on its way to the host for as long as an answer to it may come.
+ * recording that: it may be on its way to the host for as long as an answer to it may come. A node
+ * that hears a late approval reverses it at once, beside the node that is about to do so.
  */
 function takeOver(order: Order, { kind }: OrderEvent, at: Instant): Order {
   const { owed, transaction } = order;
-  if (kind !== "claimed" && kind !== "expired") return order;
+  if (kind !== "claimed" && kind !== "expired" && kind !== "approved_late") return order;
   if (owed === undefined || owed.resting === true || !repeated.has(owed.effect)) return order;
   const reversal = { ...transaction.reversal, unansweredAt: at };
   return { ...order, transaction: { ...transaction, reversal } };

@@ -90,7 +90,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   { name: "an order keeps the card number", file: "engine/new-card.ts",
     right: "...{ ...brought, cardId, hashId },", wrong: "...{ ...brought, cardId, hashId, bin: number.reveal() }," },
   { name: "a node claims at once when it has started", file: "engine/claim.ts",
-    right: "let othersFrom = later(readTime(), afterOutageMs);", wrong: "let othersFrom = readTime();" },
+    right: "let othersFrom = later(lookedAt, afterOutageMs);", wrong: "let othersFrom = readTime();" },
   { name: "a charge goes to the host that the gate has by now", file: "acquirers/iso8583-host/connector.ts",
     right: 'if (isOfOtherHost(attempt)) return Promise.resolve({ kind: "not_sent" });\n', wrong: "" },
   { name: "a forced change of a gate's host is not counted", file: "cli/gate.ts",
