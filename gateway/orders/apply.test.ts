@@ -255,6 +255,10 @@ test("no decision is taken that a message on its way may undo", () => {
       assert.ok(!(advance(resting, contrary, earliest) instanceof Failure));
     }
   }
+  // The node that heard the approval reverses it, beside the one whose reversal was refused.
+  const heard = meet(meet(reversing, events.approved_late), events.reversal_refused);
+  assert.equal(advance(heard, settled_as_done, later(overdue, -1)), mayArrive);
+  assert.ok(!(advance(heard, settled_as_done, overdue) instanceof Failure));
   const repeated = meet(repeating, events.repeat_unanswered);
   assert.ok(!(advance(repeated, settled_as_done, start) instanceof Failure));
 });
