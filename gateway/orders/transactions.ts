@@ -32,6 +32,8 @@ export type Totals = {
   readonly cancelled: Money;
   /** Charged and not refunded: what the acquirer counts as charged. */
   readonly standing: Money;
+  /** What the issuer has charged back at present. */
+  readonly chargedBack: Money;
   /** What may be refunded: what stands, less what the issuer has charged back. */
   readonly left: Money;
 };
@@ -94,10 +96,10 @@ export function totalsOf(order: Order): Totals {
   const held = isHeld ? granted : none;
   const cancelled = isCancelled ? granted : none;
   const standing = subtract(charged, returned);
-  const chargedBack = chargedBackMinor(order);
-  const leftMinor = standing.minor > chargedBack ? standing.minor - chargedBack : 0n;
-  const left = new Money(leftMinor, standing.currency);
-  return { held, charged, returned, cancelled, standing, left };
+  const chargedBack = new Money(chargedBackMinor(order), standing.currency);
+  const leftMinor = standing.minor - chargedBack.minor;
+  const left = new Money(leftMinor > 0n ? leftMinor : 0n, standing.currency);
+  return { held, charged, returned, cancelled, standing, chargedBack, left };
 }
 
 /** The transaction that an identical request has begun, unless that came to nothing. */

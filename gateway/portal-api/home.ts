@@ -54,7 +54,7 @@ export function homeHandlers({ reads, names, findHealth }: HomeOptions) {
           .sort((one, other) => other.count - one.count)
           .slice(0, reasonsShown),
         threeds: countsOf(sums, "threeds"),
-        approved: Object.entries(countsOf(sums, "amount")).map(([currency, minor]) =>
+        net: Object.entries(countsOf(sums, "amount")).map(([currency, minor]) =>
           viewMoney(new Money(BigInt(minor), getCurrency(currency))),
         ),
         ...(overhead === undefined ? {} : { overhead }),

@@ -1,11 +1,14 @@
 /** What an order is found by, what it adds to figures, and how far a session's user has come. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Order } from "../orders/order.ts";
+import { amount, approved, asks, events, inStage, meet, start } from "../orders/testing.ts";
+import { asSerialNumber } from "../values/ids.ts";
 import type { Role } from "../values/roles.ts";
 import { asInstant } from "../values/time.ts";
 import { stateOf } from "./account.ts";
 import { percentilesOf } from "./home.ts";
-import { figuresOf, wordsOfSearch } from "./order-index.ts";
+import { describeOrder, figuresOf, moneyStateOf, wordsOfSearch } from "./order-index.ts";
 import { list, optional, record, ShapeFault, text, whole } from "./schema.ts";
 
 // biome-ignore format: a table
@@ -22,8 +25,50 @@ for (const [typed, words] of searches) {
   });
 }
 
-test("an order adds its outcome once, its reason only when refused, its amount only when approved", () => {
-  const approved = {
+const returned = (order: Order, minor?: bigint) =>
+  meet(meet(order, asks("return", minor)), events.returned);
+const chargedBack = (order: Order) => {
+  const facts = { reason: "10.4", at: start, serialNumber: asSerialNumber("d-1") };
+  const chargeback = { caseId: "C1", stage: "first" as const, amount, ...facts };
+  return meet(order, { kind: "charged_back", chargeback, notify: false });
+};
+const hold = approved("preauth");
+
+// biome-ignore format: a table
+const moneys: readonly (readonly [what: string, order: Order, state: string, net: number | null])[] = [
+  ["a sale that is being authorised",   inStage("authorizing"),                                        "processing",      null],
+  ["a sale without an answer",          inStage("reversing"),                                          "in_doubt",        null],
+  ["a declined sale",                   inStage("declined"),                                           "declined",        null],
+  ["a filtered sale",                   inStage("filtered"),                                           "filtered",        null],
+  ["an approved sale",                  approved(),                                                    "captured",        1042],
+  ["a refund that is on its way",       meet(approved(), asks("return")),                              "captured",        1042],
+  ["a refund that was refused",         meet(meet(approved(), asks("return")), events.refused),        "captured",        1042],
+  ["a refund without an answer",        meet(meet(approved(), asks("return")), events.outcome_unknown), "in_doubt",       1042],
+  ["a refund of a part",                returned(approved(), 42n),                                     "partly_refunded", 1000],
+  ["a refund of all",                   returned(returned(approved(), 42n)),                           "refunded",        0],
+  ["a chargeback",                      chargedBack(approved()),                                       "charged_back",    0],
+  ["a chargeback after a refund",       chargedBack(returned(approved(), 42n)),                        "charged_back",    0],
+  ["a hold",                            hold,                                                          "held",            0],
+  ["a capture that was refused",        meet(meet(hold, asks("capture")), events.refused),             "held",            0],
+  ["a capture of a part",               meet(meet(hold, asks("capture", 700n)), events.captured),      "captured",        700],
+  ["a cancelled hold",                  returned(hold),                                                "cancelled",       0],
+  ["an account verification",           approved("account-verification"),                              "verified",        0],
+];
+
+for (const [what, order, state, net] of moneys) {
+  test(`${what} is shown as ${state} and counts ${net}`, () => {
+    const { status, words, net: counted } = describeOrder(order);
+
+    assert.deepEqual([moneyStateOf(order), status, counted], [state, state, net]);
+    assert.deepEqual(
+      words.filter((word) => word.startsWith("s:")),
+      [`s:${state}`, ...(net === null ? [] : ["s:approved"])],
+    );
+  });
+}
+
+test("an order adds its outcome once, its reason only when refused, its net amount only when approved", () => {
+  const paid = {
     outcome: "approved",
     reason: "",
     threeds: "AUTHENTICATED",
@@ -35,7 +80,7 @@ test("an order adds its outcome once, its reason only when refused, its amount o
     threeds: "",
     overheadMs: null,
   } as const;
-  const money = { amount: 1015, currency: "USD" };
+  const currency = "USD";
   const keysOf = (row: Parameters<typeof figuresOf>[0]) =>
     figuresOf(row).map(({ name, key, count }) => `${name} ${key} ${count}`);
 
@@ -45,8 +90,10 @@ test("an order adds its outcome once, its reason only when refused, its amount o
     "overhead 5 1",
     "amount USD 1015",
   ];
-  assert.deepEqual(keysOf({ ...approved, ...money }), wanted);
-  assert.deepEqual(keysOf({ ...declined, ...money }), ["outcome declined 1", "reason lost_card 1"]);
+  assert.deepEqual(keysOf({ ...paid, net: 1015, currency }), wanted);
+  assert.deepEqual(keysOf({ ...declined, net: null, currency }), [
+    ...["outcome declined 1", "reason lost_card 1"],
+  ]);
 });
 
 test("a percentile is the bound of the class in which it lies", () => {

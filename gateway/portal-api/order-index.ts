@@ -4,9 +4,10 @@
  */
 import { isDeviceNumber } from "../orders/card-reference.ts";
 import type { Order } from "../orders/order.ts";
-import { initialOf, sentIdentifiersOf } from "../orders/transactions.ts";
+import { isInDoubt } from "../orders/prior-attempts.ts";
+import { initialOf, sentIdentifiersOf, type Totals, totalsOf } from "../orders/transactions.ts";
 import type { FailureCode } from "../values/failure.ts";
-import { formatAmount } from "../values/money.ts";
+import { formatAmount, isZero } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import { statusOf, wireStageOf, wireTypeOf } from "../views/status.ts";
 
@@ -19,12 +20,15 @@ export type IndexRow = {
   readonly clientOrderId: string;
   readonly kind: string;
   readonly stage: string;
-  readonly status: string;
+  readonly status: MoneyState;
+  /** The status of the transaction that began the order. */
   readonly outcome: string;
   readonly reason: FailureCode | "";
   readonly threeds: string;
   readonly overheadMs: number | null;
   readonly amount: number;
+  /** What is captured, less refunds and chargebacks; null unless the charge was approved. */
+  readonly net: number | null;
   readonly currency: string;
   readonly network: string;
   readonly lastFour: string;
@@ -33,6 +37,25 @@ export type IndexRow = {
   readonly reference: string;
   readonly words: readonly string[];
 };
+
+// biome-ignore format: a list
+export const moneyStates = ["processing", "in_doubt", "held", "captured", "partly_refunded", "refunded", "charged_back", "cancelled", "verified", "declined", "filtered", "error"] as const;
+export type MoneyState = (typeof moneyStates)[number];
+
+/** What has become of the order's money: a refused capture or refund does not change it. */
+export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): MoneyState {
+  const { kind, stage } = initialOf(order);
+  const { held, charged, returned, standing, chargedBack } = totals;
+  const status = statusOf(stage);
+  if (isInDoubt(order)) return "in_doubt";
+  if (status !== "approved") return status;
+  if (kind === "account-verification") return "verified";
+  if (!isZero(chargedBack)) return "charged_back";
+  if (!isZero(held)) return "held";
+  if (isZero(charged)) return "cancelled";
+  if (isZero(returned)) return "captured";
+  return isZero(standing) ? "refunded" : "partly_refunded";
+}
 
 /** The letter of each filter and of each thing that is searched. */
 // biome-ignore format: a table
@@ -50,6 +73,8 @@ export function wordOf(kind: WordKind, value: string): string {
 export function describeOrder(order: Order): IndexRow {
   const initial = initialOf(order);
   const { purchase, card, transaction } = order;
+  const totals = totalsOf(order);
+  const outcome = statusOf(initial.stage);
   const row: IndexRow & { readonly words: string[] } = {
     merchantId: order.merchantId,
     at: order.acceptedAt,
@@ -59,13 +84,14 @@ export function describeOrder(order: Order): IndexRow {
     clientOrderId: order.clientOrderId,
     kind: wireTypeOf(initial.kind),
     stage: wireStageOf(transaction.kind, transaction.stage),
-    status: statusOf(transaction.stage),
-    outcome: statusOf(initial.stage),
+    status: moneyStateOf(order, totals),
+    outcome,
     reason: initial.reason?.code ?? "",
     threeds: initial.authentication?.status ?? "",
     // On a payment page most of the time is the cardholder's.
     overheadMs: order.page === undefined ? overheadOf(initial, order.acceptedAt) : null,
     amount: Number(purchase.amount.minor),
+    net: outcome === "approved" ? Number(totals.left.minor) : null,
     currency: purchase.amount.currency.code,
     network: card.network ?? "",
     lastFour: isDeviceNumber(order) ? "" : card.lastFour,
@@ -86,6 +112,8 @@ export function describeOrder(order: Order): IndexRow {
   if (/\.0+$/.test(text)) add("amount", text.replace(/\.0+$/, ""));
   add("reference", row.reference);
   add("status", row.status);
+  // The filter `approved` finds every order whose charge was approved.
+  if (outcome === "approved") add("status", outcome);
   add("stage", row.stage);
   add("type", row.kind);
   add("endpoint", row.endpointId);
@@ -130,7 +158,7 @@ export type Figure = { readonly name: string; readonly key: string; readonly cou
 
 /** What the order adds to the figures of its minute, hour and day. */
 export function figuresOf(row: Counted): readonly Figure[] {
-  const { outcome, reason, threeds, overheadMs, amount, currency } = row;
+  const { outcome, reason, threeds, overheadMs, net, currency } = row;
   const isRefused = outcome === "declined" || outcome === "filtered" || outcome === "error";
   const within = overheadClasses.find((bound) => (overheadMs ?? 0) <= bound);
   return [
@@ -138,11 +166,11 @@ export function figuresOf(row: Counted): readonly Figure[] {
     ...(isRefused && reason !== "" ? [{ name: "reason", key: reason, count: 1 }] : []),
     ...(threeds === "" ? [] : [{ name: "threeds", key: threeds, count: 1 }]),
     ...(overheadMs === null ? [] : [{ name: "overhead", key: String(within ?? "more"), count: 1 }]),
-    ...(outcome === "approved" ? [{ name: "amount", key: currency, count: amount }] : []),
+    ...(net === null ? [] : [{ name: "amount", key: currency, count: net }]),
   ];
 }
 
 export type Counted = Pick<
   IndexRow,
-  "outcome" | "reason" | "threeds" | "overheadMs" | "amount" | "currency"
+  "outcome" | "reason" | "threeds" | "overheadMs" | "net" | "currency"
 >;

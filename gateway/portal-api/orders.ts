@@ -4,6 +4,7 @@
  * and of an event only the facts that `timeline.ts` names are shown.
  */
 import type { Order } from "../orders/order.ts";
+import { stagesInDoubt } from "../orders/stages.ts";
 import { followUp, totalsOf, transactionsOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
@@ -192,8 +193,15 @@ function describeDetail(
   options: OrderOptions,
 ): OrderDetailView {
   const names = options.names();
-  const { words: _, outcome: __, overheadMs: ___, version, ...row } = describeOrder(order);
-  const { held, charged, returned, left } = totalsOf(order);
+  const {
+    words: _,
+    outcome: __,
+    overheadMs: ___,
+    net: ____,
+    version,
+    ...row
+  } = describeOrder(order);
+  const { held, charged, returned, chargedBack, left } = totalsOf(order);
   const receipt = options.receiptPathOf(order);
   return {
     line: makeLine(names, caller)(row),
@@ -211,7 +219,8 @@ function describeDetail(
     })),
     totals: {
       ...{ held: viewMoney(held), charged: viewMoney(charged) },
-      ...{ returned: viewMoney(returned), left: viewMoney(left) },
+      ...{ returned: viewMoney(returned), chargedBack: viewMoney(chargedBack) },
+      left: viewMoney(left),
     },
     may: mayOf(order, callbacks, caller),
     ...(receipt === undefined ? {} : { receipt }),
@@ -247,8 +256,9 @@ function viewTransaction(transaction: Order["transaction"], names: PortalNames, 
   const { kind, stage, amount, serialNumber, identifiers, answer, reason, finishedAt } =
     transaction;
   const gate = names.gates.find(({ id }) => id === identifiers?.gate.id)?.name;
+  const status = stagesInDoubt.includes(stage) ? "in_doubt" : statusOf(stage);
   return {
-    ...{ kind, stage: wireStageOf(kind, stage), status: statusOf(stage), serialNumber },
+    ...{ kind, stage: wireStageOf(kind, stage), status, serialNumber },
     amount: viewMoney(amount),
     ...(identifiers && {
       ...{ reference: identifiers.reference, trace: identifiers.traceNumber },

@@ -3,7 +3,7 @@ import type { Order } from "../orders/order.ts";
 import type { FailureCode } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import type { Figure } from "./order-index.ts";
+import type { Figure, MoneyState } from "./order-index.ts";
 
 export type OrderLineRow = {
   readonly merchantId: string;
@@ -13,7 +13,8 @@ export type OrderLineRow = {
   readonly clientOrderId: string;
   readonly kind: string;
   readonly stage: string;
-  readonly status: string;
+  /** Of a row that an earlier gateway has written, until it is written again: the status. */
+  readonly status: MoneyState | "approved";
   readonly reason: FailureCode | "";
   readonly threeds: string;
   readonly amount: number;

@@ -4,6 +4,7 @@ import type { TransactionKind } from "../orders/order.ts";
 import type { FailureCode } from "../values/failure.ts";
 import { isNumericId } from "../values/ids.ts";
 import { formatAmount, type Money } from "../values/money.ts";
+import { moneyStates } from "./order-index.ts";
 import { deliveryStates } from "./reads.ts";
 import {
   decimal,
@@ -99,7 +100,7 @@ export const orderLineShape = record({
   endpoint: text("the endpoint's id"),
   type: text("sale, preauth or account-verification"),
   stage: text("as the merchant's status shows it"),
-  status: text("processing, approved, declined, error or filtered"),
+  status: oneOf([...moneyStates, "approved"], "what has become of its money"),
   reason: word<FailureCode | "">("why it was not approved; a code of the catalogue of failures"),
   threeds: text("the result of 3-D Secure; empty without one"),
   amount: moneyShape,
@@ -116,7 +117,7 @@ const named = record({ name: text(), value: text() });
 const transactionShape = record({
   kind: text(),
   stage: text(),
-  status: text(),
+  status: text("processing, in_doubt, approved, declined, error or filtered"),
   amount: moneyShape,
   serialNumber: text(),
   reference: optional(text("RRN")),
@@ -212,7 +213,10 @@ export const orderDetailShape = record({
     }),
   ),
   callbacks: list(record({ callback: callbackShape, attempts: list(attemptShape) })),
-  totals: record({ held: moneyShape, charged: moneyShape, returned: moneyShape, left: moneyShape }),
+  totals: record({
+    ...{ held: moneyShape, charged: moneyShape, returned: moneyShape },
+    ...{ chargedBack: moneyShape, left: moneyShape },
+  }),
   may: record({
     ...{ capture: flag(), return: flag(), resend: flag() },
     settle: list(oneOf(decisions), decisions.length),
@@ -235,7 +239,8 @@ export const homeShape = record({
   outcomes: dictionary(whole(), "orders by status"),
   reasons: list(record({ reason: text(), count: whole() })),
   threeds: dictionary(whole(), "orders by the result of 3-D Secure"),
-  approved: list(moneyShape),
+  /** Captured, less refunds and chargebacks. */
+  net: list(moneyShape),
   overhead: optional(
     record({ p50: whole("at most, in milliseconds"), p95: whole(), p99: whole(), count: whole() }),
   ),

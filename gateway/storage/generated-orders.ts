@@ -65,11 +65,9 @@ export async function findTemplates(query: Query) {
 export async function indexFrom(query: Query, number: number): Promise<void> {
   const before = 1_000_000_000_000_000n + BigInt(number) * 1_000_000n - 1n;
   // Where a walk is not at its end, it goes on from where it is.
-  await query(
-    `update order_index_progress set is_walked = false,
-       walked_id = case when is_walked then $1::bigint else least(walked_id, $1::bigint) end`,
-    [before],
-  );
+  await query("update order_index_progress set renewed_id = least(renewed_id, $1::bigint)", [
+    before,
+  ]);
 }
 
 const withIds = (column: string) =>

@@ -1,6 +1,7 @@
 /** The sweep after a long stop: every order is counted once, and few are read at a time. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { asks, events, meet } from "../orders/testing.ts";
 import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
 import { asOrderId } from "../values/ids.ts";
 import { asInstant, hours, later, minutes } from "../values/time.ts";
@@ -78,9 +79,9 @@ test("new orders, a later version and an earlier one are written together, each 
     [older.version],
   );
   assert.deepEqual(rows, [
-    { id: older.id, ahead: 1, status: "approved" },
+    { id: older.id, ahead: 1, status: "captured" },
     { id: changed.id, ahead: 1, status: "declined" },
-    { id: added.id, ahead: 0, status: "approved" },
+    { id: added.id, ahead: 0, status: "captured" },
   ]);
   const counts = await query(
     `select key, sum(count)::int as count from order_figures
@@ -90,6 +91,36 @@ test("new orders, a later version and an earlier one are written together, each 
     { key: "approved", count: 2 },
     { key: "declined", count: 1 },
   ]);
+});
+
+test("a row of an earlier gateway is written again, and its refund is taken off the sum", async () => {
+  await query("truncate order_index, order_figures");
+  const options = { describe: describeOrder, figuresOf, now: () => asInstant(Date.now()) };
+  const { write, walk } = makeOrderIndex(database, options);
+  const [order] = await listOrdersAfter(query, asOrderId("0"), 1);
+  assert.ok(order !== undefined);
+  const refunded = meet(meet(order, asks("return")), events.returned);
+  const asEarlier = "update order_index set status = 'approved', net = null, words = '{}'";
+  // An earlier gateway counted the whole amount of a refunded order.
+  await write([{ ...order, version: refunded.version }]);
+  await query(asEarlier);
+
+  await write([refunded]);
+
+  const [row] = await query(
+    `select status, net::int as net, words @> '{s:refunded}' as "isFound",
+       (select sum(count)::int from order_figures
+        where merchant_id = 0 and grain = 'day' and name = 'amount') as sum
+     from order_index`,
+  );
+  assert.deepEqual(row, { status: "refunded", net: 0, isFound: true, sum: 0 });
+  await query("truncate order_index");
+  await write(await listOrdersAfter(query, asOrderId("0"), 1_500));
+  await query(asEarlier);
+  await query("update order_index_progress set renewed_id = 0");
+  while ((await walk()) > 0);
+  const states = await query("select status, count(*)::int from order_index group by status");
+  assert.deepEqual(states, [{ status: "captured", count: 1_201 }]);
 });
 
 test("an order that was erased does not come back from a node's memory", async () => {

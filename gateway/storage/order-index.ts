@@ -71,21 +71,26 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
     return until < now - lateMs;
   }
 
-  /** All orders of the cell, once: those from before there was an index. Answers how many. */
+  /** Writes all orders of the cell once, also those of earlier gateways. Answers how many. */
   async function walk(): Promise<number> {
     const [progress] = await database.query<{ id: OrderId }>(
-      `select walked_id as id from order_index_progress where not is_walked`,
+      "select renewed_id as id from order_index_progress where renewed_id is not null",
     );
     if (progress === undefined) return 0;
     const orders = await listOrdersAfter(database.query, progress.id, pageSize);
     await write(orders);
-    const last = orders.at(-1)?.id ?? progress.id;
-    await database.query("update order_index_progress set walked_id = $1, is_walked = $2", [
-      ...[last, orders.length === 0],
-    ]);
+    const last = orders.at(-1)?.id ?? null;
+    await database.query("update order_index_progress set renewed_id = $1", [last]);
     return orders.length;
   }
 }
+
+/**
+ * An earlier gateway indexed the status of the latest transaction. Its row counts as one of the
+ * version before, so that it is written again.
+ */
+const versionOf = (row: string) => `(${row}.version - (${row}.outcome = 'approved'
+  and ${row}.status in ('approved', 'declined', 'error', 'processing'))::int)`;
 
 const missedStatement = `
 with changed as (
@@ -96,7 +101,7 @@ select ${orderColumns.replace(/\w+/g, "orders.$&")} from changed
 join orders on orders.merchant_id = changed.merchant_id and orders.id = changed.order_id
 left join order_index as known on known.merchant_id = orders.merchant_id
   and known.at = orders.accepted_at and known.order_id = orders.id
-where (known.version is null or known.version < orders.version) and orders.${isHere}
+where (known.version is null or ${versionOf("known")} < orders.version) and orders.${isHere}
 limit $3`;
 
 type KnownRow = Counted & { readonly orderId: string; readonly version: number };
@@ -134,6 +139,7 @@ const numbers = [
   "endpointId",
   "overheadMs",
   "amount",
+  "net",
 ] as const;
 // biome-ignore format: a list
 const texts = ["clientOrderId", "kind", "stage", "status", "outcome", "reason", "threeds", "currency", "network", "lastFour", "email", "gate", "reference"] as const;
@@ -154,8 +160,9 @@ function column(rows: readonly IndexRow[], name: (typeof numbers)[number]): stri
 /** Planned each time: the table grows from nothing. */
 function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly KnownRow[]> {
   return query<KnownRow>(
-    `select order_index.order_id as "orderId", version, outcome, reason, threeds,
-       overhead_ms as "overheadMs", amount::float8 as amount, currency
+    `select order_index.order_id as "orderId", ${versionOf("order_index")} as version, outcome,
+       reason, threeds, overhead_ms as "overheadMs", currency,
+       case when outcome = 'approved' then coalesce(net, amount)::float8 end as net
      from unnest($1::bigint[], $2::float8[], $3::bigint[]) as wanted(merchant_id, at, order_id)
      join order_index on order_index.merchant_id = wanted.merchant_id
        and order_index.at = to_timestamp(wanted.at / 1000)
@@ -164,8 +171,9 @@ function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly Kn
   );
 }
 
-const columns = `order_id, version, endpoint_id, overhead_ms, amount, client_orderid, kind, stage,
-  status, outcome, reason, threeds, currency, network, last_four, email, gate, reference, words`;
+const columns = `order_id, version, endpoint_id, overhead_ms, amount, net, client_orderid, kind,
+  stage, status, outcome, reason, threeds, currency, network, last_four, email, gate, reference,
+  words`;
 
 const splitWords = "string_to_array(words, E'\\n')";
 
@@ -173,9 +181,9 @@ const insertStatement = `
 insert into order_index (merchant_id, at, ${columns})
 select merchant_id, to_timestamp(at / 1000), ${columns.replace(/words$/, splitWords)}
 from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::int[], $5::bigint[], $6::int[],
-  $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
+  $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
   $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
-  $21::text[]) as source(merchant_id, at, ${columns})`;
+  $21::text[], $22::text[]) as source(merchant_id, at, ${columns})`;
 
 /** Most orders are new: those that are not here yet need not be looked for. */
 const addStatement = `${insertStatement}

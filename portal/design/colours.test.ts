@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { statusColours } from "../language/money-states.ts";
 
 const css = readFileSync(join(import.meta.dirname, "portal.css"), "utf8");
 
@@ -31,7 +32,7 @@ function contrast(one: string, other: string): number {
 // biome-ignore format: a table
 const pairs = [
   ...["ground", "side", "raised", "hover", "chosen"].flatMap((on) => [["ink", on], ["quiet", on], ["accent-ink", on]]),
-  ...["approved", "declined", "filtered", "processing"].flatMap((state) => [[state, `${state}-ground`], [state, "ground"], [state, "raised"]]),
+  ...["approved", "declined", "filtered", "processing", "held", "part", "refunded"].flatMap((state) => [[state, `${state}-ground`], [state, "ground"], [state, "raised"]]),
   ["mantine-color-placeholder", "raised"],
 ];
 
@@ -49,6 +50,25 @@ for (const [name, theme] of [
     assert.deepEqual(faint, []);
   });
 }
+
+const lists = readFileSync(join(import.meta.dirname, "lists.css"), "utf8");
+const lookOf = (selector: string, sheet: string) =>
+  sheet.split(`${selector} {`)[1]?.split("}")[0]?.trim() ?? assert.fail(selector);
+
+test("money that was captured, held, refunded, charged back or is in doubt looks different each time", () => {
+  const { captured, held, partly_refunded, refunded, charged_back, in_doubt, declined } =
+    statusColours;
+  const shown = [captured, held, partly_refunded, refunded, charged_back, in_doubt, declined];
+
+  const looks = shown.map((colour) => lookOf(`.status[data-status="${colour}"]`, lists));
+  assert.equal(new Set(looks).size, shown.length);
+});
+
+test("the mark of production does not look like success", () => {
+  const production = lookOf('.environment[data-environment="production"]', css);
+
+  assert.doesNotMatch(production, /approved/);
+});
 
 test("the measure of contrast is that of WCAG", () => {
   assert.equal(contrast("#000", "#fff"), 21);

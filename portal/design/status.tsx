@@ -1,30 +1,27 @@
 /**
- * The gateway's words in the user's language, and the status of an order as a coloured label. The
- * label has the word too: colour alone is lost on many. A word that this portal does not know is
- * shown as it is.
+ * The gateway's words in the user's language, and the state of an order's money as a coloured
+ * label. The label has the word too: colour alone is lost on many. A word that this portal does not
+ * know is shown as it is.
  */
+import type { Messages } from "../language/english.ts";
 import { useMessages } from "../language/language.tsx";
+import { statusColours } from "../language/money-states.ts";
 import { wordIn } from "../language/timeline.ts";
+import { Mark } from "./details.tsx";
 
-type StatusProps = {
-  readonly status: string;
-  /** The stage, where there is room for it. */
-  readonly detail?: string;
-};
-
-/** In the order in which filters offer them. */
-export const knownStatuses = ["approved", "declined", "filtered", "error", "processing"] as const;
 export const knownTypes = ["sale", "preauth", "account-verification"] as const;
 
-export function Status({ status, detail = "" }: StatusProps) {
+export function Status({ status }: { readonly status: string }) {
   const { statuses } = useMessages();
-  return (
-    <span className="status" data-status={status}>
-      <span className="dot" aria-hidden="true" />
-      {wordIn(statuses, status)}
-      {detail !== "" && <small>{detail}</small>}
-    </span>
-  );
+  return <Mark kind={wordIn(statusColours, status)}>{wordIn(statuses, status)}</Mark>;
+}
+
+/** The choices of the status filter, which are a legend of the labels too. */
+export function statusChoices({ statuses, statusMeanings }: Messages) {
+  return Object.entries(statuses).map(([value, label]) => ({
+    ...{ value, label, shown: <Status status={value} /> },
+    meaning: wordIn(statusMeanings, value),
+  }));
 }
 
 /** What kind of payment an order or a transaction is. */

@@ -16,7 +16,6 @@ import { rangeIn, ranges } from "./figures.ts";
 type HomeFigures = OutputOf<"GET /home">;
 
 const liveEveryMs = 5_000;
-const doubtful = "sale_unknown,auth_unknown,capture_unknown,reversal_unknown,cancel_unknown";
 
 export function Home({ user }: { readonly user: User }) {
   const { messages } = useLanguage();
@@ -75,7 +74,7 @@ export function Home({ user }: { readonly user: User }) {
 
 function Figures({ figures }: { readonly figures: HomeFigures }) {
   const { messages, code } = useLanguage();
-  const { outcomes, approvalRate, approved, overhead, inDoubt, failingCallbacks } = figures;
+  const { outcomes, approvalRate, net, overhead, inDoubt, failingCallbacks } = figures;
   const count = Object.values(outcomes).reduce((sum, each) => sum + each, 0);
   const share = new Intl.NumberFormat(code, { style: "percent", maximumFractionDigits: 1 });
   const number = new Intl.NumberFormat(code);
@@ -90,14 +89,14 @@ function Figures({ figures }: { readonly figures: HomeFigures }) {
       <Figure name={messages.approvalRate}>
         {approvalRate === undefined ? "–" : share.format(approvalRate)}
       </Figure>
-      <Figure name={messages.approvedAmount}>
-        {approved.length === 0
-          ? "–"
-          : approved.map(({ currency, text }) => (
-              <span className="money" key={currency}>
-                {text} <small>{currency}</small>
-              </span>
-            ))}
+      <Figure name={messages.netAmount}>
+        {net.length === 0 && "–"}
+        {net.map(({ currency, text }) => (
+          <span className="money" key={currency}>
+            {text} <small>{currency}</small>
+          </span>
+        ))}
+        <small>{messages.netAmountHint}</small>
       </Figure>
       <Figure name={messages.overhead}>
         {overhead === undefined ? (
@@ -111,8 +110,8 @@ function Figures({ figures }: { readonly figures: HomeFigures }) {
           </>
         )}
       </Figure>
-      <Figure name={messages.inDoubt} isAlarming={inDoubt > 0}>
-        <Link to={`orders?stage=${doubtful}`}>{number.format(inDoubt)}</Link>
+      <Figure name={messages.statuses.in_doubt} isAlarming={inDoubt > 0}>
+        <Link to="orders?status=in_doubt">{number.format(inDoubt)}</Link>
       </Figure>
       <Figure name={messages.failingCallbacks} isAlarming={failingCallbacks > 0}>
         <Link to="callbacks?state=due">{number.format(failingCallbacks)}</Link>

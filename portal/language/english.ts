@@ -1,5 +1,6 @@
 /** Every text of the portal in English. The other languages have the same names: see `Messages`. */
 import { configurationEnglish } from "./configuration.ts";
+import { moneyEnglish } from "./money-states.ts";
 import { orderEnglish } from "./order.ts";
 import { requestsEnglish } from "./requests.ts";
 import { sandboxEnglish } from "./sandbox.ts";
@@ -114,9 +115,9 @@ const frameEnglish = {
   range: "Range",
   ranges: { hour: "Hour", day: "Day", week: "Week", month: "Month", year: "Year" },
   approvalRate: "Approval rate",
-  approvedAmount: "Approved",
+  netAmount: "Net amount",
+  netAmountHint: "less refunds and chargebacks",
   overhead: "Overhead, p95",
-  inDoubt: "In doubt",
   failingCallbacks: "Failing callbacks",
   ordersOverTime: "Orders over time",
   declinesByReason: "Declines by reason",
@@ -137,6 +138,7 @@ const frameEnglish = {
   held: "Held",
   charged: "Charged",
   returned: "Returned",
+  chargedBack: "Charged back",
   left: "Left to return",
   sent: "What the merchant sent",
   seen: "What the merchant sees",
@@ -146,13 +148,13 @@ const frameEnglish = {
   wholeAmount: "Leave it empty for all of it.",
   reasonHint: "It is kept in the audit.",
 
-  statuses: { approved: "Approved", declined: "Declined", filtered: "Filtered", error: "Error", processing: "Processing" },
   types: { sale: "Sale", preauth: "Preauthorisation", "account-verification": "Account verification", capture: "Capture", reversal: "Refund", refund: "Refund", cancel: "Cancellation" },
 };
 
 /** Their names share one table, so no two areas may have the same: a test compares them. */
 export const areas = [
   frameEnglish,
+  moneyEnglish,
   orderEnglish,
   teamEnglish,
   sandboxEnglish,
@@ -162,6 +164,7 @@ export const areas = [
 
 export const english = {
   ...frameEnglish,
+  ...moneyEnglish,
   ...orderEnglish,
   ...teamEnglish,
   ...sandboxEnglish,

@@ -1,6 +1,7 @@
 /** Every text of the portal in German. */
 import { configurationGerman } from "./configuration-german.ts";
 import type { Messages } from "./english.ts";
+import { moneyGerman } from "./money-states.ts";
 import { orderGerman } from "./order.ts";
 import { requestsGerman } from "./requests.ts";
 import { sandboxGerman } from "./sandbox.ts";
@@ -9,6 +10,7 @@ import { timelineGerman } from "./timeline-german.ts";
 
 // biome-ignore format: a table
 export const german: Messages = {
+  ...moneyGerman,
   ...orderGerman,
   ...teamGerman,
   ...sandboxGerman,
@@ -118,9 +120,9 @@ export const german: Messages = {
   range: "Zeitraum",
   ranges: { hour: "Stunde", day: "Tag", week: "Woche", month: "Monat", year: "Jahr" },
   approvalRate: "Genehmigungsquote",
-  approvedAmount: "Genehmigt",
+  netAmount: "Nettobetrag",
+  netAmountHint: "ohne Erstattungen und Rückbelastungen",
   overhead: "Eigenzeit, p95",
-  inDoubt: "Im Zweifel",
   failingCallbacks: "Gescheiterte Callbacks",
   ordersOverTime: "Zahlungen im Zeitraum",
   declinesByReason: "Ablehnungen nach Grund",
@@ -141,6 +143,7 @@ export const german: Messages = {
   held: "Vorgemerkt",
   charged: "Belastet",
   returned: "Erstattet",
+  chargedBack: "Rückbelastet",
   left: "Erstattbar",
   sent: "Was der Händler sandte",
   seen: "Was der Händler sieht",
@@ -150,7 +153,6 @@ export const german: Messages = {
   wholeAmount: "Leer lassen für den ganzen Betrag.",
   reasonHint: "Er wird im Audit festgehalten.",
 
-  statuses: { approved: "Genehmigt", declined: "Abgelehnt", filtered: "Gefiltert", error: "Fehler", processing: "In Arbeit" },
   types: { sale: "Verkauf", preauth: "Vorautorisierung", "account-verification": "Kontoprüfung", capture: "Einzug", reversal: "Erstattung", refund: "Erstattung", cancel: "Storno" },
 
   ...requestsGerman,

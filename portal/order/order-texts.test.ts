@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { english } from "../language/english.ts";
 import { german } from "../language/german.ts";
 import {
+  detailsOf,
   fieldsOf,
   gapOf,
   isNews,
@@ -157,22 +158,29 @@ test("totals and transactions are lists of fields, without those that nothing is
     held: usd("0.00"),
     charged: usd("9.00"),
     returned: usd("2.00"),
-    left: usd("7.00"),
+    chargedBack: usd("3.00"),
+    left: usd("4.00"),
   };
 
-  assert.deepEqual(totalsOf({ totals }, english).at(-1), {
-    ...{ name: "Left to return", value: "7.00 USD" },
-  });
+  assert.deepEqual(totalsOf({ totals }, english).slice(-2), [
+    { name: "Charged back", value: "3.00 USD" },
+    { name: "Left to return", value: "4.00 USD" },
+  ]);
   assert.deepEqual(
     fieldsOf(transaction, german).map(({ name, value }) => `${name}: ${value}`),
     [
       "Betrag: 7.05 USD",
-      "Stufe: sale_declined",
       "Status: Abgelehnt",
-      "Seriennummer: s-1",
       "Warum dieses Gate: einziges Gate",
       "Grund: Deckung reicht nicht",
     ],
+  );
+});
+
+test("the stage and the serial number of a transaction are details", () => {
+  assert.deepEqual(
+    detailsOf(transaction, english).map(({ name, value }) => `${name}: ${value}`),
+    ["Stage: sale_declined", "Serial number: s-1"],
   );
 });
 
@@ -183,4 +191,5 @@ test("an order is asked for again while it or one of its transactions is not fin
   assert.equal(isUnfinished({ line, transactions: [transaction] }), false);
   assert.equal(isUnfinished({ line, transactions: [transaction, processing] }), true);
   assert.equal(isUnfinished({ line: { ...line, status: "processing" }, transactions: [] }), true);
+  assert.equal(isUnfinished({ line: { ...line, status: "in_doubt" }, transactions: [] }), true);
 });

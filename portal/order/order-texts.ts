@@ -18,9 +18,11 @@ export type Step = Pick<Entry, "at" | "messages" | "seen" | "rules"> & {
 type Stated = { readonly status: string };
 type Statuses = { readonly line: Stated; readonly transactions: readonly Stated[] };
 
+const open: readonly string[] = ["processing", "in_doubt"];
+
 export function isUnfinished(detail: Statuses | undefined): boolean {
   if (detail === undefined) return false;
-  return [detail.line, ...detail.transactions].some(({ status }) => status === "processing");
+  return [detail.line, ...detail.transactions].some(({ status }) => open.includes(status));
 }
 
 /** The first step on top. */
@@ -107,17 +109,31 @@ export function totalsOf(
   { totals }: Pick<OrderDetail, "totals">,
   messages: Messages,
 ): readonly Field[] {
-  const names = ["held", "charged", "returned", "left"] as const;
+  const names = ["held", "charged", "returned", "chargedBack", "left"] as const;
   return names.map((name) => {
     const { text, currency } = totals[name];
     return { name: messages[name], value: `${text} ${currency}` };
   });
 }
 
+type Transaction = OrderDetail["transactions"][number];
+/** For those who compare the order with the merchant's log or the acquirer's. */
+const technical: readonly string[] = ["stage", "serialNumber", "trace", "terminal"];
+
 /** The facts of a transaction, as its table shows them. */
-export function fieldsOf(
-  { finishedAt: _, kind: __, ...rest }: OrderDetail["transactions"][number],
+export function fieldsOf(transaction: Transaction, messages: Messages): readonly Field[] {
+  return listFields(transaction, messages, (name) => !technical.includes(name));
+}
+
+/** The other facts, which are shown on demand. */
+export function detailsOf(transaction: Transaction, messages: Messages): readonly Field[] {
+  return listFields(transaction, messages, (name) => technical.includes(name));
+}
+
+function listFields(
+  { finishedAt: _, kind: __, ...rest }: Transaction,
   messages: Messages,
+  isShown: (name: string) => boolean,
 ): readonly Field[] {
   const { status, amount, choice, reason } = rest;
   const shown = {
@@ -128,7 +144,7 @@ export function fieldsOf(
     ...(reason !== undefined && { reason: messages.reasonOf(reason) }),
   };
   const names = Object.keys(messages.transactionFields) as (keyof typeof shown)[];
-  return names.flatMap((name) => {
+  return names.filter(isShown).flatMap((name) => {
     const value = shown[name];
     return value === undefined ? [] : [{ name: messages.transactionFields[name], value }];
   });

@@ -12,7 +12,7 @@ import { usePlace } from "../shell/url.tsx";
 import { Actions } from "./actions.tsx";
 import { Callbacks } from "./callbacks.tsx";
 import { FieldList } from "./message.tsx";
-import { fieldsOf, isUnfinished, type OrderDetail, totalsOf } from "./order-texts.ts";
+import { detailsOf, fieldsOf, isUnfinished, type OrderDetail, totalsOf } from "./order-texts.ts";
 import { Timeline } from "./timeline.tsx";
 
 /** An order that is not finished, or of which a transaction is not, is asked for again. */
@@ -42,7 +42,7 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
             {line.amount.text} <small>{line.amount.currency}</small>
           </>
         }
-        state={<Status status={line.status} detail={line.stage} />}
+        state={<Status status={line.status} />}
       >
         <Actions detail={detail} />
       </Head>
@@ -66,6 +66,10 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
           {transactions.map((transaction) => (
             <Section key={transaction.serialNumber} title={<Type type={transaction.kind} />}>
               <FieldList fields={fieldsOf(transaction, messages)} />
+              <details className="message">
+                <summary>{messages.details}</summary>
+                <FieldList fields={detailsOf(transaction, messages)} />
+              </details>
             </Section>
           ))}
           <Section title={messages.seen}>

@@ -3,7 +3,8 @@
  * shows its values in the button, and every change is in the address at once.
  */
 import { Button, Checkbox } from "@mantine/core";
-import { knownStatuses, knownTypes } from "../design/status.tsx";
+import type { ReactNode } from "react";
+import { knownTypes, statusChoices } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
 import type { User } from "../shell/call.ts";
 import { changeQuery } from "../shell/url.tsx";
@@ -19,7 +20,13 @@ import {
 } from "./order-query.ts";
 
 type FiltersProps = { readonly query: URLSearchParams; readonly user: User };
-type Choice = { readonly value: string; readonly label: string };
+type Choice = {
+  readonly value: string;
+  readonly label: string;
+  /** In place of the label, in the window of choices. */
+  readonly shown?: ReactNode;
+  readonly meaning?: string;
+};
 
 const networks = ["VISA", "MASTERCARD", "MAESTRO", "AMEX", "DISCOVER", "DINERS", "JCB", "UNIONPAY"];
 
@@ -37,9 +44,9 @@ export function Filters({ query, user }: FiltersProps) {
   const messages = useMessages();
   const { data: known } = useKnown();
   const isOperator = user.merchant === undefined;
-  const { statuses, types } = messages;
+  const { types } = messages;
   const choices = {
-    status: knownStatuses.map((value) => ({ value, label: statuses[value] })),
+    status: statusChoices(messages),
     type: knownTypes.map((value) => ({
       ...{ value, label: types[value] },
     })),
@@ -48,8 +55,9 @@ export function Filters({ query, user }: FiltersProps) {
     currency: known?.currencies.map(sameLabel) ?? [],
     ...configured(known),
   };
-  const names = ["status", "stage", "type", "currency", "network", "endpoint"] as const;
-  const shown = [...names, ...(isOperator ? (["gate", "merchant"] as const) : [])];
+  const names = ["status", "type", "currency", "network", "endpoint"] as const;
+  const own = isOperator ? (["gate", "merchant"] as const) : [];
+  const shown = [...names, ...own, "stage" as const];
   return (
     <div className="filters">
       {shown.map((name) => (
@@ -95,11 +103,12 @@ export function ChoiceFilter({ label, choices, chosen, isSingle = false, choose 
     choices.find((choice) => choice.value === value)?.label ?? value;
   return (
     <FilterButton label={label} chosen={chosen.map(labelOf).join(", ")} clear={() => choose([])}>
-      {choices.map(({ value, label: text }) => (
+      {choices.map(({ value, label: text, shown, meaning }) => (
         <Checkbox
           key={value}
           size="xs"
-          label={text}
+          label={shown ?? text}
+          description={meaning}
           checked={chosen.includes(value)}
           onChange={() => choose(toggle(chosen, value, isSingle))}
         />

@@ -64,7 +64,7 @@ function Row({ order, isSelected, isOperator }: RowProps) {
         {order.amount.text} <small>{order.amount.currency}</small>
       </td>
       <td>
-        <Status status={order.status} detail={isSelected ? order.stage : ""} />
+        <Status status={order.status} />
       </td>
       <td className="mono" title={order.clientOrder}>
         <Link to={`orders/${order.order}`}>{order.order}</Link>

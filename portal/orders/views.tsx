@@ -16,9 +16,12 @@ export function Views({ query }: { readonly query: URLSearchParams }) {
   const { statuses } = messages;
   const usual: readonly View[] = [
     { name: messages.allOrders, query: "" },
-    { name: statuses.approved, query: "status=approved" },
+    { name: statuses.captured, query: "status=captured" },
+    { name: statuses.held, query: "status=held" },
+    { name: statuses.refunded, query: "status=refunded,partly_refunded" },
+    { name: statuses.charged_back, query: "status=charged_back" },
+    { name: statuses.in_doubt, query: "status=in_doubt" },
     { name: statuses.declined, query: "status=declined,filtered,error" },
-    { name: statuses.processing, query: "status=processing" },
   ];
   const current = viewOf(query);
   const isKnown = [...usual, ...own].some((view) => view.query === current);

@@ -98,7 +98,7 @@ test("a test payment is one click, and the bank leads back to the portal", async
   await press(bankIn(page, "desk"), { code: "1234" });
   await page.waitForURL(/portal\/orders\?search=portal-/);
   await world.settle();
-  await page.locator("tbody tr").getByText("Approved").waitFor();
+  await page.locator("tbody tr").getByText("Captured").waitFor();
   assert.deepEqual(troubles, []);
 });
 

@@ -38,7 +38,7 @@ test("orders appear by themselves, are searched, filtered and put into a file", 
   await page.keyboard.insertText("carla@example.com");
   await page.waitForURL(/search=carla%40example\.com/);
   await page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
-  assert.match((await page.locator("tbody tr").textContent()) ?? "", /10\.42 USD.*Approved/);
+  assert.match((await page.locator("tbody tr").textContent()) ?? "", /10\.42 USD.*Captured/);
   await page.keyboard.press("Escape");
   await page.locator("tbody tr").nth(2).waitFor();
 
@@ -97,6 +97,24 @@ test("an order shows what happened, and is refunded after a preview, with a reas
   await world.settle();
 
   await page.getByText("200.00 USD").first().waitFor();
+  await page.locator(".detail-heading").getByText("Partly refunded").waitFor();
+  assert.equal(await page.getByText("sale_approved").first().isVisible(), false);
+  await lookAtBoth(page, "portal-order-refunded");
+  assert.deepEqual(troubles, []);
+});
+
+test("the status filter explains each state of the money, and finds the orders of one", async () => {
+  const { page, troubles } = await atDesk("orders");
+  await page.getByRole("button", { name: "Status" }).click();
+  await page.getByText("A part of the money went back").waitFor();
+  await glance(page, "portal-orders-legend");
+
+  await page.getByLabel("Partly refunded").check();
+  await page.keyboard.press("Escape");
+  await page.waitForURL(/status=partly_refunded/);
+  await page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
+
+  assert.match((await page.locator("tbody tr").textContent()) ?? "", /249\.00.*Partly refunded/);
   assert.deepEqual(troubles, []);
 });
 

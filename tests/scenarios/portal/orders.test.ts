@@ -181,6 +181,8 @@ test("doubt is settled in the portal only as it was shown", async () => {
   const own = (await bob.call("GET /home", {})).body;
   const others = (await ann.call("GET /home", { merchant: "quiet" })).body;
   assert.deepEqual([own.inDoubt, others.inDoubt], [1, 0]);
+  const { orders: doubtful } = (await bob.call("GET /orders", { status: ["in_doubt"] })).body;
+  assert.deepEqual([body.line.status, doubtful.map((line) => line.order)], ["in_doubt", [order]]);
   const decision = { order, outcome: "not-done", reason: "the bank says no" } as const;
 
   const stale = { ...decision, version: body.version - 1 };
