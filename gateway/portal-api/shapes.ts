@@ -1,5 +1,4 @@
 /** Shapes that several routes of the portal API share. */
-import type { EventKind } from "../orders/events.ts";
 import type { TransactionKind } from "../orders/order.ts";
 import type { FailureCode } from "../values/failure.ts";
 import { isNumericId } from "../values/ids.ts";
@@ -21,7 +20,7 @@ import {
   whole,
   word,
 } from "./schema.ts";
-import type { FactName } from "./timeline.ts";
+import type { FactName, ShownEvent } from "./timeline.ts";
 
 export const nothing = record({});
 export const done = record({ done: flag() });
@@ -204,7 +203,7 @@ export const orderDetailShape = record({
     record({
       at: instant(),
       version: whole(),
-      event: word<EventKind>("what happened"),
+      event: word<ShownEvent>("what happened"),
       node: optional(text()),
       facts: factsShape,
       rules: optional(list(ruleShape)),

@@ -44,13 +44,39 @@ export function viewTimeline(
     const rules = options.isOperator ? rulesOf(event) : [];
     const messages = event && options.isOperator ? messagesOf(event, before ?? order, options) : [];
     return {
-      ...{ at, version, event: kind as EventKind, ...(options.isOperator && { node }) },
+      ...{ at, version, event: shownEventOf(kind as EventKind, String(detail["cause"] ?? "")) },
+      ...(options.isOperator && { node }),
       facts: factsOf(detail, options.isOperator),
       ...(rules.length > 0 && { rules }),
       ...(messages.length > 0 && { messages }),
       ...(after && isVisible && { seen: seenOf(after, options) }),
     };
   });
+}
+
+/** A message that was not sent or has no answer has found nothing out: its event says so. */
+const unsent = {
+  charge_not_found: "inquiry_not_sent",
+  reversal_unanswered: "reversal_not_sent",
+  repeat_unanswered: "repeat_not_sent",
+} as const;
+const unsentCauses = [
+  "not_sent",
+  "cannot be asked",
+  "gate_unavailable",
+  "card_not_held",
+  "too_late",
+];
+export type ShownEvent =
+  | EventKind
+  | (typeof unsent)[keyof typeof unsent]
+  | "inquiry_unanswered"
+  | "charge_not_confirmed";
+
+export function shownEventOf(kind: EventKind, cause: string): ShownEvent {
+  if (kind in unsent && unsentCauses.includes(cause)) return unsent[kind as keyof typeof unsent];
+  if (kind !== "charge_not_found" || cause === "not_found") return kind;
+  return cause.startsWith("answered ") ? "charge_not_confirmed" : "inquiry_unanswered";
 }
 
 /** The reply to the merchant's status request. */

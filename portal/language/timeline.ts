@@ -22,6 +22,7 @@ const eventsEnglish: Table<Event> = {
   authenticated: "Authenticated", left_unauthenticated: "Left unauthenticated", authentication_failed: "Authentication failed", authentication_demanded: "Authentication demanded by the issuer",
   authorized: "Authorized", refused: "Refused", refused_in_doubt: "Refused, in doubt", amount_in_doubt: "Amount in doubt", amount_refused: "Amount refused", amount_reversed: "Amount reversed",
   rerouted: "Sent to another gate", gate_unavailable: "Gate unavailable", outcome_unknown: "Outcome unknown", outcome_in_question: "Outcome in question", charge_not_found: "Charge not found",
+  inquiry_not_sent: "Inquiry not sent", inquiry_unanswered: "Inquiry unanswered", charge_not_confirmed: "Charge not confirmed", reversal_not_sent: "Reversal not sent", repeat_not_sent: "Repeat not sent",
   approved_in_part: "Approved in part", approved_late: "Approved late", reversed: "Reversed", part_reversed: "Part reversed", reversal_unanswered: "Reversal unanswered", reversal_refused: "Reversal refused", original_not_found: "Original not found",
   prior_approved_late: "Earlier attempt approved late", prior_reversed: "Earlier attempt reversed", prior_unreversed: "Earlier attempt not reversed yet",
   capture_asked: "Capture requested", return_asked: "Return requested", captured: "Captured", returned: "Returned", repeat_unanswered: "Repeat unanswered", repeat_refused: "Repeat refused",
@@ -66,7 +67,7 @@ export const timelineEnglish = {
   /** The gateway's own sentence is English. */
   refusalOf: (_code: string, sentence: string) => sentence,
   choiceOf: (choice: string) => choice,
-  causes: { timeout: "No answer in time", link_lost: "Link lost", unreadable_answer: "Answer not readable", not_sent: "Not sent" },
+  causes: { timeout: "No answer in time", link_lost: "Link lost", unreadable_answer: "Answer not readable", not_sent: "Not sent", "cannot be asked": "Acquirer cannot be asked", gate_unavailable: "No link to the acquirer", card_not_held: "Card data no longer there", too_late: "Too late to send", node_lost: "Node stopped" },
   followUps: { capture: "Capture", return: "Return" },
   ruleMissing: (what: string) => `not known: ${what}`,
   ruleScopes: { gateway: "of the gateway", merchant: "of the merchant", endpoint: "of the endpoint" },

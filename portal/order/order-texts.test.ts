@@ -57,6 +57,19 @@ test("in German the same steps have no English word", () => {
   ]);
 });
 
+test("an inquiry that was not sent is not told as a charge that was not found", () => {
+  const asked = [
+    entry(1, "inquiry_not_sent", { cause: "not_sent" }),
+    entry(2, "inquiry_unanswered", { cause: "timeout" }),
+  ];
+
+  assert.deepEqual(tell(asked, english), [
+    "Inquiry not sent, Cause: Not sent",
+    "Inquiry unanswered, Cause: No answer in time",
+  ]);
+  assert.match(tell(asked, german).join(), /^Anfrage nicht gesendet,.*Anfrage ohne Antwort/);
+});
+
 // biome-ignore format: a table
 const facts = [
   ["cause",                 "timeout",        "No answer in time",  "Keine Antwort in der Zeit"],
