@@ -64,6 +64,8 @@ export type Cards = ReturnType<typeof makeCards>;
 export function makeCards(dependencies: Dependencies) {
   const { store, findCard, fingerprint, newReferenceId, clock, graceMs } = dependencies;
   return {
+    findRegistered,
+
     /** The references of an order's card: made by the first call, and returned by all others. */
     async register(order: Order): Promise<CardReferences | Failure> {
       const refusal = refuseRegistration(order);
@@ -72,8 +74,8 @@ export function makeCards(dependencies: Dependencies) {
       const { merchantId, endpointId, id: orderId, card } = order;
       const { cardId } = card;
       const device = isDeviceNumber(order) ? { isDevice: true as const } : {};
-      const known = await store.findByCard(merchantId, cardId);
-      if (known !== undefined) return refuseRemoved(known.removedBy, removedCard) ?? known.ids;
+      const known = await findRegistered(order);
+      if (known !== undefined) return known;
       if (refusal !== undefined) return refusal;
       const stored = await findCard(merchantId, cardId);
       if (!isUsable(stored)) return cardDestroyed;
@@ -131,6 +133,12 @@ export function makeCards(dependencies: Dependencies) {
       return isUsable(found) ? { ...found, cvv: undefined } : undefined;
     },
   };
+
+  /** The references that the order's card has already, or undefined if none were made. */
+  async function findRegistered({ merchantId, card }: Pick<Order, "merchantId" | "card">) {
+    const known = await store.findByCard(merchantId, card.cardId);
+    return known && (refuseRemoved(known.removedBy, removedCard) ?? known.ids);
+  }
 }
 
 /** Nothing new begins with a condemned card. */

@@ -24,9 +24,17 @@ export function acknowledge({ order, transaction }: FoundOrder): Reply {
   };
 }
 
+/** The portal asks with a `register` that makes no references. */
+export type StatusDependencies = Pick<Services, "printDate" | "tellsChargebacks"> & {
+  readonly cards: {
+    register(order: Order): Promise<{ readonly card: string } | Failure | undefined>;
+  };
+  readonly threeds: Pick<Services["threeds"], "stepOf">;
+};
+
 export async function statusReply(
   found: FoundOrder,
-  services: Services,
+  services: StatusDependencies,
   bySerialNumber?: string,
 ): Promise<Reply> {
   const { order, transaction } = found;
@@ -72,12 +80,12 @@ export async function pollReply(found: FoundOrder, services: Services): Promise<
  */
 async function findCardRefId(
   { order }: FoundOrder,
-  { cards }: Services,
+  { cards }: StatusDependencies,
 ): Promise<string | undefined> {
   const { kind, stage } = initialOf(order);
   if (kind !== "account-verification" || stage !== "approved") return undefined;
   const references = await cards.register(order);
-  return references instanceof Failure ? undefined : references.card;
+  return references instanceof Failure ? undefined : references?.card;
 }
 
 /**

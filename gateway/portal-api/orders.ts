@@ -28,7 +28,7 @@ import type {
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 import { curlOf, sentFieldsOf } from "./sent-request.ts";
 import { type OrderDetailView, type OrderLineView, readCursor, viewMoney } from "./shapes.ts";
-import { seenOf, type TimelineOptions, viewTimeline } from "./timeline.ts";
+import { type TimelineOptions, viewTimeline } from "./timeline.ts";
 
 export type OrderOptions = TimelineOptions & {
   readonly reads: PortalReads;
@@ -187,11 +187,11 @@ type Found = {
   readonly attempts: readonly StoredAttempt[];
 };
 
-function describeDetail(
+async function describeDetail(
   { order, history, callbacks, attempts }: Found,
   caller: Caller,
   options: OrderOptions,
-): OrderDetailView {
+): Promise<OrderDetailView> {
   const names = options.names();
   const {
     words: _,
@@ -208,9 +208,9 @@ function describeDetail(
     version,
     request: sentFieldsOf(order),
     curl: curlOf(order, options.merchantAddress()),
-    seen: seenOf(order, options),
+    seen: await options.statusTextOf(order),
     transactions: transactionsOf(order).map((each) => viewTransaction(each, names, caller)),
-    timeline: viewTimeline(order, history, { ...options, isOperator: isOperator(caller) }),
+    timeline: await viewTimeline(order, history, { ...options, isOperator: isOperator(caller) }),
     callbacks: callbacks.map((callback) => ({
       callback: viewCallback(callback, names),
       attempts: attempts

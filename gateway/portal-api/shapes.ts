@@ -192,12 +192,14 @@ export const actionPreviewShape = record({
 });
 export type ActionPreview = ValueOf<typeof actionPreviewShape>;
 
+const statusText = text("the reply to the merchant's status request", { max: 300_000 });
+
 export const orderDetailShape = record({
   line: orderLineShape,
   version: whole("changes with every step; decisions name the one that was shown"),
   request: list(named),
   curl: text("the request as a command, without card and checksum", { max: 300_000 }),
-  seen: list(named),
+  seen: statusText,
   transactions: list(transactionShape),
   timeline: list(
     record({
@@ -208,7 +210,7 @@ export const orderDetailShape = record({
       facts: factsShape,
       rules: optional(list(ruleShape)),
       messages: optional(list(messageShape)),
-      seen: optional(list(named)),
+      seen: optional(statusText),
     }),
   ),
   callbacks: list(record({ callback: callbackShape, attempts: list(attemptShape) })),

@@ -6,12 +6,12 @@ import type { EventKind, OrderEvent } from "../orders/events.ts";
 import type { KeptMessage } from "../orders/kept-messages.ts";
 import type { Answer, Order } from "../orders/order.ts";
 import { replay } from "../orders/replay.ts";
-import { asInstant, type Instant, parseDate } from "../values/time.ts";
-import { printStatus } from "../views/status.ts";
+import { asInstant, parseDate } from "../values/time.ts";
 import type { HistoryEntry } from "./reads.ts";
 
 export type TimelineOptions = {
-  readonly printDate: (instant: Instant) => string;
+  /** The reply to the merchant's status request. */
+  readonly statusTextOf: (order: Order) => Promise<string>;
   /** As it was packed into the history. */
   readonly unpackEvent: (stored: object) => OrderEvent;
   /** The messages of a charge, which are not kept: they follow from the order. */
@@ -26,7 +26,7 @@ export type MessageView = {
   readonly raw?: string;
 };
 
-export function viewTimeline(
+export async function viewTimeline(
   order: Order,
   history: readonly HistoryEntry[],
   options: TimelineOptions & { readonly isOperator: boolean },
@@ -36,7 +36,7 @@ export function viewTimeline(
     event: options.unpackEvent({ ...detail, kind }),
   }));
   const orders = replay(order, recorded);
-  return history.map(({ version, kind, node, detail }, index) => {
+  const entries = history.map(async ({ version, kind, node, detail }, index) => {
     const { at, event } = recorded[index] ?? { at: asInstant(0), event: undefined };
     const [before, after] = [orders?.[index - 1], orders?.[index]];
     // The steps of one commit became visible together.
@@ -49,9 +49,10 @@ export function viewTimeline(
       facts: factsOf(detail, options.isOperator),
       ...(rules.length > 0 && { rules }),
       ...(messages.length > 0 && { messages }),
-      ...(after && isVisible && { seen: seenOf(after, options) }),
+      ...(after && isVisible && { seen: await options.statusTextOf(after) }),
     };
   });
+  return Promise.all(entries);
 }
 
 /** A message that was not sent or has no answer has found nothing out: its event says so. */
@@ -77,15 +78,6 @@ export function shownEventOf(kind: EventKind, cause: string): ShownEvent {
   if (kind in unsent && unsentCauses.includes(cause)) return unsent[kind as keyof typeof unsent];
   if (kind !== "charge_not_found" || cause === "not_found") return kind;
   return cause.startsWith("answered ") ? "charge_not_confirmed" : "inquiry_unanswered";
-}
-
-/** The reply to the merchant's status request. */
-export function seenOf(order: Order, { printDate }: Pick<TimelineOptions, "printDate">) {
-  const found = { order, transaction: order.transaction };
-  const status = printStatus(found, {
-    ...{ bySerialNumber: undefined, printDate, tellsChargebacks: true },
-  });
-  return status.flatMap(([name, value]): readonly Named[] => (value ? [{ name, value }] : []));
 }
 
 /** An answer to a charge: those to captures and refunds are kept. */

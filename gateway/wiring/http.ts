@@ -147,7 +147,7 @@ export function makeHttpServers(dependencies: Dependencies) {
     registry: { contentType: registry.contentType, metrics: shareMetrics(registry, node.name) },
   });
   let ports = { port: config.port, portalPort: config.port };
-  const portalParts = { ...dependencies, ...services, checkReadiness, ports: () => ports };
+  const portalParts = { ...dependencies, services, checkReadiness, ports: () => ports };
   const servers = openServers(dependencies, {
     portal: inside(dependencies, portalRoutes(portalParts)),
     health,
@@ -289,6 +289,7 @@ function servicesOf(dependencies: Dependencies, querying: Guard): Services {
     },
     cards: {
       register: querying(refusing(cards.register)),
+      findRegistered: querying(cards.findRegistered),
       find: querying(cards.find),
       findCardData: querying(cards.findCardData),
       remove: querying(refusing(cards.remove)),

@@ -8,6 +8,7 @@ import { makeIsTrusted } from "../http/client-network.ts";
 import { makeRateLimit } from "../http/rate-limit.ts";
 import type { HttpRoute } from "../http/router.ts";
 import { findSigner } from "../merchant-api/control.ts";
+import { statusReply, writeReply } from "../merchant-api/reply.ts";
 import { readHeads } from "../observability/audit-heads.ts";
 import type { OperatorEvent } from "../orders/events.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
@@ -81,9 +82,8 @@ type Dependencies = Resources & {
   readonly gates: Gates;
   readonly orderIndex: OrderIndexJob;
   readonly refused: RefusedJob;
-  readonly orders: Pick<Services["orders"], "followUp">;
+  readonly services: Services;
   readonly checkReadiness: () => Promise<Readiness>;
-  readonly printDate: Services["printDate"];
   readonly openDesk?: OpenDesk | undefined;
   readonly staging?: { portal?(reads: PortalReads): SandboxHandlers } | undefined;
   /** They are known when the gateway listens. */
@@ -129,16 +129,25 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   ];
 }
 
+const noSerialNumber = asSerialNumber("00000000-0000-0000-0000-000000000000");
+
 /** What the portal reads of orders and does to them. */
 function openOrders(dependencies: Dependencies) {
-  const { config, cells, configuration, engine, gates, vault, orders } = dependencies;
+  const { config, cells, configuration, engine, gates, vault, services } = dependencies;
   const report = makeReport(dependencies);
   const queries = cells.stores(({ node }) => node.query);
   const publicUrl = () => baseUrlOf(config, dependencies.ports().port);
   return {
     reads: makePortalReads(cells, engine.countInDoubt),
     names: makePortalNames(configuration),
-    ...{ printDate: dependencies.printDate, unpackEvent, ...makeShownMessages(gates) },
+    ...{ unpackEvent, ...makeShownMessages(gates) },
+    /** As the merchant's status request is answered, but for the serial number of the answer. */
+    async statusTextOf(order: Order) {
+      const { findRegistered: register } = services.cards;
+      const found = { order, transaction: order.transaction };
+      const reply = await statusReply(found, { ...services, cards: { register } });
+      return writeReply(reply, noSerialNumber, "form", config);
+    },
     merchantAddress: () => `${publicUrl()}/${config.pathWord}/api/v2`,
     receiptPathOf(order: Order) {
       const { receiptId } = initialOf(order);
@@ -161,7 +170,7 @@ function openOrders(dependencies: Dependencies) {
       if (entryPoint?.merchant.enabled !== true) return new Failure("unknown_endpoint");
       const wanted = { clientOrderId: order.clientOrderId, orderId: order.id };
       const serialNumber = asSerialNumber(randomUUIDv7());
-      return orders.followUp(entryPoint, { wanted, serialNumber, request });
+      return services.orders.followUp(entryPoint, { wanted, serialNumber, request });
     },
     advance: makeOperatorAdvance(config),
     async decideDoubt(order: Order, event: OperatorEvent) {

@@ -142,6 +142,7 @@ const frameEnglish = {
   left: "Left to return",
   sent: "What the merchant sent",
   seen: "What the merchant sees",
+  seenHint: "The response to a status request now. Each response has a serial number of its own.",
   clientOrder: "Merchant's order",
   receipt: "Receipt",
   actions: { capture: "Capture", return: "Refund", resend: "Resend callbacks" },

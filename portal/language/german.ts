@@ -147,6 +147,7 @@ export const german: Messages = {
   left: "Erstattbar",
   sent: "Was der Händler sandte",
   seen: "Was der Händler sieht",
+  seenHint: "Die jetzige Antwort auf eine Statusabfrage. Jede Antwort hat eine eigene Seriennummer.",
   clientOrder: "Bestellung des Händlers",
   receipt: "Beleg",
   actions: { capture: "Einziehen", return: "Erstatten", resend: "Callbacks erneut senden" },

@@ -38,12 +38,9 @@ export function Seen({
   before: readonly Field[];
 }) {
   const { messages } = useLanguage();
-  const replyOf = (name: string) => seen.find((field) => field.name === name)?.value;
   return (
     <details className="message">
-      <summary>
-        {messages.sawThen} <small>{replyOf("order-stage")}</small>
-      </summary>
+      <summary>{messages.sawThen}</summary>
       <FieldList fields={seen} isMarked={(field) => isNews(field, before)} />
     </details>
   );

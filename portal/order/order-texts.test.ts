@@ -133,11 +133,14 @@ test("a rule tells what it did and to whom it belongs, or what it could not know
 });
 
 test("of what the merchant sees, only what differs from the reply before is marked", () => {
-  const seen = (status: string) => [{ name: "status", value: status }];
+  const seen = (status: string) => [
+    { name: "status", value: status },
+    { name: "name", value: "J & A" },
+  ];
   const timeline = [
-    entry(1, "received", {}, { seen: seen("processing") }),
+    entry(1, "received", {}, { seen: "status=processing\n&name=J+%26+A\n" }),
     entry(2, "cleared"),
-    entry(3, "refused", {}, { seen: seen("declined") }),
+    entry(3, "refused", {}, { seen: "status=declined&name=J+%26+A" }),
   ];
   const steps = timelineOf({ timeline, callbacks: [] }, english);
 

@@ -10,8 +10,10 @@ export type OrderDetail = OutputOf<"GET /orders/:order">;
 export type Field = { readonly name: string; readonly value: string };
 type Entry = OrderDetail["timeline"][number];
 
-export type Step = Pick<Entry, "at" | "messages" | "seen" | "rules"> & {
+export type Step = Pick<Entry, "at" | "messages" | "rules"> & {
   readonly title: string;
+  /** The fields of the merchant's status response from then on. */
+  readonly seen?: readonly Field[];
   readonly facts: readonly (readonly [name: string, value: string])[];
 };
 
@@ -36,11 +38,12 @@ export function timelineOf(
   ].toSorted((one, other) => one.at - other.at);
 }
 
-function showEntry({ event, facts, ...entry }: Entry, messages: Messages): Step {
+function showEntry({ event, facts, seen, ...entry }: Entry, messages: Messages): Step {
   // The table of facts has every name that the gateway sends.
   const given = Object.entries(facts) as [keyof Entry["facts"], string][];
   return {
     ...entry,
+    ...(seen !== undefined && { seen: fieldsIn(seen) }),
     title: messages.events[event],
     facts: given.map(([name, value]) => [
       messages.factNames[name],
@@ -85,6 +88,12 @@ export function ruleOf(
   const did = action === undefined ? messages.ruleMissing(missing ?? "") : wordIn(choices, action);
   const name = `${wordIn(ruleKinds, kind)} (${messages.ruleScopes[scope]})`;
   return [name, `${did} ${facts}`.trim()];
+}
+
+/** Some installations end each field with a line feed. */
+function fieldsIn(response: string): readonly Field[] {
+  const pairs = new URLSearchParams(response.replaceAll("\n", ""));
+  return [...pairs].map(([name, value]) => ({ name, value }));
 }
 
 /** What the merchant saw before a step. */

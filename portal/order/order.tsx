@@ -73,7 +73,12 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
             </Section>
           ))}
           <Section title={messages.seen}>
-            <FieldList fields={seen} />
+            <p className="quiet">{messages.seenHint}</p>
+            <pre className="response">
+              {seen.split(/(?=&)/).map((pair) => (
+                <span key={pair}>{pair}</span>
+              ))}
+            </pre>
           </Section>
         </div>
       </div>

@@ -157,6 +157,7 @@ function makeSampleCards(): Services["cards"] {
       known.set(sample.references.card, { ...reference, ...facts, ...times });
       return sample.references;
     },
+    findRegistered: async () => undefined,
     find,
     remove: find,
     findCardData: async () => ({

@@ -97,9 +97,6 @@ test("an order shows what was sent, what happened and what the merchant saw, and
   );
   assert.equal(body.transactions[0]?.status, "approved");
   assert.match(body.transactions[0]?.choice ?? "", /\w/);
-  assert.ok(
-    body.seen.some(({ name, value }) => name === "order-stage" && value === "sale_approved"),
-  );
   const card = body.request.find(({ name }) => name === "credit_card_number")?.value ?? "";
   assert.match(card, /^\d{6}\*{4}\d{4}$/);
   assert.deepEqual(body.may, { capture: false, return: true, settle: [], resend: false });

@@ -9,6 +9,7 @@ import { endOfFile } from "../../support/end-of-file.ts";
 import { plainCard } from "../../support/merchant.ts";
 import { addUser, openBrowser } from "../../support/operator/portal.ts";
 import { beginChallenge, beginPares, cards } from "../../support/threeds.ts";
+import { post, signedStatus } from "../../support/wire.ts";
 import { startWorld } from "../../support/world.ts";
 
 const world = await startWorld(endOfFile, { GW_DIRECTORY_TIMEOUT_S: "7" });
@@ -78,7 +79,7 @@ test("what the merchant saw is told for each moment", async () => {
   const { body, types } = await detailOf(order);
 
   const stages = body.timeline.flatMap(({ seen }) =>
-    seen === undefined ? [] : [seen.find(({ name }) => name === "order-stage")?.value],
+    seen === undefined ? [] : [/&order-stage=(\w+)/.exec(seen)?.[1]],
   );
   assert.deepEqual(stages, [
     "auth_processing",
@@ -87,6 +88,33 @@ test("what the merchant saw is told for each moment", async () => {
     "capture_approved",
   ]);
   assert.deepEqual(types, ["0100", "0110", "0220", "0230"]);
+});
+
+test("what the merchant sees is the status response, byte for byte", async () => {
+  const held = await merchant.preauth({ amount: "31.20", order_desc: "Two cups & a pot" });
+  const verified = await merchant.verify();
+  const pending = await beginChallenge(world);
+  await world.settle();
+  await merchant.capture(held, { amount: "10.00" });
+  await world.settle();
+
+  const { plain = "", secure = "" } = world.set.endpoints;
+  for (const order of [held, verified, pending.order]) {
+    const endpoint = order === pending.order ? secure : plain;
+    const named = {
+      ...{ client_orderid: order["merchant-order-id"], orderid: order["gw-order-id"] },
+    };
+    const path = `/gw/api/v2/status/${endpoint}`;
+    const { text: answered } = await post(world, path, signedStatus(world, named));
+    const { seen, timeline } = (
+      await bob.call("GET /orders/:order", { order: order["gw-order-id"] })
+    ).body;
+
+    const serial = /serial-number=[0-9a-f-]{36}/;
+    const [own = ""] = serial.exec(answered) ?? [];
+    assert.equal(seen.replace(serial, own), answered);
+    assert.equal(timeline.findLast((entry) => entry.seen !== undefined)?.seen, seen);
+  }
 });
 
 test("a charge that went unanswered, and its reversal, keep their messages", async () => {
