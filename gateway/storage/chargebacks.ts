@@ -42,7 +42,7 @@ type ListedChargeback = {
 export function listChargebacks(query: Query, since: Instant, most: number) {
   return query<ListedChargeback>(
     `select order_id, case_id, stage, amount, currency, reason,
-       to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as at
+       to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC') as at
      from chargebacks where ${isHere} and at >= to_timestamp($1::float8 / 1000)
      order by at desc, order_id, recorded_at desc limit $2`,
     [since, most],

@@ -1,6 +1,7 @@
 /** Sessions as a list: whose, with which browser, from where, and a button that ends each. */
 import { Button } from "@mantine/core";
-import { useLanguage, useMessages } from "../language/language.tsx";
+import { Time } from "../design/details.tsx";
+import { useMessages } from "../language/language.tsx";
 import { describeAgent } from "./users.ts";
 
 type Listed = {
@@ -19,7 +20,7 @@ type SessionsProps<Session extends Listed> = {
 };
 
 export function Sessions<Session extends Listed>({ sessions, end }: SessionsProps<Session>) {
-  const { messages, showTime } = useLanguage();
+  const messages = useMessages();
   if (sessions.length === 0) return <p className="quiet">{messages.noSessions}</p>;
   return (
     <ul className="items">
@@ -31,7 +32,7 @@ export function Sessions<Session extends Listed>({ sessions, end }: SessionsProp
               {describeAgent(session.agent)}
             </b>
             <small>
-              {session.network} · {messages.lastSeen} {showTime(session.seenAt)}
+              {session.network} · {messages.lastSeen} <Time at={session.seenAt} />
             </small>
           </div>
           {session.isThis ? (

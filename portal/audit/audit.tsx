@@ -2,9 +2,10 @@
 import { Button, Skeleton, TextInput } from "@mantine/core";
 import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import { Time } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Failed, Nothing, Refusal, SearchedTo } from "../design/states.tsx";
-import { useLanguage, useMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { changeQuery, usePlace } from "../shell/url.tsx";
@@ -131,12 +132,12 @@ function Entries({ entries, isBusy }: EntriesProps) {
 }
 
 function AuditEntry({ entry }: { readonly entry: Entry }) {
-  const { messages, showTime } = useLanguage();
+  const messages = useMessages();
   const { at, actor, action, subject } = entry;
   return (
     <details>
       <summary>
-        <time>{showTime(at)}</time>
+        <Time at={at} />
         <b>{action}</b>
         <span className="subject">{subject}</span>
         <span className="quiet">{actor}</span>

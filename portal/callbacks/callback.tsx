@@ -2,10 +2,10 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Facts } from "../design/details.tsx";
+import { Facts, Time } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Failed, ScreenSkeleton } from "../design/states.tsx";
-import { useLanguage, useMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { live, type OutputOf, type User } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { Link, usePlace } from "../shell/url.tsx";
@@ -35,7 +35,7 @@ export function Callback({ user }: { readonly user: User }) {
 }
 
 function Shown({ detail, user }: { readonly detail: Detail; readonly user: User }) {
-  const { messages, showTime } = useLanguage();
+  const messages = useMessages();
   const [isResending, setResending] = useState(false);
   const { callback, attempts } = detail;
   const { order, sequence, url, merchant, madeAt, nextAt, endedAt } = callback;
@@ -65,9 +65,9 @@ function Shown({ detail, user }: { readonly detail: Detail; readonly user: User 
           ],
           [messages.merchant, merchant],
           [messages.tries, callback.tries],
-          [messages.made, showTime(madeAt)],
-          [messages.nextTry, nextAt && showTime(nextAt)],
-          [messages.ended, endedAt && showTime(endedAt)],
+          [messages.made, <Time key="made" at={madeAt} />],
+          [messages.nextTry, nextAt && <Time key="next" at={nextAt} />],
+          [messages.ended, endedAt && <Time key="ended" at={endedAt} />],
           [messages.sentTo, <code key="url">{url}</code>],
         ]}
       />
@@ -92,12 +92,12 @@ function Shown({ detail, user }: { readonly detail: Detail; readonly user: User 
 type AttemptProps = { readonly attempted: Attempted; readonly isOpen: boolean };
 
 function Attempt({ attempted, isOpen }: AttemptProps) {
-  const { messages, showTime } = useLanguage();
+  const messages = useMessages();
   const { at, method, status, failure, ms, url, body, answer } = attempted.attempt;
   return (
     <details open={isOpen}>
       <summary>
-        {showTime(at)} · {method} · {status ?? failure} · {ms} ms
+        <Time at={at} /> · {method} · {status ?? failure} · {ms} ms
       </summary>
       <h3>{messages.sentTo}</h3>
       <pre>{url}</pre>

@@ -5,8 +5,9 @@
 import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Time } from "../design/details.tsx";
 import { Nothing, Pages, SearchedTo } from "../design/states.tsx";
-import { useLanguage, useMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { Waiting } from "../orders/order-table.tsx";
 import { live, type User } from "../shell/call.ts";
 import { rowMarks, useRowKeys } from "../shell/row-keys.ts";
@@ -78,7 +79,7 @@ type TableProps = {
 };
 
 function Table({ callbacks, user, isOld }: TableProps) {
-  const { messages, showTime } = useLanguage();
+  const messages = useMessages();
   const selected = usePlace().query.get("row");
   const isOperator = user.merchant === undefined;
   return (
@@ -115,7 +116,7 @@ function Table({ callbacks, user, isOld }: TableProps) {
             {isOperator && <td className="merchant">{merchant}</td>}
             <td className="number count">{tries}</td>
             <td className="time">
-              <time dateTime={new Date(madeAt).toISOString()}>{showTime(madeAt)}</time>
+              <Time at={madeAt} />
             </td>
           </tr>
         ))}

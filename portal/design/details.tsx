@@ -2,7 +2,8 @@
 import { Skeleton } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { printedTimeIn } from "../language/times.ts";
 import { Link } from "../shell/url.tsx";
 import { Icon } from "./icons.tsx";
 import { Failed, ScreenSkeleton } from "./states.tsx";
@@ -123,6 +124,35 @@ export function Tabs({ path, tabs, current }: TabsProps) {
       ))}
     </nav>
   );
+}
+
+type TimeProps = { readonly at: number; readonly isExact?: boolean };
+
+/** A time in the user's zone, and in UTC while the pointer rests on it. */
+export function Time({ at, isExact = false }: TimeProps) {
+  const { showTime, showExact, showUtc } = useLanguage();
+  return (
+    <time dateTime={new Date(at).toISOString()} title={showUtc(at)}>
+      {isExact ? showExact(at) : showTime(at)}
+    </time>
+  );
+}
+
+type StampProps = { readonly at: number; readonly by: string };
+
+/** When something was done, and by whom. */
+export function Stamp({ at, by }: StampProps) {
+  return (
+    <>
+      <Time at={at} />, {by}
+    </>
+  );
+}
+
+/** A time that a command has printed. A text that is none stays as it is. */
+export function PrintedTime({ text = "" }: { readonly text: string | undefined }) {
+  const at = printedTimeIn(text);
+  return at === undefined ? text : <Time at={at} />;
 }
 
 export function OnOff({ isOn }: { readonly isOn: boolean }) {

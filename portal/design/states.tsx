@@ -67,9 +67,13 @@ export function ScreenSkeleton() {
 
 /** Of a list whose filter looks through so many rows at a time. */
 export function SearchedTo({ at }: { readonly at: number | undefined }) {
-  const { messages, showTime } = useLanguage();
+  const { messages, showTime, showUtc } = useLanguage();
   if (at === undefined) return null;
-  return <p className="hint">{messages.searchedTo(showTime(at))}</p>;
+  return (
+    <p className="hint" title={showUtc(at)}>
+      {messages.searchedTo(showTime(at))}
+    </p>
+  );
 }
 
 type PagesProps = {

@@ -3,19 +3,18 @@
  * named beside its colour, and bars with their name and number.
  */
 import { useState } from "react";
+import { Time } from "../design/details.tsx";
 import { useLanguage } from "../language/language.tsx";
 import { boxesOf, chartSize, mostOf, type Point, sumsOf } from "./figures.ts";
 
-type ChartProps = { readonly points: readonly Point[]; readonly stepMs: number };
+type ChartProps = { readonly points: readonly Point[] };
 
 const { width, height } = chartSize;
-const dayMs = 86_400_000;
 
-export function Chart({ points, stepMs }: ChartProps) {
-  const { messages, showTime, showDay } = useLanguage();
+export function Chart({ points }: ChartProps) {
+  const { messages, showTime } = useLanguage();
   const [at, setAt] = useState<number>();
   const most = mostOf(points);
-  const show = stepMs >= dayMs ? showDay : showTime;
   const shown = at === undefined ? undefined : points[at];
   const sums = shown ?? sumsOf(points);
   return (
@@ -31,7 +30,7 @@ export function Chart({ points, stepMs }: ChartProps) {
           {messages.statuses.processing} <b>{sums.processing}</b>
         </span>
         <span className="space" />
-        <span>{shown === undefined ? messages.most(most) : show(shown.at)}</span>
+        <span>{shown === undefined ? messages.most(most) : showTime(shown.at)}</span>
       </figcaption>
       <svg
         viewBox={`0 0 ${width} ${height}`}
@@ -49,7 +48,7 @@ export function Chart({ points, stepMs }: ChartProps) {
         ))}
       </svg>
       <div className="axis">
-        <span>{points[0] && show(points[0].at)}</span>
+        {points[0] && <Time at={points[0].at} />}
         <span>{messages.now}</span>
       </div>
     </figure>

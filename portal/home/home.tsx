@@ -46,7 +46,7 @@ export function Home({ user }: { readonly user: User }) {
       </nav>
       <Figures figures={found.data} />
       <PlainSection title={messages.ordersOverTime}>
-        <Chart points={found.data.series} stepMs={found.data.stepMs} />
+        <Chart points={found.data.series} />
       </PlainSection>
       <div className="columns even">
         <PlainSection title={messages.declinesByReason}>

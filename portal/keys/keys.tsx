@@ -1,7 +1,7 @@
 /** The operator's keys: the vault's own, those of wallets, and files that prove the domain. */
 import { CommandButton } from "../commands/command-form.tsx";
 import { type Row, useRows } from "../commands/request.ts";
-import { Head, LoadedPart, Mark, Section } from "../design/details.tsx";
+import { Head, LoadedPart, Mark, PrintedTime, Section } from "../design/details.tsx";
 import { Name, StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import type { User } from "../shell/call.ts";
@@ -45,8 +45,8 @@ function VaultKeyTable({ keys }: { readonly keys: readonly Row[] }) {
         [messages.purpose, (key) => <Name name={purposeOf(key, messages)} note={key["id"]} />],
         [messages.status, (key) => <KeyState row={key} />],
         [messages.cards, cardsOf, "number plain"],
-        [messages.created, ({ createdAt }) => createdAt, "time"],
-        [messages.destroyed, ({ destroyedAt }) => destroyedAt, "time"],
+        [messages.created, ({ createdAt }) => <PrintedTime text={createdAt} />, "time"],
+        [messages.destroyed, ({ destroyedAt }) => <PrintedTime text={destroyedAt} />, "time"],
       ]}
     />
   );

@@ -5,6 +5,7 @@
 import { createContext, type ReactNode, use, useMemo, useState } from "react";
 import { describeRefusalsWith } from "../shell/call.ts";
 import { english, type Messages } from "./english.ts";
+import { makeTimes } from "./times.ts";
 
 /** English is part of the first page; another language is loaded when it is wanted. */
 const tables = {
@@ -18,10 +19,8 @@ const storedAs = "portal-language";
 type Language = {
   readonly code: LanguageCode;
   readonly messages: Messages;
-  readonly showTime: (at: number) => string;
-  readonly showDay: (at: number) => string;
   readonly change: (code: LanguageCode) => void;
-};
+} & ReturnType<typeof makeTimes>;
 
 const context = createContext<Language | undefined>(undefined);
 
@@ -59,12 +58,8 @@ function makeLanguage({ code, messages }: Chosen, setChosen: (chosen: Chosen) =>
   describeRefusalsWith(messages.refusalOf);
   // The browser's region decides between 24 and 12 hours where it has the same language.
   const locale = navigator.languages.find((each) => each.startsWith(code)) ?? code;
-  const time = new Intl.DateTimeFormat(locale, { timeStyle: "medium", dateStyle: "medium" });
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
   return {
-    ...{ code, messages },
-    showTime: (at) => time.format(at),
-    showDay: (at) => day.format(at),
+    ...{ code, messages, ...makeTimes(locale) },
     change(next) {
       localStorage.setItem(storedAs, next);
       void loadLanguage(next).then(setChosen);

@@ -30,12 +30,12 @@ test("a link's page tells who made it and when it ends", () => {
     ...{ amount: { minor: 1, currency: "USD", text: "0.01" }, uses: 0, usesMax: 1 },
     ...{ createdAt: 5, createdBy: "ann" },
   };
-  const showTime = (at: number) => `at ${at}`;
+  const showTime = (at: number, by = "none") => `at ${at} by ${by}`;
 
   const facts = new Map(factsOf({ line }, messages, showTime));
   const ending = new Map(factsOf({ line: { ...line, expiresAt: 9 } }, messages, showTime));
 
-  assert.equal(facts.get("Created"), "at 5, ann");
+  assert.equal(facts.get("Created"), "at 5 by ann");
   assert.equal(facts.get("Uses"), "0 / 1");
-  assert.deepEqual([facts.get("Expires"), ending.get("Expires")], ["", "at 9"]);
+  assert.deepEqual([facts.get("Expires"), ending.get("Expires")], ["", "at 9 by none"]);
 });

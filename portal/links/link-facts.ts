@@ -27,17 +27,17 @@ export function mayEnd({ state }: Pick<LinkLine, "state">, { rights }: Pick<User
   return rights.includes("move_money") && state !== "closed";
 }
 
-export function factsOf(
+export function factsOf<Shown>(
   { line, returnUrl, callbackUrl }: Omit<LinkDetail, "url" | "svg">,
   messages: Texts,
-  showTime: (at: number) => string,
-): readonly (readonly [name: string, value: string | undefined])[] {
+  showTime: (at: number, by?: string) => Shown,
+): readonly (readonly [name: string, value: Shown | string | undefined])[] {
   return [
     [messages.description, line.description],
     [messages.merchant, line.merchant],
     [messages.endpoint, line.endpoint],
     [messages.uses, usesOf(line, messages.anyNumber)],
-    [messages.created, `${showTime(line.createdAt)}, ${line.createdBy}`],
+    [messages.created, showTime(line.createdAt, line.createdBy)],
     [messages.expires, line.expiresAt === undefined ? "" : showTime(line.expiresAt)],
     [messages.returnUrl, returnUrl],
     [messages.callbackUrl, callbackUrl],

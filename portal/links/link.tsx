@@ -1,9 +1,9 @@
 /** One payment link: its address, its QR code to show or print, and the orders paid with it. */
 import { useQuery } from "@tanstack/react-query";
 import { CommandButton } from "../commands/command-form.tsx";
-import { Facts, Head, Loaded, LoadedPart, Section } from "../design/details.tsx";
+import { Facts, Head, Loaded, LoadedPart, Section, Stamp, Time } from "../design/details.tsx";
 import { CopyButton } from "../design/dialog.tsx";
-import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { useConfigurationMessages } from "../language/language.tsx";
 import { OrderTable } from "../orders/order-table.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { Link as PortalLink, usePlace } from "../shell/url.tsx";
@@ -21,9 +21,11 @@ export function PaymentLink({ user }: { readonly user: User }) {
   return <Loaded query={found}>{(detail) => <Shown detail={detail} user={user} />}</Loaded>;
 }
 
+const showStamp = (at: number, by?: string) =>
+  by === undefined ? <Time at={at} /> : <Stamp at={at} by={by} />;
+
 function Shown({ detail, user }: { readonly detail: LinkDetail; readonly user: User }) {
   const messages = useConfigurationMessages();
-  const { showTime } = useLanguage();
   const { line, url, svg } = detail;
   const picture = `data:image/svg+xml,${encodeURIComponent(svg)}`;
   return (
@@ -38,7 +40,7 @@ function Shown({ detail, user }: { readonly detail: LinkDetail; readonly user: U
           <CommandButton command="link close" label={messages.endLink} words={[line.link]} />
         )}
       </Head>
-      <Facts facts={factsOf(detail, messages, showTime)} />
+      <Facts facts={factsOf(detail, messages, showStamp)} />
       <div className="link-columns">
         <figure className="link-code">
           <img src={picture} alt={messages.qrCode} width={200} height={200} />

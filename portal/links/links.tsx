@@ -1,9 +1,9 @@
 /** Payment links: the latest first, and the form of a new one. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { CommandButton } from "../commands/command-form.tsx";
-import { Head, Loaded, Mark } from "../design/details.tsx";
+import { Head, Loaded, Mark, Time } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
-import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type User } from "../shell/call.ts";
 import { go, Link, usePlace } from "../shell/url.tsx";
 import { type LinkLine, stateColours, usesOf } from "./link-facts.ts";
@@ -48,7 +48,6 @@ type TableProps = { readonly links: readonly LinkLine[]; readonly isOperator: bo
 
 function LinkTable({ links, isOperator }: TableProps) {
   const messages = useConfigurationMessages();
-  const { showTime } = useLanguage();
   return (
     <table className="rows stacked">
       <thead>
@@ -82,7 +81,7 @@ function LinkTable({ links, isOperator }: TableProps) {
               </td>
             )}
             <td className="time" data-name={messages.created}>
-              {showTime(link.createdAt)}
+              <Time at={link.createdAt} />
             </td>
           </tr>
         ))}

@@ -1,6 +1,6 @@
 /** A merchant's keys: the control key of checksums, and public keys of OAuth signatures. */
 import { CommandButton } from "../commands/command-form.tsx";
-import { Section } from "../design/details.tsx";
+import { PrintedTime, Section } from "../design/details.tsx";
 import { StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import type { PartProps } from "./settings.tsx";
@@ -25,12 +25,20 @@ function ControlKey({ detail, user }: PartProps) {
       <dl className="fields settings">
         <div>
           <dt>{messages.keySetAt}</dt>
-          <dd>{controlKey.setAt ?? messages.atCreation}</dd>
+          <dd>
+            <PrintedTime text={controlKey.setAt ?? messages.atCreation} />
+          </dd>
         </div>
         {hasOld && (
           <div>
             <dt>{messages.oldKeyUsed}</dt>
-            <dd>{controlKey.oldLastUsed === "never" ? messages.never : controlKey.oldLastUsed}</dd>
+            <dd>
+              {controlKey.oldLastUsed === "never" ? (
+                messages.never
+              ) : (
+                <PrintedTime text={controlKey.oldLastUsed} />
+              )}
+            </dd>
           </div>
         )}
       </dl>

@@ -1,6 +1,7 @@
 /** The order's callbacks: where each went, and every attempt with its body and the answer. */
 import { DeliveryState } from "../callbacks/state.tsx";
-import { useLanguage } from "../language/language.tsx";
+import { Time } from "../design/details.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 
 type Callback = OutputOf<"GET /orders/:order">["callbacks"][number];
@@ -27,12 +28,12 @@ export function Callbacks({ callbacks }: { readonly callbacks: readonly Callback
 }
 
 function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
-  const { messages, showTime } = useLanguage();
+  const messages = useMessages();
   const { at, method, status, failure, ms, body, answer } = attempt;
   return (
     <details>
       <summary>
-        {showTime(at)} · {method} · {status ?? failure} · {ms} ms
+        <Time at={at} /> · {method} · {status ?? failure} · {ms} ms
       </summary>
       <h3>{messages.body}</h3>
       <pre>{body}</pre>

@@ -1,4 +1,5 @@
 /** A message to or from an acquirer or a directory server: its fields, and its raw form. */
+import { Time } from "../design/details.tsx";
 import { useLanguage } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { type Field, isNews } from "./order-texts.ts";
@@ -12,7 +13,10 @@ export function Message({ message }: { readonly message: Kept }) {
   return (
     <details className="message" data-way={way}>
       <summary>
-        {messages.message(type, way)} <small>{new Date(at).toISOString().slice(11, 23)}</small>
+        {messages.message(type, way)}{" "}
+        <small>
+          <Time at={at} isExact />
+        </small>
       </summary>
       {isDerived && <p className="quiet">{messages.derived}</p>}
       <FieldList fields={fields} />

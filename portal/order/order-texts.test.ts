@@ -6,7 +6,6 @@ import { german } from "../language/german.ts";
 import {
   detailsOf,
   fieldsOf,
-  gapOf,
   isNews,
   isUnfinished,
   type OrderDetail,
@@ -151,15 +150,6 @@ test("of what the merchant sees, only what differs from the reply before is mark
   // The first reply is no news.
   assert.deepEqual(seenBefore(steps, 0), []);
   assert.equal(isNews({ name: "status", value: "processing" }, []), false);
-});
-
-// biome-ignore format: a table
-const gaps = [
-  [-5, "+0 ms"], [0.4, "+0 ms"], [999, "+999 ms"], [1_000, "+1.0 s"], [59_900, "+59.9 s"], [60_000, "+1 min"], [3_540_000, "+59 min"], [7_200_000, "+2 h"],
-] as const;
-
-test("the time since the step before is told in the unit that fits it", () => {
-  for (const [ms, text] of gaps) assert.equal(gapOf(ms), text);
 });
 
 const usd = (text: string) => ({ minor: 0, currency: "USD", text });

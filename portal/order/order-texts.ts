@@ -106,14 +106,6 @@ export function isNews({ name, value }: Field, before: readonly Field[]): boolea
   return before.length > 0 && before.find((field) => field.name === name)?.value !== value;
 }
 
-/** The time since the step before, which shows where an order has waited. */
-export function gapOf(ms: number): string {
-  if (ms < 1_000) return `+${Math.max(0, Math.round(ms))} ms`;
-  if (ms < 60_000) return `+${(ms / 1_000).toFixed(1)} s`;
-  if (ms < 3_600_000) return `+${Math.round(ms / 60_000)} min`;
-  return `+${Math.round(ms / 3_600_000)} h`;
-}
-
 export function totalsOf(
   { totals }: Pick<OrderDetail, "totals">,
   messages: Messages,

@@ -3,9 +3,9 @@
  * transactions and callbacks, and what the user may do with it.
  */
 import { useQuery } from "@tanstack/react-query";
-import { Facts, Head, Loaded, Section } from "../design/details.tsx";
+import { Facts, Head, Loaded, Section, Time } from "../design/details.tsx";
 import { Card, Status, Type } from "../design/status.tsx";
-import { useLanguage } from "../language/language.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
 import { live } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { usePlace } from "../shell/url.tsx";
@@ -87,7 +87,7 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
 }
 
 function Summary({ line }: { readonly line: OrderDetail["line"] }) {
-  const { messages, showTime } = useLanguage();
+  const messages = useMessages();
   return (
     <Facts
       facts={[
@@ -97,7 +97,7 @@ function Summary({ line }: { readonly line: OrderDetail["line"] }) {
         [messages.card, <Card key="card" network={line.network} lastFour={line.lastFour} />],
         [messages.customer, line.email],
         [messages.merchant, line.merchant],
-        [messages.accepted, showTime(line.at)],
+        [messages.accepted, <Time key="at" at={line.at} />],
         [messages.gate, line.gate],
         [messages.reason, line.reason && messages.reasonOf(line.reason)],
       ]}

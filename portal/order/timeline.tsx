@@ -3,19 +3,14 @@
  * that came with it, what the merchant saw from then on, and the attempts to tell it by a callback.
  * The time since the step before shows where an order has waited.
  */
-import { useLanguage } from "../language/language.tsx";
+import { Time } from "../design/details.tsx";
+import { useMessages } from "../language/language.tsx";
+import { gapOf } from "../language/times.ts";
 import { Message, Seen } from "./message.tsx";
-import {
-  gapOf,
-  type OrderDetail,
-  ruleOf,
-  type Step,
-  seenBefore,
-  timelineOf,
-} from "./order-texts.ts";
+import { type OrderDetail, ruleOf, type Step, seenBefore, timelineOf } from "./order-texts.ts";
 
 export function Timeline({ detail }: { readonly detail: OrderDetail }) {
-  const { showTime, messages } = useLanguage();
+  const messages = useMessages();
   const entries = timelineOf(detail, messages);
   return (
     <ol className="timeline">
@@ -27,7 +22,7 @@ export function Timeline({ detail }: { readonly detail: OrderDetail }) {
               <b>{entry.title}</b>
               <span className="space" />
               {before && <small>{gapOf(entry.at - before.at)}</small>}
-              <time dateTime={new Date(entry.at).toISOString()}>{showTime(entry.at)}</time>
+              <Time at={entry.at} />
             </div>
             <Facts facts={entry.facts} />
             {entry.rules?.map((rule) => (

@@ -7,7 +7,7 @@ import { useRef, useState } from "react";
 import { Icon } from "../design/icons.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import { exportedRowsMax, type OrdersInput, readParts } from "./order-query.ts";
+import { dayOf, exportedRowsMax, type OrdersInput, readParts } from "./order-query.ts";
 
 export function Export({ input }: { readonly input: OrdersInput }) {
   const messages = useMessages();
@@ -24,7 +24,7 @@ export function Export({ input }: { readonly input: OrdersInput }) {
     try {
       const read = (part: OrdersInput) => call("GET /exports/orders", part, { signal });
       const { parts, rows } = await readParts(input, read, setCount);
-      save(parts, `orders-${new Date().toISOString().slice(0, 10)}.csv`);
+      save(parts, `orders-${dayOf(new Date())}.csv`);
       if (rows >= exportedRowsMax) setNote(messages.exportTooLong(exportedRowsMax));
     } catch {
       if (!signal.aborted) setNote(messages.exportFailed);

@@ -1,5 +1,6 @@
 /** The list of orders: a table at a desk, a stack of two-line rows on a phone. */
 import { Skeleton } from "@mantine/core";
+import { Time } from "../design/details.tsx";
 import { Failed } from "../design/states.tsx";
 import { Card, Status, Type } from "../design/status.tsx";
 import { useLanguage } from "../language/language.tsx";
@@ -53,7 +54,6 @@ type RowProps = {
 };
 
 function Row({ order, isSelected, isOperator }: RowProps) {
-  const { showTime } = useLanguage();
   return (
     <tr
       data-row={order.order}
@@ -78,7 +78,7 @@ function Row({ order, isSelected, isOperator }: RowProps) {
         <Type type={order.type} />
       </td>
       <td className="time">
-        <time dateTime={new Date(order.at).toISOString()}>{showTime(order.at)}</time>
+        <Time at={order.at} />
       </td>
     </tr>
   );

@@ -1,8 +1,8 @@
 /** One day of a gate: totals on both sides, and every difference. */
 import { useQuery } from "@tanstack/react-query";
-import { Facts, Head, Loaded, Section } from "../design/details.tsx";
+import { Facts, Head, Loaded, Section, Stamp } from "../design/details.tsx";
 import { StackedTable } from "../design/table.tsx";
-import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { acquirersTotal, readDay } from "./day-lines.ts";
@@ -22,7 +22,6 @@ export function ReconciledDay() {
 
 function Shown({ detail }: { readonly detail: Detail }) {
   const messages = useConfigurationMessages();
-  const { showTime } = useLanguage();
   const { line, differences } = detail;
   return (
     <div className="screen">
@@ -35,7 +34,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
         facts={[
           [messages.way, messages.ways[line.way]],
           [messages.matched, line.way === "file" ? String(line.matched) : ""],
-          [messages.compared, `${showTime(line.at)}, ${line.by}`],
+          [messages.compared, <Stamp key="compared" {...line} />],
         ]}
       />
       {line.way === "file" && (

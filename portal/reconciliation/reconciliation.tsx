@@ -2,10 +2,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { CommandButton } from "../commands/command-form.tsx";
-import { Head, Loaded, Mark, Tabs } from "../design/details.tsx";
+import { Head, Loaded, Mark, Stamp, Tabs } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
 import { Name, StackedTable } from "../design/table.tsx";
-import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { useConfigurationMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { usePlace } from "../shell/url.tsx";
 import { Chargebacks } from "./chargebacks.tsx";
@@ -68,7 +68,6 @@ function Days() {
 
 function DayTable({ days }: { readonly days: readonly DayLine[] }) {
   const messages = useConfigurationMessages();
-  const { showTime } = useLanguage();
   return (
     <StackedTable
       rows={days}
@@ -80,7 +79,7 @@ function DayTable({ days }: { readonly days: readonly DayLine[] }) {
         [messages.gate, ({ gate }) => gate, "quiet"],
         [messages.way, ({ way }) => messages.ways[way], "quiet"],
         [messages.matched, ({ way, matched }) => (way === "file" ? matched : "–"), "number plain"],
-        [messages.compared, ({ at, by }) => `${showTime(at)}, ${by}`, "time"],
+        [messages.compared, (line) => <Stamp {...line} />, "time"],
       ]}
     />
   );

@@ -1,9 +1,9 @@
 /** One refused request: every fault, what its checksum covers, and its fields as they are kept. */
 import { useQuery } from "@tanstack/react-query";
-import { Facts, Mark, PlainSection } from "../design/details.tsx";
+import { Facts, Mark, PlainSection, Time } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Failed, ScreenSkeleton } from "../design/states.tsx";
-import { useLanguage, useMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { Link, usePlace } from "../shell/url.tsx";
@@ -25,7 +25,7 @@ export function Request() {
 }
 
 function Shown({ detail }: { readonly detail: Detail }) {
-  const { messages, showTime } = useLanguage();
+  const messages = useMessages();
   const { line, faults, fields, checksum, check, base } = detail;
   return (
     <div className="screen">
@@ -42,7 +42,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
           [messages.clientOrder, line.clientOrder],
           [messages.endpoint, line.endpoint],
           [messages.merchant, line.merchant],
-          [messages.sentAt, showTime(line.at)],
+          [messages.sentAt, <Time key="at" at={line.at} />],
           [messages.sentFrom, line.from],
           [messages.signature, line.isSigned ? messages.signed : messages.unsigned],
           [messages.serialNumber, <code key="serial">{line.serial}</code>],

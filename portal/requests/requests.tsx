@@ -1,9 +1,9 @@
 /** Refused requests: search, filters, the list and its pages, and how many were not kept. */
 import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Mark } from "../design/details.tsx";
+import { Mark, Time } from "../design/details.tsx";
 import { Nothing, Pages, SearchedTo } from "../design/states.tsx";
-import { useLanguage, useMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { Waiting } from "../orders/order-table.tsx";
 import { live, type OutputOf, type User } from "../shell/call.ts";
 import { rowMarks, useRowKeys } from "../shell/row-keys.ts";
@@ -64,7 +64,7 @@ type TableProps = {
 };
 
 function Table({ requests, user, isOld }: TableProps) {
-  const { messages, showTime } = useLanguage();
+  const messages = useMessages();
   const selected = usePlace().query.get("row");
   const isOperator = user.merchant === undefined;
   return (
@@ -92,7 +92,7 @@ function Table({ requests, user, isOld }: TableProps) {
             {isOperator && <td className="merchant">{merchant}</td>}
             <td className="mono">{from}</td>
             <td className="time">
-              <time dateTime={new Date(at).toISOString()}>{showTime(at)}</time>
+              <Time at={at} />
             </td>
           </tr>
         ))}

@@ -2,7 +2,7 @@
 import { NativeSelect } from "@mantine/core";
 import { CommandButton } from "../commands/command-form.tsx";
 import { type Row, useRows } from "../commands/request.ts";
-import { LoadedPart, Mark } from "../design/details.tsx";
+import { LoadedPart, Mark, PrintedTime } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
 import { StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
@@ -96,7 +96,7 @@ function EntryTable({ rows, mayChange }: TableProps) {
           "quiet",
         ],
         [fields["reason"] ?? "", ({ reason }) => reason, "wide"],
-        [messages.expires, ({ expires }) => expires || "–", "quiet"],
+        [messages.expires, ({ expires }) => <PrintedTime text={expires || "–"} />, "quiet"],
       ]}
       actions={
         mayChange &&

@@ -54,11 +54,13 @@ type TemporaryPasswordProps = {
 };
 
 export function TemporaryPassword({ title, made, close }: TemporaryPasswordProps) {
-  const { messages, showTime } = useLanguage();
+  const { messages, showTime, showUtc } = useLanguage();
   return (
     <Dialog title={title} close={close}>
       <div className="action">
-        <p className="quiet">{messages.temporaryShown(made.login, showTime(made.expiresAt))}</p>
+        <p className="quiet" title={showUtc(made.expiresAt)}>
+          {messages.temporaryShown(made.login, showTime(made.expiresAt))}
+        </p>
         <ShownOnce text={made.password} />
         <Button size="sm" onClick={close}>
           {messages.close}

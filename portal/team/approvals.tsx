@@ -1,12 +1,13 @@
 /** What waits for a second person; a user gives none of their own. */
 import { Button, Skeleton } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Time } from "../design/details.tsx";
 import { Failed, Nothing, Refusal } from "../design/states.tsx";
-import { useLanguage } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 
 export function Approvals() {
-  const { messages, showTime } = useLanguage();
+  const messages = useMessages();
   const queries = useQueryClient();
   const found = useQuery({
     queryKey: ["approvals"],
@@ -34,7 +35,9 @@ export function Approvals() {
               <td>
                 <b>{work}</b>
               </td>
-              <td className="quiet">{`${messages.askedBy} ${askedBy}, ${showTime(askedAt)}`}</td>
+              <td className="quiet">
+                {messages.askedBy} {askedBy}, <Time at={askedAt} />
+              </td>
               <td className="tools">
                 {isGiven && messages.given}
                 {!isGiven && !isOwn && (

@@ -2,8 +2,9 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import { Fragment, useState } from "react";
 import { roleName, signInBy } from "../account/users.ts";
+import { Time } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
-import { useLanguage, useMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import type { User } from "../shell/call.ts";
 import { actionLabels, actionsFor, type Listed, type UserActionName } from "./roles.ts";
 import { UserAction } from "./user-action.tsx";
@@ -50,7 +51,7 @@ type UserRowProps = {
 };
 
 function UserRow({ user, own, ask }: UserRowProps) {
-  const { messages, showTime } = useLanguage();
+  const messages = useMessages();
   const actions = actionsFor(user, own);
   return (
     <tr>
@@ -61,7 +62,7 @@ function UserRow({ user, own, ask }: UserRowProps) {
       {own.merchant === undefined && <td className="minor">{user.merchant}</td>}
       <td className="minor">{signInBy(user, messages)}</td>
       <td className="minor quiet">
-        {user.seenAt === undefined ? messages.never : showTime(user.seenAt)}
+        {user.seenAt === undefined ? messages.never : <Time at={user.seenAt} />}
       </td>
       <td>
         <span className="status" data-status={user.enabled ? "approved" : "declined"}>

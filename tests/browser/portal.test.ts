@@ -82,6 +82,10 @@ test("an order shows what happened, and is refunded after a preview, with a reas
   await page.getByRole("heading", { name: "249.00 USD" }).waitFor();
   await page.getByText("0200 sent").click();
   await page.getByText("Raw, encoded anew").first().waitFor();
+  for (const time of await page.locator("main time").all()) {
+    assert.match((await time.textContent()) ?? "", /GMT\+5:30|IST/);
+    assert.match((await time.getAttribute("title")) ?? "", /UTC$/);
+  }
   await page.getByText("What the merchant saw").first().click();
   await lookAtBoth(page, "portal-order");
 

@@ -1,0 +1,40 @@
+/**
+ * Times as the portal shows them: in the zone of the user's browser, which each of them names, and
+ * in UTC for those who compare a time with a log.
+ */
+
+/** The forms of one language. Without a zone, times are in the browser's. */
+export function makeTimes(locale: string, timeZone?: string) {
+  const own = timeZone === undefined ? {} : { timeZone };
+  const named = { dateStyle: "medium", timeStyle: "long" } as const;
+  const time = new Intl.DateTimeFormat(locale, { ...named, ...own });
+  const utc = new Intl.DateTimeFormat(locale, { ...named, timeZone: "UTC" });
+  const exact = new Intl.DateTimeFormat(locale, {
+    ...({ hour: "2-digit", minute: "2-digit", second: "2-digit" } as const),
+    ...({ fractionalSecondDigits: 3, timeZoneName: "short", ...own } as const),
+  });
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", ...own });
+  return {
+    /** With the name of the zone. */
+    showTime: (at: number) => time.format(at),
+    showUtc: (at: number) => utc.format(at),
+    /** A moment of a day that is known, with its milliseconds. */
+    showExact: (at: number) => exact.format(at),
+    /** A day of the user's calendar. */
+    showDay: (at: number) => day.format(at),
+  };
+}
+
+/** Reads the time in UTC that a command has printed. Returns undefined for other texts. */
+export function printedTimeIn(text: string): number | undefined {
+  const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d(?::\d\d)?) UTC$/.exec(text) ?? [];
+  return day === undefined ? undefined : Date.parse(`${day}T${time}Z`);
+}
+
+/** The time since the step before, which shows where an order has waited. */
+export function gapOf(ms: number): string {
+  if (ms < 1_000) return `+${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 60_000) return `+${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `+${Math.round(ms / 60_000)} min`;
+  return `+${Math.round(ms / 3_600_000)} h`;
+}
