@@ -129,6 +129,14 @@ describe("a payment page in a page of the shop", () => {
     assert.deepEqual(payment.charges(), notCharged);
   });
 
+  test("has the focus on its message after a refused try", async (t) => {
+    const { inside } = await openShop(t, "desk");
+
+    await payIn(inside, "4000004000000020");
+
+    await inside.locator(".notice:focus").waitFor();
+  });
+
   test("is not shown in a page of an origin that is not listed, which hears nothing", async (t) => {
     await listOrigins();
     const { world } = prepared();

@@ -177,12 +177,17 @@ describe("a refused try", () => {
     const { page, payment, troubles } = await openPage(t, checkout, "phone", german);
 
     await payWith(page, { number: withoutFunds });
-    await notice(page).waitFor();
+    await notice(page).and(page.locator(":focus")).waitFor();
     await takePicture(page, "pay-refused-phone");
     await notice(page)
       .filter({ hasText: /Guthaben.*nichts abgebucht.*noch 2\sMal/s })
       .waitFor();
-    assert.equal(await page.locator("#cc-number").inputValue(), "");
+    const kept = ["cc-number", "cc-exp-month", "cc-exp-year", "cc-csc", "cc-name"].map((field) =>
+      page.locator(`#${field}`).inputValue(),
+    );
+    assert.deepEqual(await Promise.all(kept), ["", "", "", "", "JANE DOE"]);
+    await page.keyboard.press("Tab");
+    await page.locator("#cc-number:focus").waitFor();
     await payWith(page, { number: cards.frictionlessNoMethod });
 
     await assertPaidOnce(checkout, payment, 2);
@@ -200,7 +205,7 @@ describe("a refused try", () => {
     };
     for (const left of [/2 more times/, /once more/]) {
       await tryOnce();
-      await notice(page).filter({ hasText: left }).waitFor();
+      await notice(page).filter({ hasText: left }).and(page.locator(":focus")).waitFor();
     }
     await tryOnce();
     await page.getByRole("button", { name: "Back to the shop" }).click();

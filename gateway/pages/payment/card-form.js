@@ -260,3 +260,5 @@ groupNumber();
 showNetwork();
 showStates();
 countDown();
+// In a frame of another site browsers ignore `autofocus`.
+if (parent !== self) document.querySelector(".notice")?.focus();

@@ -2,13 +2,12 @@
  * The page of a payment link. It is the page of an order that has not begun: the first post begins
  * the order and pays it, and everything after that happens on the order's own page.
  */
-import { hash, timingSafeEqual } from "node:crypto";
 import type { HttpRequest } from "../../http/router.ts";
 import { Failure } from "../../values/failure.ts";
 import type { LinkServices, Services } from "../../wiring/services.ts";
 import { messagePage } from "../cardholder/pages.ts";
 import type { Entered } from "./fields.ts";
-import { shopOf } from "./order-payable.ts";
+import { bindingOf, hasCookie, shopOf } from "./order-payable.ts";
 import type { Elsewhere, FindPayable, Payable, ShownPage } from "./routes.ts";
 import { offerWallets, type WalletMethods } from "./wallet-buttons.ts";
 
@@ -37,7 +36,7 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
     if (request.method === "POST" || state.kind === "open") return payableOf(found, request);
     if (state.kind !== "waiting") return overPage(state.kind, shopOf(found.endpoint));
     const order = paymentPages.tokenOf(state.order);
-    const isBeginner = hasCookie(request, bindingOf(found, order));
+    const isBeginner = hasCookie(request, bindingOf(found.link.id, order));
     return isBeginner ? { goTo: order } : overPage("in_use", shopOf(found.endpoint));
   };
 
@@ -79,7 +78,7 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
     const token = paymentPages.tokenOf(order);
     const isNew = order.version <= 1 && order.transaction.stage === "awaiting_card";
     const page = isNew ? await findOrder(token, request) : undefined;
-    const cookie = cookieOf(found, token);
+    const cookie = cookieOf(found.link.id, token);
     if (page === undefined || page instanceof Failure || !("pay" in page)) {
       return { goTo: token, cookie };
     }
@@ -90,10 +89,9 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
   }
 
   /** A shop's frame is of another site than the page: there, browsers take `Partitioned` alone. */
-  function cookieOf(found: FoundLink, order: string): string | undefined {
-    if (found.link.usesMax !== 1) return undefined;
+  function cookieOf(linkId: string, order: string): string {
     const site = dependencies.isSecure() ? "Secure; SameSite=None; Partitioned" : "SameSite=Lax";
-    return `${bindingOf(found, order)}; HttpOnly; Max-Age=${boundS}; ${site}`;
+    return `${bindingOf(linkId, order)}; HttpOnly; Max-Age=${boundS}; ${site}`;
   }
 
   function placeOf({ link }: FoundLink, linkPage: string, request: HttpRequest) {
@@ -104,17 +102,6 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
 
 /** As long as a payment page may take cards. */
 const boundS = 604_800;
-
-/** The order of a link for one payment belongs to the browser that has begun it. */
-function bindingOf({ link }: FoundLink, order: string): string {
-  return `tollgate-link-${link.id}=${order}`;
-}
-
-function hasCookie({ headers }: HttpRequest, cookie: string): boolean {
-  const digest = (text: string) => hash("sha256", text, "buffer");
-  const sent = (headers.cookie ?? "").split(";").map((each) => digest(each.trim()));
-  return sent.some((each) => timingSafeEqual(each, digest(cookie)));
-}
 
 // biome-ignore format: a table
 const overTexts = {

@@ -3,6 +3,7 @@
  * browser goes otherwise. A try and its result belong to the pages of the 3-D Secure journey, which
  * send the browser back here when another try is allowed.
  */
+import { hash, timingSafeEqual } from "node:crypto";
 import type { HttpRequest } from "../../http/router.ts";
 import { Failure } from "../../values/failure.ts";
 import type { Clock } from "../../values/time.ts";
@@ -39,11 +40,16 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
         page: { linkId },
       } = order;
       const place = { merchantId, linkId, page: `order ${id}`, ipAddress: addressOf(request) };
+      const isBeginner = linkId === undefined || hasCookie(request, bindingOf(linkId, token));
       const demand = request.method === "POST" ? undefined : await pageTries.look(place);
       if (demand instanceof Failure) return demand;
       return {
         merchant: endpoint.merchant,
-        view: { ...viewOf(page), challenge: demand?.challenge },
+        view: {
+          ...viewOf(page),
+          ...(isBeginner && { refilled: enteredBefore(page) }),
+          challenge: demand?.challenge,
+        },
         findFaults: (entered) => pages.findFaults(page, entered),
         async pay(entered, shown) {
           const needed = await pageTries.admit(order, place, entered, shown);
@@ -75,23 +81,29 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
     return {
       ...{ ...shopOf(endpoint), description: purchase.description },
       ...{ kind: kindOf(transaction.kind), amount: purchase.amount, wanted, needsCvv },
-      ...{ refusal, triesLeft, secondsLeft, refilled: enteredBefore(order, wanted) },
+      ...{ refusal, triesLeft, secondsLeft },
       wallets: offerWallets(endpoint.merchant, walletMethods),
     };
   }
 }
 
-/**
- * What the cardholder has entered at the try before, to be corrected. Several people may have a
- * payment link: its page does not show one of them what another has entered.
- */
-function enteredBefore(
-  { purchase: { customer }, page }: ShownOrder["order"],
-  wanted: ShownOrder["wanted"],
-): PaymentView["refilled"] {
-  if (page.linkId !== undefined) return undefined;
-  const values = wanted.map((field) => [field, customer[field] ?? ""] as const);
-  return { faults: new Map(), values: new Map(values) };
+/** The fields as the try before had them, to be corrected; of the card the name alone. */
+function enteredBefore({ order, wanted }: ShownOrder): PaymentView["refilled"] {
+  const { purchase, page } = order;
+  const { holderName = "" } = page.refused.at(-1)?.card ?? {};
+  const values = wanted.map((field) => [field, purchase.customer[field] ?? ""] as const);
+  return { faults: new Map(), values: new Map([["name", holderName], ...values]) };
+}
+
+/** The cookie of the browser that has begun an order with a payment link, which others may have. */
+export function bindingOf(linkId: string, orderToken: string): string {
+  return `tollgate-link-${linkId}=${orderToken}`;
+}
+
+export function hasCookie({ headers }: HttpRequest, cookie: string): boolean {
+  const digest = (text: string) => hash("sha256", text, "buffer");
+  const sent = (headers.cookie ?? "").split(";").map((each) => digest(each.trim()));
+  return sent.some((each) => timingSafeEqual(each, digest(cookie)));
 }
 
 export function shopOf({ merchant, settings }: ShownOrder["endpoint"]) {

@@ -123,14 +123,17 @@ function renderNotice(view: PaymentView, texts: Texts): Html | undefined {
   const { refilled, refusal, triesLeft } = view;
   const hasFaults = refilled !== undefined && refilled.faults.size > 0;
   const notice = view.notice ?? (hasFaults ? texts.pay.faultsFound : undefined);
-  if (notice !== undefined) return html`<p class="notice" role="alert">${notice}</p>\n`;
+  if (notice !== undefined) return html`<p ${focused}>${notice}</p>\n`;
   if (refusal === undefined) return undefined;
   const left = triesLeft === undefined ? "" : texts.pay.triesLeft(triesLeft);
   const sentences = [texts.pay.refusals[refusalOf(refusal)], texts.pay.refusedNext, left];
-  return html`<p class="notice" role="alert"><strong>${texts.pay.refusedTitle}</strong>
+  return html`<p ${focused}><strong>${texts.pay.refusedTitle}</strong>
 ${sentences.join(" ").trim()}</p>
 `;
 }
+
+/** Browsers do that without a script, except in a frame of another site. */
+const focused = html`class="notice" role="alert" tabindex="-1" autofocus`;
 
 const lock = html`<svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
 <path d="M4.5 7V5a3.5 3.5 0 0 1 7 0v2" fill="none" stroke="currentColor" stroke-width="1.75"/>

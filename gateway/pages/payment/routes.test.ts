@@ -204,6 +204,7 @@ test("what the gateway cannot do now is told, and nothing of the card with it", 
     assert.equal(statusCode, status);
     assert.match(body, words);
     assert.doesNotMatch(body, /4111|value="123"/);
+    if (status === 429) assert.match(body, /id="cc-name"[^>]* value="Anna Example"/);
   }
 });
 
@@ -223,6 +224,7 @@ test("the next try says why the last one was refused, and how many are left", as
     const { server } = servePage(t, { ...plainView, refusal, triesLeft });
     const { body } = await server.inject("/pay/t0ken");
     assert.match(body, sentence, refusal);
+    assert.match(body, /<p class="notice" role="alert" tabindex="-1" autofocus><strong>/);
   }
 });
 

@@ -110,7 +110,7 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     const found = await findOrAnswer(token, request);
     if ("status" in found) return found;
     if (options.isTooFast(request)) {
-      return answerFailure(new Failure("too_many_requests"), found, request);
+      return answerFailure(new Failure("too_many_requests"), found.view, request);
     }
     const posted = readForm(request.body);
     const { view } = found;
@@ -129,19 +129,19 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     }
     const [proof = "", linkPage = ""] = [posted.get("proof"), posted.get("link-page")];
     const paid = await found.pay(entered, { proof, linkPage });
-    if (paid instanceof Failure) return answerFailure(paid, found, request);
+    const refilled = refill(posted, []);
+    if (paid instanceof Failure) return answerFailure(paid, { ...view, refilled }, request);
     if ("goTo" in paid) return goTo(request, paid.goTo, paid.cookie);
     const { texts } = chooseLanguage(request.headers["accept-language"]);
-    const again = { notice: texts.pay.proof, refilled: refill(posted, []) };
-    return reply({ ...view, ...paid, ...again }, request, 429);
+    return reply({ ...view, ...paid, notice: texts.pay.proof, refilled }, request, 429);
   }
 
   /** The page itself is asked again after a failure: it knows what there is to do. */
-  function answerFailure(failure: Failure, payable: Payable, request: HttpRequest): HttpReply {
+  function answerFailure(failure: Failure, view: PaymentView, request: HttpRequest): HttpReply {
     if (failure.code === "not_allowed_now") return goTo(request, tokenIn(request));
     const { texts, show: send } = makePageReply(request, theme);
     if (failure.code !== "too_many_requests") return send(tryLater(texts, request));
-    return reply({ ...payable.view, notice: texts.pay.tooMany }, request, 429);
+    return reply({ ...view, notice: texts.pay.tooMany }, request, 429);
   }
 
   async function findOrAnswer(token: string, request: HttpRequest): Promise<Payable | HttpReply> {

@@ -127,6 +127,7 @@ test("a page of a link for many payments that is posted twice charges once", asy
   const answers = await Promise.all([postPage(page), postPage(page), postPage(page)]);
   await world.settle();
   const again = await postPage(page);
+  assert.match(again.cookie, /^tollgate-link-\d+=/, "the order belongs to the browser");
   for (const { location } of [...answers, again])
     assert.match(location, /form\/redirect|pay\/\d+\./);
 
@@ -152,7 +153,10 @@ test("a declined cardholder goes on with the same order; one that ended unpaid f
   assert.equal(back.status, 303, "leads to the order's own page");
   const page = await openPage(back.location);
   sees(page, /limit or balance/);
-  assert.ok(!page.text.includes("ada@example.com"), "others who have the link may see the page");
+  assert.doesNotMatch(page.text, /ada@example\.com|Ada Example/, "another browser may show it");
+  const own = await openPage(back.location, { cookie: begun.cookie });
+  for (const words of [/ value="ada@example\.com"/, / value="Ada Example"/]) sees(own, words);
+  assert.doesNotMatch(own.text, /4111|value="(12|31|116)"/, "card data is not kept");
   await postPage(page, { "cc-csc": "116" });
   await world.settle();
   await postPage(await openPage(back.location), { "cc-csc": "116" });
