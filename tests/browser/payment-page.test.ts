@@ -31,6 +31,7 @@ import {
   type PagePayment,
   payWith,
 } from "../support/browser/payment-page.ts";
+import { atEnd } from "../support/clean-up.ts";
 import { isLongRun, rowsOf } from "../support/series.ts";
 import { cards } from "../support/threeds.ts";
 
@@ -212,6 +213,23 @@ describe("a refused try", () => {
 
     await assertReturned(checkout, payment, "/return", "declined");
     assert.deepEqual(payment.charges(), { received: 3, booked: 0 });
+  });
+
+  test("by the gateway's own rules is not blamed on the bank", async (t) => {
+    const checkout = prepared();
+    const { world } = checkout;
+    await world.changeEndpoint("secure", { amountMax: "1014" });
+    atEnd(t, () => world.changeEndpoint("secure", { amountMax: "99999999" }));
+    const { page, payment } = await openPage(t, checkout, "desk");
+
+    await payWith(page, { number: cards.frictionlessNoMethod });
+    await notice(page)
+      .filter({ hasText: "cannot be accepted. Try another card or ask the shop" })
+      .waitFor();
+    await takePicture(page, "pay-not-accepted-desk");
+
+    assert.doesNotMatch((await notice(page).textContent()) ?? "", /bank/i);
+    assert.deepEqual(payment.charges(), notCharged);
   });
 
   test("is also a challenge that was failed or cancelled", async (t) => {

@@ -165,7 +165,7 @@ export function tellingPage(
 const endings = {
   approved: { tone: "good", title: "approvedTitle", sentence: "approvedSentence", next: "approvedNext" },
   declined: { tone: "bad",  title: "declinedTitle", sentence: "declinedSentence", next: "declinedNext" },
-  filtered: { tone: "bad",  title: "declinedTitle", sentence: "declinedSentence", next: "declinedNext" },
+  filtered: { tone: "bad",  title: "filteredTitle", sentence: "filteredSentence", next: "filteredNext" },
   error:    { tone: "bad",  title: "errorTitle",    sentence: "errorSentence",    next: "errorNext" },
 } as const;
 
@@ -174,7 +174,7 @@ const endings = {
 const verifications = {
   approved: { tone: "good", title: "verifiedTitle",   sentence: "verifiedSentence",   next: "approvedNext" },
   declined: { tone: "bad",  title: "unverifiedTitle", sentence: "unverifiedSentence", next: "unverifiedNext" },
-  filtered: { tone: "bad",  title: "unverifiedTitle", sentence: "unverifiedSentence", next: "unverifiedNext" },
+  filtered: { tone: "bad",  title: "unverifiedTitle", sentence: "uncheckedSentence",  next: "filteredNext" },
   error:    { tone: "bad",  title: "uncheckedTitle",  sentence: "uncheckedSentence",  next: "uncheckedNext" },
 } as const;
 

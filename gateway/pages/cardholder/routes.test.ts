@@ -66,6 +66,7 @@ test("a shop without an address has its result told here, with no more than the 
   const results = [
     ["approved", /payment of 10\.42 USD to Shop was approved/],
     ["declined", /was declined, and nothing was charged/],
+    ["filtered", /cannot be accepted, and nothing was charged\.(?!.*[Bb]ank).*Try another card or ask the shop/s],
     ["error",    /could not be completed, and nothing was charged/],
   ] as const;
 

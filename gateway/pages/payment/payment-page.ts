@@ -126,10 +126,11 @@ function renderNotice(view: PaymentView, texts: Texts): Html | undefined {
   if (notice !== undefined) return html`<p ${focused}>${notice}</p>\n`;
   if (refusal === undefined) return undefined;
   const left = triesLeft === undefined ? "" : texts.pay.triesLeft(triesLeft);
-  const sentences = [texts.pay.refusals[refusalOf(refusal)], texts.pay.refusedNext, left];
-  return html`<p ${focused}><strong>${texts.pay.refusedTitle}</strong>
-${sentences.join(" ").trim()}</p>
-`;
+  const word = refusalOf(refusal);
+  const sentences = [texts.pay.refusals[word], texts.pay.refusedNext, left].join(" ").trim();
+  // The sentence of the gateway's own rules is its own title.
+  const title = word === "rules" ? undefined : html`<strong>${texts.pay.refusedTitle}</strong>\n`;
+  return html`<p ${focused}>${title}${sentences}</p>\n`;
 }
 
 /** Browsers do that without a script, except in a frame of another site. */
@@ -174,24 +175,29 @@ const browserFields = browserNames.map((name) => {
 
 type RefusalWord = keyof Texts["pay"]["refusals"];
 
-/** What would help a card tester (lost, stolen, blocked) reads like any other decline. */
+/** Codes of the bank that would help a card tester (lost, stolen) read like any other decline. */
 // biome-ignore format: a table
 const refusals: Partial<Record<FailureCode, RefusalWord>> = {
-  insufficient_funds:      "funds",
-  limit_exceeded:          "funds",
-  expired_card:            "expired",
-  cvv_mismatch:            "cvv",
-  invalid_card:            "number",
-  no_card_record:          "number",
-  not_permitted:           "kind",
-  authentication_required: "authentication",
-  host_malfunction:        "unreachable",
-  issuer_unavailable:      "unreachable",
+  insufficient_funds:       "funds",
+  limit_exceeded:           "funds",
+  partial_approval_refused: "funds",
+  expired_card:             "expired",
+  cvv_mismatch:             "cvv",
+  invalid_card:             "number",
+  no_card_record:           "number",
+  not_permitted:            "kind",
+  authentication_required:  "authentication",
+  authentication_missing:   "rules",
+  host_malfunction:         "unreachable",
+  issuer_unavailable:       "unreachable",
+  no_gate:                  "rules",
+  value_not_supported:      "rules",
 };
 
-/** By the failure's number, where that table has no row. */
+/** By the failure's number, where that table has no row. The gateway's own rules have one text. */
 // biome-ignore format: a table
 const refusalRanges: readonly (readonly [from: number, to: number, word: RefusalWord])[] = [
+  [1000, 1999, "rules"],
   [2000, 2899, "authentication"],
   [3000, 3999, "wallet"],
   [5000, 5999, "unreachable"],

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { Failure } from "../../values/failure.ts";
+import { Failure, type FailureCode, failures } from "../../values/failure.ts";
 import type { PaymentView } from "./payment-page.ts";
 import { filled, plainView, servePage } from "./testing.ts";
 
@@ -215,7 +215,7 @@ test("the next try says why the last one was refused, and how many are left", as
     ["cvv_mismatch",          1, /security code was not right.* You can try once more/],
     ["authentication_failed", 1, /could not confirm that it was you/],
     ["stolen_card",           1, /Your bank declined the payment\. Try another card/],
-    ["blocked_by_list",       1, /Your bank declined the payment\. Try another card/],
+    ["partial_approval_refused", 1, /limit or balance is not sufficient/],
     ["reversed_after_doubt",  1, /could not be reached/],
     ["wallet_replayed",       1, /wallet’s payment could not be used/],
   ] as const;
@@ -225,6 +225,26 @@ test("the next try says why the last one was refused, and how many are left", as
     const { body } = await server.inject("/pay/t0ken");
     assert.match(body, sentence, refusal);
     assert.match(body, /<p class="notice" role="alert" tabindex="-1" autofocus><strong>/);
+  }
+});
+
+test("every refusal by the gateway's own rules has the same text, which does not name the bank", async (t) => {
+  const codes = Object.keys(failures) as FailureCode[];
+  const filtered = codes.filter((code) => failures[code].type === "filtered");
+  const others = ["authentication_missing", "no_gate", "value_not_supported"] as const;
+  // biome-ignore format: a table
+  const readers = [
+    [{},     "This payment cannot be accepted. Try another card or ask the shop. Nothing was charged."],
+    [german, "Diese Zahlung kann nicht angenommen werden. Verwenden Sie eine andere Karte, oder fragen Sie den Shop. Es wurde nichts abgebucht."],
+  ] as const;
+
+  assert.ok(filtered.length >= 9);
+  for (const refusal of [...filtered, ...others]) {
+    const { server } = servePage(t, { ...plainView, refusal });
+    for (const [headers, notice] of readers) {
+      const { body } = await server.inject({ url: "/pay/t0ken", headers });
+      assert.equal(/autofocus>(.*?)<\/p>/s.exec(body)?.[1], notice, refusal);
+    }
   }
 });
 
