@@ -2,6 +2,7 @@
 import type { Endpoint, Merchant } from "../orders/merchant.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { findCurrency } from "../values/iso-codes.ts";
+import { Problem } from "../values/problem.ts";
 import {
   differs,
   Invalid,
@@ -56,10 +57,9 @@ async function putEndpoint(
   const given = valid(readEntry(endpointTable(currency), entry, `The ${what}`));
   const { webhookSecret, ...old } = known?.settings ?? { threeDSecure: "off" as const };
   const base = prune ? undefined : old;
-  const settings = {
-    ...valid(readEndpointSettings(given, currency, base, work.session.config)),
-    ...(webhookSecret && { webhookSecret }),
-  };
+  const read = readEndpointSettings(given, currency, base, work.session.config);
+  if (read instanceof Problem) throw new Invalid(`The ${what}: ${read.sentence}`);
+  const settings = { ...read, ...(webhookSecret && { webhookSecret }) };
   const texts = readTexts(gates) ?? (known && placesOf(known)) ?? [];
   const places = valid(readGatesFor(currency.code, texts, configuration));
   const names = new Map([...configuration.gates.values()].map((gate) => [gate.id, gate.name]));

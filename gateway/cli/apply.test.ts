@@ -170,6 +170,7 @@ const invalid: readonly (readonly [content: object, sentence: RegExp])[] = [
   [{ merchants: { other: { endpoints: { usd: { currency: "USD" } } } } },                  /needs at least one gate/],
   [{ merchants: { shop: { endpoints: { usd: { currency: "EUR" } } } } },                   /currency .* cannot be changed/],
   [{ merchants: { shop: { endpoints: { usd: { enabled: "yes" } } } } },                    /enabled is true or false/],
+  [{ merchants: { shop: { endpoints: { usd: { "page-tries": 5 } } } } },                   /^The endpoint usd of shop: The payment page shows the shop's name: give the endpoint a shop name \(--shop-name\)/],
   [{ merchants: { shop: { groups: { all: { endpoints: ["gbp"] } } } } },                   /Not all of these are endpoints of shop/],
   [{ merchants: { shop: { groups: { all: { endpoint: ["usd"] } } } } },                    /The group all of shop has no section endpoint\./],
   [{ merchants: { shop: { "control-key-file": "absent.key" } } },                          /absent\.key cannot be read/],

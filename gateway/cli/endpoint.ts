@@ -33,7 +33,7 @@ import {
   type SettingOption,
   setting,
 } from "./options.ts";
-import { findPlainOrigin, pageTable } from "./page-settings.ts";
+import { findNamelessPage, findPlainOrigin, pageTable } from "./page-settings.ts";
 
 /** Finer weights would not change how orders are distributed. */
 const weightMax = 1000;
@@ -251,7 +251,8 @@ export function readEndpointSettings(
   const settings = readSettings(endpointTable(currency), options, known);
   if (settings instanceof Problem) return settings;
   const areGiven = environment === "production" && options["embedOrigins"] !== undefined;
-  return (areGiven ? findPlainOrigin(settings) : undefined) ?? checkLimits(settings);
+  const fault = areGiven ? findPlainOrigin(settings) : undefined;
+  return fault ?? findNamelessPage(settings, options) ?? checkLimits(settings);
 }
 
 function readOptionalFields(text: string): readonly string[] | Problem {

@@ -19,6 +19,7 @@ export const sandboxGate = "sandbox";
 export const binaryGate = "sandbox-binary";
 export const iso93Gate = "sandbox-iso93";
 export const demonstrationLogin = "demo";
+export const demonstrationShop = "Demonstration Shop";
 
 // biome-ignore format: a table
 const endpointRows = [
@@ -62,6 +63,8 @@ type NewMerchantSet = {
   readonly currencies?: readonly string[] | undefined;
   /** With the rules against card testing. */
   readonly isScreened?: boolean;
+  /** Of its endpoints; they have no payment page without it. */
+  readonly shopName?: string | undefined;
 };
 
 /**
@@ -91,7 +94,7 @@ export async function addCardTestingRules(audit: Audit, merchantId: MerchantId):
 export async function createMerchantSet(
   audit: Audit,
   vault: Vault,
-  { login, gates, cell, currencies, isScreened = false }: NewMerchantSet,
+  { login, gates, cell, currencies, isScreened = false, shopName }: NewMerchantSet,
 ): Promise<MerchantSet> {
   const controlKey = makeControlKey();
   return audit.together(async (inside) => {
@@ -100,7 +103,7 @@ export async function createMerchantSet(
     const merchantId = await administration.createMerchant(login, sealed, cell);
     if (isScreened) await addCardTestingRules(inside, merchantId);
     if (gates === undefined) return { login, controlKey, endpoints: {}, group: "" };
-    const chosen = { gates, currencies, known: [] };
+    const chosen = { gates, currencies, known: [], shopName };
     const endpoints = await createEndpoints(administration, merchantId, chosen);
     const grouped = endpointRows.filter(({ inGroup }) => inGroup);
     const members = grouped.flatMap(({ name }) => endpoints[name] ?? []);
@@ -110,9 +113,8 @@ export async function createMerchantSet(
   });
 }
 
-type EndpointsToCreate = {
+type EndpointsToCreate = Pick<NewMerchantSet, "currencies" | "shopName"> & {
   readonly gates: SandboxGates;
-  readonly currencies?: readonly string[] | undefined;
   readonly known: readonly string[];
 };
 
@@ -125,7 +127,7 @@ export function makeControlKey(): string {
 export async function createEndpoints(
   administration: Administration,
   merchantId: MerchantId,
-  { gates, currencies, known }: EndpointsToCreate,
+  { gates, currencies, known, shopName }: EndpointsToCreate,
 ): Promise<Readonly<Record<string, EndpointId>>> {
   const endpoints: Record<string, EndpointId> = {};
   for (const { name, currency, policy, gate } of endpointRows) {
@@ -137,7 +139,7 @@ export async function createEndpoints(
       name,
       currency,
       gates: [{ gateId, rank: 1, weight: 1 }],
-      settings: { threeDSecure: policy },
+      settings: { threeDSecure: policy, ...(shopName && { shopName }) },
     });
   }
   return endpoints;

@@ -14,6 +14,7 @@ import { readInput } from "./input-file.ts";
 import { openVault, readConfiguration } from "./installation.ts";
 import {
   createMerchantSet,
+  demonstrationShop,
   endpointsOf,
   findMerchant,
   findSandboxGates,
@@ -29,6 +30,7 @@ import {
   type SettingOption,
   setting,
 } from "./options.ts";
+import { shopNameSetting } from "./page-settings.ts";
 
 const loginForm = /^[A-Za-z0-9._-]{1,20}$/;
 const bitsMin = 2048;
@@ -38,6 +40,7 @@ export function addMerchantCommands(merchant: Command): void {
   const create = [
     new Option("--cell <name>", "where its orders will be; the main cell if not given"),
     new Option("--gate <name>", "the gate of its first endpoints; in staging the sandbox bank's"),
+    shopNameSetting.option,
     new Option("--no-endpoints", "create the merchant alone"),
     new Option("--no-screening", "in production, without the rules against card testing"),
   ];
@@ -64,7 +67,7 @@ export function addMerchantCommands(merchant: Command): void {
 async function createMerchant(
   session: Session,
   login: string,
-  { cell = mainCell, gate, endpoints, screening }: CreateOptions,
+  { cell = mainCell, gate, shopName, endpoints, screening }: CreateOptions,
 ): Promise<Output> {
   if (!session.cells.names().includes(cell)) {
     return new Problem(`There is no cell ${cell}: see \`gw cell list\`.`);
@@ -75,13 +78,16 @@ async function createMerchant(
   if (!(findMerchant(configuration, login) instanceof Problem)) {
     return new Problem(`There is a merchant ${login} already: choose another login.`);
   }
+  const isStaging = session.config.environment === "staging";
+  const usualName = isStaging ? demonstrationShop : "none";
+  const shop = readSettings([shopNameSetting], { shopName: shopName ?? usualName }, {});
+  if (shop instanceof Problem) return shop;
   const named = gate === undefined ? undefined : findGate(gate, configuration);
   if (named instanceof Problem) return named;
   const gates = named ? { sandbox: named.id } : await findSandboxGates(session.database);
   const chosen = endpoints && gates ? { gates, currencies: named?.settings.currencies } : {};
   const vault = await openVault(session);
-  const isScreened = screening && session.config.environment === "production";
-  const made = { login, cell, ...chosen, isScreened };
+  const made = { login, cell, ...chosen, ...shop, isScreened: screening && !isStaging };
   const set = await createMerchantSet(session.audit, vault, made);
   return session.json ? set : describe(set, { "control key": set.controlKey });
 }
@@ -94,6 +100,7 @@ export function findLoginFault(login: string): Problem | undefined {
 type CreateOptions = {
   readonly cell?: string;
   readonly gate?: string;
+  readonly shopName?: string;
   readonly endpoints: boolean;
   readonly screening: boolean;
 };

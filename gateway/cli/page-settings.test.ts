@@ -39,11 +39,27 @@ test("all settings of the page are read, and a printed configuration file gives 
 });
 
 test("`none` removes a setting", () => {
-  const settings = readEndpointSettings({ pageTries: "none" }, usd, {
-    ...{ threeDSecure: "off", pageTries: 5 },
-  });
+  const known = { threeDSecure: "off", shopName: "Shop", pageTries: 5 } as const;
 
-  assert.deepEqual(settings, { threeDSecure: "off" });
+  const settings = readEndpointSettings({ pageTries: "none" }, usd, known);
+
+  assert.deepEqual(settings, { threeDSecure: "off", shopName: "Shop" });
+});
+
+test("a payment page needs the shop's name, and a change of anything else does not ask for it", () => {
+  const { shopName: _, ...nameless } = good;
+  const old = { threeDSecure: "off", pageTries: 5 } as const;
+
+  for (const [option, text] of Object.entries(nameless)) {
+    const refused = readEndpointSettings({ [option]: text }, usd);
+    assert.match(refused instanceof Problem ? refused.sentence : option, /\(--shop-name\)/);
+    assert.ok(
+      !(readEndpointSettings({ [option]: text, shopName: "Shop" }, usd) instanceof Problem),
+    );
+  }
+  const named = { ...old, shopName: "Shop" };
+  assert.ok(readEndpointSettings({ shopName: "none" }, usd, named) instanceof Problem);
+  assert.deepEqual(readEndpointSettings({ max: "5" }, usd, old), { ...old, amountMax: "500" });
 });
 
 // biome-ignore format: a table
@@ -73,13 +89,15 @@ const bad: readonly (readonly [option: keyof typeof good, text: string])[] = [
 
 for (const [option, text] of bad) {
   test(`${option} is refused: ${text.slice(0, 40).replace(folder, "")}`, () => {
-    assert.ok(readEndpointSettings({ [option]: text }, usd) instanceof Problem);
+    const refused = readEndpointSettings({ shopName: "Shop", [option]: text }, usd);
+    assert.ok(refused instanceof Problem);
   });
 }
 
 test("in production no site in plain HTTP may embed the page, except on the operator's machine", () => {
+  const known = { threeDSecure: "off", shopName: "Shop" } as const;
   const read = (embedOrigins: string, environment: "staging" | "production") =>
-    readEndpointSettings({ embedOrigins }, usd, undefined, { environment }) instanceof Problem;
+    readEndpointSettings({ embedOrigins }, usd, known, { environment }) instanceof Problem;
 
   assert.equal(read("http://shop.example", "staging"), false);
   assert.equal(read("https://shop.example,http://shop.example", "production"), true);

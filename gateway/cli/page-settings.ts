@@ -8,7 +8,14 @@ import type { EndpointSettings } from "../orders/merchant.ts";
 import { parseColour } from "../values/colour.ts";
 import { isPictureUrl, readPicture } from "../values/picture.ts";
 import { messageOf, Problem } from "../values/problem.ts";
-import { orNone, type Read, readText, type SettingOption, setting } from "./options.ts";
+import {
+  type GivenOptions,
+  orNone,
+  type Read,
+  readText,
+  type SettingOption,
+  setting,
+} from "./options.ts";
 
 /** The page's first view stays below 60 kB with it. */
 const logoBytesMax = 16 * 1024;
@@ -16,9 +23,16 @@ const originsMax = 20;
 const askable = ["first_name", "last_name", "email", "phone", "address1", "city", "zip_code"];
 const readName = readText(/^[^\p{Cc}]{1,60}$/u, "1 to 60 characters");
 
+export const shopNameSetting = setting<EndpointSettings, "shopName">(
+  "--shop-name <text>",
+  "the shop's name, which cardholders see; the payment page needs it",
+  "shopName",
+  orNone(readName),
+);
+
 // biome-ignore format: a table
 export const pageTable: readonly SettingOption<EndpointSettings>[] = [
-  setting("--shop-name <text>",       "the name on the payment page; else the merchant's",         "shopName",     orNone(readName)),
+  shopNameSetting,
   setting("--shop-logo <file>",       "SVG or PNG of at most 16 KiB on the payment page",           "shopLogo",     orNone(readLogo)),
   setting("--shop-colour <#rrggbb>",  "the colour of the payment page",                             "shopColour",   orNone(readColour)),
   setting("--page-lifetime <seconds>", "how long a payment page takes cards",                       "pageLifeS",    orNone(readUpTo(pageLifeMaxMs / 1000))),
@@ -74,6 +88,19 @@ function readOrigins(text: string): readonly string[] | Problem {
   if (origins.length > originsMax) return new Problem(`At most ${originsMax} origins are listed.`);
   return origins;
 }
+
+/** A login, or nothing, would be shown in its place. */
+export function findNamelessPage(
+  settings: EndpointSettings,
+  given: GivenOptions,
+): Problem | undefined {
+  const isGiven = pageTable.some(({ option }) => given[option.attributeName()] !== undefined);
+  const hasPage = pageTable.some(({ setting: key }) => settings[key] !== undefined);
+  if (!isGiven || !hasPage || settings.shopName !== undefined) return undefined;
+  return new Problem(`The payment page shows the shop's name: ${shopNameNeeded}.`);
+}
+
+export const shopNameNeeded = "give the endpoint a shop name (--shop-name)";
 
 /** In production a page in plain HTTP would show the payment page to everyone on the way. */
 export function findPlainOrigin({ embedOrigins = [] }: EndpointSettings): Problem | undefined {

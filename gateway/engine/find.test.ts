@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Endpoint } from "../orders/merchant.ts";
-import { approved, inStage } from "../orders/testing.ts";
+import { approved, gate, inStage } from "../orders/testing.ts";
 import { asEndpointId, asMerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
 import { makeFindReceipt } from "./find.ts";
@@ -19,10 +19,16 @@ const merchant = {
 };
 const endpoint: Endpoint = {
   ...{ id: asEndpointId("1001"), merchant, name: "plain", currency: "USD", gates: [] },
-  ...{ enabled: false, settings: { threeDSecure: "off" } },
+  ...{ enabled: false, settings: { threeDSecure: "off", shopName: "Harbour Coffee" } },
 };
 const sister = { ...endpoint, id: asEndpointId("1002") };
-const endpoints = new Map([endpoint, sister].map((each) => [each.id, each]));
+const gates = [
+  { ...gate, name: "bank", rank: 1, weight: 1, worksWithoutCvv: false, amountDigits: 12 },
+];
+const nameless: Endpoint = {
+  ...{ ...endpoint, id: asEndpointId("1004"), gates, settings: { threeDSecure: "off" } },
+};
+const endpoints = new Map([endpoint, sister, nameless].map((each) => [each.id, each]));
 
 test("an approved order's receipt is found at its endpoint, also a closed one", async () => {
   const asked: string[] = [];
@@ -31,8 +37,14 @@ test("an approved order's receipt is found at its endpoint, also a closed one", 
   const found = await find("1001", "814660");
 
   assert.equal(found?.order.id, "42000001");
-  assert.equal(found?.merchantName, "Shop");
+  assert.equal(found?.merchantName, "Harbour Coffee");
   assert.deepEqual(asked, ["7/814660"]);
+});
+
+test("a shop without a name is shown as statements show it, and never by its login", async () => {
+  const find = finder({ ...approved(), endpointId: nameless.id });
+
+  assert.equal((await find("1004", "814660"))?.merchantName, "SHOP");
 });
 
 test("another endpoint, another word or another stage is nothing", async () => {

@@ -1,5 +1,5 @@
 /** Finds an order among those of an endpoint or a group; another merchant's is never found. */
-import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
+import { type Endpoint, type EntryPoint, shopNameOf } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import type { FoundOrder, OrderQuery } from "../orders/requests.ts";
 import { findNamed, initialOf } from "../orders/transactions.ts";
@@ -132,6 +132,6 @@ export function makeFindReceipt(dependencies: ReceiptDependencies) {
     if (order === undefined || order.endpointId !== endpoint.id) return undefined;
     const { stage, receiptId: own } = initialOf(order);
     const isReceipt = stage === "approved" && own === receiptId;
-    return isReceipt ? { order, merchantName: merchant.name } : undefined;
+    return isReceipt ? { order, merchantName: shopNameOf(endpoint) } : undefined;
   };
 }

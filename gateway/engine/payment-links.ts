@@ -44,13 +44,14 @@ type Dependencies = {
 
 /**
  * `open`: a payment may begin. `waiting`: its only order waits for a card. `in_use`: all uses are
- * taken, and a payment is in progress. `paid`: all uses were paid. `disabled`: its endpoint or
- * merchant is.
+ * taken, and a payment is in progress. `paid`: all uses were paid, by these orders. `disabled`: its
+ * endpoint or merchant is.
  */
 export type PaymentLinkState =
   | { readonly kind: "open"; readonly page: string }
   | { readonly kind: "waiting"; readonly order: Order }
-  | { readonly kind: "in_use" | "paid" | "closed" | "expired" | "disabled" };
+  | { readonly kind: "paid"; readonly orders: readonly Order[] }
+  | { readonly kind: "in_use" | "closed" | "expired" | "disabled" };
 
 export type FoundLink = {
   readonly link: PaymentLink;
@@ -83,7 +84,9 @@ export function makePaymentLinks(dependencies: Dependencies) {
     const end = findEnd(link, clock.now()) ?? (isOn(endpoint) ? undefined : "disabled");
     if (!isFull(link)) return end ? { kind: end } : { kind: "open", page: pages.issue(link) };
     const used = await usesOf(link);
-    if (used.every(({ isPaid }) => isPaid)) return { kind: "paid" };
+    if (used.every(({ isPaid }) => isPaid)) {
+      return { kind: "paid", orders: used.flatMap(({ order }) => order ?? []) };
+    }
     const [only] = used;
     // An order that has begun may still be paid after the link has ended.
     if (link.usesMax === 1 && only?.order !== undefined && isWaiting(only.order)) {

@@ -122,7 +122,7 @@ type PageSettings = {
   readonly pageTries?: number;
   /** What it asks the customer for; otherwise what the endpoint requires of a sale. */
   readonly pageFields?: readonly string[];
-  /** The merchant's name unless it is said. */
+  /** What cardholders see. */
   readonly shopName?: string;
   /** A picture as a `data:` URL. */
   readonly shopLogo?: string;
@@ -131,6 +131,11 @@ type PageSettings = {
   /** The sites that may embed it. */
   readonly embedOrigins?: readonly string[];
 };
+
+/** The shop as cardholders know it: without a name, by what their statements show. No login. */
+export function shopNameOf({ settings, gates }: Pick<Endpoint, "settings" | "gates">): string {
+  return settings.shopName ?? gates[0]?.shownDescriptor ?? "";
+}
 
 export type EndpointGroup = {
   readonly id: GroupId;

@@ -13,6 +13,7 @@ import {
   createEndpoints,
   createMerchantSet,
   demonstrationLogin,
+  demonstrationShop,
   findMerchant,
   iso93Gate,
   type MerchantSet,
@@ -125,12 +126,14 @@ export async function makeDemonstration(
   const merchant = findMerchant(configuration, demonstrationLogin);
   if (merchant instanceof Problem) {
     const vault = await openVault(installation);
-    return createMerchantSet(audit, vault, { login: demonstrationLogin, gates, cell });
+    const made = { login: demonstrationLogin, shopName: demonstrationShop, gates, cell };
+    return createMerchantSet(audit, vault, made);
   }
   const set = merchantSetOf(configuration, merchant);
   const known = Object.keys(set.endpoints);
   const administration = makeAdministration(audit);
-  const added = await createEndpoints(administration, merchant.id, { gates, known });
+  const missing = { gates, known, shopName: demonstrationShop };
+  const added = await createEndpoints(administration, merchant.id, missing);
   return { ...set, endpoints: { ...set.endpoints, ...added } };
 }
 

@@ -17,7 +17,7 @@ import { signFor } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import type { PipelineDependencies } from "../merchant-api/pipeline.ts";
 import { makeAnswerError, merchantRoutes } from "../merchant-api/routes.ts";
-import type { Merchant } from "../orders/merchant.ts";
+import { type Merchant, shopNameOf } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import { receiptRoute } from "../pages/cardholder/receipts.ts";
 import { cardholderRoutes } from "../pages/cardholder/routes.ts";
@@ -376,9 +376,9 @@ function pageRoutes(
     onBadLogo: (cause) => log("page.logo_unusable", { file: logoFile, cause }),
   });
   const returnOf = (order: Order) => {
-    const { merchant } = configuration.getEndpoint(order.endpointId);
-    const sign = (text: string) => signFor(merchant, text);
-    return browserReturnOf(order, { sign, merchantName: merchant.name });
+    const endpoint = configuration.getEndpoint(order.endpointId);
+    const sign = (text: string) => signFor(endpoint.merchant, text);
+    return browserReturnOf(order, { sign, merchantName: shopNameOf(endpoint) });
   };
   const findReceipt = makeFindReceipt({
     findEndpoint: (id) => configuration.current().endpoints.get(id),
@@ -393,7 +393,7 @@ function pageRoutes(
         (page && configuration.getEndpoint(endpointId).settings.embedOrigins) ?? [],
     }),
     ...paymentPageRoutes(pages, {
-      ...{ paymentPages, threeds, querying, theme, addressOf: addressOf(dependencies) },
+      ...{ paymentPages, threeds, querying, theme, printDate, addressOf: addressOf(dependencies) },
     }),
     receiptRoute({
       ...{ pathWord, receipts, theme, printDate, clock, addressOf: addressOf(dependencies) },

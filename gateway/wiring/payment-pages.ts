@@ -40,7 +40,7 @@ type Dependencies = Resources & {
 
 type Guard = ReturnType<typeof makeStorageGuard>;
 
-type Edge = Pick<Services, "paymentPages" | "threeds"> & {
+type Edge = Pick<Services, "paymentPages" | "threeds" | "printDate"> & {
   readonly querying: Guard;
   readonly theme: Theme;
   readonly addressOf: (request: HttpRequest) => string;
@@ -48,7 +48,7 @@ type Edge = Pick<Services, "paymentPages" | "threeds"> & {
 
 export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): readonly HttpRoute[] {
   const { config, clock, vault } = dependencies;
-  const { paymentPages, threeds, theme, addressOf } = edge;
+  const { paymentPages, threeds, theme, printDate, addressOf } = edge;
   const services = makeLinkServices(dependencies, edge);
   const { sessions } = dependencies.wallets;
   const walletMethods = {
@@ -58,7 +58,8 @@ export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): reado
   const shared = { ...services, addressOf, walletMethods };
   const findOrder = makeFindPayable({ ...shared, pages: paymentPages, threeds, clock });
   const isSecure = () => dependencies.baseUrl().startsWith("https:");
-  const findLink = makeFindLink({ ...shared, paymentPages, findOrder, isSecure });
+  const receipt = { pathWord: config.pathWord, printDate };
+  const findLink = makeFindLink({ ...shared, ...receipt, paymentPages, findOrder, isSecure });
   const isLink = (token: string) => vault.readLinkToken(token) !== undefined;
   const { take } = makeRateLimit<string>({ perSecond: config.paymentPostsPerSecond }, clock);
   const shownPage: FindPayable = (token, request) =>

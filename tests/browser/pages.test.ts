@@ -111,8 +111,7 @@ describe("the cardholder's pages", () => {
     const checkout = prepared();
     const { world } = checkout;
     const name = "Donaudampfschifffahrtsgesellschaft".repeat(3);
-    await world.installation.database.query("update merchants set name = $1", [name]);
-    await world.restart();
+    await world.changeEndpoint("plain", { shopName: name });
     const order = await world.merchant("plain").sale({ redirect_url: undefined });
     await world.settle();
     const { page } = await openWindow(t, "phone");

@@ -347,7 +347,17 @@ test("a payment link is paid once, and says so afterwards", async (t) => {
   await page.getByRole("heading", { name: "Payment approved" }).waitFor();
   await open();
   await page.getByRole("heading", { name: "This link has been paid" }).waitFor();
-  await takePicture(page, "pay-link-paid-phone");
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await takePicture(page, `pay-link-paid-phone-${colorScheme}`);
+  }
+  const other = await openWindow(t, "desk");
+  await other.page.goto(`${world.gateway.url}${path}`);
+  await other.page.getByText("Demonstration Shop").waitFor();
+  await takePicture(other.page, "pay-link-paid-desk");
+  assert.equal(await other.page.getByRole("link").count(), 0, "another browser has no receipt");
+  await page.getByRole("link", { name: "Show the receipt" }).click();
+  await page.getByRole("heading", { name: "Receipt", exact: true }).waitFor();
 
   assert.equal(world.bank.ledger().length, booked + 1);
   assert.deepEqual(troubles, []);

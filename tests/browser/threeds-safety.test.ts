@@ -169,7 +169,6 @@ function isFrameRefused(troubles: readonly string[]): boolean {
 }
 
 async function nameEverybody({ world }: Checkout, name: string): Promise<void> {
-  const { database } = world.installation;
-  await database.query("update merchants set name = $1", [name]);
+  await world.changeEndpoint("plain", { shopName: name });
   await world.changeGate("sandbox", { nameAndPlace: name.padEnd(38).concat("US") });
 }

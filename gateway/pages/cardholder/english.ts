@@ -62,6 +62,7 @@ export const english = {
   uncheckedNext:      "Go back to the shop to try again.",
   merchant:           "Shop",
   amount:             "Amount",
+  paidAt:             "Paid on",
   card:               "Card",
   order:              "Order",
 

@@ -48,6 +48,7 @@ export const german: Texts = {
   uncheckedNext:      "Gehen Sie zurück zum Shop, um es noch einmal zu versuchen.",
   merchant:           "Shop",
   amount:             "Betrag",
+  paidAt:             "Bezahlt am",
   card:               "Karte",
   order:              "Bestellung",
   receiptLink:        "Beleg anzeigen",

@@ -189,9 +189,7 @@ function resultPage(
   const ending = (isVerification ? verifications : endings)[finalOf(result.status)];
   const paid = isVerification ? undefined : html`<dt>${texts.amount}</dt><dd>${amount}</dd>\n`;
   const card = cardMask && html`<dt>${texts.card}</dt><dd class="mono">${cardMask}</dd>\n`;
-  const address = receipt && toReceipt(receipt);
-  const link =
-    address && html`<p><a class="button" href="${address}">${texts.receiptLink}</a></p>\n`;
+  const link = receipt && renderReceiptLink(toReceipt(receipt), texts);
   return {
     title: texts[ending.title],
     content: html`<main class="narrow">
@@ -206,6 +204,36 @@ ${paid}${card}<dt>${texts.order}</dt><dd class="value">${clientOrderId}</dd>
 </dl>
 ${link}</main>`,
   };
+}
+
+type PaidLink = {
+  readonly shop: string;
+  readonly amount: string;
+  readonly date: string;
+  /** The address of the receipt, for the browser that has paid. */
+  readonly receipt: string | undefined;
+};
+
+export function linkPaidPage(paid: PaidLink, texts: Texts): CardholderPage {
+  const { title, sentence } = texts.pay.linkPaid;
+  return {
+    title,
+    content: html`<main class="narrow">
+<section class="result good">
+<h1>${title}</h1>
+<p class="lead" role="status">${sentence}</p>
+</section>
+<dl>
+<dt>${texts.merchant}</dt><dd>${paid.shop}</dd>
+<dt>${texts.amount}</dt><dd>${texts.money(paid.amount)}</dd>
+<dt>${texts.paidAt}</dt><dd>${paid.date}</dd>
+</dl>
+${paid.receipt && renderReceiptLink(paid.receipt, texts)}</main>`,
+  };
+}
+
+function renderReceiptLink(address: string, texts: Texts): Html {
+  return html`<p><a class="button" href="${address}">${texts.receiptLink}</a></p>\n`;
 }
 
 function finalOf(status: Status): keyof typeof endings {

@@ -3,9 +3,14 @@
  * the order and pays it, and everything after that happens on the order's own page.
  */
 import type { HttpRequest } from "../../http/router.ts";
+import type { Order } from "../../orders/order.ts";
+import { initialOf, totalsOf } from "../../orders/transactions.ts";
 import { Failure } from "../../values/failure.ts";
+import { formatAmount } from "../../values/money.ts";
+import type { Instant } from "../../values/time.ts";
 import type { LinkServices, Services } from "../../wiring/services.ts";
-import { messagePage } from "../cardholder/pages.ts";
+import { linkFrom } from "../cardholder/page-reply.ts";
+import { linkPaidPage, messagePage } from "../cardholder/pages.ts";
 import type { Entered } from "./fields.ts";
 import { bindingOf, hasCookie, shopOf } from "./order-payable.ts";
 import type { Elsewhere, FindPayable, Payable, ShownPage } from "./routes.ts";
@@ -17,6 +22,9 @@ type Dependencies = LinkServices & {
   readonly findOrder: FindPayable;
   readonly addressOf: (request: HttpRequest) => string;
   readonly walletMethods: WalletMethods;
+  /** Of the receipt's address. */
+  readonly pathWord: string;
+  readonly printDate: (instant: Instant) => string;
   /** Browsers reach the page by https. */
   readonly isSecure: () => boolean;
 };
@@ -34,6 +42,7 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
     const { state } = found;
     // A page that is posted twice leads to the order that it has begun, also when that was paid.
     if (request.method === "POST" || state.kind === "open") return payableOf(found, request);
+    if (state.kind === "paid") return paidPage(found, state.orders, request);
     if (state.kind !== "waiting") return overPage(state.kind, shopOf(found.endpoint));
     const order = paymentPages.tokenOf(state.order);
     const isBeginner = hasCookie(request, bindingOf(found.link.id, order));
@@ -52,7 +61,7 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
         ...{ ...shopOf(endpoint), description: link.description, kind: "sale" },
         ...{ amount: link.amount, wanted: asked.wanted, needsCvv: asked.needsCvv },
         ...{ linkPage: page, challenge: demand?.challenge },
-        wallets: offerWallets(endpoint.merchant, dependencies.walletMethods),
+        wallets: offerWallets(endpoint, dependencies.walletMethods),
       },
       findFaults: (entered) => paymentPages.findFaults(asked, entered),
       pay: (entered, shown) => pay(found, request, entered, shown),
@@ -94,6 +103,29 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
     return `${bindingOf(linkId, order)}; HttpOnly; Max-Age=${boundS}; ${site}`;
   }
 
+  /** The receipt is for the browser that has paid; all others see the latest payment. */
+  function paidPage(
+    { link, endpoint }: FoundLink,
+    orders: readonly Order[],
+    request: HttpRequest,
+  ): Elsewhere {
+    const own = orders.find((order) =>
+      hasCookie(request, bindingOf(link.id, paymentPages.tokenOf(order))),
+    );
+    const { framedBy, shop } = shopOf(endpoint);
+    const shown = own ?? orders.at(-1);
+    const amount = shown === undefined ? link.amount : totalsOf(shown).charged;
+    const finishedAt = shown && initialOf(shown).finishedAt;
+    const receiptId = own && initialOf(own).receiptId;
+    const path = `${dependencies.pathWord}/view-receipt/${endpoint.id}/${receiptId}/`;
+    const paid = {
+      ...{ shop: shop.name, amount: `${formatAmount(amount)} ${amount.currency.code}` },
+      date: finishedAt === undefined ? "" : dependencies.printDate(finishedAt),
+      receipt: receiptId && linkFrom(request, 1, path),
+    };
+    return { show: (texts) => ({ ...linkPaidPage(paid, texts), framedBy }) };
+  }
+
   function placeOf({ link }: FoundLink, linkPage: string, request: HttpRequest) {
     const { merchantId, id: linkId } = link;
     return { merchantId, linkId, page: `link ${linkPage}`, ipAddress: addressOf(request) };
@@ -105,7 +137,6 @@ const boundS = 604_800;
 
 // biome-ignore format: a table
 const overTexts = {
-  paid:     "linkPaid",
   in_use:   "linkInUse",
   closed:   "linkEnded",
   expired:  "linkEnded",

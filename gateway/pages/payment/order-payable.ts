@@ -5,6 +5,7 @@
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import type { HttpRequest } from "../../http/router.ts";
+import { shopNameOf } from "../../orders/merchant.ts";
 import { Failure } from "../../values/failure.ts";
 import type { Clock } from "../../values/time.ts";
 import type { LinkServices, Services } from "../../wiring/services.ts";
@@ -82,7 +83,7 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
       ...{ ...shopOf(endpoint), description: purchase.description },
       ...{ kind: kindOf(transaction.kind), amount: purchase.amount, wanted, needsCvv },
       ...{ refusal, triesLeft, secondsLeft },
-      wallets: offerWallets(endpoint.merchant, walletMethods),
+      wallets: offerWallets(endpoint, walletMethods),
     };
   }
 }
@@ -106,9 +107,9 @@ export function hasCookie({ headers }: HttpRequest, cookie: string): boolean {
   return sent.some((each) => timingSafeEqual(each, digest(cookie)));
 }
 
-export function shopOf({ merchant, settings }: ShownOrder["endpoint"]) {
-  const { shopName = merchant.name, shopLogo, shopColour, embedOrigins = [] } = settings;
-  const shop = { name: shopName, logo: shopLogo, colour: shopColour };
+export function shopOf(endpoint: ShownOrder["endpoint"]) {
+  const { shopLogo, shopColour, embedOrigins = [] } = endpoint.settings;
+  const shop = { name: shopNameOf(endpoint), logo: shopLogo, colour: shopColour };
   return { shop, framedBy: embedOrigins };
 }
 

@@ -3,7 +3,7 @@
  * so the page loads no script of the wallet; the token is posted with the page's form. Browsers
  * that do not know the wallet show no button.
  */
-import type { Merchant } from "../../orders/merchant.ts";
+import { type Endpoint, type Merchant, shopNameOf } from "../../orders/merchant.ts";
 import type { WalletType } from "../../orders/order.ts";
 import { type Html, html } from "../../values/html.ts";
 import { formatAmount, type Money } from "../../values/money.ts";
@@ -27,8 +27,8 @@ export type WalletOffer = {
   readonly data: object;
 };
 
-export function offerWallets(merchant: Merchant, methods: WalletMethods): readonly WalletOffer[] {
-  return [...offerWalletA(merchant, methods), ...offerWalletB(merchant, methods)];
+export function offerWallets(endpoint: Endpoint, methods: WalletMethods): readonly WalletOffer[] {
+  return [...offerWalletA(endpoint.merchant, methods), ...offerWalletB(endpoint, methods)];
 }
 
 /** Its sheet opens with a session that the gateway asks for as the merchant. */
@@ -47,7 +47,8 @@ function offerWalletA(merchant: Merchant, methods: WalletMethods): readonly Wall
 const networks = ["AMEX", "DISCOVER", "JCB", "MASTERCARD", "VISA"];
 
 /** A merchant with a key of its own (`merchant:`) decrypts tokens itself: there is no button. */
-function offerWalletB(merchant: Merchant, methods: WalletMethods): readonly WalletOffer[] {
+function offerWalletB(endpoint: Endpoint, methods: WalletMethods): readonly WalletOffer[] {
+  const { merchant } = endpoint;
   const { recipientId = "", gatewayMerchantId = merchant.login } =
     merchant.settings.wallets?.walletb ?? {};
   const [, gateway] = /^gateway:(.+)$/.exec(recipientId) ?? [];
@@ -63,7 +64,7 @@ function offerWalletB(merchant: Merchant, methods: WalletMethods): readonly Wall
     },
   };
   const data = {
-    ...{ apiVersion: 2, apiVersionMinor: 0, merchantInfo: { merchantName: merchant.name } },
+    ...{ apiVersion: 2, apiVersionMinor: 0, merchantInfo: { merchantName: shopNameOf(endpoint) } },
     allowedPaymentMethods: [card],
   };
   return [{ wallet: "walletb", type: "walletb_encrypted", method: methods.walletb, data }];

@@ -74,11 +74,25 @@ test("a link is paid once, its order has its id, and then it says that it is pai
   const [order] = await ordersOf(link);
   assert.equal(order?.status, "approved");
   assert.equal(order?.link, link);
-  const shown = (await readGw(world, "order", "show", order?.orderId ?? "")) as {
+  const told = (await readGw(world, "order", "show", order?.orderId ?? "")) as {
     readonly order: { readonly link?: string };
   };
-  assert.equal(shown.order.link, link);
-  sees(await openPage(at(path)), /has been paid/);
+  assert.equal(told.order.link, link);
+  const own = await openPage(at(path), { cookie: answer.cookie });
+  const others = [
+    await openPage(at(path)),
+    await openPage(at(path), { cookie: `${answer.cookie}x` }),
+  ];
+  for (const shown of [own, ...others]) {
+    sees(
+      shown,
+      /has been paid.*Demonstration Shop.*12\.50 USD.*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/s,
+    );
+    assert.doesNotMatch(shown.text, />demo</, "the login is not shown");
+  }
+  const [, receipt = ""] = /href="([^"]*view-receipt[^"]*)"/.exec(own.text) ?? [];
+  sees(await openPage(new URL(receipt, own.url).href), /You paid 12\.50 USD to Demonstration Shop/);
+  for (const { text } of others) assert.doesNotMatch(text, /view-receipt/);
   const old = await postPage(page);
   assert.equal(old.location, at(path), "a page that has begun no order goes nowhere");
   assert.equal(sales().length, before + 1);
@@ -283,6 +297,10 @@ test("gw lists, shows and draws links, and refuses what is none", async () => {
     const ran = await runGw(world, "link", "create", ...words(changed));
     assert.equal(ran.code, 2, JSON.stringify(changed));
   }
+  const bare = ["endpoint", "create", world.set.login, "bare", "--currency", "USD"];
+  const { endpoint: nameless } = Object(await readGw(world, ...bare));
+  const refused = await runGw(world, "link", "create", ...words({ endpoint: nameless }));
+  assert.match(refused.complaint, /give the endpoint a shop name \(--shop-name\)/);
   const audit = (await readGw(world, "audit", "list", "--limit", "200")) as readonly {
     action?: string;
   }[];

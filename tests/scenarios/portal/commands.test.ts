@@ -21,7 +21,7 @@ import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
 
 const world = await startWorld(endOfFile, { GW_PORTAL_INDEX_EVERY_S: "1", GW_KEY_GRACE_S: "0" });
-await world.stranger();
+const stranger = await world.stranger();
 const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 await writeExampleFiles(
   world.dataDir,
@@ -180,6 +180,22 @@ for (const [what, request] of malicious) {
     assert.deepEqual(await readEntries(), before);
   });
 }
+
+test("the form says that a payment page needs the shop's name", async () => {
+  const nameless = stranger.set.endpoints["plain"] ?? "";
+  const tries = { name: "page-tries", value: "5" };
+  // biome-ignore format: a table
+  const requests = [
+    [ann,     { name: "endpoint set", words: [nameless], options: [tries] }],
+    [mallory, { ...link, options: terms(nameless) }],
+  ] as const;
+
+  for (const [browser, request] of requests) {
+    const { status, body } = await browser.call("POST /commands/preview", request);
+    assert.equal(status, 409);
+    assert.match(body.error?.message ?? "", /give the endpoint a shop name \(--shop-name\)/);
+  }
+});
 
 test("a value that looks like an option stays a value", async () => {
   const options = [...terms(plain), { name: "description", value: "--currency=EUR -- x" }];

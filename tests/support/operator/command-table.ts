@@ -60,7 +60,7 @@ export const changing: readonly Example[] = [
   { path: "gate mac-key zone",          words: "spare", input: macKey },
   { path: "gate mac-key exchange",      words: "spare", isRefused: true },
   { path: "gate mac-key drop-zone",     words: "spare" },
-  { path: "endpoint create",            words: "fresh usd --currency USD --gate spare", keep: ["endpoint", "endpoint"] },
+  { path: "endpoint create",            words: "fresh usd --currency USD --gate spare --shop-name Fresh", keep: ["endpoint", "endpoint"] },
   { path: "pay",                        words: "--endpoint 1", isRefused: true },
   { path: "link create",                words: "--endpoint <endpoint> --amount 5 --currency USD", keep: ["link", "link"] },
   { path: "link close",                 words: "<link>" },
