@@ -37,7 +37,7 @@ export const pageTable: readonly SettingOption<EndpointSettings>[] = [
   setting("--shop-colour <#rrggbb>",  "the colour of the payment page",                             "shopColour",   orNone(readColour)),
   setting("--page-lifetime <seconds>", "how long a payment page takes cards",                       "pageLifeS",    orNone(readUpTo(pageLifeMaxMs / 1000))),
   setting("--page-tries <count>",     "how many cards may be tried on a payment page",              "pageTries",    orNone(readUpTo(pageTriesMax))),
-  setting("--page-fields <fields>",   "what the payment page asks for, by commas; else what a sale requires", "pageFields", orNone(readFields)),
+  setting("--page-fields <fields>",   "what the payment page asks for, by commas; else what a sale requires, and for links an email", "pageFields", orNone(readFields)),
   setting("--embed-origins <origins>", "sites that may embed the payment page, like https://shop.example, by commas; in production https", "embedOrigins", orNone(readOrigins)),
 ];
 

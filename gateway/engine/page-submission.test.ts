@@ -28,6 +28,20 @@ const asked: readonly (readonly [settings: Partial<EndpointSettings>, sent: Part
   [{ pageFields: ["email"], optionalFields: allOptional }, {},                     ["email"]],
 ];
 
+test("a payment link asks for the email alone, unless the endpoint names fields or waives it", () => {
+  // biome-ignore format: a table
+  const rows = [
+    [{},                                        ["email"]],
+    [{ optionalFields: allOptional },           []],
+    [{ pageFields: ["phone", "country"] },      ["phone", "country", "state"]],
+  ] as const;
+  const order = { ...draft, page: { linkId: "100000000000001" } };
+
+  for (const [own, wanted] of rows) {
+    assert.deepEqual(wantedFieldsOf(order, { settings: { threeDSecure: "off", ...own } }), wanted);
+  }
+});
+
 for (const [own, sent, wanted] of asked) {
   test(`${JSON.stringify(own)} with ${JSON.stringify(sent)} asks for ${wanted}`, () => {
     const customer = { ...draft.purchase.customer, ...sent };

@@ -4,7 +4,7 @@
  * begins with one that has any.
  */
 import type { Endpoint } from "../orders/merchant.ts";
-import type { Customer, Order, Purchase, WalletType } from "../orders/order.ts";
+import type { Customer, Order, PaymentPage, Purchase, WalletType } from "../orders/order.ts";
 import { customerSent } from "../orders/payment-page.ts";
 import { type CardNumber, isExpired, isLuhnValid } from "../values/card-number.ts";
 import { parseEmail } from "../values/email.ts";
@@ -33,7 +33,9 @@ export type SubmittedCard = {
   readonly holderName: string;
 };
 
-type AskingOrder = Pick<Order, "purchase" | "page">;
+type AskingOrder = Pick<Order, "purchase"> & {
+  readonly page?: Pick<PaymentPage, "entered" | "linkId"> | undefined;
+};
 
 export type WantedField = (typeof askable)[number]["field"];
 
@@ -53,17 +55,19 @@ const askable = [
 
 /**
  * What the page asks for, at every try: what the merchant has not sent, of the fields that the
- * endpoint's settings name, or else of those that it requires of a sale. A state is asked for
- * beside a country that has states, unless the endpoint waives it.
+ * endpoint's settings name, or else of those that it requires of a sale. A payment link has no
+ * merchant's request, and asks for the email alone: acquirers need no more, and 3-D Secure an email
+ * or a phone. A state is asked for beside a country that has states, unless the endpoint waives it.
  */
 export function wantedFieldsOf(
   order: AskingOrder,
   { settings: { pageFields, optionalFields = [] } }: Pick<Endpoint, "settings">,
 ): readonly WantedField[] {
   const customer = customerSent(order);
+  const isLink = order.page?.linkId !== undefined;
   const isNamed = ({ name, isUsual }: (typeof askable)[number]) =>
     pageFields === undefined
-      ? isUsual && !optionalFields.includes(name)
+      ? (isLink ? name === "email" : isUsual) && !optionalFields.includes(name)
       : pageFields.includes(name);
   const named = askable.filter((each) => each.field !== "state" && isNamed(each));
   const absent = named.map(({ field }) => field).filter((field) => customer[field] === undefined);

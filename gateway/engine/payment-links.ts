@@ -74,7 +74,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
     const link = key && (await store.find(key));
     const endpoint = link && dependencies.findEndpoint(link.endpointId);
     if (link === undefined || endpoint === undefined) return undefined;
-    const order = { purchase: purchaseOf(link) };
+    const order = { purchase: purchaseOf(link), page: { linkId: link.id } };
     const wanted = wantedFieldsOf(order, endpoint);
     const asked = { order, wanted, needsCvv: needsCvvAt(endpoint) };
     return { link, endpoint, asked, state: await stateOf(link, endpoint) };

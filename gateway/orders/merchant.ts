@@ -120,7 +120,7 @@ type PageSettings = {
   /** How long it takes cards, and how many; the installation's settings otherwise. */
   readonly pageLifeS?: number;
   readonly pageTries?: number;
-  /** What it asks the customer for; otherwise what the endpoint requires of a sale. */
+  /** What it asks the customer for; otherwise what a sale requires, and a link the email. */
   readonly pageFields?: readonly string[];
   /** What cardholders see. */
   readonly shopName?: string;

@@ -57,8 +57,12 @@ export function enterCard(
   };
 }
 
+type Entered = Pick<Order, "purchase"> & {
+  readonly page?: Pick<PaymentPage, "entered"> | undefined;
+};
+
 /** The customer as the merchant has sent it, without the fields of the page. */
-export function customerSent({ purchase, page }: Pick<Order, "purchase" | "page">): Customer {
+export function customerSent({ purchase, page }: Entered): Customer {
   const blank = page?.entered?.map((field) => [field, undefined]) ?? [];
   return { ...purchase.customer, ...Object.fromEntries(blank) };
 }

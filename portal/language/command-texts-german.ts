@@ -134,7 +134,7 @@ export const commandTextsGerman: Readonly<Record<CommandText, string>> = {
   "what is to be paid": "was zu zahlen ist",
   "what must have been seen before (card|bin|email|ip|device|purpose)": "was schon einmal gesehen worden sein muss",
   "what payments are counted by (card|bin|email|ip|device|purpose)": "wonach Zahlungen gezählt werden",
-  "what the payment page asks for, by commas; else what a sale requires": "wonach die Zahlungsseite fragt, mit Kommas; sonst was eine Zahlung verlangt",
+  "what the payment page asks for, by commas; else what a sale requires, and for links an email": "wonach die Zahlungsseite fragt, mit Kommas; sonst was eine Zahlung verlangt, bei Links eine E-Mail",
   "what the zone key is for": "wofür der Zonenschlüssel ist",
   "when it ends: a moment like 2030-01-31T09:30:00Z, or a time like 12h or 30d from now": "wann es endet: ein Zeitpunkt wie 2030-01-31T09:30:00Z oder eine Dauer wie 12h oder 30d",
   "where it was made: at the same endpoint (default), or at any of the merchant's (endpoint|merchant)": "wo er gemacht wurde: am selben Endpunkt (üblich) oder an irgendeinem des Händlers",

@@ -263,7 +263,7 @@ export type CommandText =
   | "what is to be paid"
   | "what must have been seen before (card|bin|email|ip|device|purpose)"
   | "what payments are counted by (card|bin|email|ip|device|purpose)"
-  | "what the payment page asks for, by commas; else what a sale requires"
+  | "what the payment page asks for, by commas; else what a sale requires, and for links an email"
   | "what the zone key is for"
   | "when it ends: a moment like 2030-01-31T09:30:00Z, or a time like 12h or 30d from now"
   | "where it was made: at the same endpoint (default), or at any of the merchant's (endpoint|merchant)"

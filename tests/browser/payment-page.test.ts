@@ -342,7 +342,7 @@ test("a payment link is paid once, and says so afterwards", async (t) => {
   await open();
   await page.getByText("Oak chair").waitFor();
   await takePicture(page, "pay-link-phone");
-  await fillAddress(page);
+  await page.getByLabel("Email").fill("jane@example.com");
   await payWith(page, { number: cards.frictionlessNoMethod });
   await page.getByRole("heading", { name: "Payment approved" }).waitFor();
   await open();

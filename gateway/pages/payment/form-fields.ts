@@ -71,13 +71,13 @@ ${renderFault("cvv", fields, reader)}</div>
 `;
 }
 
-/** Contact and address, each with a heading, where anything of it is wanted. */
+/** Contact and address, each with a heading where more than one of its fields is wanted. */
 export function renderCustomerFields(fields: Fields, reader: FieldReader): Html {
   const { pay } = reader.texts;
   const group = (title: string, all: readonly CustomerField[]) => {
     const wanted = all.filter((field) => fields.wanted.includes(field));
     const rows = wanted.map((field) => renderCustomerField(field, wanted, fields, reader));
-    return wanted.length === 0 ? undefined : html`<h2>${title}</h2>\n${rows}`;
+    return wanted.length > 1 ? html`<h2>${title}</h2>\n${rows}` : html`${rows}`;
   };
   return html`${group(pay.contact, contactFields)}${group(pay.address, addressFields)}`;
 }

@@ -65,8 +65,12 @@ test("a link is paid once, its order has its id, and then it says that it is pai
   await openPage(at(path), { purpose: "prefetch" });
   sees(page, /A chair, oak/);
   sees(page, /12\.50/);
+  const asked = [...page.text.matchAll(/<(?:input|select) id="([^"]+)"/g)].map(([, id]) => id);
+  const card = ["cc-number", "cc-exp-month", "cc-exp-year", "cc-csc", "cc-name"];
+  assert.deepEqual(asked, [...card, "email"]);
   assert.deepEqual(await ordersOf(link), [], "opening it begins nothing");
-  const answer = await pay(path);
+  const unasked = ["tel", "address-line1", "postal-code", "address-level2", "country"];
+  const answer = await pay(path, Object.fromEntries(unasked.map((name) => [name, ""])));
 
   assert.equal(answer.status, 303);
   assert.match(answer.location, /\/gw\/form\/redirect\//);
