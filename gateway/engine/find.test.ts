@@ -22,11 +22,10 @@ const endpoint: Endpoint = {
   ...{ enabled: false, settings: { threeDSecure: "off", shopName: "Harbour Coffee" } },
 };
 const sister = { ...endpoint, id: asEndpointId("1002") };
-const gates = [
-  { ...gate, name: "bank", rank: 1, weight: 1, worksWithoutCvv: false, amountDigits: 12 },
-];
+const place = { name: "bank", rank: 1, weight: 1, worksWithoutCvv: false, amountDigits: 12 };
 const nameless: Endpoint = {
-  ...{ ...endpoint, id: asEndpointId("1004"), gates, settings: { threeDSecure: "off" } },
+  ...{ ...endpoint, id: asEndpointId("1004"), gates: [{ ...gate, ...place }] },
+  settings: { threeDSecure: "off" },
 };
 const endpoints = new Map([endpoint, sister, nameless].map((each) => [each.id, each]));
 

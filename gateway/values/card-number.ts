@@ -57,6 +57,19 @@ export function isLuhnValid(digits: string): boolean {
   return sum % 10 === 0;
 }
 
+/**
+ * A whole expiry date as people write it and browsers fill it in: `12/31`, `12 / 2031`, `1231`,
+ * `2031-12`. The payment page runs it in browsers too.
+ */
+export function splitExpiry(text: string): readonly [month: string, year: string] | undefined {
+  const [, first = "", second = ""] =
+    /^\D*(\d{1,2}|20\d\d)\D+(\d{1,2}|20\d\d)\D*$/.exec(text) ??
+    /^\D*(\d\d)(\d\d|20\d\d)\D*$/.exec(text) ??
+    [];
+  const [month, year] = first.length === 4 ? [second, first] : [first, second];
+  return month.length <= 2 && year.length >= 2 ? [month.padStart(2, "0"), year] : undefined;
+}
+
 // biome-ignore format: a table
 const ranges = [
   ["4",    "4",    "VISA"],

@@ -89,11 +89,22 @@ describe("the card form", () => {
     // biome-ignore format: a table
     const dates = [
       ["12/29", "12", "29"], ["3/2031", "03", "2031"], ["0431", "04", "31"], ["05 - 30", "05", "30"],
+      ["2031-12", "12", "2031"],
     ] as const;
     for (const [text, month, year] of dates) {
       await paste("#cc-exp-month", text);
       const shown = [await typedIn(page, "#cc-exp-month"), await typedIn(page, "#cc-exp-year")];
       assert.deepEqual(shown, [month, year], text);
+    }
+    for (const [keys, month] of [
+      ["1/31", "01"],
+      ["531", "05"],
+      ["1231", "12"],
+    ] as const) {
+      for (const field of ["#cc-exp-year", "#cc-exp-month"]) await page.locator(field).fill("");
+      await page.keyboard.type(keys);
+      const shown = [await typedIn(page, "#cc-exp-month"), await typedIn(page, "#cc-exp-year")];
+      assert.deepEqual(shown, [month, "31"], `typed ${keys}`);
     }
     await paste("#cc-exp-month", "01/20");
     assert.match((await faultOf(page, "#cc-exp-year")) ?? "", /has expired/);
@@ -112,7 +123,7 @@ describe("the card form", () => {
     for (const field of ["#cc-number", "#cc-csc"]) assert.equal(await typedIn(page, field), "");
     assert.equal(await typedIn(page, "#cc-name"), "ANNA");
     assert.doesNotMatch(await page.content(), /0021/);
-    await payWith(page, { number: cards.frictionlessNoMethod });
+    await payWith(page, { number: cards.frictionlessNoMethod, month: "2031-12" });
     await page.getByRole("button", { name: "Zurück zum Shop" }).click();
     await assertReturned(checkout, payment, "/return", "approved");
   });

@@ -8,7 +8,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { HttpReply, HttpRequest } from "../../http/router.ts";
-import { isLuhnValid, longestFirst, networkOf, prefixDigits } from "../../values/card-number.ts";
+import {
+  isLuhnValid,
+  longestFirst,
+  networkOf,
+  prefixDigits,
+  splitExpiry,
+} from "../../values/card-number.ts";
 import {
   type Colour,
   contrast,
@@ -196,7 +202,7 @@ function readScript(): string {
   const declared = Object.entries(tables).map(
     ([name, value]) => `const ${name} = ${JSON.stringify(value)};`,
   );
-  const shared = [...declared, isLuhnValid, networkOf].join("\n");
+  const shared = [...declared, isLuhnValid, networkOf, splitExpiry].join("\n");
   const own = ["proof.js", "wallet-buttons.js", "card-form.js"].map(readOwn).join("\n");
   return `(() => {\n"use strict";\n${shared}\n${own}})();\n`;
 }

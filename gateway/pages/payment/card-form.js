@@ -1,7 +1,7 @@
 /**
  * The script of the payment page. Without it the page is a plain form, so everything here is help:
  * grouped digits, the network's mark, faults as one types, the time left. It stores nothing and
- * sends nothing by itself. `isLuhnValid`, `networkOf` and `lengths` are put before it.
+ * sends nothing by itself. Before it stand `isLuhnValid`, `networkOf`, `splitExpiry` and `lengths`.
  */
 const form = document.getElementById("pay");
 const at = (word) => document.getElementById(word);
@@ -121,19 +121,15 @@ function onInput({ target }) {
   if (inputs.includes(target) && hasFault(target)) show(target, faultOf(target));
 }
 
-/** `5` is May, `12/29` and `1229` fill both fields, and two digits lead to the year. */
+/** `5` and `1/` are months, `12/29` and `2029-12` fill both fields; a month leads to the year. */
 function readExpiry() {
-  const [, first, second] =
-    /^\D*(\d{1,2})\D+(\d{2,4})\D*$/.exec(month.value) ||
-    /^\D*(\d\d)(\d{2,4})\D*$/.exec(month.value) ||
-    [];
-  if (second) {
-    month.value = first.padStart(2, "0");
-    year.value = second;
+  const whole = splitExpiry(month.value);
+  if (whole) {
+    [month.value, year.value] = whole;
     show(year, faultOf(year));
   } else {
     const digits = digitsOf(month.value).slice(0, 2);
-    month.value = /^[2-9]$/.test(digits) ? `0${digits}` : digits;
+    month.value = /^([2-9]$|\d\D)/.test(month.value) ? digits.padStart(2, "0") : digits;
   }
   if (month.value.length === 2 && document.activeElement === month) year.focus();
 }

@@ -1,11 +1,11 @@
 /** What a cardholder may type, and what the gateway makes of it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type EnteredFault, readCard, readCustomer, refill } from "./fields.ts";
+import { type EnteredFault, readCard, readCustomer, refill, spreadExpiry } from "./fields.ts";
 import { filled } from "./testing.ts";
 
 function read(changes: Readonly<Record<string, string>>) {
-  const card = readCard(new Map(Object.entries({ ...filled, ...changes })));
+  const card = readCard(spreadExpiry(new Map(Object.entries({ ...filled, ...changes }))));
   return card.kind === "card" ? card : assert.fail(card.kind);
 }
 
@@ -24,6 +24,24 @@ test("a card is read however its digits are split and whichever keyboard typed t
   assert.equal(read({ "cc-number": "4111x1111" }).number.reveal(), "4111x1111");
   for (const year of ["", "3", "193", "1930"])
     assert.equal(read({ "cc-exp-year": year }).expiryYear, "");
+});
+
+test("a whole expiry date in the field of the month is read in each form that browsers fill in", () => {
+  // biome-ignore format: a table
+  const dates = [
+    "12/31", "12/2031", "1231", "122031", "12 / 31", "12 / 2031", "2031-12", "12-31", " 12.31 ", "١٢/٣١",
+  ];
+
+  for (const date of dates) {
+    for (const year of ["", "30"]) {
+      const { expiryMonth, expiryYear } = read({ "cc-exp-month": date, "cc-exp-year": year });
+      assert.deepEqual([expiryMonth, expiryYear], ["12", "31"], date);
+    }
+  }
+  assert.equal(read({ "cc-exp-month": "3/2031" }).expiryMonth, "03");
+  for (const none of ["12", "1", "12/", "12/1", "4111 1111 1111 1111"]) {
+    assert.equal(read({ "cc-exp-month": none }).expiryYear, "30", none);
+  }
 });
 
 test("a card number in another field is masked before anything is done with it", () => {

@@ -4,7 +4,7 @@
  * number and CVV leave this file as secrets; texts are stored, so a card number in them is masked.
  */
 import type { WalletType } from "../../orders/order.ts";
-import { CardNumber } from "../../values/card-number.ts";
+import { CardNumber, splitExpiry } from "../../values/card-number.ts";
 import { maskCardNumbers } from "../../values/mask-card-numbers.ts";
 import { Secret } from "../../values/secret.ts";
 import type { Services } from "../../wiring/services.ts";
@@ -49,6 +49,13 @@ export type Refilled = {
   readonly faults: ReadonlyMap<FieldName, FieldFault>;
   readonly values: ReadonlyMap<FieldName, string>;
 };
+
+/** Without scripts the field of the month may have the whole date. */
+export function spreadExpiry(posted: PostedFields): PostedFields {
+  const [month, year] = splitExpiry(latinDigits(posted.get(words.month) ?? "")) ?? [];
+  if (month === undefined || year === undefined) return posted;
+  return new Map([...posted, [words.month, month], [words.year, year]]);
+}
 
 /** A wallet's token in place of a card; only of a type that the page offers. */
 export function readPaid(posted: PostedFields, offered: readonly WalletType[]): Entered["paid"] {
@@ -108,7 +115,9 @@ function readText(posted: PostedFields, field: FieldName): string {
 
 /** Keyboards of some languages write digits of their own; cards and people split numbers. */
 function toDigits(text: string): string {
-  return text
-    .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15))
-    .replace(/[\s\u200e\u200f-]/g, "");
+  return latinDigits(text).replace(/[\s\u200e\u200f-]/g, "");
+}
+
+function latinDigits(text: string): string {
+  return text.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15));
 }

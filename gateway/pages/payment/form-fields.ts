@@ -25,7 +25,7 @@ type Fields = {
 // biome-ignore format: a table
 const attributes: Readonly<Record<Exclude<FieldName, "country" | "state">, (texts: Texts) => Html>> = {
   number:  () => html`inputmode="numeric" spellcheck="false" maxlength="23" pattern="[\\d \\-]{12,23}" placeholder="1234 1234 1234 1234"`,
-  month:   ({ pay }) => html`inputmode="numeric" maxlength="2" pattern="0?[1-9]|1[0-2]" placeholder="${pay.monthHint}" aria-label="${pay.month}"`,
+  month:   ({ pay }) => html`inputmode="numeric" maxlength="9" pattern="0?[1-9]|1[0-2]|.{4,9}" placeholder="${pay.monthHint}" aria-label="${pay.month}"`,
   year:    ({ pay }) => html`inputmode="numeric" maxlength="4" pattern="(20)?\\d\\d" placeholder="${pay.yearHint}" aria-label="${pay.year}"`,
   cvv:     () => html`inputmode="numeric" spellcheck="false" minlength="3" maxlength="4" pattern="\\d{3,4}"`,
   firstName: () => html`maxlength="50"`,

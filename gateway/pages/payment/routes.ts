@@ -34,6 +34,7 @@ import {
   readCustomer,
   readPaid,
   refill,
+  spreadExpiry,
 } from "./fields.ts";
 import { browserNames, type PageReader, type PaymentView, renderPayment } from "./payment-page.ts";
 import type { WalletOffer } from "./wallet-buttons.ts";
@@ -274,7 +275,7 @@ function goTo(request: HttpRequest, to: string, cookie?: string): HttpReply {
 
 function readForm(body: Uint8Array): PostedFields {
   const form = parseForm(body);
-  return new Map(form instanceof FormFault ? [] : form.pairs);
+  return spreadExpiry(new Map(form instanceof FormFault ? [] : form.pairs));
 }
 
 const propertyCharactersMax = 2048;
