@@ -21,7 +21,6 @@ import { findEndpoint } from "./endpoint.ts";
 import { openVault, readConfiguration } from "./installation.ts";
 import { findMerchant } from "./merchant-set.ts";
 import { expiresOption, readMoment } from "./options.ts";
-import { shopNameNeeded } from "./page-settings.ts";
 
 /** Fifteen digits: a typing error does not lead to another link. */
 const [idMin, idMax] = [10 ** 14, 10 ** 14 + 2 ** 47];
@@ -94,9 +93,6 @@ async function readLink(session: Session, given: Given): Promise<PaymentLink | P
   if (endpoint instanceof Problem) return endpoint;
   if (currency !== endpoint.currency) {
     return new Problem(`The endpoint ${endpointId} takes ${endpoint.currency}, not ${currency}.`);
-  }
-  if (endpoint.settings.shopName === undefined) {
-    return new Problem(`The page of a payment link shows the shop's name: ${shopNameNeeded}.`);
   }
   const amount = parseAmount(amountText, getCurrency(endpoint.currency));
   if (amount === undefined || isZero(amount) || amountText.length > amountDigitsMax) {

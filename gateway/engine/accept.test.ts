@@ -191,6 +191,7 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
     runner: {
       start: (order) => void started.push(order),
       has: () => false,
+      runs: () => false,
       count: 0,
       idle: async () => undefined,
     },

@@ -30,7 +30,13 @@ function makeNode(due: readonly Order[]) {
       claimed.push(order);
       return order;
     },
-    runner: { start: () => undefined, has: () => false, count: 0, idle: async () => undefined },
+    runner: {
+      start: () => undefined,
+      has: () => false,
+      runs: () => false,
+      count: 0,
+      idle: async () => undefined,
+    },
   });
   // The node has run for so long that it claims the orders of others.
   place.now = leaseOver;

@@ -37,7 +37,7 @@ async function report(order: Order | undefined, approval: LateApproval, failures
       const isUnknown = "reference" in event && !findPriorAttempt(met, event.reference);
       return isOver || isUnknown ? new Failure("not_allowed_now", "", "it is over") : met;
     },
-    runner: { start: (next) => void started.push(next), has: () => false },
+    runner: { start: (next) => void started.push(next), runs: () => false },
     clock: { now: () => start },
     onLate: (each) => void reversed.push(each),
     onDelayed: (each) => void delayed.push(each),
@@ -110,7 +110,7 @@ test("a node that ends says which approvals it could not store", async () => {
   const late = makeLateApprovals({
     find: () => Promise.reject(new Error("the database is away")),
     apply: () => assert.fail(),
-    runner: { start: () => assert.fail(), has: () => false },
+    runner: { start: () => assert.fail(), runs: () => false },
     clock: { now: () => start },
     onLate: () => assert.fail(),
     onDelayed: () => undefined,

@@ -19,7 +19,7 @@ export type LateApprovals = ReturnType<typeof makeLateApprovals>;
 type Dependencies = {
   readonly find: (sequence: number) => Promise<Order | undefined>;
   readonly apply: Apply;
-  readonly runner: Pick<OrderRunner, "start" | "has">;
+  readonly runner: Pick<OrderRunner, "start" | "runs">;
   readonly clock: Pick<Clock, "now">;
   /** Its charge is reversed. */
   readonly onLate: (approval: LateApproval) => void;
@@ -104,9 +104,10 @@ export function makeLateApprovals(dependencies: Dependencies) {
    * Another process waits for this answer, and has been given it. If it ends before it records the
    * answer, the node that claims the order settles the doubt: the charge was made before that.
    */
-  function isAwaited({ id, owed }: Order): boolean {
+  function isAwaited(order: Order): boolean {
+    const { owed } = order;
     const isRunning = owed?.effect === "authorize" && owed.claimableAt > clock.now();
-    return isRunning && owed.resting !== true && !runner.has(id);
+    return isRunning && owed.resting !== true && !runner.runs(order);
   }
 }
 

@@ -73,7 +73,7 @@ function makePages(first: Order, changes: Partial<PageDependencies> = {}) {
     baseUrl: () => "https://pay.example",
     runner: {
       start: (order) => void started.push(order),
-      ...{ has: () => false, count: 0, idle: async () => undefined },
+      ...{ has: () => false, runs: () => false, count: 0, idle: async () => undefined },
     },
     admit: (work) => work(),
     clock: { now: () => start },

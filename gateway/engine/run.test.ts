@@ -58,6 +58,22 @@ test("an approval of a charge that a failover has lost is told", async () => {
   }
 });
 
+test("a runner knows whether it runs the present step of an order, or still an earlier one", async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<OrderEvent>();
+  const runner = makeRunner(() => answered);
+  runner.start(owing, fresh);
+
+  const next = { ...owing, version: owing.version + 1 };
+  assert.deepEqual(
+    [runner.has(owing.id), runner.runs(owing), runner.runs(next)],
+    [true, true, false],
+  );
+
+  answer(events.refused);
+  await runner.idle();
+  assert.equal(runner.runs(owing), false);
+});
+
 test("an order in flight is left alone, and a version that its run has not seen runs afterwards", async () => {
   const { promise, resolve } = Promise.withResolvers<OrderEvent>();
   const seen: Order[] = [];

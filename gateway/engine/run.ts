@@ -39,6 +39,8 @@ export function makeOrderRunner(dependencies: Dependencies) {
   return {
     start,
     has: (order: OrderId) => inFlight.has(order),
+    /** Whether it runs the order's present step; it may also wait for the end of an earlier one. */
+    runs: (order: Order) => inFlight.get(order.id)?.seen.version === order.version,
     get count() {
       return inFlight.size;
     },

@@ -49,6 +49,7 @@ export function makeSampleGateway(): Services {
       if (order.owed !== undefined) keep(approve(order));
     },
     has: () => false,
+    runs: () => false,
     count: 0,
     idle: async () => undefined,
   };

@@ -298,8 +298,12 @@ test("gw lists, shows and draws links, and refuses what is none", async () => {
   }
   const bare = ["endpoint", "create", world.set.login, "bare", "--currency", "USD"];
   const { endpoint: nameless } = Object(await readGw(world, ...bare));
-  const refused = await runGw(world, "link", "create", ...words({ endpoint: nameless }));
-  assert.match(refused.complaint, /give the endpoint a shop name \(--shop-name\)/);
+  const unnamed = (await readGw(world, "link", "create", ...words({ endpoint: nameless }))) as {
+    readonly url: string;
+  };
+  const { text } = await openPage(at(new URL(unnamed.url).pathname));
+  assert.match(text, /TOLLGATE/, "the page of a shop without a name shows its descriptor");
+  assert.ok(!text.includes(world.set.login));
   const audit = (await readGw(world, "audit", "list", "--limit", "200")) as readonly {
     action?: string;
   }[];
