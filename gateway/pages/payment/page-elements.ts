@@ -45,7 +45,7 @@ const elements: Readonly<Record<string, string>> = {
   script:   "defer integrity src",
   img:      "alt src",
   div:      "data-failed data-total",
-  p:        "data-seconds",
+  p:        "autofocus data-seconds tabindex",
   form:     "autocomplete data-embed method",
   label:    "for",
   input:    `${field} autocapitalize data-challenge inputmode maxlength minlength pattern placeholder spellcheck type value`,
