@@ -38,10 +38,9 @@ export function makeReverse(dependencies: Dependencies): EffectHandler {
     if (request === undefined) return unanswered("card_not_held");
     if (isTooLate(order, dependencies)) return unanswered("too_late");
 
+    const traceNumber = traceNumberOf(order, 1, request.identifiers.attempt);
     const advice = {
-      traceNumber: answer
-        ? traceNumberAt(answer.processedAt)
-        : traceNumberOf(order, 1, request.identifiers.attempt),
+      traceNumber: answer ? traceNumberAt(answer.processedAt, traceNumber) : traceNumber,
       repeated: tries > 0 || startedBefore,
       approvalCode: answer?.approvalCode,
       notFoundAt: reversal?.notFoundAt,
@@ -141,7 +140,8 @@ export function makeReversePrior(dependencies: Dependencies): EffectHandler {
     if (isTooLate(order, dependencies)) return unanswered("too_late");
     const { approvalCode, notFoundAt, approvedAt, tries } = owes;
     const repeated = tries > 0 || startedBefore;
-    const advice = { traceNumber: traceNumberAt(approvedAt), repeated, approvalCode, notFoundAt };
+    const traceNumber = traceNumberAt(approvedAt, traceNumberOf(order, 1, identifiers.attempt));
+    const advice = { traceNumber, repeated, approvalCode, notFoundAt };
     return sendReversal(acquirer, { ...request, ...(keep && { keep }) }, advice, dependencies);
   }
 }

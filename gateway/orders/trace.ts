@@ -42,10 +42,12 @@ const stepMs = 10;
 /**
  * The number of a message that is no repeat of an earlier one about the same charge: an inquiry, or
  * a reversal after an approval that came late. What the host answered to the earlier message is out
- * of date, and must not be taken for the answer to this one. The numbers return after 2.8 hours.
+ * of date, and must not be taken for the answer to this one. They are the earlier message's number
+ * and the time together, and return after 2.8 hours.
  */
-export function traceNumberAt(at: Instant): string {
-  return String((Math.floor(at / stepMs) % traceNumbers) + 1).padStart(6, "0");
+export function traceNumberAt(at: Instant, earlier: string): string {
+  const shifted = Number(earlier) + Math.floor(at / stepMs);
+  return String((shifted % traceNumbers) + 1).padStart(6, "0");
 }
 
 /** The sequence number inside a reference; nothing when the text is none of ours. */

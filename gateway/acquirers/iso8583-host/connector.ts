@@ -125,7 +125,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
   async function inquire(attempt: AuthorizationRequest): Promise<Found> {
     const at = clock.now();
     const found = await exchange(
-      () => messages.makeInquiry(attempt, traceNumberAt(at), at),
+      () => messages.makeInquiry(attempt, traceNumberAt(at, attempt.identifiers.traceNumber), at),
       (answer) => reader.readFound(answer, attempt, clock.now()),
       attempt.keep,
     );
@@ -140,7 +140,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
   async function inquireAfter(message: SentFollowUp): Promise<Found> {
     const at = clock.now();
     const found = await exchange(
-      () => messages.makeInquiryAfter(message, traceNumberAt(at), at),
+      () => messages.makeInquiryAfter(message, traceNumberAt(at, message.traceNumber), at),
       (answer) => {
         const isCapture = message.effect === "capture";
         const { fields } = isCapture ? messages.makeCapture(message) : messages.makeReturn(message);
