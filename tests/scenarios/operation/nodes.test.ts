@@ -11,6 +11,24 @@ import { startWorld, type World } from "../../support/world.ts";
 
 const leaseMs = 45_000;
 
+/**
+ * The nodes look for due orders now and then, because one that does not for ten seconds takes itself
+ * to have been paused. Returns how many they claimed.
+ */
+async function passTime(
+  { clock }: World,
+  nodes: readonly { claimDue(): Promise<number> }[],
+  forMs: number,
+): Promise<number> {
+  let claimed = 0;
+  for (let left = forMs; left > 0; left -= 5_000) {
+    clock.advance(Math.min(left, 5_000));
+    const counts = await Promise.all(nodes.map((node) => node.claimDue()));
+    claimed += counts.reduce((sum, each) => sum + each, 0);
+  }
+  return claimed;
+}
+
 test("another node takes over an order whose node went silent, and never charges it again", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
@@ -21,8 +39,7 @@ test("another node takes over an order whose node went silent, and never charges
   const early = await other.claimDue();
   // The first node's own clock stands still for this order: it is as good as dead.
   await makeSilent(world);
-  world.clock.advance(leaseMs - 30_001);
-  await other.claimDue();
+  assert.equal(await passTime(world, [other], leaseMs - 30_001), 1);
   await other.settle();
   const status = await merchant.status(sale);
 
@@ -42,11 +59,10 @@ test("two nodes that look at the same moment do not both take the same order", a
   const first = await world.otherNode("first");
   const second = await world.otherNode("second");
 
-  world.clock.advance(leaseMs - 30_001);
-  const taken = await Promise.all([first.claimDue(), second.claimDue()]);
+  const taken = await passTime(world, [first, second], leaseMs - 30_001);
   await Promise.all([first.settle(), second.settle()]);
 
-  assert.equal(taken[0] + taken[1], 1);
+  assert.equal(taken, 1);
   assert.equal(received(world, "0420"), 1);
   assert.equal((await merchant.status(sale)).status, "error");
 });

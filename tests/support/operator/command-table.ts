@@ -100,7 +100,7 @@ export const changing: readonly Example[] = [
   { path: "card remove",                words: "demo <card>" },
   { path: "privacy erase",              words: "--email nobody@shop.example --yes" },
   { path: "backup",                     words: "", isRefused: true },
-  { path: "files sign",                 words: "" },
+  { path: "files sign",                 words: "", isRefused: true },
   { path: "restore hold",               words: "" },
   { path: "restore verify",             words: "" },
   { path: "restore release",            words: "--unreconciled --why test" },
