@@ -33,7 +33,7 @@ import {
 export const operationChecks: readonly Check[] = [
   ["environment", "staging, and what keeps a production gateway from starting",  checkEnvironment],
   ["settings",    "variables that look like settings and are none",              checkSettings],
-  ["node",        "whether the node of this machine takes payments, and its gates", checkNode],
+  ["readiness",   "whether the node of this machine takes payments, and its gates", checkReadiness],
   ["ports",       "figures that the world reaches or that are nowhere, and the portal's port", checkPorts],
   ["cells",       "cells that are away",                                         checkCells],
   ["doubt",       "orders in doubt",                                             checkDoubt],
@@ -70,7 +70,7 @@ async function checkSettings(): Promise<CheckResult> {
 const nodeAnswersWithinMs = 10_000;
 
 /** Asks the node by the port of its health, which only this machine reaches by default. */
-async function checkNode(session: Session): Promise<CheckResult> {
+async function checkReadiness(session: Session): Promise<CheckResult> {
   const { adminHost, adminPort, port, host, tlsCertificateFile } = session.config;
   if (adminPort === "" && tlsCertificateFile !== "") {
     const warning = "Set GW_ADMIN_PORT, so that gw doctor can ask the node.";

@@ -78,9 +78,9 @@ test("settings that endanger a production gateway", async () => {
     ["gates",       production,                                  /trouble Production must not have a sandbox gate/],
     ["ports",       { tlsCertificateFile: "tls.pem" },           /warning Set GW_ADMIN_PORT: everyone/],
     ["ports",       production,                                  /warning Set GW_ADMIN_PORT: production has/],
-    ["node",        { ...production, adminPort: 1 },             /node: not running\ntrouble No node answers at http:\/\/127\.0\.0\.1:1\/health\/ready/],
-    ["node",        { adminPort: 1 },                            /warning No node answers/],
-    ["node",        { tlsCertificateFile: "tls.pem", adminPort: "" }, /warning Set GW_ADMIN_PORT, so that gw doctor can ask/],
+    ["readiness",   { ...production, adminPort: 1 },             /node: not running\ntrouble No node answers at http:\/\/127\.0\.0\.1:1\/health\/ready/],
+    ["readiness",   { adminPort: 1 },                            /warning No node answers/],
+    ["readiness",   { tlsCertificateFile: "tls.pem", adminPort: "" }, /warning Set GW_ADMIN_PORT, so that gw doctor can ask/],
     ["ports",       { ...production, adminPort: 9090, adminHost: "0.0.0.0" }, /trouble GW_ADMIN_HOST is 0\.0\.0\.0, and the world/],
     ["ports",       { ...production, adminPort: 9090, adminHost: "8.8.8.8" }, /trouble GW_ADMIN_HOST is 8\.8\.8\.8/],
     ["ports",       { adminPort: 9090, adminHost: "10.0.0.5" },  /^health and figures: GW_ADMIN_PORT$/],
@@ -345,11 +345,11 @@ const broken = () => Promise.reject(new Error("connection lost"));
 test("the node of this machine is asked, and names the gates that are not signed on", async () => {
   const port = Number(new URL(world.gateway.url).port);
   const config = { ...production, port, adminPort: "" } as const;
-  assert.equal(await look("node", { config }), "node: ready");
+  assert.equal(await look("readiness", { config }), "node: ready");
 
   await world.bank.setSwitches({ hostDown: true });
   const named = await until("the gate is missing", async () => {
-    const found = await look("node", { config });
+    const found = await look("readiness", { config });
     return found.includes("trouble gate sandbox: not signed on") ? found : undefined;
   });
   assert.match(named, /^node: /);
