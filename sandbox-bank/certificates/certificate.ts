@@ -83,7 +83,7 @@ export async function certify(
   await certificate.subjectPublicKeyInfo.importKey(publicKey);
   const keyIdentifier = identify(issuer.keys.publicKey);
   certificate.extensions = [
-    ...purposeExtensions(request.purpose),
+    ...purposeExtensions(request.purpose, request.name),
     makeExtension("2.5.29.14", identify(publicKey)),
     makeExtension("2.5.29.35", new AuthorityKeyIdentifier({ keyIdentifier }).toSchema()),
     ...extensions.map(({ id, value }) => makeExtension(id, value)),
@@ -125,7 +125,7 @@ const keyUsages: Readonly<Record<Purpose, number>> = {
 };
 
 /** Basic constraints and key usage, both critical; for TLS also extended key usage and names. */
-function purposeExtensions(purpose: Purpose): Extension[] {
+function purposeExtensions(purpose: Purpose, name: string): Extension[] {
   const constraints = new BasicConstraints({ cA: purpose === "authority" });
   const bits = keyUsages[purpose];
   const unusedBits = 31 - Math.clz32(bits & -bits);
@@ -135,13 +135,15 @@ function purposeExtensions(purpose: Purpose): Extension[] {
     makeExtension("2.5.29.15", usage, { critical: true }),
   ];
   if (purpose !== "tls") return extensions;
-  // For both ends of a connection on this machine.
+  // For both ends of a connection on this machine, and for the name if it is one of a host.
   const [serverAuth, clientAuth] = ["1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2"];
   const purposes = new ExtKeyUsage({ keyPurposes: [serverAuth, clientAuth] });
   const addresses = [Buffer.of(127, 0, 0, 1), Buffer.concat([Buffer.alloc(15), Buffer.of(1)])];
   const [dnsName, ipAddress] = [2, 7] as const;
   const names = [
-    new GeneralName({ type: dnsName, value: "localhost" }),
+    ...["localhost", ...(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(name) ? [name] : [])].map(
+      (value) => new GeneralName({ type: dnsName, value }),
+    ),
     ...addresses.map((address) => {
       const value = new OctetString({ valueHex: bufferOf(address) });
       return new GeneralName({ type: ipAddress, value });

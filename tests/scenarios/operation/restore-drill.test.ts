@@ -183,6 +183,9 @@ async function settleDoubt({ clock }: World, { gateway, installation }: Restored
   await until("nothing is in doubt", async () => {
     await gateway.settle();
     clock.advance(600_000);
+    // The node takes so long a time without a look for a pause, and gives others ten seconds.
+    await gateway.settle();
+    clock.advance(10_000);
     const orders = await installation.database.query<StoredOrder>(selectStoredOrders);
     return orders.every(({ due }) => !due) ? true : undefined;
   });
