@@ -12,8 +12,8 @@ import { startWorld, type World } from "../../support/world.ts";
 const leaseMs = 45_000;
 
 /**
- * The nodes look for due orders now and then, because one that does not for ten seconds takes itself
- * to have been paused. Returns how many they claimed.
+ * The nodes look for due orders now and then: one that does not look for ten seconds concludes that
+ * it was paused. Returns how many orders they claimed.
  */
 async function passTime(
   { clock }: World,
