@@ -92,20 +92,24 @@ function findAuditTroubles(config: Config): readonly string[] {
 /** Without a log, an operator cannot tell later what the gateway did. */
 async function findLogTroubles(config: Config): Promise<readonly string[]> {
   if (config.logFile === "" || allows(config, "unwritable-log")) return [];
-  const fault = await findLogFault(config.logFile);
+  const fault = await findWriteFault(config.logFile, { isRotated: true });
   const advice = orAllow("make its folder writable, or set GW_LOG_FILE", "unwritable-log");
   return fault === undefined ? [] : [`The log cannot be written (${fault}): ${advice}`];
 }
 
-/** The log's folder must be writable too, because the log rotates. */
-export function findLogFault(file: string): Promise<string | undefined> {
-  return access(dirname(resolve(file)), constants.W_OK | constants.X_OK)
-    .then(() => access(file, constants.W_OK).catch(ignoreAbsent))
+/** A file that does not exist yet, or that is rotated, needs a folder that can be written too. */
+export function findWriteFault(
+  file: string,
+  { isRotated }: { readonly isRotated: boolean },
+): Promise<string | undefined> {
+  const checkFolder = () => access(dirname(resolve(file)), constants.W_OK | constants.X_OK);
+  return access(file, constants.W_OK)
+    .catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+      return checkFolder();
+    })
+    .then(() => (isRotated ? checkFolder() : undefined))
     .then(() => undefined, messageOf);
-}
-
-function ignoreAbsent(error: NodeJS.ErrnoException): void {
-  if (error.code !== "ENOENT") throw error;
 }
 
 /** A proxy on another machine would be refused, and merchants must not come without one. */

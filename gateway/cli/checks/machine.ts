@@ -9,7 +9,7 @@ import { loadDirectories } from "../../storage/directories.ts";
 import { messageOf } from "../../values/problem.ts";
 import { checkValueOf } from "../../vault/master-key.ts";
 import type { Session } from "../command.ts";
-import { findLogFault } from "../environment.ts";
+import { findWriteFault } from "../environment.ts";
 import { digestFile, programFolder } from "../installed-files.ts";
 import { masterKeySource } from "../master-key.ts";
 import { type Check, type CheckResult, inProduction, listOf, troubleUnless } from "./check.ts";
@@ -117,7 +117,7 @@ async function findFree(
 
 async function checkLog({ config }: Session): Promise<CheckResult> {
   const file = logFileOf(config);
-  const fault = await findLogFault(file);
+  const fault = await findWriteFault(file, { isRotated: true });
   const advice = `Make its folder writable for this user, or set GW_LOG_FILE: ${fault}.`;
   return troubleUnless(`log: ${file}`, fault === undefined, advice);
 }

@@ -1,8 +1,5 @@
 /** Checks of what runs: what would keep it from starting, doubt, callbacks, backups. */
 import { lookup } from "node:dns/promises";
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
-import { dirname } from "node:path";
 import { makeAddressRules } from "../../callbacks/addresses.ts";
 import { findUnknownSettings } from "../../config/config.ts";
 import { findLatestBackup } from "../../storage/backups.ts";
@@ -18,7 +15,7 @@ import { idleDaysShown, listUsers } from "../../storage/users.ts";
 import { messageOf } from "../../values/problem.ts";
 import { later, systemClock } from "../../values/time.ts";
 import type { Session } from "../command.ts";
-import { refuseStart } from "../environment.ts";
+import { findWriteFault, refuseStart } from "../environment.ts";
 import { checkScreening } from "../screening-data.ts";
 import {
   type Check,
@@ -32,7 +29,7 @@ import {
 // biome-ignore format: a table
 export const operationChecks: readonly Check[] = [
   ["environment", "staging, and what keeps a production gateway from starting",  checkEnvironment],
-  ["settings",    "variables that look like settings and are none",              checkSettings],
+  ["settings",    "variables that begin with GW_ and are not settings",             checkSettings],
   ["readiness",   "whether the node of this machine takes payments, and its gates", checkReadiness],
   ["ports",       "figures that the world reaches or that are nowhere, and the portal's port", checkPorts],
   ["cells",       "cells that are away",                                         checkCells],
@@ -228,19 +225,10 @@ async function checkAuditHeads({ config, database }: Session): Promise<CheckResu
       ? []
       : ["Set GW_AUDIT_HEAD_FILE or GW_AUDIT_HEAD_URL: the database's owner could shorten it."]),
   ];
-  const fault = auditHeadFile === "" ? undefined : await findWriteFault(auditHeadFile);
+  const fault =
+    auditHeadFile === "" ? undefined : await findWriteFault(auditHeadFile, { isRotated: false });
   const unwritten = `GW_AUDIT_HEAD_FILE cannot be written by this user: ${fault}.`;
   return { what, troubles: fault === undefined ? [] : [unwritten], warnings: told };
-}
-
-/** A file that does not exist yet needs a folder in which it can be made. */
-async function findWriteFault(file: string): Promise<string | undefined> {
-  return access(file, constants.W_OK)
-    .catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-      return access(dirname(file), constants.W_OK | constants.X_OK);
-    })
-    .then(() => undefined, messageOf);
 }
 
 async function checkUsers({ database, config }: Session): Promise<CheckResult> {
