@@ -120,7 +120,7 @@ test("other permissions show, and files that others can write are not signed", a
   );
 
   await chmod(file, 0o666);
-  const advice = "gateway/main.ts can be written by others than its owner: chmod go-w";
+  const advice = "gateway/main.ts can be written by users other than its owner: chmod go-w";
   assert.match(String(await troublesOf()), new RegExp(advice));
   const refused = await signFiles(session(), program());
   await chmod(file, 0o644);

@@ -66,7 +66,9 @@ function findFaults(path: string, found: Stats, { environment }: Config): readon
   const isForeign = environment === "production" && found.uid !== 0;
   const isKnown = isLink || found.isFile() || found.isDirectory();
   return [
-    ...(isWritable ? [`${path} can be written by others than its owner: chmod go-w ${path}`] : []),
+    ...(isWritable
+      ? [`${path} can be written by users other than its owner: chmod go-w ${path}`]
+      : []),
     ...(isForeign ? [`${path} does not belong to root: chown -h root ${path}`] : []),
     ...(isKnown ? [] : [`${path} is no file, no folder and no link.`]),
   ];

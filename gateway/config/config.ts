@@ -56,7 +56,7 @@ export function describeConfig(environment: Environment) {
   }));
 }
 
-/** Variables that begin like settings and are none, with the setting that was probably meant. */
+/** Finds variables that begin with GW_ and are not settings, and the setting that was meant. */
 export function findUnknownSettings(environment: Environment) {
   const known = Object.values<Setting<unknown>>(settings).map(({ name }) => name);
   // The new key of `gw key rewrap` comes in several forms, and tests have variables of their own.

@@ -104,9 +104,11 @@ test("what the server carries out after the gateway has given it up is not done 
   await assertNoAnswerDropped(paying);
 });
 
-test("a node whose database is silent stops within its bound", async (t) => {
+test("a node whose database is silent says what it waits for, and stops within its bound", async (t) => {
   const stopping = await world.startNode({ GW_DRAIN_S: "1" });
   await stopping.untilReady();
+  const merchant = makeMerchant({ set: world.set, baseUrl: () => stopping.url, makeClient });
+  await merchant.sale({ credit_card_number: "4000004000000129" });
   t.after(() => world.proxies.database.reset());
   world.proxies.database.silence();
 
@@ -116,6 +118,7 @@ test("a node whose database is silent stops within its bound", async (t) => {
   // One second for orders, four for connections, and the rest for a machine that is busy.
   const durationMs = performance.now() - startedAt;
   assert.equal(code, 0, stopping.output);
+  assert.match(stopping.output, /^\S+ waits for 1 orders in flight, 1 s at most\.$/m);
   assert.ok(durationMs < 12_000, `${durationMs} ms`);
 });
 

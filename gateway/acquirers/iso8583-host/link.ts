@@ -42,7 +42,7 @@ export type Conversation = {
   readonly answered: Recent<string>;
 };
 
-/** By so much the clocks of two nodes may differ: an answer is older than the request by them. */
+/** The clocks of two nodes may differ by this much, so that an answer seems older than it is. */
 const clocksDifferMs = 2_000;
 
 /**
