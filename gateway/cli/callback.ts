@@ -136,7 +136,10 @@ async function resendCallback(
   const chosen = await choose(session, choice, order, sequence);
   if (chosen instanceof Problem) return chosen;
   const now = await readDatabaseTime(session.database.query);
-  const resent = await queriesOf(session).each((query) => resendCallbacks(query, chosen, now));
+  const by = session.actor.who;
+  const resent = await queriesOf(session).each((query) =>
+    resendCallbacks(query, chosen, { now, by }),
+  );
   const sent = resent.flat();
   if (order !== undefined && sent.length === 0) return nothingFor(order);
   const earlier = sent.filter(({ asked }) => !asked).length;

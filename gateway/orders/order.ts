@@ -229,6 +229,8 @@ export type FollowUpTerms = {
   readonly comment: string | undefined;
   /** The id of the portal's form that asked for it, by which a form sent twice is recognised. */
   readonly once?: string;
+  /** The login of the portal's user who asked for it. */
+  readonly by?: string;
 };
 
 /**

@@ -7,8 +7,9 @@ import type { Advance } from "../orders/advance.ts";
 import type { OperatorEvent } from "../orders/events.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
 import type { Accepted } from "../orders/requests.ts";
+import { totalsOf } from "../orders/transactions.ts";
 import { Failure, failures } from "../values/failure.ts";
-import { type Money, parseAmount } from "../values/money.ts";
+import { formatAmount, isZero, type Money, parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import type { Handlers } from "./api.ts";
 import { previewDecision } from "./doubt.ts";
@@ -55,14 +56,16 @@ export function actionHandlers(options: ActionOptions) {
         const refusal = await needSecondPerson(options, caller, wanted);
         if (refusal !== undefined) return refusal;
       }
-      const terms = { operation, amount: money, comment: reason, once };
+      const by = caller.account.login;
+      const terms = { operation, amount: money, comment: reason, once, by };
       const entry = entryFor(caller, `portal ${operation}`, order, {
         reason,
         amount: amount ?? "all",
       });
       const moved = await options.recorded(entry, () => options.followUp(order, terms));
-      if (moved instanceof Failure) return refusalOf(moved);
-      return { stage: moved.transaction.stage, repeated: moved.repeated };
+      if (moved instanceof Failure) return refusalOf(moved, mostOf(order, operation));
+      const { stage, serialNumber } = moved.transaction;
+      return { stage, serialNumber, repeated: moved.repeated };
     };
   };
   const decide = (eventFor: (order: Order, input: DecideInput, who: string) => OperatorEvent) => {
@@ -92,10 +95,12 @@ export function actionHandlers(options: ActionOptions) {
       if (action !== "capture" && action !== "return")
         return previewDecision(order, action, { caller, advance: options.advance });
       const begun = previewOf(order, action, money, caller.now);
+      const whole = mostOf(order, action);
+      const most = viewMoney(whole);
       if (begun instanceof Failure) {
-        return { isAllowed: false, why: describeFailure(begun), code: begun.code };
+        return { isAllowed: false, why: describeFailure(begun, whole), code: begun.code, most };
       }
-      return { isAllowed: true, of: begun.kind, amount: viewMoney(begun.amount) };
+      return { isAllowed: true, of: begun.kind, amount: viewMoney(begun.amount), most };
     },
     "POST /orders/capture/:order": move("capture"),
     "POST /orders/return/:order": move("return"),
@@ -147,15 +152,23 @@ function readAmount(order: Order, amount: string | undefined): Money | undefined
   return parseAmount(amount, order.purchase.amount.currency) ?? null;
 }
 
-function refusalOf(failure: Failure): PortalRefusal {
+/** What can be captured, cancelled or refunded now. */
+function mostOf(order: Order, operation: "capture" | "return"): Money {
+  const { held, left } = totalsOf(order);
+  return operation === "capture" || !isZero(held) ? held : left;
+}
+
+function refusalOf(failure: Failure, most: Money): PortalRefusal {
   if (failure.code === "storage_unavailable") {
     return new PortalRefusal(503, "unavailable", "The gateway cannot do this now. Try again.");
   }
-  return new PortalRefusal(409, failure.code, describeFailure(failure));
+  return new PortalRefusal(409, failure.code, describeFailure(failure, most));
 }
 
-function describeFailure({ code, detail }: Failure): string {
+function describeFailure({ code, detail }: Failure, most: Money): string {
   const { meaning } = failures[code];
   const sentence = meaning.slice(0, 1).toUpperCase() + meaning.slice(1);
-  return detail === "" ? `${sentence}.` : `${sentence}: ${detail}.`;
+  const why = detail === "" ? `${sentence}.` : `${sentence}: ${detail}.`;
+  if (code !== "amount_out_of_range") return why;
+  return `${why} At most ${formatAmount(most)} ${most.currency.code}.`;
 }

@@ -36,6 +36,7 @@ const passkeyRow = record({ id: text(), name: text(), createdAt: instant(), last
 const amount = optional(text("a decimal; left out: all", { max: 20 }));
 const moved = record({
   stage: text(),
+  serialNumber: text("of the transaction"),
   repeated: flag("the same form was sent before: nothing else was done"),
 });
 const version = whole("of the order as it was shown");

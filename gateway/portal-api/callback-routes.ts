@@ -1,5 +1,5 @@
 /** The routes of callbacks: their deliveries, each attempt, and sending again. */
-import { deliveryStates } from "./reads.ts";
+import { filteredStates } from "./reads.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
 import {
@@ -15,7 +15,7 @@ import {
 const sequence = whole("of the transaction in its order", 1, 999_999);
 
 const filters = {
-  state: optional(oneOf(deliveryStates)),
+  state: optional(oneOf(filteredStates, "`failing` are those that are due and have failed before")),
   merchant: optional(text("a login; for operators", { max: 64 })),
   endpoint: optional(numericId("an endpoint's id")),
   host: optional(text("of the receiver, with its port or without", { max: 255 })),

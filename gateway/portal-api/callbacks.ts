@@ -12,8 +12,8 @@ import { type Caller, notFound, PortalRefusal } from "./route.ts";
 import { readCursor } from "./shapes.ts";
 
 export type CallbackOptions = Pick<OrderOptions, "reads" | "names"> & {
-  /** At most `most`, the oldest first. */
-  readonly resend: (filter: DeliveryFilter, most: number) => Promise<number>;
+  /** At most `most`, the oldest first, for a user. */
+  readonly resend: (filter: DeliveryFilter, most: number, by: string) => Promise<number>;
   readonly recorded: <Result>(entry: AuditedWork, work: () => Promise<Result>) => Promise<Result>;
   /** Whose key has made the checksum of a result. */
   readonly findSigner: (
@@ -39,7 +39,7 @@ export function callbackHandlers(options: CallbackOptions) {
       const last = rows.length === limit ? rows.at(-1) : undefined;
       const from = last === undefined ? end : { ...last, at: last.madeAt };
       return {
-        callbacks: rows.map((each) => viewCallback(each, names())),
+        callbacks: rows.map((each) => viewCallback(each, names(), caller)),
         ...(from && { next: `${from.at}-${from.orderId}-${from.sequence}` }),
         ...(end && { searchedTo: end.at }),
       };
@@ -56,7 +56,7 @@ export function callbackHandlers(options: CallbackOptions) {
       const [callback] = rows;
       if (callback === undefined) return notFound;
       return {
-        callback: viewCallback(callback, names()),
+        callback: viewCallback(callback, names(), caller),
         attempts: attempts.map((attempt) => ({
           attempt: viewAttempt(attempt, caller),
           signature: checkSignature(attempt, order, options),
@@ -89,7 +89,8 @@ export function resendHandlers(options: CallbackOptions) {
         ...{ actor: caller.actor, action: "portal callback resend", reason, after: range },
         subject: order === undefined ? "callbacks" : `order ${order}`,
       };
-      const count = await recorded(entry, () => options.resend(filter, resentMax));
+      const { login } = caller.account;
+      const count = await recorded(entry, () => options.resend(filter, resentMax, login));
       return { count, resentAt: caller.now };
     },
 

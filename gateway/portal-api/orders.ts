@@ -28,7 +28,7 @@ import type {
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 import { curlOf, sentFieldsOf } from "./sent-request.ts";
 import { type OrderDetailView, type OrderLineView, readCursor, viewMoney } from "./shapes.ts";
-import { type TimelineOptions, viewTimeline } from "./timeline.ts";
+import { mayBeNamed, type TimelineOptions, viewTimeline } from "./timeline.ts";
 
 export type OrderOptions = TimelineOptions & {
   readonly reads: PortalReads;
@@ -212,7 +212,7 @@ async function describeDetail(
     transactions: transactionsOf(order).map((each) => viewTransaction(each, names, caller)),
     timeline: await viewTimeline(order, history, { ...options, isOperator: isOperator(caller) }),
     callbacks: callbacks.map((callback) => ({
-      callback: viewCallback(callback, names),
+      callback: viewCallback(callback, names, caller),
       attempts: attempts
         .filter(({ sequence }) => sequence === callback.sequence)
         .map((attempt) => viewAttempt(attempt, caller)),
@@ -275,13 +275,18 @@ function viewTransaction(transaction: Order["transaction"], names: PortalNames, 
   };
 }
 
-export function viewCallback(callback: StoredCallback, { merchants }: PortalNames) {
-  const { merchantId, orderId, state, nextAt, endedAt, ...rest } = callback;
+export function viewCallback(callback: StoredCallback, { merchants }: PortalNames, caller: Caller) {
+  const { merchantId, orderId, nextAt, endedAt, resentAt, resentBy, ...rest } = callback;
+  const { lastStatus, lastFailure, ...known } = rest;
   return {
-    ...{ ...rest, order: orderId, state },
+    ...{ ...known, order: orderId },
     merchant: merchants.find(({ id }) => id === merchantId)?.login ?? "",
     ...(nextAt !== null && { nextAt }),
     ...(endedAt !== null && { endedAt }),
+    ...(resentAt !== null && { resentAt }),
+    ...(resentBy !== null && mayBeNamed(resentBy, isOperator(caller)) && { resentBy }),
+    ...(lastStatus !== null && { lastStatus }),
+    ...(lastFailure !== null && { lastFailure }),
   };
 }
 

@@ -49,13 +49,15 @@ export const lookedThrough = 10_000;
 
 export const deliveryStates = ["due", "delivered", "stopped", "given_up"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
+/** Failing: due, and refused or unanswered before. */
+export const filteredStates = [...deliveryStates, "failing"] as const;
 
 /** What is absent lets everything pass. Times are those of the final status. */
 export type DeliveryFilter = {
   readonly merchantId?: MerchantId | undefined;
   readonly orderId?: string | undefined;
   readonly sequence?: number | undefined;
-  readonly state?: DeliveryState | undefined;
+  readonly state?: (typeof filteredStates)[number] | undefined;
   readonly endpointId?: string | undefined;
   /** Of the receiver, with its port or without. */
   readonly host?: string | undefined;
@@ -94,6 +96,12 @@ export type StoredCallback = {
   readonly madeAt: number;
   readonly nextAt: number | null;
   readonly endedAt: number | null;
+  /** When a user last had it sent again. */
+  readonly resentAt: number | null;
+  readonly resentBy: string | null;
+  /** Of the last attempt. */
+  readonly lastStatus: number | null;
+  readonly lastFailure: string | null;
 };
 
 export type StoredAttempt = {

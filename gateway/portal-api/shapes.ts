@@ -140,6 +140,10 @@ export const callbackShape = record({
   madeAt: instant(),
   nextAt: optional(instant("the next try")),
   endedAt: optional(instant()),
+  resentAt: optional(instant("when a user last had it sent again")),
+  resentBy: optional(text("the user's login; a merchant's user sees those of its own merchant")),
+  lastStatus: optional(whole("of the receiver's answer to the last attempt")),
+  lastFailure: optional(text("why the last attempt had no answer")),
 });
 
 export const attemptShape = record({
@@ -188,6 +192,7 @@ export const actionPreviewShape = record({
   code: optional(text("of that")),
   of: optional(oneOf(transactionKinds, "what begins, or what is in doubt")),
   amount: optional(moneyShape),
+  most: optional(moneyShape),
   becomes: optional(oneOf(statuses, "of a decision; absent where the result stays as it is")),
 });
 export type ActionPreview = ValueOf<typeof actionPreviewShape>;

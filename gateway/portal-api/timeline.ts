@@ -6,6 +6,7 @@ import type { EventKind, OrderEvent } from "../orders/events.ts";
 import type { KeptMessage } from "../orders/kept-messages.ts";
 import type { Answer, Order } from "../orders/order.ts";
 import { replay } from "../orders/replay.ts";
+import { formatAmount } from "../values/money.ts";
 import { asInstant, parseDate } from "../values/time.ts";
 import type { HistoryEntry } from "./reads.ts";
 
@@ -46,7 +47,7 @@ export async function viewTimeline(
     return {
       ...{ at, version, event: shownEventOf(kind as EventKind, String(detail["cause"] ?? "")) },
       ...(options.isOperator && { node }),
-      facts: factsOf(detail, options.isOperator),
+      facts: { ...amountOf(kind, after), ...factsOf(detail, options.isOperator) },
       ...(rules.length > 0 && { rules }),
       ...(messages.length > 0 && { messages }),
       ...(after && isVisible && { seen: await options.statusTextOf(after) }),
@@ -105,17 +106,33 @@ const shownFacts = [
   ["gate id", false], ["gate choice", false], ["gate terminalId", true],
   ["threeds version", true], ["threeds directory", false],
   ["authentication status", true], ["authentication eci", true],
-  ["request operation", true], ["request comment", false], ["serialNumber", true],
+  ["request operation", true], ["request by", true], ["request comment", false], ["serialNumber", true],
   ["chargeback stage", true], ["chargeback reason", true], ["chargeback caseId", true],
   ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
 ] as const satisfies readonly (readonly [path: string, forMerchants: boolean])[];
-export type FactName = (typeof shownFacts)[number][0];
+export type FactName = (typeof shownFacts)[number][0] | "amount";
+
+/** Steps of money beside the charge, whose amount is the order's. */
+// biome-ignore format: a list
+const movesOfMoney: readonly string[] = ["capture_asked", "return_asked", "captured", "returned", "settled_as_done", "settled_as_not_done"] satisfies readonly EventKind[];
+
+function amountOf(kind: string, after: Order | undefined) {
+  if (after === undefined || !movesOfMoney.includes(kind)) return {};
+  const { amount } = after.transaction;
+  return { amount: `${formatAmount(amount)} ${amount.currency.code}` };
+}
+
+/** Merchants' users see logins of their own merchant only. Operators' logins have no @. */
+export function mayBeNamed(login: string, isOperator: boolean): boolean {
+  return isOperator || login.includes("@");
+}
 
 function factsOf(detail: HistoryEntry["detail"], isOperator: boolean) {
   const shown = shownFacts.filter(([, forMerchants]) => forMerchants || isOperator);
   const facts = shown.flatMap(([path]) => {
     const value = path.split(" ").reduce<unknown>(valueIn, detail);
     const isShown = typeof value === "string" || typeof value === "number";
+    if (path === "request by" && !mayBeNamed(String(value), isOperator)) return [];
     return isShown && value !== "" ? [[path, String(value)] as const] : [];
   });
   // Each name is one of the table's.

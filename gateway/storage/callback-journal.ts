@@ -12,6 +12,8 @@ import type { Query } from "./database.ts";
 
 export const callbackStates = ["due", "delivered", "stopped", "given_up"] as const;
 type CallbackState = (typeof callbackStates)[number];
+/** Failing: due, and refused or unanswered before. */
+type FilteredState = CallbackState | "failing";
 
 /** A filter that is not given lets everything pass. Times are those of the final status. */
 export type CallbackFilter = {
@@ -20,7 +22,7 @@ export type CallbackFilter = {
   readonly sequence?: number | undefined;
   readonly since?: Instant | undefined;
   readonly until?: Instant | undefined;
-  readonly state?: CallbackState | undefined;
+  readonly state?: FilteredState | undefined;
   readonly endpointId?: string | undefined;
   /** Of the receiver, with its port or without. */
   readonly host?: string | undefined;
@@ -75,11 +77,22 @@ export function findAttempts(query: Query, { merchantId, orderId, sequence }: Ca
   );
 }
 
+export type Resending = {
+  readonly now: Instant;
+  /** The login of the user. */
+  readonly by: string;
+  readonly most?: number;
+};
+
 /**
  * Due at once, with all attempts anew, after the open ones before it in its order; `asked` is false
  * for those. At most `most` are asked for, the oldest first.
  */
-export function resendCallbacks(query: Query, filter: CallbackFilter, now: Instant, most?: number) {
+export function resendCallbacks(
+  query: Query,
+  filter: CallbackFilter,
+  { now, by, most }: Resending,
+) {
   return query<Pick<CallbackEntry, "order" | "sequence"> & { readonly asked: boolean }>(
     `with chosen as materialized (
        select merchant_id, order_id, sequence from callbacks where ${filteredRows}
@@ -95,22 +108,24 @@ export function resendCallbacks(query: Query, filter: CallbackFilter, now: Insta
          and (merchant_id, order_id, earlier.sequence) not in (select * from chosen)
      )
      update callbacks set ended = null, ended_at = null, tries = 0,
-       begun_at = to_timestamp($9::float8 / 1000), due_at = to_timestamp($9::float8 / 1000)
+       begun_at = to_timestamp($9::float8 / 1000), due_at = to_timestamp($9::float8 / 1000),
+       resent_at = to_timestamp($9::float8 / 1000), resent_by = $11
      from wanted
      where callbacks.merchant_id = wanted.merchant_id and callbacks.order_id = wanted.order_id
        and callbacks.sequence = wanted.sequence
      returning callbacks.order_id as order, callbacks.sequence, asked`,
-    [...valuesOf(filter), now, most ?? null],
+    [...valuesOf(filter), now, most ?? null, by],
   );
 }
 
 /** At most so many in all cells together: each gets what those before it have left. */
-export function makeResend(filter: CallbackFilter, now: Instant, most: number) {
-  let left = most;
+export function makeResend(filter: CallbackFilter, resending: Required<Resending>) {
+  let left = resending.most;
   let turn: Promise<unknown> = Promise.resolve();
   return (query: Query): ReturnType<typeof resendCallbacks> => {
     const sent = turn.then(async () => {
-      const resent = left === 0 ? [] : await resendCallbacks(query, filter, now, left);
+      const resent =
+        left === 0 ? [] : await resendCallbacks(query, filter, { ...resending, most: left });
       left -= resent.filter(({ asked }) => asked).length;
       return resent;
     });
@@ -138,9 +153,14 @@ export async function findCallbackPage(
   const rows = await query<StoredCallback>(
     `select merchant_id as "merchantId", order_id as "orderId", sequence, url,
        coalesce(ended, 'due') as state, tries, ${milliseconds("made_at")} as "madeAt",
-       ${milliseconds("due_at")} as "nextAt", ${milliseconds("ended_at")} as "endedAt"
-     from (select * ${looked} limit $12) as callbacks
-     where ${otherRows(9)} order by made_at desc, order_id desc, sequence desc limit $13`,
+       ${milliseconds("due_at")} as "nextAt", ${milliseconds("ended_at")} as "endedAt",
+       ${milliseconds("resent_at")} as "resentAt", resent_by as "resentBy",
+       last.status as "lastStatus", last.failure as "lastFailure"
+     from (
+       select * from (select * ${looked} limit $12) as callbacks
+       where ${otherRows(9)} order by made_at desc, order_id desc, sequence desc limit $13
+     ) as page left join lateral (${lastAttempt}) as last on true
+     order by made_at desc, order_id desc, sequence desc`,
     [...range, ...values.slice(5), most, limit].map((value) => value ?? null),
   );
   const isWhole = values.slice(5).every((value) => value === null) || rows.length === limit;
@@ -152,6 +172,12 @@ export async function findCallbackPage(
   );
   return { rows, end };
 }
+
+/** Its month is never before that of the result, as far as the clocks of nodes agree. */
+const lastAttempt = `select status, failure from callback_attempts as attempt
+  where attempt.merchant_id = page.merchant_id and attempt.order_id = page.order_id
+    and attempt.sequence = page.sequence and attempt.at > page.made_at - interval '1 day'
+  order by attempt.at desc limit 1`;
 
 /** Of the receivers of those that a filter names, up to `most` callbacks. */
 export function countReceivers(query: Query, filter: CallbackFilter, most: number) {
@@ -181,7 +207,8 @@ const rangeRows = `($1::bigint is null or merchant_id = $1)
   and ($5::float8 is null or made_at <= to_timestamp($5::float8 / 1000))`;
 
 /** State, endpoint and host, from this place on. */
-const otherRows = (at: number) => `($${at}::text is null or coalesce(ended, 'due') = $${at})
+const otherRows = (at: number) => `($${at}::text is null or coalesce(ended, 'due') = $${at}
+    or ($${at} = 'failing' and ended is null and tries > 0))
   and ($${at + 1}::bigint is null or exists (
     select from orders where orders.merchant_id = callbacks.merchant_id
       and orders.id = callbacks.order_id and orders.endpoint_id = $${at + 1}))

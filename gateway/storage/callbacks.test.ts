@@ -46,7 +46,7 @@ test("a try that ends after an operator's word counts no more, and is kept", asy
     await owe(1, lease);
     await owe(2, later(now, 90_000));
 
-    await resendCallbacks(database.query, { merchantId, orderId, sequence: 1 }, now);
+    await resendCallbacks(database.query, { merchantId, orderId, sequence: 1 }, { now, by: "ann" });
     await tell(1, decision);
 
     assert.deepEqual(await rows(), [
@@ -99,7 +99,7 @@ test("what waits for an earlier one is put off, unless that has ended meanwhile"
 test("so many are sent again and no more, however many cells are asked at once", async () => {
   for (const sequence of [1, 2, 3]) await owe(sequence, later(now, 3_600_000), "given_up");
 
-  const resend = makeResend({ merchantId, orderId }, now, 2);
+  const resend = makeResend({ merchantId, orderId }, { now, by: "ann", most: 2 });
   const sent = await Promise.all([resend(database.query), resend(database.query)]);
 
   assert.deepEqual(
@@ -114,7 +114,11 @@ test("having a later one sent again has the earlier open ones sent too", async (
   await owe(3, later(now, 3_600_000), "given_up");
   await owe(4, later(now, 3_600_000));
 
-  const sent = await resendCallbacks(database.query, { merchantId, orderId, sequence: 3 }, now);
+  const sent = await resendCallbacks(
+    database.query,
+    { merchantId, orderId, sequence: 3 },
+    { now, by: "ann" },
+  );
 
   assert.deepEqual(sent.map(({ sequence, asked }) => [sequence, asked]).sort(), [
     [2, false],

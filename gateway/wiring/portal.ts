@@ -179,9 +179,9 @@ function openOrders(dependencies: Dependencies) {
       return decided;
     },
     receiptIdOf: ({ merchantId, id }: Order) => vault.receiptIdOf({ merchantId, orderId: id }),
-    async resend(filter: DeliveryFilter, most: number) {
+    async resend(filter: DeliveryFilter, most: number, by: string) {
       const { merchantId } = filter;
-      const resend = makeResend(filter, dependencies.clock.now(), most);
+      const resend = makeResend(filter, { now: dependencies.clock.now(), most, by });
       const sent = await (merchantId === undefined
         ? queries.each(resend).then((all) => all.flat())
         : queries.call(merchantId, resend));

@@ -2,14 +2,14 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Facts, Time } from "../design/details.tsx";
+import { Facts, Stamp, Time } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Failed, ScreenSkeleton } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { live, type OutputOf, type User } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { Link, usePlace } from "../shell/url.tsx";
-import { readId, verdictOf } from "./delivery-query.ts";
+import { readId, resultOf, verdictOf } from "./delivery-query.ts";
 import { ResendMany } from "./resend.tsx";
 import { DeliveryState, SignedParts } from "./state.tsx";
 
@@ -39,6 +39,7 @@ function Shown({ detail, user }: { readonly detail: Detail; readonly user: User 
   const [isResending, setResending] = useState(false);
   const { callback, attempts } = detail;
   const { order, sequence, url, merchant, madeAt, nextAt, endedAt } = callback;
+  const { resentAt, resentBy } = callback;
   return (
     <div className="screen">
       <Link to="callbacks" className="back">
@@ -47,7 +48,7 @@ function Shown({ detail, user }: { readonly detail: Detail; readonly user: User 
       </Link>
       <div className="heading">
         <h1>{URL.parse(url)?.host ?? order}</h1>
-        <DeliveryState state={callback.state} />
+        <DeliveryState callback={callback} />
         <div className="space" />
         {user.rights.includes("resend_callbacks") && (
           <Button variant="default" onClick={() => setResending(true)}>
@@ -68,6 +69,7 @@ function Shown({ detail, user }: { readonly detail: Detail; readonly user: User 
           [messages.made, <Time key="made" at={madeAt} />],
           [messages.nextTry, nextAt && <Time key="next" at={nextAt} />],
           [messages.ended, endedAt && <Time key="ended" at={endedAt} />],
+          [messages.sentAgain, resentAt && <Stamp key="again" at={resentAt} by={resentBy} />],
           [messages.sentTo, <code key="url">{url}</code>],
         ]}
       />
@@ -93,11 +95,12 @@ type AttemptProps = { readonly attempted: Attempted; readonly isOpen: boolean };
 
 function Attempt({ attempted, isOpen }: AttemptProps) {
   const messages = useMessages();
-  const { at, method, status, failure, ms, url, body, answer } = attempted.attempt;
+  const { at, method, ms, url, body, answer } = attempted.attempt;
+  const { text, isFailed } = resultOf(attempted.attempt);
   return (
-    <details open={isOpen}>
+    <details open={isOpen} data-failed={isFailed || undefined}>
       <summary>
-        <Time at={at} /> · {method} · {status ?? failure} · {ms} ms
+        <Time at={at} /> · {method} · <b>{text}</b> · {ms} ms
       </summary>
       <h3>{messages.sentTo}</h3>
       <pre>{url}</pre>

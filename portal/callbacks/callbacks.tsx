@@ -17,6 +17,7 @@ import {
   idOf,
   isFiltered,
   readDeliveryQuery,
+  resultOf,
   withoutFilters,
 } from "./delivery-query.ts";
 import { DeliveryFilters } from "./filters.tsx";
@@ -90,38 +91,57 @@ function Table({ callbacks, user, isOld }: TableProps) {
           <th>{messages.state}</th>
           <th>{messages.receiverHost}</th>
           {isOperator && <th>{messages.merchant}</th>}
-          <th className="number">{messages.tries}</th>
+          <th>{messages.lastResult}</th>
+          <th className="time">{messages.nextTry}</th>
           <th className="time">{messages.made}</th>
         </tr>
       </thead>
       <tbody>
-        {callbacks.map(({ order, sequence, state, url, merchant, tries, madeAt }) => (
-          <tr
-            key={`${order}-${sequence}`}
-            {...rowMarks(`${order}-${sequence}`, selected)}
-            onClick={() => go(`callbacks/${order}-${sequence}`)}
-          >
-            <td className="mono first">
-              <Link to={`callbacks/${order}-${sequence}`}>
-                {order}
-                {sequence > 1 && ` · ${sequence}`}
-              </Link>
-            </td>
-            <td>
-              <DeliveryState state={state} />
-            </td>
-            <td className="address" title={url}>
-              {url.replace(/^https?:\/\//, "")}
-            </td>
-            {isOperator && <td className="merchant">{merchant}</td>}
-            <td className="number count">{tries}</td>
-            <td className="time">
-              <Time at={madeAt} />
-            </td>
-          </tr>
+        {callbacks.map((callback) => (
+          <Row key={idOf(callback)} {...{ callback, selected, isOperator }} />
         ))}
       </tbody>
     </table>
+  );
+}
+
+type RowProps = {
+  readonly callback: Delivery;
+  readonly selected: string | null;
+  readonly isOperator: boolean;
+};
+
+function Row({ callback, selected, isOperator }: RowProps) {
+  const messages = useMessages();
+  const { order, sequence, url, merchant, tries, madeAt, nextAt } = callback;
+  const { lastStatus: status, lastFailure: failure } = callback;
+  const { text, isFailed } = resultOf({ status, failure });
+  const id = idOf(callback);
+  return (
+    <tr {...rowMarks(id, selected)} onClick={() => go(`callbacks/${id}`)}>
+      <td className="mono first">
+        <Link to={`callbacks/${id}`}>
+          {order}
+          {sequence > 1 && ` · ${sequence}`}
+        </Link>
+      </td>
+      <td>
+        <DeliveryState callback={callback} />
+      </td>
+      <td className="address" title={url}>
+        {url.replace(/^https?:\/\//, "")}
+      </td>
+      {isOperator && <td className="merchant">{merchant}</td>}
+      <td className="result" data-failed={isFailed || undefined}>
+        <b>{text || "–"}</b> {tries > 0 && <small>{messages.triesMade(tries)}</small>}
+      </td>
+      <td className="time next" data-name={messages.nextTry}>
+        {nextAt !== undefined && <Time at={nextAt} />}
+      </td>
+      <td className="time">
+        <Time at={madeAt} />
+      </td>
+    </tr>
   );
 }
 

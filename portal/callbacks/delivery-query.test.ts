@@ -8,6 +8,8 @@ import {
   maySendAgain,
   readDeliveryQuery,
   readId,
+  resultOf,
+  stateOf,
   verdictOf,
   withoutFilters,
 } from "./delivery-query.ts";
@@ -19,6 +21,7 @@ const queries: readonly (readonly [query: string, filter: DeliveryFilter, isNarr
   ["",                                  {},                                        false],
   ["after=5&row=12-1",                  {},                                        false],
   ["state=due",                         { state: "due" },                          true],
+  ["state=failing",                     { state: "failing" },                      true],
   ["state=lost",                        {},                                        true],
   ["endpoint=3&merchant=demo",          { endpoint: "3", merchant: "demo" },       true],
   ["host=%20shop.example%20",           { host: "shop.example" },                  true],
@@ -67,4 +70,20 @@ test("only a signature of the merchant's present key is shown as right", () => {
   const results = ["current_key", "old_key", "other", "absent"] as const;
 
   assert.deepEqual(results.map(verdictOf), ["right", "unknown", "wrong", "unknown"]);
+});
+
+test("a callback that has failed and is tried again is failing, and each attempt tells its result", () => {
+  assert.equal(stateOf({ state: "due", tries: 0 }), "due");
+  assert.equal(stateOf({ state: "due", tries: 2 }), "failing");
+  assert.equal(stateOf({ state: "delivered", tries: 2 }), "delivered");
+  const results = [{ status: 204 }, { status: 302 }, { failure: "timeout" }, {}].map(resultOf);
+  assert.deepEqual(
+    results.map(({ text, isFailed }) => [text, isFailed]),
+    [
+      ["204", false],
+      ["302", true],
+      ["timeout", true],
+      ["", false],
+    ],
+  );
 });

@@ -6,7 +6,23 @@ export type Delivery = OutputOf<"GET /callbacks">["callbacks"][number];
 export type DeliveryFilter = Omit<InputOf<"POST /callbacks/preview">, "sequence">;
 type Signature = OutputOf<"GET /callbacks/:order/:sequence">["attempts"][number]["signature"];
 
-export const states: readonly Delivery["state"][] = ["due", "delivered", "stopped", "given_up"];
+export type Delivered = Pick<Delivery, "state" | "tries">;
+
+// biome-ignore format: a list
+export const states = ["due", "failing", "delivered", "stopped", "given_up"] as const satisfies readonly DeliveryFilter["state"][];
+
+/** A callback that is due and was refused or unanswered before is failing. */
+export function stateOf({ state, tries }: Delivered): (typeof states)[number] {
+  return state === "due" && tries > 0 ? "failing" : state;
+}
+
+type Attempt = { readonly status?: number | undefined; readonly failure?: string | undefined };
+
+/** Of an attempt: the status of the answer, or why there was none, and whether it has failed. */
+export function resultOf({ status, failure }: Attempt) {
+  const isFailed = status === undefined ? failure !== undefined : status < 200 || status > 299;
+  return { text: String(status ?? failure ?? ""), isFailed };
+}
 
 const names = ["state", "endpoint", "merchant", "host", "order", "from", "until"] as const;
 

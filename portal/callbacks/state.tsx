@@ -1,25 +1,21 @@
 /** The state of a delivery as a label, and the values of a signature as pieces before the key. */
+import { Mark } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
-import type { OutputOf } from "../shell/call.ts";
-
-type State = OutputOf<"GET /callbacks">["callbacks"][number]["state"];
+import { type Delivered, stateOf } from "./delivery-query.ts";
 
 /** The colours of an order's status. */
 const colours = {
   due: "processing",
+  failing: "declined",
   delivered: "approved",
   stopped: "filtered",
   given_up: "declined",
-} as const satisfies Readonly<Record<State, string>>;
+} as const satisfies Readonly<Record<ReturnType<typeof stateOf>, string>>;
 
-export function DeliveryState({ state }: { readonly state: State }) {
+export function DeliveryState({ callback }: { readonly callback: Delivered }) {
   const { callbackStates } = useMessages();
-  return (
-    <span className="status" data-status={colours[state]}>
-      <span className="dot" aria-hidden="true" />
-      {callbackStates[state]}
-    </span>
-  );
+  const state = stateOf(callback);
+  return <Mark kind={colours[state]}>{callbackStates[state]}</Mark>;
 }
 
 type Part = { readonly name: string; readonly value: string };

@@ -138,13 +138,14 @@ export function Time({ at, isExact = false }: TimeProps) {
   );
 }
 
-type StampProps = { readonly at: number; readonly by: string };
+type StampProps = { readonly at: number; readonly by?: string | undefined };
 
-/** When something was done, and by whom. */
-export function Stamp({ at, by }: StampProps) {
+/** When something was done, and by whom if that is known. */
+export function Stamp({ at, by = "" }: StampProps) {
   return (
     <>
-      <Time at={at} />, {by}
+      <Time at={at} />
+      {by !== "" && `, ${by}`}
     </>
   );
 }

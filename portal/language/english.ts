@@ -131,7 +131,7 @@ const frameEnglish = {
   timeline: "Timeline",
   callbacks: "Callbacks",
   noCallbacks: "None was made: the endpoint has no callback address, or the order has not ended.",
-  callbackStates: { due: "Due", delivered: "Delivered", stopped: "Stopped", given_up: "Given up" },
+  callbackStates: { due: "Due", failing: "Failing", delivered: "Delivered", stopped: "Stopped", given_up: "Given up" },
   body: "Body",
   answer: "Answer",
   totals: "Totals",
@@ -146,7 +146,6 @@ const frameEnglish = {
   clientOrder: "Merchant's order",
   receipt: "Receipt",
   actions: { capture: "Capture", return: "Refund", resend: "Resend callbacks" },
-  wholeAmount: "Leave it empty for all of it.",
   reasonHint: "It is kept in the audit.",
 
   types: { sale: "Sale", preauth: "Preauthorisation", "account-verification": "Account verification", capture: "Capture", reversal: "Refund", refund: "Refund", cancel: "Cancellation" },

@@ -136,7 +136,7 @@ export const german: Messages = {
   timeline: "Verlauf",
   callbacks: "Callbacks",
   noCallbacks: "Keine: Der Endpunkt hat keine Callback-Adresse, oder die Zahlung ist nicht beendet.",
-  callbackStates: { due: "Fällig", delivered: "Zugestellt", stopped: "Angehalten", given_up: "Aufgegeben" },
+  callbackStates: { due: "Fällig", failing: "Scheitert", delivered: "Zugestellt", stopped: "Angehalten", given_up: "Aufgegeben" },
   body: "Inhalt",
   answer: "Antwort",
   totals: "Summen",
@@ -151,7 +151,6 @@ export const german: Messages = {
   clientOrder: "Bestellung des Händlers",
   receipt: "Beleg",
   actions: { capture: "Einziehen", return: "Erstatten", resend: "Callbacks erneut senden" },
-  wholeAmount: "Leer lassen für den ganzen Betrag.",
   reasonHint: "Er wird im Audit festgehalten.",
 
   types: { sale: "Verkauf", preauth: "Vorautorisierung", "account-verification": "Kontoprüfung", capture: "Einzug", reversal: "Erstattung", refund: "Erstattung", cancel: "Storno" },

@@ -13,6 +13,16 @@ export const orderEnglish = {
   copyCurl: "Copy as cURL",
   copyFailed: "The browser does not let the portal copy. Select the text instead.",
   doneBefore: "This form was sent before, and was done then. Nothing else was done now.",
+  callbacksResent: "Callbacks sent again",
+  onItsWay: (what: string) => `${what} is on its way to the acquirer.`,
+  settled: (decision: string, status: string) => `${decision}: the order is now ${status}.`,
+  atMost: (amount: string) => `At most ${amount}.`,
+  amountHints: {
+    capture: (most: string) => `At most ${most}. Leave it empty for all of it.`,
+    return: (most: string) => `At most ${most}. This cannot be undone.`,
+  },
+  typeAmount: "The order's amount",
+  typeAmountHint: (amount: string) => `This cannot be undone. Type ${amount} to confirm that it is this order.`,
   decisions: { ask: "Ask again", "settle-done": "Settle as done", "settle-not-done": "Settle as not done" },
   decisionHints: {
     ask: "The acquirer is asked once more about this order.",
@@ -54,6 +64,16 @@ export const orderGerman: OrderMessages = {
   copyCurl: "Als cURL kopieren",
   copyFailed: "Der Browser lässt das Portal nicht kopieren. Markieren Sie stattdessen den Text.",
   doneBefore: "Dieses Formular wurde schon einmal gesendet und damals ausgeführt. Jetzt wurde nichts weiter ausgeführt.",
+  callbacksResent: "Callbacks erneut gesendet",
+  onItsWay: (what) => `${what} ist auf dem Weg zum Acquirer.`,
+  settled: (decision, status) => `${decision}: Die Zahlung ist jetzt ${status}.`,
+  atMost: (amount) => `Höchstens ${amount}.`,
+  amountHints: {
+    capture: (most) => `Höchstens ${most}. Leer lassen für den ganzen Betrag.`,
+    return: (most) => `Höchstens ${most}. Das lässt sich nicht rückgängig machen.`,
+  },
+  typeAmount: "Betrag der Zahlung",
+  typeAmountHint: (amount) => `Das lässt sich nicht rückgängig machen. Geben Sie ${amount} ein, um zu bestätigen, dass es diese Zahlung ist.`,
   decisions: { ask: "Erneut anfragen", "settle-done": "Als ausgeführt klären", "settle-not-done": "Als nicht ausgeführt klären" },
   decisionHints: {
     ask: "Der Acquirer wird zu dieser Zahlung noch einmal gefragt.",

@@ -25,7 +25,7 @@ const factsGerman: typeof timelineEnglish.factNames = {
   "answer responseCode": "Antwortcode", "answer approvalCode": "Genehmigungscode", "answer networkId": "Netzwerk-Id",
   "gate id": "Gate", "gate choice": "Warum dieses Gate", "gate terminalId": "Terminal",
   "threeds version": "3-D Secure", "threeds directory": "Directory Server", "authentication status": "Authentifizierung", "authentication eci": "ECI",
-  "request operation": "Operation", "request comment": "Bemerkung", serialNumber: "Seriennummer",
+  "request operation": "Operation", "request by": "Von", amount: "Betrag", "request comment": "Bemerkung", serialNumber: "Seriennummer",
   "chargeback stage": "Rückbelastung", "chargeback reason": "Grund der Rückbelastung", "chargeback caseId": "Fall",
   by: "Von", why: "Grund", node: "Knoten", what: "Was", detail: "Einzelheit", reference: "RRN", address: "Adresse", duration: "Dauer",
 };

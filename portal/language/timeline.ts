@@ -36,7 +36,7 @@ const factsEnglish: Table<Fact> = {
   "answer responseCode": "Response code", "answer approvalCode": "Approval code", "answer networkId": "Network id",
   "gate id": "Gate", "gate choice": "Why this gate", "gate terminalId": "Terminal",
   "threeds version": "3-D Secure", "threeds directory": "Directory server", "authentication status": "Authentication", "authentication eci": "ECI",
-  "request operation": "Operation", "request comment": "Comment", serialNumber: "Serial number",
+  "request operation": "Operation", "request by": "By", amount: "Amount", "request comment": "Comment", serialNumber: "Serial number",
   "chargeback stage": "Chargeback", "chargeback reason": "Chargeback reason", "chargeback caseId": "Case",
   by: "By", why: "Reason", node: "Node", what: "What", detail: "Detail", reference: "RRN", address: "Address", duration: "Took",
 };

@@ -1,7 +1,7 @@
 /** One payment link: its address, its QR code to show or print, and the orders paid with it. */
 import { useQuery } from "@tanstack/react-query";
 import { CommandButton } from "../commands/command-form.tsx";
-import { Facts, Head, Loaded, LoadedPart, Section, Stamp, Time } from "../design/details.tsx";
+import { Facts, Head, Loaded, LoadedPart, Section, Stamp } from "../design/details.tsx";
 import { CopyButton } from "../design/dialog.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { OrderTable } from "../orders/order-table.tsx";
@@ -21,8 +21,7 @@ export function PaymentLink({ user }: { readonly user: User }) {
   return <Loaded query={found}>{(detail) => <Shown detail={detail} user={user} />}</Loaded>;
 }
 
-const showStamp = (at: number, by?: string) =>
-  by === undefined ? <Time at={at} /> : <Stamp at={at} by={by} />;
+const showStamp = (at: number, by?: string) => <Stamp at={at} by={by} />;
 
 function Shown({ detail, user }: { readonly detail: LinkDetail; readonly user: User }) {
   const messages = useConfigurationMessages();

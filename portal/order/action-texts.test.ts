@@ -6,8 +6,12 @@ import { german } from "../language/german.ts";
 import {
   type Action,
   actionsFor,
+  amountField,
   amountOf,
+  confirmationOf,
   givenAmount,
+  isConfirmed,
+  isIrreversible,
   outcomeOf,
   type Preview,
   requestOf,
@@ -89,4 +93,101 @@ test("a refusal is the gateway's sentence in English, and a German one where the
   assert.equal(whyNot(refused, english), "The acquirer is asked.");
   assert.match(whyNot(refused, german) ?? "", /^Der Acquirer wird gerade gefragt/);
   assert.equal(whyNot({ ...refused, code: "new_code" }, german), "The acquirer is asked.");
+});
+
+const usd = (text: string) => ({ minor: 0, currency: "USD", text });
+
+test("a refusal of an amount names the maximum, in both languages", () => {
+  const refused = {
+    ...{ isAllowed: false, code: "amount_out_of_range", most: usd("200.00") },
+    why: "The amount is zero or not possible here. At most 200.00 USD.",
+  };
+
+  assert.match(whyNot(refused, english) ?? "", /possible here. At most 200.00 USD.$/);
+  assert.equal(whyNot(refused, german), "Betrag hier nicht möglich. Höchstens 200.00 USD.");
+});
+
+// biome-ignore format: a table
+const typed: readonly (readonly [Action, typed: string, isConfirmed: boolean])[] = [
+  ["capture",         "",        true],
+  ["resend",          "",        true],
+  ["ask",             "",        true],
+  ["return",          " ",       false],
+  ["return",          "5.00",    true],
+  ["settle-done",     "",        false],
+  ["settle-done",     "31",      true],
+  ["settle-done",     "31,00",   true],
+  ["settle-done",     " 31.0 ",  true],
+  ["settle-not-done", "3.10",    false],
+  ["settle-not-done", "31.00 x", false],
+];
+
+for (const [action, text, may] of typed) {
+  test(`${action} of an order of 31.00 is ${may ? "" : "not "}confirmed by typing “${text}”`, () => {
+    assert.equal(isConfirmed(action, text, { amount: usd("31.00") }), may);
+  });
+}
+
+test("what cannot be undone says so, and every move of money says how much there is", () => {
+  const amounts = { most: usd("20.00"), whole: usd("31.00") };
+  const hintOf = (action: Action) => amountField(action, amounts, english)?.description;
+
+  assert.match(hintOf("return") ?? "", /At most 20.00 USD. This cannot be undone/);
+  assert.match(hintOf("capture") ?? "", /At most 20.00 USD/);
+  assert.match(hintOf("settle-done") ?? "", /cannot be undone. Type 31.00 USD/);
+  assert.equal(amountField("ask", amounts, english), undefined);
+  const irreversible = ["capture", "return", "resend", "ask", "settle-done"] as const;
+  assert.deepEqual(irreversible.filter(isIrreversible), ["return", "settle-done"]);
+});
+
+const sale = {
+  ...{ kind: "sale", stage: "sale_approved", status: "approved", amount: usd("31.00") },
+  serialNumber: "s-1",
+};
+const callback = {
+  ...{ order: "12", merchant: "demo", sequence: 1, url: "https://shop.example/", madeAt: 1 },
+  ...({ state: "due", tries: 0, resentAt: 90 } as const),
+};
+const refund = { ...sale, kind: "refund", amount: usd("5.00"), serialNumber: "s-2" };
+
+/** What the screen says of the order as it is now. */
+function confirm(
+  done: Parameters<typeof confirmationOf>[0],
+  { status = "approved", refunded = {}, delivered = {} },
+) {
+  const transactions = [sale, { ...refund, ...refunded }];
+  const callbacks = [{ callback: { ...callback, ...delivered }, attempts: [] }];
+  const line = { status } as Parameters<typeof confirmationOf>[1]["line"];
+  const { text, status: colour } = confirmationOf(done, { line, transactions, callbacks }, english);
+  return `${colour}: ${text}`;
+}
+
+test("a move of money is confirmed with its amount, and then with its own result", () => {
+  const done = { action: "return", serialNumber: "s-2" } as const;
+  const refused = { status: "declined", reason: "lost_card" };
+
+  assert.equal(
+    confirm(done, { refunded: { status: "processing" } }),
+    "processing: Refund 5.00 USD is on its way to the acquirer.",
+  );
+  assert.equal(confirm(done, {}), "approved: Refund 5.00 USD: Approved");
+  assert.equal(
+    confirm(done, { refunded: refused }),
+    "declined: Refund 5.00 USD: Declined: Lost card",
+  );
+});
+
+test("a resend is confirmed by how many were delivered, and a decision by the order's status", () => {
+  const resent = { action: "resend", count: 1, resentAt: 90 } as const;
+
+  assert.equal(confirm(resent, {}), "processing: Resend callbacks: 0 of 1 delivered.");
+  assert.equal(confirm(resent, { delivered: { tries: 1 } }).slice(0, 9), "declined:");
+  assert.equal(
+    confirm(resent, { delivered: { state: "delivered", tries: 1 } }),
+    "approved: Resend callbacks: 1 of 1 delivered.",
+  );
+  assert.equal(
+    confirm({ action: "settle-not-done" }, { status: "error" }),
+    "error: Settle as not done: the order is now Error.",
+  );
 });

@@ -1,5 +1,7 @@
 /** What the user may do with an order, what it would bring about, and what is sent for it. */
+import { stateOf } from "../callbacks/delivery-query.ts";
 import type { Messages } from "../language/english.ts";
+import { wordIn } from "../language/timeline.ts";
 import type { OutputOf } from "../shell/call.ts";
 import type { OrderDetail } from "./order-texts.ts";
 
@@ -16,13 +18,99 @@ export function isDecision(action: Action): action is Decision {
   return action === "ask" || action === "settle-done" || action === "settle-not-done";
 }
 
-export function whyNot(preview: Preview | undefined, { refusalOf }: Messages): string | undefined {
-  const { why, code = "" } = preview ?? {};
-  return why === undefined ? undefined : refusalOf(code, why);
+/** No refund, cancellation or decision can be undone: the user types the amount first. */
+export function isIrreversible(action: Action): boolean {
+  return action === "return" || action === "settle-done" || action === "settle-not-done";
+}
+
+type MoneyText = { readonly text: string; readonly currency: string };
+type Amounts = { readonly most: MoneyText | undefined; readonly whole: MoneyText };
+
+/** What the user types: how much is moved, or for a decision the order's amount as a proof. */
+export function amountField(action: Action, { most, whole }: Amounts, messages: Messages) {
+  const { amount, amountHints, typeAmount, typeAmountHint } = messages;
+  if (action === "resend" || action === "ask") return undefined;
+  if (isDecision(action)) return { label: typeAmount, description: typeAmountHint(moneyOf(whole)) };
+  return { label: amount, description: most && amountHints[action](moneyOf(most)) };
+}
+
+/** The zeros of the order's amount may be missing, and a comma is a point. */
+export function isConfirmed(
+  action: Action,
+  typed: string,
+  { amount }: { readonly amount: Pick<MoneyText, "text"> },
+): boolean {
+  if (!isIrreversible(action)) return true;
+  const given = typed.trim().replace(",", ".");
+  if (action === "return") return given !== "";
+  return /^\d+(\.\d*)?$/.test(given) && Number(given) === Number(amount.text);
+}
+
+/** The action that the user has taken on this screen; the order then shows how it went. */
+export type Done = {
+  readonly action: Action;
+  /** Of the transaction that began. */
+  readonly serialNumber?: string;
+  /** Of callbacks that are sent again. */
+  readonly count?: number;
+  readonly resentAt?: number;
+};
+
+type Outcomes = Pick<OrderDetail, "line" | "transactions" | "callbacks">;
+
+/** How it has gone until now, in words and in the colours of an order's status. */
+export function confirmationOf(
+  { action, serialNumber, count = 0, resentAt = 0 }: Done,
+  { line, transactions, callbacks }: Outcomes,
+  messages: Messages,
+): { readonly text: string; readonly status: string } {
+  const begun = transactions.find((each) => each.serialNumber === serialNumber);
+  if (begun !== undefined) {
+    const { kind, amount, status, reason = "" } = begun;
+    const what = `${wordIn(messages.types, kind)} ${moneyOf(amount)}`;
+    const word = wordIn(messages.statuses, status);
+    if (status === "processing") return { text: messages.onItsWay(what), status };
+    return {
+      text: [what, word, reason && messages.reasonOf(reason)].filter(Boolean).join(": "),
+      status,
+    };
+  }
+  if (action === "resend") {
+    const sent = callbacks.filter(({ callback }) => (callback.resentAt ?? 0) >= resentAt);
+    const countOf = (state: string) =>
+      sent.filter(({ callback }) => stateOf(callback) === state).length;
+    const [delivered, failing] = [countOf("delivered"), countOf("failing")];
+    const failed = failing === 0 ? "" : ` ${messages.resendFailed(failing)}`;
+    const status = failing > 0 ? "declined" : delivered === count ? "approved" : "processing";
+    const done = `${messages.actions.resend}: ${messages.resendDone(delivered, count)}.`;
+    return { text: `${done}${failed}`, status };
+  }
+  const { status } = line;
+  if (!isDecision(action) || action === "ask") return { text: messages.decided.asked, status };
+  return {
+    text: messages.settled(messages.decisions[action], wordIn(messages.statuses, status)),
+    status,
+  };
+}
+
+export function whyNot(
+  preview: Preview | undefined,
+  { refusalOf, atMost }: Messages,
+): string | undefined {
+  const { why, code = "", most } = preview ?? {};
+  if (why === undefined) return undefined;
+  const refusal = refusalOf(code, why);
+  // The gateway's own sentence has the maximum.
+  if (code !== "amount_out_of_range" || refusal === why) return refusal;
+  return `${refusal}. ${atMost(moneyOf(most))}`;
+}
+
+function moneyOf(money: MoneyText | undefined): string {
+  return money === undefined ? "" : `${money.text} ${money.currency}`;
 }
 
 export function amountOf(preview: Preview | undefined): string {
-  return preview?.amount === undefined ? "" : `${preview.amount.text} ${preview.amount.currency}`;
+  return moneyOf(preview?.amount);
 }
 
 /** What the action would do now, in words. */

@@ -10,14 +10,21 @@ import { ReasonInput } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { Type } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
+import { statusColours } from "../language/money-states.ts";
+import { wordIn } from "../language/timeline.ts";
 import { call } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 import {
   type Action,
   actionsFor,
+  amountField,
   amountOf,
+  confirmationOf,
+  type Done,
   givenAmount,
+  isConfirmed,
   isDecision,
+  isIrreversible,
   outcomeOf,
   type Preview,
   requestOf,
@@ -25,7 +32,9 @@ import {
 } from "./action-texts.ts";
 import type { OrderDetail } from "./order-texts.ts";
 
-export function Actions({ detail }: { readonly detail: OrderDetail }) {
+type ActionsProps = { readonly detail: OrderDetail; readonly onDone: (done: Done) => void };
+
+export function Actions({ detail, onDone }: ActionsProps) {
   const messages = useMessages();
   const [action, setAction] = useState<Action>();
   const names = { ...messages.actions, ...messages.decisions };
@@ -37,7 +46,12 @@ export function Actions({ detail }: { readonly detail: OrderDetail }) {
         </Button>
       )}
       {actionsFor(detail).map((name) => (
-        <Button key={name} variant="default" onClick={() => setAction(name)}>
+        <Button
+          key={name}
+          variant={name === "capture" || name === "ask" ? "filled" : "default"}
+          className={isIrreversible(name) ? "grave" : undefined}
+          onClick={() => setAction(name)}
+        >
           {names[name]}
         </Button>
       ))}
@@ -49,7 +63,7 @@ export function Actions({ detail }: { readonly detail: OrderDetail }) {
         closeButtonProps={{ "aria-label": messages.close }}
       >
         {action && (
-          <ActionForm action={action} detail={detail} close={() => setAction(undefined)} />
+          <ActionForm {...{ action, detail, onDone }} close={() => setAction(undefined)} />
         )}
       </Modal>
     </>
@@ -76,11 +90,24 @@ function CopyCurl({ text }: { readonly text: string }) {
   );
 }
 
-type FormProps = {
-  readonly action: Action;
-  readonly detail: OrderDetail;
-  readonly close: () => void;
-};
+type ConfirmationProps = { readonly done: Done | undefined; readonly detail: OrderDetail };
+
+/** What the user has done, and how it has gone until now. */
+export function Confirmation({ done, detail }: ConfirmationProps) {
+  const messages = useMessages();
+  const { text, status = "" } = done ? confirmationOf(done, detail, messages) : {};
+  return (
+    <div role="status">
+      {text !== undefined && (
+        <p className="status confirmation" data-status={wordIn(statusColours, status)}>
+          {text}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type FormProps = ActionsProps & { readonly action: Action; readonly close: () => void };
 
 const refusedEveryMs = 5_000;
 
@@ -88,16 +115,10 @@ const refusedEveryMs = 5_000;
 const isRepeat = (done: object | undefined) =>
   done !== undefined && "repeated" in done && done.repeated === true;
 
-function ActionForm({ action, detail, close }: FormProps) {
-  const messages = useMessages();
-  const queries = useQueryClient();
-  const { order } = detail.line;
-  const [amount, setAmount] = useState("");
-  const [reason, setReason] = useState("");
-  const [once] = useState(() => crypto.randomUUID());
-  const given = givenAmount(amount);
-  const preview = useQuery({
-    queryKey: ["preview", order, action, given, detail.version],
+function usePreview(action: Action, { line: { order }, version }: OrderDetail, amount: string) {
+  const given = isDecision(action) ? {} : givenAmount(amount);
+  return useQuery({
+    queryKey: ["preview", order, action, given, version],
     queryFn: async ({ signal }): Promise<Preview> =>
       action === "resend"
         ? { isAllowed: true }
@@ -106,6 +127,16 @@ function ActionForm({ action, detail, close }: FormProps) {
     refetchInterval: ({ state }) =>
       isDecision(action) && state.data?.isAllowed === false ? refusedEveryMs : false,
   });
+}
+
+function ActionForm({ action, detail, onDone, close }: FormProps) {
+  const messages = useMessages();
+  const queries = useQueryClient();
+  const { order } = detail.line;
+  const [amount, setAmount] = useState("");
+  const [reason, setReason] = useState("");
+  const [once] = useState(() => crypto.randomUUID());
+  const preview = usePreview(action, detail, amount);
   const run = useMutation({
     mutationFn: () => {
       const [route, input] = requestOf(action, detail, { reason, amount, once });
@@ -113,23 +144,29 @@ function ActionForm({ action, detail, close }: FormProps) {
     },
     onSuccess: async (done) => {
       await queries.invalidateQueries({ queryKey: ["order", order] });
-      if (!isRepeat(done)) close();
+      if (isRepeat(done)) return;
+      onDone({ action, ...done });
+      close();
     },
   });
+  const amounts = { most: preview.data?.most, whole: detail.line.amount };
+  const texts = amountField(action, amounts, messages);
+  const input = texts && (
+    <TextInput
+      {...texts}
+      inputMode="decimal"
+      required={isIrreversible(action)}
+      value={amount}
+      onChange={({ currentTarget }) => setAmount(currentTarget.value)}
+    />
+  );
   const refusal = run.error?.message ?? preview.error?.message ?? whyNot(preview.data, messages);
   return (
     <form className="action" onSubmit={submitting(() => run.mutate())}>
       {isDecision(action) && <p className="quiet">{messages.decisionHints[action]}</p>}
-      {(action === "capture" || action === "return") && (
-        <TextInput
-          label={messages.amount}
-          description={messages.wholeAmount}
-          inputMode="decimal"
-          value={amount}
-          onChange={({ currentTarget }) => setAmount(currentTarget.value)}
-        />
-      )}
+      {!isDecision(action) && input}
       <ReasonInput text={reason} write={setReason} />
+      {isDecision(action) && input}
       <Refusal text={refusal} />
       {isRepeat(run.data) && <p role="status">{messages.doneBefore}</p>}
       {preview.data && <Outcome action={action} preview={preview.data} />}
@@ -137,7 +174,8 @@ function ActionForm({ action, detail, close }: FormProps) {
         type="submit"
         size="sm"
         loading={run.isPending}
-        disabled={preview.data?.isAllowed !== true}
+        {...(isIrreversible(action) && { color: "red.8" })}
+        disabled={preview.data?.isAllowed !== true || !isConfirmed(action, amount, detail.line)}
       >
         {{ ...messages.actions, ...messages.decisions }[action]} {amountOf(preview.data)}
       </Button>

@@ -99,7 +99,7 @@ test("attempts to deliver a callback stand between the steps, without what the a
   const url = "https://shop.example/paid?control=12ab&order=1";
   const callback = {
     ...{ order: "1", merchant: "demo", sequence: 1, url, tries: 2, madeAt: 2 },
-    state: "delivered" as const,
+    ...{ state: "delivered" as const, resentAt: 30, resentBy: "ann" },
   };
   const attempts = [
     { ...attempt, at: 3, url, failure: "refused" },
@@ -110,9 +110,17 @@ test("attempts to deliver a callback stand between the steps, without what the a
 
   assert.deepEqual(
     steps.map(({ title }) => title),
-    ["Received", "Cleared", "Callback: refused", "Refused", "Callback: 200"],
+    [
+      ...["Received", "Cleared", "Callback: refused", "Refused", "Callbacks sent again"],
+      "Callback: 200",
+    ],
   );
-  assert.deepEqual(steps[4]?.facts, [
+  assert.deepEqual(
+    steps.map(({ isFailed = false }) => isFailed),
+    [false, false, true, false, false, false],
+  );
+  assert.deepEqual(steps[4]?.facts, [["By", "ann"]]);
+  assert.deepEqual(steps[5]?.facts, [
     ["Address", "https://shop.example/paid"],
     ["Took", "40 ms"],
   ]);
@@ -190,12 +198,18 @@ test("the stage and the serial number of a transaction are details", () => {
   );
 });
 
-test("an order is asked for again while it or one of its transactions is not finished", () => {
+test("an order is asked for again while it, its doubt or a callback of it is not finished", () => {
   const processing = { ...transaction, status: "processing" };
+  const ended = { line, transactions: [transaction], callbacks: [], may: { settle: [] } };
+  const callbackIn = (state: string) => ({ ...ended, callbacks: [{ callback: { state } }] });
 
   assert.equal(isUnfinished(undefined), false);
-  assert.equal(isUnfinished({ line, transactions: [transaction] }), false);
-  assert.equal(isUnfinished({ line, transactions: [transaction, processing] }), true);
-  assert.equal(isUnfinished({ line: { ...line, status: "processing" }, transactions: [] }), true);
-  assert.equal(isUnfinished({ line: { ...line, status: "in_doubt" }, transactions: [] }), true);
+  assert.equal(isUnfinished(ended), false);
+  assert.equal(isUnfinished({ ...ended, transactions: [transaction, processing] }), true);
+  assert.equal(isUnfinished({ ...ended, line: { ...line, status: "processing" } }), true);
+  assert.equal(isUnfinished({ ...ended, line: { ...line, status: "in_doubt" } }), true);
+  assert.equal(isUnfinished({ ...ended, may: { settle: ["ask"] } }), true);
+  assert.deepEqual(["due", "delivered", "given_up"].map(callbackIn).map(isUnfinished), [
+    ...[true, false, false],
+  ]);
 });

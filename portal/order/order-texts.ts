@@ -2,6 +2,7 @@
  * An order in words: its totals and transactions, and its timeline, in which steps of the order and
  * attempts to deliver callbacks are one list.
  */
+import { resultOf } from "../callbacks/delivery-query.ts";
 import type { Messages } from "../language/english.ts";
 import { wordIn } from "../language/timeline.ts";
 import type { OutputOf } from "../shell/call.ts";
@@ -15,16 +16,28 @@ export type Step = Pick<Entry, "at" | "messages" | "rules"> & {
   /** The fields of the merchant's status response from then on. */
   readonly seen?: readonly Field[];
   readonly facts: readonly (readonly [name: string, value: string])[];
+  /** Of an attempt to deliver a callback. */
+  readonly isFailed?: boolean;
 };
 
 type Stated = { readonly status: string };
-type Statuses = { readonly line: Stated; readonly transactions: readonly Stated[] };
+type Statuses = {
+  readonly line: Stated;
+  readonly transactions: readonly Stated[];
+  readonly callbacks: readonly { readonly callback: { readonly state: string } }[];
+  readonly may: { readonly settle: readonly unknown[] };
+};
 
 const open: readonly string[] = ["processing", "in_doubt"];
 
+/** Whether more will happen: to the order, to its doubt, or to the delivery of a callback. */
 export function isUnfinished(detail: Statuses | undefined): boolean {
   if (detail === undefined) return false;
-  return [detail.line, ...detail.transactions].some(({ status }) => open.includes(status));
+  const { line, transactions, callbacks, may } = detail;
+  const isOpen = [line, ...transactions].some(({ status }) => open.includes(status));
+  return (
+    isOpen || may.settle.length > 0 || callbacks.some(({ callback }) => callback.state === "due")
+  );
 }
 
 /** The first step on top. */
@@ -34,6 +47,7 @@ export function timelineOf(
 ): readonly Step[] {
   return [
     ...detail.timeline.map((entry) => showEntry(entry, messages)),
+    ...resendsOf(detail, messages),
     ...attemptsOf(detail, messages),
   ].toSorted((one, other) => one.at - other.at);
 }
@@ -67,9 +81,10 @@ function attemptsOf(
 ): readonly Step[] {
   const { address, duration } = messages.factNames;
   return callbacks.flatMap(({ attempts }) =>
-    attempts.map(({ at, status, failure, url, ms }) => ({
+    attempts.map(({ at, url, ms, ...attempt }) => ({
       at,
-      title: messages.attemptMade(String(status ?? failure ?? "")),
+      title: messages.attemptMade(resultOf(attempt).text),
+      isFailed: resultOf(attempt).isFailed,
       // What the address carries is shown with the callback.
       facts: [
         [address, url.split("?", 1).join()],
@@ -77,6 +92,22 @@ function attemptsOf(
       ],
     })),
   );
+}
+
+/** Callbacks that a user has had sent again at one moment are one step. */
+function resendsOf(
+  { callbacks }: Pick<OrderDetail, "callbacks">,
+  messages: Messages,
+): readonly Step[] {
+  const users = new Map(
+    callbacks.flatMap(({ callback: { resentAt, resentBy = "" } }) =>
+      resentAt === undefined ? [] : [[resentAt, resentBy] as const],
+    ),
+  );
+  return [...users].map(([at, by]) => ({
+    ...{ at, title: messages.callbacksResent },
+    facts: by === "" ? [] : [[messages.factNames.by, by] as const],
+  }));
 }
 
 /** A rule of screening that has fired, or could not tell. */

@@ -3,13 +3,15 @@
  * transactions and callbacks, and what the user may do with it.
  */
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { Facts, Head, Loaded, Section, Time } from "../design/details.tsx";
 import { Card, Status, Type } from "../design/status.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { live } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { usePlace } from "../shell/url.tsx";
-import { Actions } from "./actions.tsx";
+import type { Done } from "./action-texts.ts";
+import { Actions, Confirmation } from "./actions.tsx";
 import { Callbacks } from "./callbacks.tsx";
 import { FieldList } from "./message.tsx";
 import { detailsOf, fieldsOf, isUnfinished, type OrderDetail, totalsOf } from "./order-texts.ts";
@@ -33,6 +35,7 @@ export function Order() {
 function Shown({ detail }: { readonly detail: OrderDetail }) {
   const { messages } = useLanguage();
   const { line, request, seen, transactions, callbacks } = detail;
+  const [done, setDone] = useState<Done>();
   return (
     <div className="screen">
       <Head
@@ -44,8 +47,9 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
         }
         state={<Status status={line.status} />}
       >
-        <Actions detail={detail} />
+        <Actions detail={detail} onDone={setDone} />
       </Head>
+      <Confirmation done={done} detail={detail} />
       <Summary line={line} />
       <div className="columns">
         <div>

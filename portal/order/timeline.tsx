@@ -17,7 +17,7 @@ export function Timeline({ detail }: { readonly detail: OrderDetail }) {
       {entries.map((entry, at) => {
         const before = entries[at - 1];
         return (
-          <li key={`${entry.title} ${entry.at}`}>
+          <li key={`${entry.title} ${entry.at}`} data-failed={entry.isFailed || undefined}>
             <div className="event">
               <b>{entry.title}</b>
               <span className="space" />

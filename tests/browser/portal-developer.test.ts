@@ -64,7 +64,10 @@ test("a callback shows its attempts and signature, and is sent again after a pre
   await world.settle();
   const { page, troubles } = await atDesk("callbacks");
 
-  await page.locator("tbody tr").first().waitFor();
+  const row = page.locator("tbody tr").first();
+  await row.locator('.status[data-status="declined"]').getByText("Failing").waitFor();
+  assert.match((await row.locator(".result[data-failed]").textContent()) ?? "", /500 1 try/);
+  assert.match((await row.locator(".next").textContent()) ?? "", /\d/);
   await lookAtBoth(page, "portal-callbacks");
   await page.locator("tbody a").first().click();
   await page.getByText("Valid. The checksum matches the merchant's key.").waitFor();
@@ -81,6 +84,30 @@ test("a callback shows its attempts and signature, and is sent again after a pre
   await dialog.getByText("0 of 1 delivered").waitFor();
   await world.settle();
   await dialog.getByText("1 of 1 delivered").waitFor();
+  assert.deepEqual(troubles, []);
+});
+
+test("an order's callbacks are sent again from its page, which shows how that goes", async () => {
+  shop.answer(answerWith(500));
+  const sold = await world.merchant().sale({ server_callback_url: shop.url, amount: "6.00" });
+  await world.settle();
+  const { page, troubles } = await atDesk(`orders/${sold["gw-order-id"]}`);
+  await page.locator(".timeline [data-failed]").getByText("Callback: 500").waitFor();
+
+  shop.answer(answerWith(200));
+  world.clock.advance(1_000);
+  await page.getByRole("button", { name: "Resend callbacks" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Reason").fill("the shop is back");
+  await dialog.getByRole("button", { name: "Resend callbacks" }).click();
+  await page.getByRole("status").getByText("0 of 1 delivered").waitFor();
+  await world.settle();
+
+  await page.getByRole("status").getByText("1 of 1 delivered").waitFor();
+  await page.locator(".callbacks").getByText("Delivered").waitFor();
+  const resent = page.locator(".timeline li").filter({ hasText: "Callbacks sent again" });
+  assert.match((await resent.textContent()) ?? "", /By.*ann/);
+  await glance(page, "portal-order-resent");
   assert.deepEqual(troubles, []);
 });
 

@@ -92,7 +92,9 @@ test("an order shows what happened, and is refunded after a preview, with a reas
   await page.getByRole("button", { name: "Refund" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Amount").fill("9999");
-  await dialog.getByRole("alert").waitFor();
+  await dialog.getByRole("alert").getByText("At most 249.00 USD").waitFor();
+  await dialog.getByLabel("Amount").fill("");
+  assert.equal(await dialog.getByRole("button", { name: /^Refund/ }).isDisabled(), true);
   await dialog.getByLabel("Amount").fill("49.00");
   await dialog.getByLabel("Reason").fill("broken cup");
   await takePicture(page, "portal-order-refund");
@@ -100,9 +102,12 @@ test("an order shows what happened, and is refunded after a preview, with a reas
   await dialog.waitFor({ state: "detached" });
   await world.settle();
 
+  await page.getByRole("status").getByText("Refund 49.00 USD: Approved").waitFor();
   await page.getByText("200.00 USD").first().waitFor();
   await page.locator(".detail-heading").getByText("Partly refunded").waitFor();
   assert.equal(await page.getByText("sale_approved").first().isVisible(), false);
+  const asked = page.locator(".timeline li").filter({ hasText: "Return requested" });
+  assert.match((await asked.textContent()) ?? "", /Amount49\.00 USD.*Byann/);
   await lookAtBoth(page, "portal-order-refunded");
   assert.deepEqual(troubles, []);
 });
@@ -138,7 +143,12 @@ test("an order in doubt is settled in a window that waits until that is allowed"
   assert.equal(await dialog.getByRole("button", { name: /^Settle/ }).isDisabled(), true);
   await glance(page, "portal-order-settle");
   await world.pass(15_000);
-  await dialog.getByRole("button", { name: "Settle as not done 31.00 USD" }).click();
+  const settle = dialog.getByRole("button", { name: "Settle as not done 31.00 USD" });
+  await settle.waitFor();
+  assert.equal(await settle.isDisabled(), true);
+  await dialog.getByLabel("The order's amount").fill("31");
+  await settle.click();
+  await page.getByRole("status").getByText("the order is now Error").waitFor();
   await page.getByText("the bank has booked nothing").waitFor();
 
   assert.equal(await page.getByRole("button", { name: /Ask again|Settle/ }).count(), 0);

@@ -224,6 +224,10 @@ test("deliveries are filtered, their signatures checked, and sent again with a p
   assert.equal(await count({ host }), 1);
   assert.equal(await count({ host: host.split(":")[0] }), 1);
   assert.equal(await count({ order, state: "due", endpoint }), 1);
+  assert.equal(await count({ order, state: "failing" }), 1);
+  const [listed] = (await users.eve.call("GET /callbacks", { order })).body.callbacks;
+  assert.deepEqual([listed?.lastStatus, listed?.tries], [500, 1]);
+  assert.ok((listed?.nextAt ?? 0) > world.clock.now());
   assert.equal(await count({ order, endpoint: "1" }), 0);
   assert.equal(await count({ since: world.clock.now() + 1 }), 0);
 
@@ -262,6 +266,11 @@ test("deliveries are filtered, their signatures checked, and sent again with a p
   assert.deepEqual(await progress(), { delivered: 0, waiting: 1, failed: 0 });
   await world.settle();
   assert.deepEqual(await progress(), { delivered: 1, waiting: 0, failed: 0 });
+  const { callback } = await look();
+  assert.deepEqual([callback.resentBy, callback.lastStatus], ["dev@demo", 200]);
+  await users.ann.call("POST /callbacks/resend", { order, reason: "once more" });
+  assert.equal((await look()).callback.resentBy, undefined, "an operator's login");
+  await world.settle();
 
   await runGw(world, "merchant", "control-key", "renew", "demo");
   await until("the node knows the new key", async () => {

@@ -181,6 +181,19 @@ test("a merchant's user sees what was answered, and no message", async () => {
   assert.ok(body.timeline.some(({ seen }) => seen !== undefined));
 });
 
+test("a request is copied as a command that no value can leave, without card and checksum", async () => {
+  const description = "it's $(touch /tmp/owned)";
+  const sold = await merchant.sale({ order_desc: description });
+  await world.settle();
+
+  const { curl } = (await detailOf(sold)).body;
+
+  assert.match(curl, /^curl -s 'http:\/\/[^']+\/gw\/api\/v2\/sale\/\d+' \\\n/);
+  assert.ok(curl.includes(`'order_desc=it'\\''s $(touch /tmp/owned)'`), curl);
+  assert.ok(curl.includes("'control=CONTROL'") && curl.includes("=CARD_NUMBER'"));
+  assert.ok(!curl.includes(plainCard));
+});
+
 test("a gateway that stops lists its last orders in the portal", async (t) => {
   const own = await startWorld(t, { GW_DRAIN_S: "30" });
   const order = await own.merchant().sale();
