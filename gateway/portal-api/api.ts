@@ -43,9 +43,11 @@ const version = whole("of the order as it was shown");
 const words = () => optional(list(text("", { min: 1, max: 128, isExact: true }), 20));
 const orderFilters = record({
   search: optional(
-    text("an order id, client order id, email, last four digits, amount or RRN", {
-      ...{ max: 128, isExact: true },
-    }),
+    text(
+      "an order id, client order id, last four digits, amount or RRN; or beginnings of names, or " +
+        "the beginning of an email address, of its host or of a word in it",
+      { max: 128, isExact: true },
+    ),
   ),
   merchant: optional(text("a login; for operators", { max: 64 })),
   ...{ status: words(), stage: words(), type: words(), endpoint: words(), gate: words() },

@@ -2,13 +2,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
-import { amount, approved, asks, events, inStage, meet, start } from "../orders/testing.ts";
+import { amount, approved, asks, draft, events, inStage, meet, start } from "../orders/testing.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import type { Role } from "../values/roles.ts";
 import { asInstant } from "../values/time.ts";
 import { stateOf } from "./account.ts";
 import { percentilesOf } from "./home.ts";
-import { describeOrder, figuresOf, moneyStateOf, wordsOfSearch } from "./order-index.ts";
+import {
+  describeOrder,
+  figuresOf,
+  moneyStateOf,
+  personInSearch,
+  wordsOfSearch,
+} from "./order-index.ts";
 import { list, optional, record, ShapeFault, text, whole } from "./schema.ts";
 
 // biome-ignore format: a table
@@ -24,6 +30,46 @@ for (const [typed, words] of searches) {
     assert.deepEqual(wordsOfSearch(typed), words);
   });
 }
+
+// biome-ignore format: a table
+const persons: readonly (readonly [typed: string, query: string])[] = [
+  ["Doe",         "('doe':* | '@doe':*)"],
+  [" Jane  MÜL ", "('jane':* | '@jane':*) & ('mul':* | '@mul':*)"],
+  ["o'Brien",     "('o''brien':* | '@o''brien':* | ('o':* & 'brien':*))"],
+  ["Ann@Exam",    "'ann@exam':*"],
+  ["a\\b",        "('a\\\\b':* | '@a\\\\b':* | ('a':* & 'b':*))"],
+  ["10.42",       ""],
+  ["J",           ""],
+];
+
+for (const [typed, query] of persons) {
+  test(`a search for ${typed} asks for the person ${query}`, () => {
+    assert.equal(personInSearch(typed), query);
+  });
+}
+
+test("an order's person is found by names, by the email address, its host and its words", () => {
+  const card = { ...draft.card, holderName: "JANE M. DOE" };
+  const customer = {
+    ...draft.purchase.customer,
+    lastName: "Müller",
+    email: "j.Doe+x.7@Shop.example",
+  };
+
+  const { name, people } = describeOrder({
+    ...draft,
+    card,
+    purchase: { ...draft.purchase, customer },
+  });
+
+  assert.equal(name, "JANE M. DOE");
+  assert.deepEqual(people, [
+    ...["jane", "m", "doe", "muller", "j.doe+x.7@shop.example", "x", "@shop.example"],
+  ]);
+  // One character of these folds into eighteen, and PostgreSQL refuses a word of 2 kB.
+  const long = { ...draft, card: { ...card, holderName: "\ufdfa".repeat(128) } };
+  assert.ok(describeOrder(long).people.every((word) => word.length <= 64));
+});
 
 const returned = (order: Order, minor?: bigint) =>
   meet(meet(order, asks("return", minor)), events.returned);

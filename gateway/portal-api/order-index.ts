@@ -33,9 +33,12 @@ export type IndexRow = {
   readonly network: string;
   readonly lastFour: string;
   readonly email: string;
+  readonly name: string;
   readonly gate: string;
   readonly reference: string;
   readonly words: readonly string[];
+  /** By the beginning of any of these an order is found. */
+  readonly people: readonly string[];
 };
 
 // biome-ignore format: a list
@@ -96,16 +99,17 @@ export function describeOrder(order: Order): IndexRow {
     network: card.network ?? "",
     lastFour: isDeviceNumber(order) ? "" : card.lastFour,
     email: purchase.customer.email ?? "",
+    name: nameOf(order),
     gate: initial.identifiers?.gate.id ?? "",
     reference: sentIdentifiersOf(transaction)?.reference ?? "",
     words: [],
+    people: peopleIn(order),
   };
   const add = (kind: WordKind, value: string) =>
     void (value === "" || row.words.push(wordOf(kind, value)));
   const text = formatAmount(purchase.amount);
   add("order", row.orderId);
   add("clientOrder", row.clientOrderId);
-  add("email", row.email);
   add("lastFour", row.lastFour);
   add("amount", text);
   // Ten is also written without its cents.
@@ -125,6 +129,39 @@ export function describeOrder(order: Order): IndexRow {
   return row;
 }
 
+/** The cardholder's, or the customer's where the card has none. */
+function nameOf({ card, purchase }: Order): string {
+  const { firstName = "", lastName = "" } = purchase.customer;
+  return card.holderName || `${firstName} ${lastName}`.trim();
+}
+
+/** `Müller` is found by `muller`. */
+function fold(text: string): string {
+  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+const betweenWords = /[^\p{L}\p{N}]+/u;
+/** A name of more words is none. PostgreSQL refuses words of 2 kB. */
+const [peopleMax, wordMax] = [16, 64];
+
+/**
+ * The words of all names, the email address, its host, and the words of its first part but the
+ * first, with which the address begins, and but numbers.
+ */
+function peopleIn({ card, purchase: { customer } }: Order): readonly string[] {
+  const { firstName = "", lastName = "", email = "" } = customer;
+  const names = fold(`${card.holderName} ${firstName} ${lastName}`).split(betweenWords);
+  const address = fold(email).replaceAll(/\s/g, "");
+  const [local = "", host = ""] = address.split("@");
+  const further = local
+    .split(betweenWords)
+    .slice(1)
+    .filter((word) => /\D/.test(word));
+  const words = [...names, address, ...further, host && `@${host}`];
+  const cut = words.filter((word) => word !== "").map((word) => word.slice(0, wordMax));
+  return [...new Set(cut)].slice(0, peopleMax);
+}
+
 /** Before the charge was sent and after its answer; nothing where a cardholder was waited for. */
 function overheadOf(
   { threeds, identifiers, answer, finishedAt }: Order["transaction"],
@@ -142,6 +179,7 @@ const overheadMaxMs = 3_600_000;
 /** What a search may mean: any of these. */
 export function wordsOfSearch(search: string): readonly string[] {
   const text = search.trim();
+  // Rows of earlier gateways have it.
   if (text.includes("@")) return [wordOf("email", text)];
   const amount = text.replace(",", ".").replace(/^0+(?=\d)/, "");
   return [
@@ -149,6 +187,25 @@ export function wordsOfSearch(search: string): readonly string[] {
     ...(/^\d{4}$/.test(text) ? [wordOf("lastFour", text)] : []),
     ...(/^\d+(\.\d+)?$/.test(amount) ? [wordOf("amount", amount)] : []),
   ];
+}
+
+/**
+ * A person in the same search, as a query of PostgreSQL: each of its words begins a word of the
+ * person or the host of the email address. Empty if it cannot be one.
+ */
+export function personInSearch(search: string): string {
+  const terms = fold(search)
+    .split(/\s+/)
+    .filter((term) => /[^\d.,]/.test(term) && term.length > 1);
+  return terms.map(queryOf).join(" & ");
+}
+
+function queryOf(term: string): string {
+  const begins = (word: string) => `'${word.slice(0, wordMax).replace(/['\\]/g, "$&$&")}':*`;
+  if (term.includes("@")) return begins(term);
+  const words = term.split(betweenWords).filter((word) => word !== "");
+  const each = words.length > 1 ? ` | (${words.map(begins).join(" & ")})` : "";
+  return `(${begins(term)} | ${begins(`@${term}`)}${each})`;
 }
 
 /** Upper bounds of the classes in which overhead is counted, in milliseconds. */

@@ -16,7 +16,7 @@ import { statusOf, wireStageOf } from "../views/status.ts";
 import type { Handlers } from "./api.ts";
 import { csvHeader, writeCsv } from "./csv.ts";
 import { decisionsFor } from "./doubt.ts";
-import { describeOrder, wordOf, wordsOfSearch } from "./order-index.ts";
+import { describeOrder, personInSearch, wordOf, wordsOfSearch } from "./order-index.ts";
 import type {
   HistoryEntry,
   OrderLineRow,
@@ -127,12 +127,13 @@ export function orderHandlers(options: OrderOptions) {
   function queryOf(input: OrderFilters, caller: Caller, limit: number) {
     const { search = "", from, until, after } = input;
     const words = filters.map((name) => (input[name] ?? []).map((value) => wordOf(name, value)));
-    if (search.trim() !== "") words.push([...wordsOfSearch(search)]);
+    const found = { words: wordsOfSearch(search), person: personInSearch(search) };
     const merchantId = caller.merchantId ?? merchantOf(names(), input.merchant);
     if (merchantId === null) return undefined;
     const cursor = readCursor(after);
     const last = cursor && { at: cursor.at, orderId: cursor.id };
-    return { merchantId, words, from, until, after: last, limit };
+    const searched = search.trim() === "" ? {} : { search: found };
+    return { merchantId, words, ...searched, from, until, after: last, limit };
   }
 }
 
@@ -195,9 +196,10 @@ async function describeDetail(
   const names = options.names();
   const {
     words: _,
-    outcome: __,
-    overheadMs: ___,
-    net: ____,
+    people: __,
+    outcome: ___,
+    overheadMs: ____,
+    net: _____,
     version,
     ...row
   } = describeOrder(order);

@@ -22,6 +22,7 @@ export type OrderLineRow = {
   readonly network: string;
   readonly lastFour: string;
   readonly email: string;
+  readonly name: string;
   readonly gate: string;
   readonly reference: string;
 };
@@ -31,6 +32,8 @@ export type OrderListQuery = {
   readonly merchantId: MerchantId | undefined;
   /** One of each group. */
   readonly words: readonly (readonly string[])[];
+  /** One of the words, or the person that the query names. */
+  readonly search?: { readonly words: readonly string[]; readonly person: string } | undefined;
   readonly from: number | undefined;
   readonly until: number | undefined;
   readonly after: { readonly at: number; readonly orderId: string } | undefined;

@@ -106,6 +106,7 @@ export const orderLineShape = record({
   network: text(),
   lastFour: text(),
   email: text(),
+  name: text("the cardholder's, or the customer's"),
   gate: text("the gate's name; empty for a merchant's user"),
   reference: text("RRN"),
 });

@@ -303,7 +303,7 @@ const eraseCallbacks = [
  * earlier version in memory does not.
  */
 const eraseIndex = `
-update order_index set email = '', last_four = '',
+update order_index set email = '', name = '', people = '{}', last_four = '',
   version = (select version - 1 from orders where merchant_id = $1 and id = $2),
   words = array(select word from unnest(words) as word where word !~ '^[el]:')
 where merchant_id = $1 and order_id = $2

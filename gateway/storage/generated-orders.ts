@@ -65,7 +65,7 @@ export async function findTemplates(query: Query) {
 export async function indexFrom(query: Query, number: number): Promise<void> {
   const before = 1_000_000_000_000_000n + BigInt(number) * 1_000_000n - 1n;
   // Where a walk is not at its end, it goes on from where it is.
-  await query("update order_index_progress set renewed_id = least(renewed_id, $1::bigint)", [
+  await query("update order_index_progress set described_id = least(described_id, $1::bigint)", [
     before,
   ]);
 }

@@ -117,7 +117,7 @@ test("a row of an earlier gateway is written again, and its refund is taken off 
   await query("truncate order_index");
   await write(await listOrdersAfter(query, asOrderId("0"), 1_500));
   await query(asEarlier);
-  await query("update order_index_progress set renewed_id = 0");
+  await query("update order_index_progress set described_id = 0");
   while ((await walk()) > 0);
   const states = await query("select status, count(*)::int from order_index group by status");
   assert.deepEqual(states, [{ status: "captured", count: 1_201 }]);
@@ -134,9 +134,7 @@ test("an order that was erased does not come back from a node's memory", async (
   await eraseOrder(database, order, { by: "gw-test", at: asInstant(Date.now()) });
   await write([order]);
 
-  const [row] = await query<{ known: string }>(
-    "select email || last_four || array_to_string(words, ' ') as known from order_index",
-  );
+  const [row] = await query<{ known: string }>(allKnown);
   assert.match(row?.known ?? "", /^o:/);
   assert.doesNotMatch(row?.known ?? "", /\b[el]:/);
 });
@@ -162,13 +160,37 @@ test("an order that is erased while a node indexes it is erased there too", asyn
   released.resolve();
   await Promise.all([writing, erasing]);
 
-  const [row] = await query<{ known: string }>(
-    "select email || last_four || array_to_string(words, ' ') as known from order_index",
-  );
+  const [row] = await query<{ known: string }>(allKnown);
   assert.match(row?.known ?? "", /^o:/);
   assert.doesNotMatch(row?.known ?? "", /\b[el]:/);
 });
 
+const allKnown = `
+  select email || name || last_four || array_to_string(people || words, ' ') as known
+  from order_index`;
+
 async function untilOneWaits(): Promise<void> {
   while ((await query("select from pg_locks where not granted")).length === 0);
 }
+
+test("a row that an earlier gateway has written gets its person by the walk, and counts once", async () => {
+  await query("truncate order_index, order_figures");
+  await query("update order_index_progress set described_id = 0");
+  const options = { describe: describeOrder, figuresOf, now: () => asInstant(Date.now()) };
+  const { write, walk } = makeOrderIndex(database, options);
+  const [, , order] = await listOrdersAfter(query, asOrderId("0"), 3);
+  assert.ok(order !== undefined);
+  await write([order]);
+  await query("update order_index set people = null, name = ''");
+  const countFigures = () => query("select * from order_figures order by 1, 2, 3, 4, 5");
+  const figures = await countFigures();
+
+  await write([order]);
+
+  const found = "select name from order_index where 'doe' = any(people)";
+  assert.deepEqual(await query(found), [{ name: "JANE DOE" }]);
+  assert.deepEqual(await countFigures(), figures);
+  while ((await walk()) > 0);
+  const [left] = await query("select from order_index where people is null");
+  assert.equal(left, undefined);
+});

@@ -74,23 +74,24 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
   /** Writes all orders of the cell once, also those of earlier gateways. Answers how many. */
   async function walk(): Promise<number> {
     const [progress] = await database.query<{ id: OrderId }>(
-      "select renewed_id as id from order_index_progress where renewed_id is not null",
+      "select described_id as id from order_index_progress where described_id is not null",
     );
     if (progress === undefined) return 0;
     const orders = await listOrdersAfter(database.query, progress.id, pageSize);
     await write(orders);
     const last = orders.at(-1)?.id ?? null;
-    await database.query("update order_index_progress set renewed_id = $1", [last]);
+    await database.query("update order_index_progress set described_id = $1", [last]);
     return orders.length;
   }
 }
 
 /**
- * An earlier gateway indexed the status of the latest transaction. Its row counts as one of the
- * version before, so that it is written again.
+ * An earlier gateway indexed no person, or the status of the latest transaction. Its row counts as
+ * one of the version before, so that it is written again.
  */
-const versionOf = (row: string) => `(${row}.version - (${row}.outcome = 'approved'
-  and ${row}.status in ('approved', 'declined', 'error', 'processing'))::int)`;
+const versionOf = (row: string) => `(${row}.version - (${row}.people is null
+  or ${row}.outcome = 'approved'
+    and ${row}.status in ('approved', 'declined', 'error', 'processing'))::int)`;
 
 const missedStatement = `
 with changed as (
@@ -142,7 +143,7 @@ const numbers = [
   "net",
 ] as const;
 // biome-ignore format: a list
-const texts = ["clientOrderId", "kind", "stage", "status", "outcome", "reason", "threeds", "currency", "network", "lastFour", "email", "gate", "reference"] as const;
+const texts = ["clientOrderId", "kind", "stage", "status", "outcome", "reason", "threeds", "currency", "network", "lastFour", "email", "name", "gate", "reference"] as const;
 
 function valuesOf(rows: readonly IndexRow[]): readonly string[] {
   return [
@@ -150,6 +151,7 @@ function valuesOf(rows: readonly IndexRow[]): readonly string[] {
     ...texts.map((name) => textArray(rows.map((row) => row[name]))),
     // No array of arrays has rows of different lengths.
     textArray(rows.map(({ words }) => words.join("\n"))),
+    textArray(rows.map(({ people }) => people.join("\n"))),
   ];
 }
 
@@ -172,18 +174,18 @@ function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly Kn
 }
 
 const columns = `order_id, version, endpoint_id, overhead_ms, amount, net, client_orderid, kind,
-  stage, status, outcome, reason, threeds, currency, network, last_four, email, gate, reference,
-  words`;
+  stage, status, outcome, reason, threeds, currency, network, last_four, email, name, gate,
+  reference, words, people`;
 
-const splitWords = "string_to_array(words, E'\\n')";
+const lists = `string_to_array(words, E'\\n'), string_to_array(people, E'\\n')`;
 
 const insertStatement = `
 insert into order_index (merchant_id, at, ${columns})
-select merchant_id, to_timestamp(at / 1000), ${columns.replace(/words$/, splitWords)}
+select merchant_id, to_timestamp(at / 1000), ${columns.replace("words, people", lists)}
 from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::int[], $5::bigint[], $6::int[],
   $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
   $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
-  $21::text[], $22::text[]) as source(merchant_id, at, ${columns})`;
+  $21::text[], $22::text[], $23::text[], $24::text[]) as source(merchant_id, at, ${columns})`;
 
 /** Most orders are new: those that are not here yet need not be looked for. */
 const addStatement = `${insertStatement}

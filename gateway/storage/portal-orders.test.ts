@@ -1,6 +1,7 @@
 /** The portal's lists among many orders: which rows come, and by which index they are found. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { personInSearch, wordsOfSearch } from "../portal-api/order-index.ts";
 import { asMerchantId } from "../values/ids.ts";
 import type { Query } from "./database.ts";
 import { findOrderLines } from "./portal-orders.ts";
@@ -13,12 +14,14 @@ const rows = 30_000;
 await query(
   `insert into order_index (merchant_id, at, order_id, version, endpoint_id, client_orderid, kind,
      stage, status, outcome, reason, threeds, amount, currency, network, last_four, email, gate,
-     reference, words)
+     reference, words, people)
    select case when n between 100 and 110 then 9 else 1 + n % 3 end,
      to_timestamp(1700000000 + n), 10000000 + n, 1, 1, n::text, 'sale', '', '', '',
      '', '', 100, 'USD', '', '', '', '', '',
      array['s:' || case when n % 2 = 0 then 'approved' else 'declined' end, 'c:' || n,
-       'y:' || case when n < 5 then 'eur' else 'usd' end]
+       'y:' || case when n < 5 then 'eur' else 'usd' end],
+     array['name' || n, 'jane', case when n = 77 then 'doe' else 'roe' end,
+       'buyer' || n || '@shop.example', '@shop.example']
    from generate_series(1, ${rows}) as n`,
 );
 await query("vacuum analyze order_index");
@@ -76,4 +79,26 @@ test("filters narrow each other, and the words of one widen it", async () => {
   assert.deepEqual(await idsOf({ words: either, limit: 10, merchantId: merchantId as never }), [
     ...[10000004, 10000001],
   ]);
+});
+
+// biome-ignore format: a table
+const persons = [
+  ["doe",             [10000077]],
+  ["Jane DO",         [10000077]],
+  ["jane roe buyer29999", [10029999]],
+  ["buyer29999@sho",  [10029999]],
+  ["@shop",           [10030000, 10029999, 10029998]],
+  ["shop.exam",       [10030000, 10029999, 10029998]],
+  ["jane nobody",     []],
+] as const;
+
+test("a person is found by beginnings of words among all orders, by the index of people", async () => {
+  for (const [typed, ids] of persons) {
+    const search = { words: wordsOfSearch(typed), person: personInSearch(typed) };
+    assert.deepEqual(await idsOf({ search } as never), ids, typed);
+  }
+  const search = { words: wordsOfSearch("doe"), person: personInSearch("doe") };
+  const plan = await plansOf({ search });
+  assert.match(plan, /order_index_people/);
+  assert.doesNotMatch(plan, /Seq Scan on order_index/);
 });

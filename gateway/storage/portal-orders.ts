@@ -20,11 +20,11 @@ const milliseconds = (column: string) => `(extract(epoch from ${column}) * 1000)
 
 const columns = `merchant_id as "merchantId", order_id as "orderId", ${milliseconds("at")} as at,
   endpoint_id as "endpointId", client_orderid as "clientOrderId", kind, stage, status, reason,
-  threeds, amount::float8 as amount, currency, network, last_four as "lastFour", email, gate,
+  threeds, amount::float8 as amount, currency, network, last_four as "lastFour", email, name, gate,
   reference`;
 
 /** The conditions of a list, and the places of their values. */
-function conditionsOf({ merchantId, from, until, after, words }: OrderListQuery) {
+function conditionsOf({ merchantId, from, until, after, words, search }: OrderListQuery) {
   const groups = words.filter((group) => group.length > 0);
   const values: unknown[] = [];
   const place = (value: unknown) => `$${values.push(value)}`;
@@ -37,7 +37,12 @@ function conditionsOf({ merchantId, from, until, after, words }: OrderListQuery)
       ? []
       : [`(at, order_id) < (${moment(after.at)}, ${place(after.orderId)}::bigint)`]),
   ].join(" and ");
-  const matches = groups.map((group) => `words && ${place(group)}::text[]`).join(" and ");
+  const hasOne = (group: readonly string[]) => `words && ${place(group)}::text[]`;
+  const isPerson = search?.person
+    ? [`array_to_tsvector(people) @@ ${place(search.person)}::tsquery`]
+    : [];
+  const isFound = search && `(${[hasOne(search.words), ...isPerson].join(" or ")})`;
+  const matches = [...groups.map(hasOne), ...(isFound ? [isFound] : [])].join(" and ");
   return { range, matches, values };
 }
 
@@ -93,14 +98,18 @@ export async function findOrderLines(
       values,
     );
   const withoutCount = ({ count: _, ...row }: OrderLineRow & { readonly count: number }) => row;
-  const isId = asked.words.some((group) => group.length > 0 && group.every(isOfOne));
+  const groups = [...asked.words, asked.search?.words ?? []];
+  const isId = groups.some((group) => group.length > 0 && group.every(isOfOne));
   const found = isId ? await look(fewMax) : [];
   if (isId && (found[0]?.count ?? 0) < fewMax) return found.map(withoutCount);
   const recent = await scan();
   return recent.length >= limit ? recent : (await look(allMax)).map(withoutCount);
 }
 
-/** Ids, emails and references: few orders have the same. Where many have, the latest are enough. */
+/**
+ * Ids, emails, references and most names: few orders have the same. Where many have, the latest are
+ * enough.
+ */
 function isOfOne(word: string): boolean {
   return /^[ocer]:/.test(word);
 }

@@ -99,7 +99,7 @@ function Summary({ line }: { readonly line: OrderDetail["line"] }) {
         [messages.clientOrder, line.clientOrder],
         [messages.type, <Type key="type" type={line.type} />],
         [messages.card, <Card key="card" network={line.network} lastFour={line.lastFour} />],
-        [messages.customer, line.email],
+        [messages.customer, `${line.name} ${line.email}`.trim()],
         [messages.merchant, line.merchant],
         [messages.accepted, <Time key="at" at={line.at} />],
         [messages.gate, line.gate],

@@ -5,6 +5,7 @@ import {
   configured,
   exportedRowsMax,
   isFiltered,
+  kindsOfSearch,
   type OrdersInput,
   rangeSince,
   readOrdersQuery,
@@ -49,6 +50,22 @@ for (const [days, from] of ranges) {
     const range = rangeSince(days, new Date(2030, 2, 1, 23, 59));
 
     assert.deepEqual(range, { from, until: undefined });
+  });
+}
+
+// biome-ignore format: a table
+const searches = [
+  ["doe",          "name email order reference"],
+  ["Jane D",       "name email order reference"],
+  ["jane@exam",    "email"],
+  ["@example.com", "email"],
+  [" 0018 ",       "lastFour amount order reference"],
+  ["10.42",        "amount order reference"],
+] as const;
+
+for (const [text, kinds] of searches) {
+  test(`a search for “${text}” is told as one for ${kinds}`, () => {
+    assert.deepEqual(kindsOfSearch(text), kinds.split(" "));
   });
 }
 

@@ -57,6 +57,16 @@ export function viewOf(query: URLSearchParams): string {
   return new URLSearchParams(entries).toString().replaceAll("%2C", ",");
 }
 
+export type SearchKind = "name" | "email" | "lastFour" | "amount" | "order" | "reference";
+
+/** What the gateway takes a search for. */
+export function kindsOfSearch(search: string): readonly SearchKind[] {
+  const text = search.trim();
+  if (text.includes("@")) return ["email"];
+  if (/[^\d.,\s]/.test(text)) return ["name", "email", "order", "reference"];
+  return [...(/^\d{4}$/.test(text) ? ["lastFour" as const] : []), "amount", "order", "reference"];
+}
+
 /** Nothing for text that is no day. */
 export function startOfDay(day: string | undefined, plusDays = 0): number | undefined {
   const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day ?? "") ?? [];

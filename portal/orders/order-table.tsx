@@ -69,7 +69,9 @@ function Row({ order, isSelected, isOperator }: RowProps) {
       <td className="mono" title={order.clientOrder}>
         <Link to={`orders/${order.order}`}>{order.order}</Link>
       </td>
-      <td className="wide">{order.email}</td>
+      <td className="wide" title={order.email}>
+        {order.name} <small>{order.email}</small>
+      </td>
       <td className="card">
         <Card network={order.network} lastFour={order.lastFour} />
       </td>

@@ -5,13 +5,13 @@
 import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Nothing, Pages } from "../design/states.tsx";
-import { useMessages } from "../language/language.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
 import { live, type User } from "../shell/call.ts";
 import { useRowKeys } from "../shell/row-keys.ts";
 import { changeQuery, usePlace } from "../shell/url.tsx";
 import { Export } from "./export.tsx";
 import { Filters } from "./filters.tsx";
-import { isFiltered, readOrdersQuery, withoutFilters } from "./order-query.ts";
+import { isFiltered, kindsOfSearch, readOrdersQuery, withoutFilters } from "./order-query.ts";
 import { OrderTable, Waiting } from "./order-table.tsx";
 import { Search, searchField } from "./search.tsx";
 import { Views } from "./views.tsx";
@@ -48,6 +48,7 @@ export function Orders({ user }: { readonly user: User }) {
       <Views query={query} />
       <Search query={query} />
       <Filters query={query} user={user} />
+      {input.search !== undefined && <Searched search={input.search} />}
       {found.data === undefined ? (
         <Waiting error={found.error} retry={() => void found.refetch()} />
       ) : orders.length === 0 ? (
@@ -65,6 +66,14 @@ export function Orders({ user }: { readonly user: User }) {
       )}
     </div>
   );
+}
+
+/** What the rows below were found by. */
+function Searched({ search }: { readonly search: string }) {
+  const { code, messages } = useLanguage();
+  const kinds = kindsOfSearch(search).map((kind) => messages.searchKinds[kind]);
+  const list = new Intl.ListFormat(code, { type: "disjunction" }).format(kinds);
+  return <h2 className="searched">{messages.searchedBy(search, list)}</h2>;
 }
 
 function Empty({ isFiltered }: { readonly isFiltered: boolean }) {

@@ -18,7 +18,7 @@ const merchant = world.merchant();
 const atDesk = makeDesk(address, "ann");
 const declining = "4000004000000020";
 const sales = [
-  { amount: "10.42", email: "carla@example.com" },
+  { amount: "10.42", email: "carla@example.com", card_printed_name: "CARLA MÜLLER" },
   { amount: "249.00", email: "dora@example.com" },
   { amount: "7.05", email: "emil@example.com", credit_card_number: declining },
 ];
@@ -39,6 +39,15 @@ test("orders appear by themselves, are searched, filtered and put into a file", 
   await page.waitForURL(/search=carla%40example\.com/);
   await page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
   assert.match((await page.locator("tbody tr").textContent()) ?? "", /10\.42 USD.*Captured/);
+  await page.keyboard.press("Escape");
+  await page.locator("tbody tr").nth(2).waitFor();
+
+  await page.keyboard.press("/");
+  await page.keyboard.insertText("mul");
+  await page.getByRole("heading", { name: /Orders with “mul” as a name, an email/ }).waitFor();
+  await page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
+  assert.match((await page.locator("tbody tr").textContent()) ?? "", /CARLA MÜLLER carla@/);
+  await glance(page, "portal-search");
   await page.keyboard.press("Escape");
   await page.locator("tbody tr").nth(2).waitFor();
 

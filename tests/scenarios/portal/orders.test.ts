@@ -30,13 +30,18 @@ const found = async (search: string) => {
 
 test("an order is found by each of its ids, its email, card, amount and reference", async () => {
   const before = await sale({ amount: "7.77", email: "first@example.com" });
-  const answer = await merchant.sale({ amount: "123.45", email: "Carla@Example.com" });
+  const person = { email: "Carla@Example.com", card_printed_name: "CARLA MÜLLER-LÜDENSCHEIDT" };
+  const answer = await merchant.sale({ amount: "123.45", ...person });
   await world.settle();
   const order = answer["gw-order-id"];
   const { "processor-rrn": reference = "" } = await merchant.status(answer);
 
   const searches = [order, answer["merchant-order-id"], "carla@example.com", "123.45", reference];
-  for (const search of searches) assert.deepEqual(await found(search), [order], search);
+  const parts = ["carla", "muller", "Carla lüden", "carla@ex"];
+  for (const search of [...searches, ...parts]) {
+    assert.deepEqual(await found(search), [order], search);
+  }
+  assert.deepEqual((await found("@example")).slice(0, 2), [order, before]);
   assert.deepEqual((await found(plainCard.slice(-4))).slice(0, 2), [order, before]);
   assert.deepEqual(await found("nothing-like-it"), []);
 });
