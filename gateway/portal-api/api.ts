@@ -16,6 +16,7 @@ import {
   done,
   homeShape,
   nothing,
+  numericId,
   orderDetailShape,
   orderId,
   orderLineShape,
@@ -52,6 +53,7 @@ const orderFilters = record({
   merchant: optional(text("a login; for operators", { max: 64 })),
   ...{ status: words(), stage: words(), type: words(), endpoint: words(), gate: words() },
   ...{ currency: words(), network: words(), link: words() },
+  ...{ outcome: words(), reason: words(), threeds: words() },
   ...{
     from: optional(instant("accepted from then on")),
     until: optional(instant("accepted before")),
@@ -64,6 +66,12 @@ const filtersShape = record({
   gates: list(record({ id: text(), name: text() }), 10_000),
   currencies: list(text()),
 });
+
+const sharedView = {
+  name: text("", { min: 1, max: 40 }),
+  query: text("filters of an address; no search", { min: 1, max: 500 }),
+};
+const viewRow = record({ view: text(), ...sharedView, sharedBy: text("a login") });
 
 // biome-ignore format: a table
 export const api = {
@@ -93,6 +101,9 @@ export const api = {
   "GET /exports/orders":              row("see_orders", "merchant", orderFilters, record({ csv: text("lines of the file; the first part begins with their names", { max: 10_000_000 }), rows: whole(), next: optional(text("for `after`; absent at the end")) }), "the next part of a file with the orders of a list"),
   "GET /orders/:order":              row("see_orders", "merchant", record({ order: orderId }), orderDetailShape, "one order with all that happened to it"),
   "GET /filters":                    row("see_orders", "merchant", nothing, filtersShape, "what lists can be filtered by"),
+  "GET /views":                      row("see_orders", "merchant", nothing, record({ views: list(viewRow) }), "list the views of orders that the user's team shares"),
+  "POST /views/share":               row("share_views", "merchant", record(sharedView), done, "share a view of orders with the team"),
+  "POST /views/remove/:view":        row("share_views", "merchant", record({ view: numericId("of the view") }), done, "take a shared view away from the team"),
   "GET /home":                       row("see_orders", "merchant", record({ range: optional(oneOf(ranges)), merchant: optional(text("a login; for operators", { max: 64 })) }), homeShape, "how payments go"),
 
   // What changes orders; each needs a reason and is in the audit

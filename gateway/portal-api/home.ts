@@ -45,7 +45,7 @@ export function homeHandlers({ reads, names, findHealth }: HomeOptions) {
       const overhead = percentilesOf(countsOf(sums, "overhead"));
       const rate = approvalRateOf(outcomes);
       return {
-        ...{ range, stepMs, outcomes, inDoubt, failingCallbacks, ...health },
+        ...{ range, since, stepMs, outcomes, inDoubt, failingCallbacks, ...health },
         perMinute: totalOf(countsOf(recent, "outcome")) / (rateMs / minutes(1)),
         series: seriesOf(points, { since, until: caller.now, stepMs }),
         ...(rate === undefined ? {} : { approvalRate: rate }),

@@ -65,6 +65,7 @@ export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): Mo
 export const letters = {
   order: "o", clientOrder: "c", email: "e", lastFour: "l", amount: "a", reference: "r",
   status: "s", stage: "t", type: "k", endpoint: "p", gate: "g", currency: "y", network: "n", merchant: "m", link: "u",
+  outcome: "i", reason: "d", threeds: "h",
 } as const;
 export type WordKind = keyof typeof letters;
 
@@ -126,6 +127,10 @@ export function describeOrder(order: Order): IndexRow {
   add("network", row.network);
   add("merchant", row.merchantId);
   add("link", order.page?.linkId ?? "");
+  // As figures count it, also when another transaction has followed.
+  add("outcome", row.outcome);
+  add("reason", row.reason);
+  add("threeds", row.threeds);
   return row;
 }
 

@@ -49,16 +49,8 @@ const inventedCursor = new PortalRefusal(
   "invalid_input",
   "This part does not follow one of your export.",
 );
-const filters = [
-  "status",
-  "stage",
-  "type",
-  "endpoint",
-  "gate",
-  "currency",
-  "network",
-  "link",
-] as const;
+// biome-ignore format: a list
+export const filterNames = ["status", "stage", "type", "endpoint", "gate", "currency", "network", "link", "outcome", "reason", "threeds"] as const;
 
 export function orderHandlers(options: OrderOptions) {
   const { reads, names, recordExport } = options;
@@ -126,7 +118,9 @@ export function orderHandlers(options: OrderOptions) {
   /** Nothing for a merchant that is none. */
   function queryOf(input: OrderFilters, caller: Caller, limit: number) {
     const { search = "", from, until, after } = input;
-    const words = filters.map((name) => (input[name] ?? []).map((value) => wordOf(name, value)));
+    const words = filterNames.map((name) =>
+      (input[name] ?? []).map((value) => wordOf(name, value)),
+    );
     const found = { words: wordsOfSearch(search), person: personInSearch(search) };
     const merchantId = caller.merchantId ?? merchantOf(names(), input.merchant);
     if (merchantId === null) return undefined;

@@ -236,6 +236,7 @@ export const ranges = ["hour", "day", "week", "month", "year"] as const;
 
 export const homeShape = record({
   range: oneOf(ranges),
+  since: instant("orders that were accepted from then on are counted"),
   stepMs: whole("the length of a point of the series"),
   series: list(
     record({ at: instant(), approved: whole(), refused: whole(), processing: whole() }),

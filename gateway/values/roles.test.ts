@@ -10,6 +10,7 @@ const expected: Readonly<Record<Right, readonly (typeof roles)[number][]>> = {
   see_audit:         ["admin", "auditor"],
   reveal_secrets:    ["admin", "merchant-admin", "merchant-developer"],
   resend_callbacks:  ["admin", "support", "merchant-admin", "merchant-developer"],
+  share_views:       ["admin", "support", "finance", "merchant-admin", "merchant-developer"],
   move_money:        ["admin", "finance", "merchant-admin"],
   reconcile:         ["admin", "finance"],
   change_merchants:  ["admin"],

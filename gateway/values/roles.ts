@@ -27,6 +27,7 @@ const matrix = {
   see_audit:              [y,    n,      n,      y,       n,             n,         n,      n],
   reveal_secrets:         [y,    n,      n,      n,       y,             y,         n,      n],
   resend_callbacks:       [y,    y,      n,      n,       y,             y,         n,      n],
+  share_views:            [y,    y,      y,      n,       y,             y,         n,      n],
   move_money:             [y,    n,      y,      n,       y,             n,         n,      n],
   reconcile:              [y,    n,      y,      n,       n,             n,         n,      n],
   change_merchants:       [y,    n,      n,      n,       n,             n,         n,      n],

@@ -33,6 +33,7 @@ import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
 import { type ApprovalOptions, approvalHandlers } from "../portal-api/second-person.ts";
 import { makeGuard } from "../portal-api/sign-in.ts";
 import { auditHandlers, type TeamStore, teamHandlers } from "../portal-api/team.ts";
+import { type ViewOptions, viewHandlers } from "../portal-api/views.ts";
 import {
   endSession,
   makeAccountStore,
@@ -47,6 +48,7 @@ import { makeResend } from "../storage/callback-journal.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
 import { unpackEvent } from "../storage/order-row.ts";
+import { listViews, removeView, shareView } from "../storage/order-views.ts";
 import { makeFactorStore } from "../storage/second-factors.ts";
 import { disableIdle, makeUserAdministration, temporaryPasswordHours } from "../storage/users.ts";
 import { Failure } from "../values/failure.ts";
@@ -110,7 +112,7 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
     ...{ ...callbackHandlers(options), ...resendHandlers(options) },
     ...requestHandlers({ ...options, ...requests, now: clock.now }),
     ...reconciliationHandlers(configured),
-    ...{ ...auditHandlers(options), ...approvalHandlers(options) },
+    ...{ ...auditHandlers(options), ...approvalHandlers(options), ...viewHandlers(options) },
     ...dependencies.staging?.portal?.(options.reads),
   };
   const sessions = makeSessionStore(access.stored);
@@ -192,6 +194,7 @@ function openOrders(dependencies: Dependencies) {
       return findSigner(merchant, text, control);
     },
     ...{ tokenOf: vault.tokenOf, isToken: vault.isToken },
+    ...openViews(dependencies),
     recorded: makeRecorded(dependencies),
     recordExport: (actor: Caller["actor"], after: object) =>
       dependencies
@@ -226,6 +229,14 @@ function makeRecordSignIn({ auditAs, clock, log }: Resources) {
     }
     const audit = auditAs({ who, from: `portal, ${network}` });
     await audit.write({ action, subject: `user ${who}`, after });
+  };
+}
+
+function openViews({ database, auditAs }: Resources): ViewOptions {
+  return {
+    listViews: (team) => listViews(database.query, team),
+    shareView: (actor, ...given) => shareView(auditAs(actor), ...given),
+    removeView: (actor, ...given) => removeView(auditAs(actor), ...given),
   };
 }
 

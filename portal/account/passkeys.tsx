@@ -29,7 +29,7 @@ export function Passkeys() {
   const passkeys = found.data?.passkeys ?? [];
   return (
     <Panel title={messages.passkeys} hint={messages.passkeysHint}>
-      <Refusal text={found.error?.message} />
+      <Refusal text={found.error?.message} keepsFocus />
       <ul className="items">
         {passkeys.map((passkey) => (
           <li key={passkey.id}>

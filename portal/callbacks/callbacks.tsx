@@ -87,13 +87,17 @@ function Table({ callbacks, user, isOld }: TableProps) {
     <table className="rows" aria-busy={isOld}>
       <thead>
         <tr>
-          <th>{messages.order}</th>
-          <th>{messages.state}</th>
-          <th>{messages.receiverHost}</th>
-          {isOperator && <th>{messages.merchant}</th>}
-          <th>{messages.lastResult}</th>
-          <th className="time">{messages.nextTry}</th>
-          <th className="time">{messages.made}</th>
+          <th scope="col">{messages.order}</th>
+          <th scope="col">{messages.state}</th>
+          <th scope="col">{messages.receiverHost}</th>
+          {isOperator && <th scope="col">{messages.merchant}</th>}
+          <th scope="col">{messages.lastResult}</th>
+          <th scope="col" className="time">
+            {messages.nextTry}
+          </th>
+          <th scope="col" className="time">
+            {messages.made}
+          </th>
         </tr>
       </thead>
       <tbody>

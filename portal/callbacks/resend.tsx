@@ -73,7 +73,7 @@ function ResendForm({ filter }: { readonly filter: Chosen }) {
       )}
       {isMore && <p className="hint">{messages.resendMore}</p>}
       <ReasonInput text={reason} write={setReason} />
-      <Refusal text={refusal} />
+      <Refusal text={refusal} keepsFocus={run.error === null} />
       <Button type="submit" size="sm" loading={run.isPending} disabled={count === 0}>
         {messages.resendCount(count)}
       </Button>

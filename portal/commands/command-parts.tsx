@@ -18,6 +18,8 @@ export function SentInput({ kind, text, write }: SentProps) {
     return (
       <PasswordInput
         label={messages.secretInput}
+        visibilityToggleFocusable
+        visibilityToggleButtonProps={{ "aria-label": messages.beginEnrolment }}
         description={messages.secretInputHint}
         required
         autoComplete="off"

@@ -3,7 +3,7 @@
  * them, the way to the other pages.
  */
 import { Button, Skeleton } from "@mantine/core";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { CallError } from "../shell/call.ts";
 import { changeQuery } from "../shell/url.tsx";
@@ -42,11 +42,21 @@ export function Failed({ error, retry }: FailedProps) {
   );
 }
 
-/** Why an action was refused, beside its form. */
-export function Refusal({ text }: { readonly text: string | undefined }) {
+type RefusalProps = {
+  readonly text: string | undefined;
+  /** The user has not sent anything yet, and may be typing. */
+  readonly keepsFocus?: boolean;
+};
+
+/** Why an action was refused, beside its form. The focus moves there from the button. */
+export function Refusal({ text, keepsFocus = false }: RefusalProps) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (text !== undefined && !keepsFocus) place.current?.focus();
+  }, [text, keepsFocus]);
   if (text === undefined) return null;
   return (
-    <div className="refusal" role="alert">
+    <div className="refusal" role="alert" tabIndex={-1} ref={place}>
       {text}
     </div>
   );

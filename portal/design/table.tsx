@@ -23,11 +23,11 @@ export function StackedTable<Row>({ rows, keyOf, columns, opens, actions }: Tabl
       <thead>
         <tr>
           {shown.map(([heading, , className = ""]) => (
-            <th key={heading} className={/number|time/.exec(className)?.[0]}>
+            <th scope="col" key={heading} className={/number|time/.exec(className)?.[0]}>
               {heading}
             </th>
           ))}
-          {actions && <th aria-label={does} />}
+          {actions && <th scope="col" aria-label={does} />}
         </tr>
       </thead>
       <tbody>

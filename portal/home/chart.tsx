@@ -5,30 +5,42 @@
 import { useState } from "react";
 import { Time } from "../design/details.tsx";
 import { useLanguage } from "../language/language.tsx";
-import { boxesOf, chartSize, mostOf, type Point, sumsOf } from "./figures.ts";
+import { Link } from "../shell/url.tsx";
+import {
+  boxesOf,
+  chartSize,
+  kinds,
+  mostOf,
+  ordersSince,
+  outcomesOf,
+  type Point,
+  sumsOf,
+} from "./figures.ts";
 
-type ChartProps = { readonly points: readonly Point[] };
+type ChartProps = {
+  readonly points: readonly Point[];
+  /** When the first of them begins. */
+  readonly since: number;
+};
 
 const { width, height } = chartSize;
 
-export function Chart({ points }: ChartProps) {
+export function Chart({ points, since }: ChartProps) {
   const { messages, showTime } = useLanguage();
   const [at, setAt] = useState<number>();
   const most = mostOf(points);
   const shown = at === undefined ? undefined : points[at];
   const sums = shown ?? sumsOf(points);
+  const names = { ...messages.statuses, refused: messages.refused };
   return (
     <figure className="chart">
       <figcaption>
-        <span data-kind="approved">
-          {messages.statuses.approved} <b>{sums.approved}</b>
-        </span>
-        <span data-kind="refused">
-          {messages.refused} <b>{sums.refused}</b>
-        </span>
-        <span data-kind="processing">
-          {messages.statuses.processing} <b>{sums.processing}</b>
-        </span>
+        {kinds.map((kind) => (
+          <span data-kind={kind} key={kind}>
+            <Link to={ordersSince(since, { outcome: outcomesOf[kind] })}>{names[kind]}</Link>{" "}
+            <b>{sums[kind]}</b>
+          </span>
+        ))}
         <span className="space" />
         <span>{shown === undefined ? messages.most(most) : showTime(shown.at)}</span>
       </figcaption>
@@ -72,7 +84,8 @@ function Column({ boxes: { touch, parts }, enter }: ColumnProps) {
 }
 
 type BarsProps = {
-  readonly rows: readonly { readonly name: string; readonly count: number }[];
+  /** Each leads to its orders. */
+  readonly rows: readonly { readonly name: string; readonly count: number; readonly to: string }[];
   readonly nothing: string;
 };
 
@@ -81,9 +94,9 @@ export function Bars({ rows, nothing }: BarsProps) {
   const most = Math.max(...rows.map(({ count }) => count));
   return (
     <ul className="bars">
-      {rows.map(({ name, count }) => (
+      {rows.map(({ name, count, to }) => (
         <li key={name}>
-          <span>{name}</span>
+          <Link to={to}>{name}</Link>
           <meter min={0} max={most} value={count} aria-label={name} />
           <b>{count}</b>
         </li>

@@ -1,7 +1,8 @@
 /** Home: the range of the address, the sums under the chart, and its columns. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boxesOf, chartSize, mostOf, type Point, rangeIn, sumsOf } from "./figures.ts";
+import { readOrdersQuery } from "../orders/order-query.ts";
+import { boxesOf, chartSize, mostOf, ordersSince, type Point, rangeIn, sumsOf } from "./figures.ts";
 
 const point = (approved: number, refused: number, processing = 0): Point => ({
   ...{ at: 0, approved, refused, processing },
@@ -17,6 +18,17 @@ for (const [query, range] of addresses) {
     assert.equal(rangeIn(new URLSearchParams(query)), range);
   });
 }
+
+test("a figure leads to the orders since its range began, with the filters that it counts by", () => {
+  const since = Date.UTC(2030, 0, 31, 13, 50);
+
+  const address = ordersSince(since, { outcome: "declined,error", reason: "lost_card" });
+
+  assert.deepEqual(readOrdersQuery(new URL(address, "http://portal").searchParams), {
+    ...{ outcome: ["declined", "error"], reason: ["lost_card"], from: since },
+  });
+  assert.equal(ordersSince(since), "orders?from=2030-01-31T13%3A50Z");
+});
 
 test("each kind is summed over all columns", () => {
   assert.deepEqual(sumsOf([point(2, 1), point(3, 0, 4)]), {

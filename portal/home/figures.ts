@@ -1,10 +1,11 @@
 /** The figures of the home screen: its ranges, and sums and columns of orders over time. */
+import { momentOf } from "../orders/order-query.ts";
 import type { OutputOf } from "../shell/call.ts";
 
 export type Point = OutputOf<"GET /home">["series"][number];
 
 export const ranges = ["hour", "day", "week", "month", "year"] as const;
-const kinds = ["approved", "refused", "processing"] as const;
+export const kinds = ["approved", "refused", "processing"] as const;
 
 /** In units of the drawing, which is stretched to the width of the screen. */
 export const chartSize = { width: 1_000, height: 180 };
@@ -12,6 +13,21 @@ export const chartSize = { width: 1_000, height: 180 };
 /** Reads the range from the address. An address without a range means the day. */
 export function rangeIn(query: URLSearchParams): (typeof ranges)[number] {
   return ranges.find((each) => each === query.get("range")) ?? "day";
+}
+
+export const refusedOutcomes = "declined,filtered,error";
+export const endedOutcomes = `approved,${refusedOutcomes}`;
+/** The orders that each part of the chart counts. */
+export const outcomesOf = {
+  approved: "approved",
+  refused: refusedOutcomes,
+  processing: "processing",
+} as const satisfies Readonly<Record<(typeof kinds)[number], string>>;
+
+/** The orders that a figure counts: those since its range began, by what became of them first. */
+export function ordersSince(since: number, filters: Readonly<Record<string, string>> = {}): string {
+  const query = new URLSearchParams({ ...filters, from: momentOf(since) });
+  return `orders?${query.toString().replaceAll("%2C", ",")}`;
 }
 
 export function sumsOf(points: readonly Point[]) {

@@ -11,7 +11,7 @@ import { wordIn } from "../language/timeline.ts";
 import { live, type OutputOf, type User } from "../shell/call.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { Bars, Chart } from "./chart.tsx";
-import { rangeIn, ranges } from "./figures.ts";
+import { endedOutcomes, ordersSince, rangeIn, ranges, refusedOutcomes } from "./figures.ts";
 
 type HomeFigures = OutputOf<"GET /home">;
 
@@ -46,14 +46,14 @@ export function Home({ user }: { readonly user: User }) {
       </nav>
       <Figures figures={found.data} />
       <PlainSection title={messages.ordersOverTime}>
-        <Chart points={found.data.series} />
+        <Chart points={found.data.series} since={found.data.since} />
       </PlainSection>
       <div className="columns even">
         <PlainSection title={messages.declinesByReason}>
           <Bars
             rows={found.data.reasons.map(({ reason, count }) => ({
-              name: messages.reasonOf(reason),
-              count,
+              ...{ name: messages.reasonOf(reason), count },
+              to: ordersSince(found.data.since, { reason, outcome: refusedOutcomes }),
             }))}
             nothing={messages.noDeclines}
           />
@@ -62,6 +62,7 @@ export function Home({ user }: { readonly user: User }) {
           <Bars
             rows={Object.entries(found.data.threeds).map(([name, count]) => ({
               ...{ name: wordIn(messages.threedsNames, name), count },
+              to: ordersSince(found.data.since, { threeds: name }),
             }))}
             nothing={messages.noThreeds}
           />
@@ -74,31 +75,38 @@ export function Home({ user }: { readonly user: User }) {
 
 function Figures({ figures }: { readonly figures: HomeFigures }) {
   const { messages, code } = useLanguage();
-  const { outcomes, approvalRate, net, overhead, inDoubt, failingCallbacks } = figures;
+  const { outcomes, approvalRate, net, overhead, inDoubt, failingCallbacks, since } = figures;
+  const { counted } = messages;
   const count = Object.values(outcomes).reduce((sum, each) => sum + each, 0);
   const share = new Intl.NumberFormat(code, { style: "percent", maximumFractionDigits: 1 });
   const number = new Intl.NumberFormat(code);
   return (
     <dl className="figures">
-      <Figure name={messages.orders}>
-        {number.format(count)}{" "}
+      <Figure name={messages.orders} hint={counted.orders}>
+        <Link to={ordersSince(since)}>{number.format(count)}</Link>{" "}
         <small>
           {messages.perMinute} {number.format(figures.perMinute)}
         </small>
       </Figure>
-      <Figure name={messages.approvalRate}>
-        {approvalRate === undefined ? "–" : share.format(approvalRate)}
+      <Figure name={messages.approvalRate} hint={counted.approvalRate}>
+        {approvalRate === undefined ? (
+          "–"
+        ) : (
+          <Link to={ordersSince(since, { outcome: endedOutcomes })}>
+            {share.format(approvalRate)}
+          </Link>
+        )}
       </Figure>
-      <Figure name={messages.netAmount}>
+      <Figure name={messages.netAmount} hint={counted.netAmount}>
         {net.length === 0 && "–"}
         {net.map(({ currency, text }) => (
           <span className="money" key={currency}>
-            {text} <small>{currency}</small>
+            <Link to={ordersSince(since, { outcome: "approved", currency })}>{text}</Link>{" "}
+            <small>{currency}</small>
           </span>
         ))}
-        <small>{messages.netAmountHint}</small>
       </Figure>
-      <Figure name={messages.overhead}>
+      <Figure name={messages.overhead} hint={counted.overhead}>
         {overhead === undefined ? (
           "–"
         ) : (
@@ -110,11 +118,15 @@ function Figures({ figures }: { readonly figures: HomeFigures }) {
           </>
         )}
       </Figure>
-      <Figure name={messages.statuses.in_doubt} isAlarming={inDoubt > 0}>
+      <Figure name={messages.statuses.in_doubt} hint={counted.inDoubt} isAlarming={inDoubt > 0}>
         <Link to="orders?status=in_doubt">{number.format(inDoubt)}</Link>
       </Figure>
-      <Figure name={messages.failingCallbacks} isAlarming={failingCallbacks > 0}>
-        <Link to="callbacks?state=due">{number.format(failingCallbacks)}</Link>
+      <Figure
+        name={messages.failingCallbacks}
+        hint={counted.failingCallbacks}
+        isAlarming={failingCallbacks > 0}
+      >
+        <Link to="callbacks?state=failing">{number.format(failingCallbacks)}</Link>
       </Figure>
     </dl>
   );
@@ -122,15 +134,18 @@ function Figures({ figures }: { readonly figures: HomeFigures }) {
 
 type FigureProps = {
   readonly name: string;
+  /** How it is counted. */
+  readonly hint: string;
   readonly isAlarming?: boolean;
   readonly children: ReactNode;
 };
 
-function Figure({ name, isAlarming = false, children }: FigureProps) {
+function Figure({ name, hint, isAlarming = false, children }: FigureProps) {
   return (
     <div data-alarming={isAlarming || undefined}>
       <dt>{name}</dt>
       <dd>{children}</dd>
+      <dd className="hint">{hint}</dd>
     </div>
   );
 }

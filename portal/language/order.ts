@@ -47,6 +47,14 @@ export const orderEnglish = {
   perMinute: "Sales per minute",
   threedsNames: { AUTHENTICATED: "Authenticated", NOT_AUTHENTICATED: "Not authenticated", UNSUPPORTED: "Not supported" },
   noLinks: "No gate has links on this node.",
+  counted: {
+    orders: "All that were accepted in this time",
+    approvalRate: "Of those that have ended, by their first result: a refund changes nothing",
+    netAmount: "Captured, less refunds and chargebacks",
+    overhead: "The gateway's own time, without acquirer and cardholder",
+    inDoubt: "Now, of any age: the acquirer's answer is missing",
+    failingCallbacks: "Now: refused or unanswered, and tried again",
+  },
 };
 
 type OrderMessages = typeof orderEnglish;
@@ -98,4 +106,12 @@ export const orderGerman: OrderMessages = {
   perMinute: "Verkäufe pro Minute",
   threedsNames: { AUTHENTICATED: "Authentifiziert", NOT_AUTHENTICATED: "Nicht authentifiziert", UNSUPPORTED: "Nicht unterstützt" },
   noLinks: "Kein Gate hat auf diesem Knoten Verbindungen.",
+  counted: {
+    orders: "Alle, die in dieser Zeit angenommen wurden",
+    approvalRate: "Von den beendeten, nach ihrem ersten Ergebnis: Eine Erstattung ändert nichts",
+    netAmount: "Eingezogen, abzüglich Erstattungen und Rückbelastungen",
+    overhead: "Eigene Zeit des Gateways, ohne Acquirer und Karteninhaber",
+    inDoubt: "Jetzt, gleich wie alt: Die Antwort des Acquirers fehlt",
+    failingCallbacks: "Jetzt: abgelehnt oder ohne Antwort, werden wiederholt",
+  },
 };

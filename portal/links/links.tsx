@@ -52,12 +52,16 @@ function LinkTable({ links, isOperator }: TableProps) {
     <table className="rows stacked">
       <thead>
         <tr>
-          <th className="number">{messages.amount}</th>
-          <th>{messages.status}</th>
-          <th>{messages.description}</th>
-          <th>{messages.uses}</th>
-          {isOperator && <th>{messages.merchant}</th>}
-          <th className="time">{messages.created}</th>
+          <th scope="col" className="number">
+            {messages.amount}
+          </th>
+          <th scope="col">{messages.status}</th>
+          <th scope="col">{messages.description}</th>
+          <th scope="col">{messages.uses}</th>
+          {isOperator && <th scope="col">{messages.merchant}</th>}
+          <th scope="col" className="time">
+            {messages.created}
+          </th>
         </tr>
       </thead>
       <tbody>

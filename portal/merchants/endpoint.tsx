@@ -89,9 +89,13 @@ function Gates({ line, mayChange }: LineProps & { readonly mayChange: boolean })
       <table className="rows still small">
         <thead>
           <tr>
-            <th>{messages.gate}</th>
-            <th className="number">{messages.rank}</th>
-            <th className="number">{messages.weight}</th>
+            <th scope="col">{messages.gate}</th>
+            <th scope="col" className="number">
+              {messages.rank}
+            </th>
+            <th scope="col" className="number">
+              {messages.weight}
+            </th>
           </tr>
         </thead>
         <tbody>

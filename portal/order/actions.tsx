@@ -167,7 +167,7 @@ function ActionForm({ action, detail, onDone, close }: FormProps) {
       {!isDecision(action) && input}
       <ReasonInput text={reason} write={setReason} />
       {isDecision(action) && input}
-      <Refusal text={refusal} />
+      <Refusal text={refusal} keepsFocus={run.error === null} />
       {isRepeat(run.data) && <p role="status">{messages.doneBefore}</p>}
       {preview.data && <Outcome action={action} preview={preview.data} />}
       <Button

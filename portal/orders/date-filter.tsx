@@ -2,7 +2,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useLanguage } from "../language/language.tsx";
 import { FilterButton } from "./filter-button.tsx";
-import { rangeSince } from "./order-query.ts";
+import { dayOf, isMoment, rangeSince } from "./order-query.ts";
 
 type DateFilterProps = {
   readonly query: URLSearchParams;
@@ -16,9 +16,12 @@ const ranges = [
 ] as const;
 
 export function DateFilter({ query, change }: DateFilterProps) {
-  const { messages, showDay } = useLanguage();
+  const { messages, showDay, showTime } = useLanguage();
   const [from, until] = [query.get("from") ?? "", query.get("until") ?? ""];
-  const show = (day: string) => (day === "" ? "…" : showDay(new Date(`${day}T12:00`).getTime()));
+  const show = (day: string) => {
+    if (isMoment(day)) return showTime(Date.parse(day));
+    return day === "" ? "…" : showDay(new Date(`${day}T12:00`).getTime());
+  };
   const isSet = from !== "" || until !== "";
   const clear = () => change({ from: undefined, until: undefined });
   return (
@@ -36,7 +39,7 @@ export function DateFilter({ query, change }: DateFilterProps) {
         type="date"
         size="xs"
         label={messages.from}
-        value={from}
+        value={isMoment(from) ? dayOf(new Date(from)) : from}
         onChange={({ currentTarget }) => change({ from: currentTarget.value, until })}
       />
       <TextInput

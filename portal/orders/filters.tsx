@@ -40,11 +40,14 @@ const stages = [
   ...["capture", "reversal", "cancel"].flatMap((kind) => ends.map((end) => `${kind}_${end}`)),
 ];
 
+/** What an order came to before captures and refunds, as figures count it. */
+const outcomes = ["approved", "declined", "filtered", "error", "processing"] as const;
+
 export function Filters({ query, user }: FiltersProps) {
   const messages = useMessages();
   const { data: known } = useKnown();
   const isOperator = user.merchant === undefined;
-  const { types } = messages;
+  const { types, statuses } = messages;
   const choices = {
     status: statusChoices(messages),
     type: knownTypes.map((value) => ({
@@ -53,11 +56,16 @@ export function Filters({ query, user }: FiltersProps) {
     stage: stages.map(sameLabel),
     network: networks.map(sameLabel),
     currency: known?.currencies.map(sameLabel) ?? [],
+    outcome: outcomes.map((value) => ({ value, label: statuses[value] })),
+    reason: valuesOf(query, "reason").map((value) => ({ value, label: messages.reasonOf(value) })),
+    threeds: Object.entries(messages.threedsNames).map(([value, label]) => ({ value, label })),
     ...configured(known),
   };
   const names = ["status", "type", "currency", "network", "endpoint"] as const;
   const own = isOperator ? (["gate", "merchant"] as const) : [];
-  const shown = [...names, ...own, "stage" as const];
+  // Figures of the home screen lead here with these.
+  const counted = (["outcome", "reason", "threeds"] as const).filter((name) => query.has(name));
+  const shown = [...names, ...own, "stage" as const, ...counted];
   return (
     <div className="filters">
       {shown.map((name) => (

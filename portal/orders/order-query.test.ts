@@ -6,6 +6,7 @@ import {
   exportedRowsMax,
   isFiltered,
   kindsOfSearch,
+  mayBeShared,
   type OrdersInput,
   rangeSince,
   readOrdersQuery,
@@ -68,6 +69,14 @@ for (const [text, kinds] of searches) {
     assert.deepEqual(kindsOfSearch(text), kinds.split(" "));
   });
 }
+
+test("a view of filters may be shared by a user with the right, and never a search", () => {
+  const [user, auditor] = [{ rights: ["see_orders", "share_views"] }, { rights: ["see_orders"] }];
+
+  assert.equal(mayBeShared("status=declined", user), true);
+  assert.equal(mayBeShared("status=declined", auditor), false);
+  assert.equal(mayBeShared("search=doe&status=declined", user), false);
+});
 
 test("a view is what is searched and filtered, without the page and the row", () => {
   const query = new URLSearchParams("row=3&after=7&status=declined,error&search=a b&merchant=");

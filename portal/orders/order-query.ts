@@ -3,7 +3,7 @@
  * page. A date in the address is a day of the user's own calendar.
  */
 import { useQuery } from "@tanstack/react-query";
-import { call, type InputOf, type OutputOf } from "../shell/call.ts";
+import { call, type InputOf, type OutputOf, type User } from "../shell/call.ts";
 
 export type OrdersInput = InputOf<"GET /orders">;
 export type OrderLine = OutputOf<"GET /orders">["orders"][number];
@@ -11,6 +11,7 @@ export type OrderLine = OutputOf<"GET /orders">["orders"][number];
 /** Filters with several values each, by their name in the address and in the API. */
 export const filterNames = [
   ...(["status", "stage", "type", "endpoint", "gate", "currency", "network"] as const),
+  ...(["outcome", "reason", "threeds"] as const),
 ];
 
 /** What the address has besides the page and the selected row. */
@@ -67,11 +68,21 @@ export function kindsOfSearch(search: string): readonly SearchKind[] {
   return [...(/^\d{4}$/.test(text) ? ["lastFour" as const] : []), "amount", "order", "reference"];
 }
 
-/** Nothing for text that is no day. */
+/** A moment of the address, as figures name the beginning of their range, in whole minutes. */
+export function momentOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16)}Z`;
+}
+
+/** Of a day, or of a moment, which is its own start. Nothing for text that is neither. */
 export function startOfDay(day: string | undefined, plusDays = 0): number | undefined {
+  if (isMoment(day)) return Date.parse(day);
   const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day ?? "") ?? [];
   if (year === undefined) return undefined;
   return new Date(Number(year), Number(month) - 1, Number(date) + plusDays).getTime();
+}
+
+export function isMoment(text: string | undefined): text is string {
+  return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}Z$/.test(text ?? "");
 }
 
 /** A day as the address and a date field have it. */
@@ -115,6 +126,11 @@ export function configured(known: OutputOf<"GET /filters"> | undefined) {
 }
 
 export type View = { readonly name: string; readonly query: string };
+
+/** A search may name a person, and stays in the browser of the user who has made it. */
+export function mayBeShared(query: string, { rights }: Pick<User, "rights">): boolean {
+  return rights.includes("share_views") && !new URLSearchParams(query).has("search");
+}
 
 /** What another version of the portal has kept may have another form. */
 export function readViews(kept: string | null): readonly View[] {

@@ -23,14 +23,20 @@ export function OrderTable({ orders, selected, isOld, user }: TableProps) {
     <table className="rows" aria-busy={isOld}>
       <thead>
         <tr>
-          <th className="number">{messages.amount}</th>
-          <th>{messages.status}</th>
-          <th>{messages.order}</th>
-          <th>{messages.customer}</th>
-          <th>{messages.card}</th>
-          {isOperator && <th>{messages.merchant}</th>}
-          <th className="type">{messages.type}</th>
-          <th className="time">{messages.accepted}</th>
+          <th scope="col" className="number">
+            {messages.amount}
+          </th>
+          <th scope="col">{messages.status}</th>
+          <th scope="col">{messages.order}</th>
+          <th scope="col">{messages.customer}</th>
+          <th scope="col">{messages.card}</th>
+          {isOperator && <th scope="col">{messages.merchant}</th>}
+          <th scope="col" className="type">
+            {messages.type}
+          </th>
+          <th scope="col" className="time">
+            {messages.accepted}
+          </th>
         </tr>
       </thead>
       <tbody>

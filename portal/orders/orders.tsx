@@ -45,7 +45,7 @@ export function Orders({ user }: { readonly user: User }) {
         <div className="space" />
         <Export input={input} />
       </div>
-      <Views query={query} />
+      <Views query={query} user={user} />
       <Search query={query} />
       <Filters query={query} user={user} />
       {input.search !== undefined && <Searched search={input.search} />}

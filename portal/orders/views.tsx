@@ -1,17 +1,25 @@
 /**
- * Views of the list: usual ones, and those that the user has named, kept in this browser. A view is
- * the query of an address and nothing more, so that it can also be sent to a colleague.
+ * Views of the list: usual ones, those that the user's team shares, and those that the user has
+ * named, kept in this browser. A view is the query of an address and nothing more.
  */
-import { Button, CloseButton, Popover, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Button, Checkbox, CloseButton, Popover, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Icon } from "../design/icons.tsx";
+import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
+import { call, type User } from "../shell/call.ts";
+import { submitting } from "../shell/keys.ts";
 import { Link } from "../shell/url.tsx";
-import { readViews, type View, viewOf } from "./order-query.ts";
+import { mayBeShared, readViews, type View, viewOf } from "./order-query.ts";
 
 const storedAs = "portal-order-views";
 
-export function Views({ query }: { readonly query: URLSearchParams }) {
+type ViewsProps = { readonly query: URLSearchParams; readonly user: User };
+
+export function Views({ query, user }: ViewsProps) {
   const messages = useMessages();
+  const { shared, share, remove } = useShared();
   const [own, setOwn] = useState(() => readViews(localStorage.getItem(storedAs)));
   const { statuses } = messages;
   const usual: readonly View[] = [
@@ -24,7 +32,7 @@ export function Views({ query }: { readonly query: URLSearchParams }) {
     { name: statuses.declined, query: "status=declined,filtered,error" },
   ];
   const current = viewOf(query);
-  const isKnown = [...usual, ...own].some((view) => view.query === current);
+  const isKnown = [...usual, ...shared, ...own].some((view) => view.query === current);
   const keep = (views: readonly View[]) => {
     localStorage.setItem(storedAs, JSON.stringify(views));
     setOwn(views);
@@ -34,41 +42,96 @@ export function Views({ query }: { readonly query: URLSearchParams }) {
       {usual.map((view) => (
         <ViewLink key={view.query} view={view} current={current} />
       ))}
+      {shared.map((view) => (
+        <span className="own-view" key={view.view}>
+          <ViewLink view={view} current={current} hint={messages.sharedBy(view.sharedBy)} />
+          {user.rights.includes("share_views") && (
+            <CloseButton
+              size="sm"
+              aria-label={messages.unshareView(view.name)}
+              onClick={() => remove.mutate(view.view)}
+            />
+          )}
+        </span>
+      ))}
       {own.map((view) => (
         <span className="own-view" key={view.query}>
           <ViewLink view={view} current={current} />
           <CloseButton
-            size="xs"
+            size="sm"
             aria-label={messages.removeView(view.name)}
             onClick={() => keep(own.filter(({ query: each }) => each !== view.query))}
           />
         </span>
       ))}
-      {!isKnown && <SaveView save={(name) => keep([...own, { name, query: current }])} />}
+      {!isKnown && (
+        <SaveView
+          mayShare={mayBeShared(current, user)}
+          save={(name, isShared) => {
+            const view = { name, query: current };
+            if (isShared) share.mutate(view);
+            else keep([...own, view]);
+          }}
+        />
+      )}
+      <Refusal text={share.error?.message ?? remove.error?.message} />
     </nav>
   );
 }
 
-function ViewLink({ view, current }: { readonly view: View; readonly current: string }) {
+/** Those of the user's team. */
+function useShared() {
+  const queries = useQueryClient();
+  const { data } = useQuery({
+    queryKey: ["views"],
+    queryFn: ({ signal }) => call("GET /views", {}, { signal }),
+    staleTime: 60_000,
+  });
+  const onSuccess = () => queries.invalidateQueries({ queryKey: ["views"] });
+  const share = useMutation({
+    mutationFn: (view: View) => call("POST /views/share", view),
+    onSuccess,
+  });
+  const remove = useMutation({
+    mutationFn: (view: string) => call("POST /views/remove/:view", { view }),
+    onSuccess,
+  });
+  return { shared: data?.views ?? [], share, remove };
+}
+
+type ViewLinkProps = { readonly view: View; readonly current: string; readonly hint?: string };
+
+/** The hint says who shares it. */
+function ViewLink({ view, current, hint }: ViewLinkProps) {
   const to = `orders${view.query === "" ? "" : `?${view.query}`}`;
   return (
     <Link to={to} className="view" isCurrent={view.query === current}>
+      {hint !== undefined && (
+        <span role="img" aria-label={hint} title={hint}>
+          <Icon name="team" size={14} />
+        </span>
+      )}
       {view.name}
     </Link>
   );
 }
 
-function SaveView({ save }: { readonly save: (name: string) => void }) {
+type SaveProps = {
+  readonly mayShare: boolean;
+  readonly save: (name: string, isShared: boolean) => void;
+};
+
+function SaveView({ mayShare, save }: SaveProps) {
   const messages = useMessages();
   const [name, setName] = useState("");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (name.trim() !== "") save(name.trim());
-  };
+  const [isShared, setShared] = useState(false);
+  const submit = submitting(() => {
+    if (name.trim() !== "") save(name.trim(), isShared && mayShare);
+  });
   return (
     <Popover position="bottom-start" trapFocus>
       <Popover.Target>
-        <Button variant="subtle" size="compact-xs">
+        <Button variant="subtle" size="compact-sm">
           {messages.saveView}
         </Button>
       </Popover.Target>
@@ -80,6 +143,14 @@ function SaveView({ save }: { readonly save: (name: string) => void }) {
             maxLength={40}
             value={name}
             onChange={({ currentTarget }) => setName(currentTarget.value)}
+          />
+          <Checkbox
+            size="xs"
+            label={messages.shareView}
+            description={messages.shareViewHint}
+            disabled={!mayShare}
+            checked={isShared && mayShare}
+            onChange={({ currentTarget }) => setShared(currentTarget.checked)}
           />
           <Button type="submit">{messages.saveView}</Button>
         </form>

@@ -81,9 +81,13 @@ function Totals({ totals }: Pick<Detail, "totals">) {
     <table className="rows still small">
       <thead>
         <tr>
-          <th>{messages.kind}</th>
-          <th className="number">{messages.here}</th>
-          <th className="number">{messages.there}</th>
+          <th scope="col">{messages.kind}</th>
+          <th scope="col" className="number">
+            {messages.here}
+          </th>
+          <th scope="col" className="number">
+            {messages.there}
+          </th>
         </tr>
       </thead>
       <tbody>

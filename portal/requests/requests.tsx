@@ -71,12 +71,14 @@ function Table({ requests, user, isOld }: TableProps) {
     <table className="rows" aria-busy={isOld}>
       <thead>
         <tr>
-          <th>{messages.operation}</th>
-          <th>{messages.error}</th>
-          <th>{messages.clientOrder}</th>
-          {isOperator && <th>{messages.merchant}</th>}
-          <th>{messages.sentFrom}</th>
-          <th className="time">{messages.sentAt}</th>
+          <th scope="col">{messages.operation}</th>
+          <th scope="col">{messages.error}</th>
+          <th scope="col">{messages.clientOrder}</th>
+          {isOperator && <th scope="col">{messages.merchant}</th>}
+          <th scope="col">{messages.sentFrom}</th>
+          <th scope="col" className="time">
+            {messages.sentAt}
+          </th>
         </tr>
       </thead>
       <tbody>

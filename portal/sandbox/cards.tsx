@@ -17,9 +17,11 @@ export function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
           <table className="listing">
             <thead>
               <tr>
-                <th>{messages.card}</th>
-                <th className="minor">{messages.whatHappens}</th>
-                <th aria-label={messages.action} />
+                <th scope="col">{messages.card}</th>
+                <th scope="col" className="minor">
+                  {messages.whatHappens}
+                </th>
+                <th scope="col" aria-label={messages.action} />
               </tr>
             </thead>
             <tbody>

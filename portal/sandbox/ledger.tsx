@@ -34,11 +34,17 @@ export function Ledger() {
       <table className="listing">
         <thead>
           <tr>
-            <th>{messages.order}</th>
-            <th className="minor">{messages.reference}</th>
-            <th className="number">{messages.atBank}</th>
-            <th className="number">{messages.here}</th>
-            <th>{messages.difference}</th>
+            <th scope="col">{messages.order}</th>
+            <th scope="col" className="minor">
+              {messages.reference}
+            </th>
+            <th scope="col" className="number">
+              {messages.atBank}
+            </th>
+            <th scope="col" className="number">
+              {messages.here}
+            </th>
+            <th scope="col">{messages.difference}</th>
           </tr>
         </thead>
         <tbody>

@@ -48,6 +48,7 @@ function OneSwitch({ of: { name, value, what, takes, isFlag, isOff } }: { readon
       </div>
       {isFlag ? (
         <Checkbox
+          size="md"
           aria-label={name}
           checked={value === "true"}
           onChange={({ currentTarget }) => set.mutate(String(currentTarget.checked))}

@@ -55,11 +55,19 @@ function ReportTable({ report }: { readonly report: Report }) {
       <table className="rows still small">
         <thead>
           <tr>
-            <th>{messages.result}</th>
-            <th className="number">{messages.orders}</th>
-            <th className="number">{messages.paid}</th>
-            <th className="number">{messages.returned}</th>
-            <th className="number">{messages.chargedBack}</th>
+            <th scope="col">{messages.result}</th>
+            <th scope="col" className="number">
+              {messages.orders}
+            </th>
+            <th scope="col" className="number">
+              {messages.paid}
+            </th>
+            <th scope="col" className="number">
+              {messages.returned}
+            </th>
+            <th scope="col" className="number">
+              {messages.chargedBack}
+            </th>
           </tr>
         </thead>
         <tbody>

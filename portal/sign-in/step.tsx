@@ -18,9 +18,12 @@ type FieldProps = { readonly value: string; readonly onChange: (value: string) =
 type SecretProps = FieldProps & { readonly label: string; readonly autoComplete: string };
 
 export function SecretInput({ onChange, ...props }: SecretProps) {
+  const { showPassword } = useMessages();
   return (
     <PasswordInput
       {...props}
+      visibilityToggleFocusable
+      visibilityToggleButtonProps={{ "aria-label": showPassword }}
       required
       withAsterisk={false}
       onChange={({ currentTarget }) => onChange(currentTarget.value)}

@@ -19,13 +19,21 @@ export function UserTable({ users, own }: UserTableProps) {
       <table className="listing">
         <thead>
           <tr>
-            <th>{messages.login}</th>
-            <th>{messages.role}</th>
-            {own.merchant === undefined && <th className="minor">{messages.merchant}</th>}
-            <th className="minor">{messages.signInBy}</th>
-            <th className="minor">{messages.lastSeen}</th>
-            <th>{messages.state}</th>
-            <th aria-label={messages.action} />
+            <th scope="col">{messages.login}</th>
+            <th scope="col">{messages.role}</th>
+            {own.merchant === undefined && (
+              <th scope="col" className="minor">
+                {messages.merchant}
+              </th>
+            )}
+            <th scope="col" className="minor">
+              {messages.signInBy}
+            </th>
+            <th scope="col" className="minor">
+              {messages.lastSeen}
+            </th>
+            <th scope="col">{messages.state}</th>
+            <th scope="col" aria-label={messages.action} />
           </tr>
         </thead>
         <tbody>

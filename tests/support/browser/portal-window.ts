@@ -7,6 +7,7 @@ import { password } from "../operator/portal.ts";
 import { isLongRun } from "../series.ts";
 import { assertFitsWidth, assertNoViolations, violationsIn } from "./accessibility.ts";
 import { openWindow, type Size, takePicture, type Window } from "./browser.ts";
+import { faultsBy22 } from "./wcag22.ts";
 
 const phone = { width: 390, height: 844 };
 /** Other themes and sizes are for people who look at pictures, and for the long run. */
@@ -52,7 +53,7 @@ const namelessPasswords = "form:has(input[type=password]):not(:has(input[autocom
 
 /** In its present size. */
 export async function look(page: Page, name: string): Promise<void> {
-  await assertFitsWidth(page);
+  await assertFits(page, name);
   assert.equal(
     await page.locator(namelessPasswords).count(),
     0,
@@ -71,15 +72,21 @@ export async function lookAtBoth(page: Page, name: string): Promise<void> {
   await look(page, `${name}-desk`);
   await page.setViewportSize(phone);
   if (seesAll) await look(page, `${name}-phone`);
-  else await assertFitsWidth(page);
+  else await assertFits(page, `${name}-phone`);
   await page.setViewportSize(desk);
 }
 
-/** A second view of a screen: every run sees its width, and only a run in full the rest. */
+/** No scrolling sideways, and all that WCAG 2.2 asks of the keyboard and of fingers. */
+async function assertFits(page: Page, name: string): Promise<void> {
+  await assertFitsWidth(page);
+  assert.deepEqual(await faultsBy22(page), [], name);
+}
+
+/** A second view of a screen: every run sees that it fits, and only a run in full the rest. */
 export async function glance(page: Page, name: string): Promise<void> {
   if (seesAll) return lookAtBoth(page, name);
   const desk = page.viewportSize() ?? phone;
   await page.setViewportSize(phone);
-  await assertFitsWidth(page);
+  await assertFits(page, name);
   await page.setViewportSize(desk);
 }
