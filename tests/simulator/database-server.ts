@@ -23,7 +23,12 @@ type Options = {
   readonly time: VirtualTime;
   readonly random: Random;
   /** After every statement that was executed. */
-  readonly onExecuted: (statement: string, values: readonly unknown[], rows: Row[]) => void;
+  readonly onExecuted: (
+    statement: string,
+    values: readonly unknown[],
+    rows: Row[],
+    sender: SimulatedProcess,
+  ) => void;
 };
 
 export type DatabaseServer = ReturnType<typeof makeDatabaseServer>;
@@ -46,6 +51,8 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
   let lossyUntil = 0;
   /** Connections of an earlier epoch are broken. */
   let epoch = 0;
+  /** The process whose statement is executed. */
+  let sender = server;
 
   return {
     tables: model.tables,
@@ -224,6 +231,7 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
 
       function run(): void {
         const isBroken = begun !== epoch || isAway();
+        sender = owner;
         const executed = isBroken ? [] : unlessLocked(work);
         if (executed === undefined) time.after(lockWaitMs, server, run);
         else if (isBroken || lost === "answer" || lost === "time") breakOff();
@@ -249,7 +257,7 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
     if (readOnlyUntil > time.now() && !reads.test(name)) return new ServerError("25006");
     try {
       const rows = model.execute(name, values, wallMs());
-      if (!isTrial) onExecuted(name, values, rows);
+      if (!isTrial) onExecuted(name, values, rows, sender);
       if (!isTrial && name === "notify_nodes") notify();
       if (!isTrial && name === "hand_over") handOver(values);
       return rows;

@@ -17,12 +17,18 @@ import { makeHostLaws } from "./host-laws.ts";
 import { masterKey } from "./node.ts";
 import { startOfTime } from "./platform.ts";
 import { findUnnamed } from "./reconciled.ts";
+import type { SimulatedProcess } from "./virtual-time.ts";
 
 export type Violation = { readonly law: string; readonly detail: string; readonly orderId: string };
 
 export type Laws = ReturnType<typeof makeLaws>;
 
-type Decided = { readonly node: string; readonly at: number };
+/** A process goes on under another name if its own was taken while it had no database. */
+type Decided = {
+  readonly node: string;
+  readonly process: SimulatedProcess;
+  readonly at: number;
+};
 /** `awaits`: it has sent the charge, and waits for the answer. */
 type Holder = Decided & { readonly awaits: boolean };
 type Commit = Decided & { readonly events: string };
@@ -83,7 +89,7 @@ export function makeLaws(tables: Tables, known: Known) {
     if (!lost.has(orderId)) breakLaw("no acknowledged order is lost", "", orderId);
   }
 
-  function onCommit(orderId: string, { events, node, at }: Commit): void {
+  function onCommit(orderId: string, { events, ...decided }: Commit): void {
     const record = tables.orders.get(orderId);
     if (record === undefined) return;
     const order = orderOf(record);
@@ -92,7 +98,7 @@ export function makeLaws(tables: Tables, known: Known) {
     for (const each of transactionsOf(order)) checkEnded(ended, each, orderId);
     // The stage before is not the one that was seen last when commits were lost.
     if (!lost.has(orderId)) cells.onCommit(orderId, transaction, read);
-    checkHolder(order, read, { node, at });
+    checkHolder(order, read, decided);
     hostLaws.onCommit(orderId, transaction, lost.has(orderId) ? [] : read);
     if (read.some(({ kind }) => kind.startsWith("settled_as_"))) settled.set(orderId, now());
     for (const { identifiers } of [transaction, ...(transaction.priorAttempts ?? [])]) {
@@ -107,10 +113,12 @@ export function makeLaws(tables: Tables, known: Known) {
   }
 
   /** A node that works on an order keeps it for its lease, give or take what clocks differ by. */
-  function checkHolder(order: Order, events: OrderEvent[], { node, at }: Decided): void {
+  function checkHolder(order: Order, events: OrderEvent[], decided: Decided): void {
     const { id, owed } = order;
+    const { node, process, at } = decided;
     const holder = holders.get(id);
-    const isOfOther = holder !== undefined && holder.node !== node && !lost.has(id);
+    const isSame = holder?.node === node || holder?.process === process;
+    const isOfOther = holder !== undefined && !isSame && !lost.has(id);
     const isClaim = events.some(({ kind }) => kind === "claimed" || kind === "expired");
     const isHeld = holder !== undefined && at < holder.at + leaseMs / 2;
     if (isClaim && isHeld && isOfOther) {
@@ -132,7 +140,7 @@ export function makeLaws(tables: Tables, known: Known) {
     const isWork = ({ kind }: OrderEvent) =>
       kind !== "noted" && (kind !== "prior_approved_late" || isBegun);
     const awaits = owed?.effect === "authorize" && !isClaim;
-    if (!isFree && events.some(isWork)) holders.set(id, { node, at, awaits });
+    if (!isFree && events.some(isWork)) holders.set(id, { ...decided, awaits });
   }
 
   /** Also after commits were lost, no order has the reference of another. */

@@ -21,7 +21,7 @@ import { makeRandom } from "./random.ts";
 import { makeReceivers } from "./receivers.ts";
 import { makeRotation } from "./rotation.ts";
 import { makeStory } from "./story.ts";
-import { makeVirtualTime } from "./virtual-time.ts";
+import { makeVirtualTime, type SimulatedProcess } from "./virtual-time.ts";
 
 export type Plan = {
   /** When all faults end. */
@@ -83,8 +83,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   const story = makeStory(time);
   const about = (reference: string) => laws.ownerOf(reference) || reference;
   const server = makeDatabaseServer({
-    ...{ time, random: random.fork("database") },
-    onExecuted: (name, values, rows) => onExecuted(name, values, rows),
+    ...{ time, random: random.fork("database"), onExecuted },
   });
   const hosts = ["host", "other host"].map(openHost);
   const directory = makeDirectoryHost({
@@ -169,7 +168,12 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     return isOver && isTold && !rotation.isUnderWay();
   }
 
-  function onExecuted(name: string, values: readonly unknown[], rows: Row[]): void {
+  function onExecuted(
+    name: string,
+    values: readonly unknown[],
+    rows: Row[],
+    sender: SimulatedProcess,
+  ): void {
     story.note(`${name} ${rows.length}`);
     if (name === "record_callbacks") noteCallbacks(String(values[0]));
     if (!/^(begin_orders|move_orders|enter_cards)$/.test(name)) return;
@@ -182,7 +186,8 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       const meaning = `${record?.kind} ${record?.stage}, owes ${record?.owes ?? "nothing"}`;
       story.tell(`${values[12]} commits ${kindsOf(events[index])}: ${meaning}`, id);
       const at = Number(ats[index]) - startOfTime;
-      laws.onCommit(id, { events: events[index] ?? "[]", node: String(values[12]), at });
+      const from = { node: String(values[12]), process: sender };
+      laws.onCommit(id, { events: events[index] ?? "[]", ...from, at });
     }
   }
 
