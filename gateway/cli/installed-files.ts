@@ -6,7 +6,6 @@ import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { lstat, open, readdir, readlink, realpath } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { pipeline } from "node:stream/promises";
 import type { Config } from "../config/config.ts";
 import { messageOf } from "../values/problem.ts";
 
@@ -19,6 +18,7 @@ type Found = { readonly files: Listing; readonly faults: readonly string[] };
 /** Opening neither follows a link nor waits for the writer of a pipe. */
 export const openAtOnce = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const writableByOthers = 0o022;
+const chunkBytes = 65_536;
 /** Compiled sources of `npm start`, which Node would run in place of those that are listed. */
 const cacheFolder = "node_modules/.cache";
 
@@ -80,12 +80,16 @@ async function describe(place: string, found: Stats): Promise<string> {
   return found.isFile() ? digestFile(place) : "other";
 }
 
-/** The SHA-256. */
+/** Returns the SHA-256 of a file of any size. */
 export async function digestFile(place: string): Promise<string> {
   const hash = createHash("sha256");
-  const file = await open(place, openAtOnce);
-  await pipeline(file.createReadStream(), hash);
-  return hash.digest("hex");
+  await using file = await open(place, openAtOnce);
+  const chunk = Buffer.allocUnsafe(chunkBytes);
+  for (;;) {
+    const { bytesRead } = await file.read(chunk);
+    if (bytesRead === 0) return hash.digest("hex");
+    hash.update(chunk.subarray(0, bytesRead));
+  }
 }
 
 /** One sentence for each path that differs. */

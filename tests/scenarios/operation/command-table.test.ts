@@ -125,14 +125,14 @@ test("every command that changes something leaves an entry, also when it is refu
   // No node has to be waited for, and no host answers.
   const settings = { GW_KEY_GRACE_S: "0", GW_ACQUIRER_ANSWER_TIMEOUT_S: "0.2" };
   for (const example of table.changing) {
+    const isRecorded = table.commandsOf("record").includes(example.path);
+    if (example.isRefused === true && !isRecorded) continue;
     const before = (await readEntries()).length;
 
     const ran = await table.runExample({ ...world, settings }, example, values);
 
     if (example.isRefused !== true) assert.equal(ran.code, 0, `${example.path}: ${ran.complaint}`);
     const fresh = (await readEntries()).slice(before);
-    const isRecorded = table.commandsOf("record").includes(example.path);
-    if (example.isRefused === true && !isRecorded) continue;
     assert.ok(fresh.length > 0, `gw ${example.path} left no entry`);
     if (!isRecorded) continue;
     const outcome = fresh.find(({ action }) => action === `${example.path} ended`);

@@ -190,12 +190,17 @@ export function exampleOf(right: Right): Example | undefined {
 
 export type RoleCell = { readonly role: Role; readonly right: Right; readonly isAllowed: boolean };
 
+/** Rights that only routes of the portal need. */
+const portalRights: readonly Right[] = ["share_views"];
+
 /** The roles of a merchant are for the portal: they run no command. */
 export function roleCells(): readonly RoleCell[] {
   return roles.flatMap((role) =>
-    rights.map((right) => ({
-      ...{ role, right },
-      isAllowed: !role.startsWith("merchant-") && hasRight(role, right),
-    })),
+    rights
+      .filter((right) => !portalRights.includes(right))
+      .map((right) => ({
+        ...{ role, right },
+        isAllowed: !role.startsWith("merchant-") && hasRight(role, right),
+      })),
   );
 }
