@@ -7,9 +7,10 @@ import { hash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { after, before } from "node:test";
+import { before } from "node:test";
 import { openVault } from "@tollgate/gateway/installation";
 import { atEnd, type Test } from "../clean-up.ts";
+import { endOfFile } from "../end-of-file.ts";
 import type { Acknowledged, SaleFields } from "../merchant.ts";
 import { chargesAt, startPatientWorld } from "../threeds.ts";
 import { until } from "../until.ts";
@@ -41,17 +42,10 @@ export function prepareCheckout(
   furnish: (world: World) => Promise<unknown> = async () => undefined,
 ): () => Checkout {
   let checkout: Checkout | undefined;
-  let end: () => unknown = () => undefined;
   before(async () => {
-    const group: Test = {
-      after(clean) {
-        end = clean;
-      },
-    };
-    checkout = await startCheckout(group, settings);
+    checkout = await startCheckout(endOfFile, settings);
     await furnish(checkout.world);
   });
-  after(() => end());
   return () => {
     assert.ok(checkout !== undefined, "asked for before the tests run");
     return checkout;
