@@ -3,6 +3,7 @@
  * browser is back from a challenge (its result comes from the directory server), and the issuer's
  * answer of 1.0.2, which counts only with the issuer's signature.
  */
+import { Failure } from "../../values/failure.ts";
 import { upload, uploadControl, uploadFields } from "../existing-order.ts";
 import {
   choice,
@@ -44,6 +45,12 @@ export const uploadMethodUrlResult = operation({
     browserTZ:                optional(pattern("5/String", /^[+-]?\d{1,4}$/, "`new Date().getTimezoneOffset()`: minutes, positive behind UTC")),
     browserScreenHeight:      optional(digits(1, 6, "`screen.height`")),
     browserScreenWidth:       optional(digits(1, 6, "`screen.width`")),
+  },
+
+  /** The browser returns to it, as to the addresses of a purchase. */
+  rules({ notificationURL: sent }, { services, entryPoint }) {
+    const fault = sent && services.findAddressFault(sent, "return", entryPoint.endpoints);
+    return fault ? [new Failure("invalid_parameter", `notificationURL: ${fault}`)] : [];
   },
 
   handle(request, context) {
