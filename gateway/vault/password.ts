@@ -45,6 +45,9 @@ const commonParts = [
   "dragon", "monkey", "football", "baseball", "fussball", "sunshine", "princess", "superman", "batman", "starwars", "shadow", "michael", "jordan", "schatz", "tollgate", "gateway", "payment",
   "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december", "januar", "februar", "spring", "summer", "autumn", "winter", "sommer", "herbst",
   "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+  "q1w2e3r4t5y6", "q1w2e3r4", "qazwsx", "qweasd", "qwer", "qwe", "asd", "zxc", "yxc", "1qaz", "2wsx", "3edc", "4rfv", "5tgb", "zaq1", "xsw2", "cde3", "vfr4", "qaz", "wsx", "edc", "zaq", "xsw", "cde",
+  "trustno", "liverpool", "chelsea", "arsenal", "barcelona", "charlie", "jennifer", "jessica", "michelle", "ashley", "daniel", "thomas", "andrew", "matthew", "pokemon", "naruto", "computer", "internet",
+  "samsung", "freedom", "mustang", "ferrari", "mercedes", "porsche", "phoenix", "chocolate", "butterfly", "company", "service", "support", "manager", "office", "soccer", "hockey", "killer", "hunter",
 ];
 const commonPart = new RegExp(commonParts.join("|"), "g");
 const swapped: Readonly<Record<string, string>> = {
@@ -53,22 +56,33 @@ const swapped: Readonly<Record<string, string>> = {
 /** Characters that must be left without common parts and runs such as 1234 and aaaa. */
 const uncommonMin = 7;
 
-/** Common words count as nothing, also with digits for letters; so do runs of characters. */
+/** Common words count as nothing, also with digits for letters; so do runs and repeated parts. */
 function countUncommon(text: string): number {
   const typed = text.toLowerCase();
   const spelled = [...typed].map((each) => swapped[each] ?? each).join("");
   const common = new Set<number>();
+  const add = (start: number, end: number) => {
+    for (let at = start; at < end; at += 1) common.add(at);
+  };
   for (const form of [typed, spelled]) {
-    for (const { index, 0: part } of form.matchAll(commonPart)) {
-      for (let at = index; at < index + part.length; at += 1) common.add(at);
-    }
+    for (const { index, 0: part } of form.matchAll(commonPart)) add(index, index + part.length);
+  }
+  for (let end = 2 * repeatedMin; end <= typed.length; end += 1) {
+    const start = end - repeatedMin;
+    if (typed.slice(0, start).includes(typed.slice(start, end))) add(start, end);
   }
   const codes = Array.from({ length: typed.length }, (_, at) => typed.charCodeAt(at));
-  return codes.filter((code, at) => {
-    const before = codes[at - 1];
-    return !common.has(at) && (before === undefined || Math.abs(code - before) > 1);
+  const goesOn = (at: number, by: number) =>
+    Math.abs((codes[at] ?? 0) - (codes[at - by] ?? Number.NaN)) <= 1;
+  return codes.filter((_, at) => {
+    // Two runs by turns, such as a1b2c3.
+    const isOfTwo = goesOn(at, 2) && goesOn(at - 1, 2);
+    return !common.has(at) && !goesOn(at, 1) && !isOfTwo;
   }).length;
 }
+
+/** So many characters that were there before count as nothing. */
+const repeatedMin = 4;
 
 /** Shorter logins are part of many words. */
 const namesMin = 4;
