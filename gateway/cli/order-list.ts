@@ -61,6 +61,8 @@ async function list(session: Session, given: Given): Promise<Output> {
     return found.length < Number(limit);
   });
   if (problem !== undefined) return problem;
+  // So many are no page on a screen.
+  if (Number(limit) > pageSize) await session.audit.write({ ...exported, after: given });
   const describe = await makeDescribe(session);
   return found.map(describe);
 }

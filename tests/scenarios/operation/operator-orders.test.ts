@@ -122,6 +122,19 @@ test("an export is CSV that no spreadsheet takes for a formula", async () => {
   assert.match(complaint, /^\d+ orders/m);
 });
 
+test("a list of more than a thousand orders is in the audit as an export, and a page is not", async () => {
+  const countExports = async () => {
+    const entries = await readGw(world, "audit", "list", "--action", "order export");
+    return (entries as readonly Line[]).length;
+  };
+  const before = await countExports();
+
+  await list("--limit", "1000");
+  assert.equal(await countExports(), before);
+  await list("--limit", "1001");
+  assert.equal(await countExports(), before + 1);
+});
+
 test("the completion script of bash completes commands and options", async () => {
   const { printed } = await runGwProcess(world, "completion", "bash");
   const complete = async (...words: readonly string[]) => {
