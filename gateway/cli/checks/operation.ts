@@ -13,7 +13,7 @@ import { findHold, identifyServer } from "../../storage/installation-hold.ts";
 import { listMoves } from "../../storage/move-merchant.ts";
 import { idleDaysShown, listUsers } from "../../storage/users.ts";
 import { messageOf } from "../../values/problem.ts";
-import { later, systemClock } from "../../values/time.ts";
+import { later, minutes, systemClock } from "../../values/time.ts";
 import type { Session } from "../command.ts";
 import { findWriteFault, refuseStart } from "../environment.ts";
 import { checkScreening } from "../screening-data.ts";
@@ -37,7 +37,7 @@ export const operationChecks: readonly Check[] = [
   ["callbacks",   "callbacks that wait, and receivers that do not answer",       checkCallbacks],
   ["retention",   "data that is kept without a limit, and logs for less than a year", checkRetention],
   ["audit heads", "heads of the audit: signed, and written elsewhere to a file that can be written", checkAuditHeads],
-  ["users",       "users who have not used their account for 90 days",           checkUsers],
+  ["users",       "users who have not used their account for 90 days, and settings that let strangers guess or one person approve alone", checkUsers],
   ["moves",       "unfinished moves of merchants between cells",                 checkMoves],
   ["screening",   "the file of IP countries, and rules that lack their data",    checkScreening],
   ["hold",        "an installation that was restored and sends nothing",         checkHold],
@@ -238,7 +238,26 @@ async function checkUsers({ database, config }: Session): Promise<CheckResult> {
     config.userIdleDays === 0 ? ", or set GW_USER_IDLE_DAYS" : ""
   }: ${idle.slice(0, 20).join(", ")}.`;
   const what = `users idle for ${idleDaysShown} days: ${idle.length || "none"}`;
-  return { what, warnings: idle.length === 0 ? [] : [told] };
+  return { what, warnings: [...(idle.length === 0 ? [] : [told]), ...findWeakAccess(config)] };
+}
+
+/** PCI DSS 8.2.8 and 8.3.4; and a name in `GW_USER` is not verified. */
+function findWeakAccess(config: Session["config"]): readonly string[] {
+  const { secondPerson, secondPersonAbove, usersOnly } = config;
+  const isProduction = config.environment === "production";
+  const needsTwo = secondPerson || secondPersonAbove > 0;
+  return [
+    ...(isProduction && config.portalTriesMax > 10 ? ["GW_PORTAL_TRIES is above 10."] : []),
+    ...(isProduction && config.portalLockMs < minutes(30)
+      ? ["GW_PORTAL_LOCK_S is below 1800."]
+      : []),
+    ...(isProduction && config.portalIdleMs > minutes(15)
+      ? ["GW_PORTAL_IDLE_S is above 900."]
+      : []),
+    ...(needsTwo && !usersOnly
+      ? ["Set GW_USERS_ONLY=on: without it, one person approves under another name (GW_USER)."]
+      : []),
+  ];
 }
 
 /** A stopped merchant gets 503: an operator has to act. */
