@@ -192,6 +192,9 @@ test("nothing of the gateway's memory reaches a disk or a debugger", () => {
   assert.match(command, /^--read-only [\s\S]*--cap-drop=all[\s\S]*--ulimit core=1 /);
   assert.ok(memory !== undefined && memory === both);
   assert.ok(process.allowedNodeEnvironmentFlags.has("--disable-sigusr1"));
+  // A command has the keys in memory too, and `gw serve` the cards.
+  const [first] = readFileSync(join(root, "gateway/cli/gw.ts"), "utf8").split("\n");
+  assert.equal(first, "#!/usr/bin/env -S node --disable-sigusr1");
 });
 
 test("the image is built only from images that are named by digest", () => {

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --disable-sigusr1
 /** The command line. A command's file is loaded when the command is used. */
 import { makeProgram } from "./commands.ts";
 import { endWhenUnread } from "./terminal.ts";
