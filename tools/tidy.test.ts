@@ -47,9 +47,9 @@ type Rule = (file: TextFile) => readonly string[];
 // biome-ignore format: a table
 const checks: readonly (readonly [sentence: string, files: readonly TextFile[], rule: Rule])[] = [
   ["every folder imports only what it may",                  sources,    findImportFaults],
-  ["no file is longer than 420 lines",                       sources,    rules.findLongFiles],
+  ["no file is longer than 500 lines",                       sources,    rules.findLongFiles],
   ["no file is shorter than 40 lines without a reason",      sources,    rules.findShortFiles],
-  ["no function is longer than 65 lines",                    sources,    rules.findLongFunctions],
+  ["no function is longer than 80 lines",                    sources,    rules.findLongFunctions],
   ["no line is wider than 100 columns, except in tables",    sources,    rules.findLongLines],
   ["names say what a thing does",                            sources,    rules.findBannedNames],
   ["nothing is left unfinished, untyped or switched off",    sources,    rules.findUnfinished],
@@ -153,9 +153,9 @@ const offences: readonly (readonly [rule: Rule, path: string, text: string])[] =
   [findImportFaults,          "protocols/form/index.ts",       'import "../oauth1/oauth1.ts";'],
   [findImportFaults,          "sandbox-bank/bank.ts",          'import { a } from "@tollgate/gateway";'],
   [findImportFaults,          "client/client.ts",              'import {\n  a,\n} from "@tollgate/protocols/emv3ds";'],
-  [rules.findLongFiles,       "tools/a.ts",                    "x\n".repeat(421)],
+  [rules.findLongFiles,       "tools/a.ts",                    "x\n".repeat(501)],
   [rules.findShortFiles,      "gateway/values/pair.ts",        "x\n".repeat(39)],
-  [rules.findLongFunctions,   "tools/a.ts",                    `function a() {\n${"  x;\n".repeat(65)}}\n`],
+  [rules.findLongFunctions,   "tools/a.ts",                    `function a() {\n${"  x;\n".repeat(80)}}\n`],
   [rules.findLongLines,       "tools/a.ts",                    `// ${"x ".repeat(50)}`],
   [rules.findBannedNames,     "gateway/http/body-utils.ts",    ""],
   [rules.findBannedNames,     "gateway/http/body.ts",          "export class BodyManager {}"],
