@@ -79,7 +79,7 @@ describe("a payment page in a page of the shop", () => {
     ["phone", true,  cards.v1Authenticated],
     ["desk",  false, cards.frictionless],
   ] as const;
-  const isShort = (way: (typeof ways)[number]) => way === ways[1] || way === ways[2];
+  const isShort = (way: (typeof ways)[number]) => way === ways[1];
   for (const [size, inElement, card] of rowsOf(ways, isShort)) {
     test(`tells its result, ${size}, ${inElement ? "element" : "overlay"}, ${card}`, async (t) => {
       const { page, payment, inside, context } = await openShop(t, size, inElement);

@@ -82,8 +82,7 @@ describe("the cardholder's pages", () => {
 
   // Pages that differ from these only by a word or by their scripts are judged in the long run.
   const kinds = new Set([
-    ...["method", "challenge", "challenge-frame", "return", "result-declined", "done", "unknown"],
-    ...["unavailable", "receipt-returned", "refused", "bank-silent", "waiting"],
+    ...["method", "challenge-frame", "return", "result-declined", "receipt-returned", "refused"],
   ]);
   for (const [name, options, show] of rowsOf(cardholderPages, ([name]) => kinds.has(name))) {
     for (const size of sizesFor(name)) {

@@ -17,6 +17,7 @@ import {
   sizesFor,
   takePicture,
   test,
+  testInLongRun,
 } from "../support/browser/browser.ts";
 import { assertReturned, prepareCheckout } from "../support/browser/checkout.ts";
 import { beginPage, fillCard, openPage, payWith } from "../support/browser/payment-page.ts";
@@ -56,7 +57,7 @@ describe("the card form", () => {
     assert.equal(await page.getByRole("status").textContent(), "Mastercard");
   });
 
-  test("lets one correct in the middle", async (t) => {
+  testInLongRun("lets one correct in the middle", async (t) => {
     const { page } = await openPage(t, prepared(), "desk");
     const number = page.locator("#cc-number");
     const caret = () => page.evaluate<number>("document.activeElement.selectionStart");
@@ -308,28 +309,31 @@ const wallet = (token: string) => `window.PaymentRequest = class {
   }
 }`;
 
-test("a wallet pays by one button, where the browser and the merchant have it", async (t) => {
-  const checkout = prepared();
-  const { world } = checkout;
-  await withWallets(world);
-  const token = await mintB(world);
-  const none = await openPage(t, checkout, "desk");
-  assert.equal(await none.page.getByRole("button", { name: /Wallet/ }).count(), 0);
-  const payment = await beginPage(checkout);
-  const { page, troubles } = await openWindow(t, "phone");
-  const asked: string[] = [];
-  await page.exposeFunction("noteAsked", (amount: string) => void asked.push(amount));
-  await page.addInitScript(wallet(token));
+testInLongRun(
+  "a wallet pays by one button, where the browser and the merchant have it",
+  async (t) => {
+    const checkout = prepared();
+    const { world } = checkout;
+    await withWallets(world);
+    const token = await mintB(world);
+    const none = await openPage(t, checkout, "desk");
+    assert.equal(await none.page.getByRole("button", { name: /Wallet/ }).count(), 0);
+    const payment = await beginPage(checkout);
+    const { page, troubles } = await openWindow(t, "phone");
+    const asked: string[] = [];
+    await page.exposeFunction("noteAsked", (amount: string) => void asked.push(amount));
+    await page.addInitScript(wallet(token));
 
-  await page.goto(payment.link);
-  const button = page.getByRole("button", { name: "Pay with Wallet B" });
-  await button.waitFor();
-  await takePicture(page, "pay-wallet-phone");
-  await button.click();
+    await page.goto(payment.link);
+    const button = page.getByRole("button", { name: "Pay with Wallet B" });
+    await button.waitFor();
+    await takePicture(page, "pay-wallet-phone");
+    await button.click();
 
-  const { fields } = await assertReturned(checkout, payment, "/return", "approved");
-  assert.deepEqual(asked, ['{"currency":"USD","value":"10.15"}']);
-  assert.equal(fields["card-type"], "VISA");
-  assert.deepEqual(payment.charges(), { received: 1, booked: 1 });
-  assert.deepEqual(troubles, []);
-});
+    const { fields } = await assertReturned(checkout, payment, "/return", "approved");
+    assert.deepEqual(asked, ['{"currency":"USD","value":"10.15"}']);
+    assert.equal(fields["card-type"], "VISA");
+    assert.deepEqual(payment.charges(), { received: 1, booked: 1 });
+    assert.deepEqual(troubles, []);
+  },
+);

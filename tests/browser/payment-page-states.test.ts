@@ -5,7 +5,13 @@
 import assert from "node:assert/strict";
 import type { Page, Route } from "playwright-core";
 import { assertFitsWidth } from "../support/browser/accessibility.ts";
-import { openWindow, sizesFor, takePicture, test } from "../support/browser/browser.ts";
+import {
+  openWindow,
+  sizesFor,
+  takePicture,
+  test,
+  testInLongRun,
+} from "../support/browser/browser.ts";
 import {
   assertReturned,
   charged,
@@ -101,40 +107,46 @@ async function boxOf(page: Page, selector: string) {
 }
 
 for (const size of sizesFor("right to left")) {
-  test(`a language from right to left mirrors the page, and no digits, ${size}`, async (t) => {
-    const checkout = prepared();
-    const { link } = await beginPage(checkout, { fields: absent });
-    const { page, troubles } = await openWindow(t, size);
-    await page.route(link, mirror);
-    await page.goto(link);
+  testInLongRun(
+    `a language from right to left mirrors the page, and no digits, ${size}`,
+    async (t) => {
+      const checkout = prepared();
+      const { link } = await beginPage(checkout, { fields: absent });
+      const { page, troubles } = await openWindow(t, size);
+      await page.route(link, mirror);
+      await page.goto(link);
 
-    await page.locator("#pay button[type=submit]").click();
-    await fillCard(page, { number: cards.frictionlessNoMethod, year: "20" });
-    await page.locator("#tel").fill("+1 555 0100");
-    await page.locator("#email").fill("jane@example.com");
-    await page.locator(".help summary").click();
-    await takePicture(page, `pay-mirrored-${size}`);
+      await page.locator("#pay button[type=submit]").click();
+      await fillCard(page, { number: cards.frictionlessNoMethod, year: "20" });
+      await page.locator("#tel").fill("+1 555 0100");
+      await page.locator("#email").fill("jane@example.com");
+      await page.locator(".help summary").click();
+      await takePicture(page, `pay-mirrored-${size}`);
 
-    assert.equal(await page.locator("#cc-number").inputValue(), "4000 0021 0000 0015");
-    for (const field of ["cc-number", "cc-exp-month", "cc-exp-year", "cc-csc", "tel", "email"]) {
-      const style = `getComputedStyle(document.getElementById("${field}")).direction`;
-      assert.equal(await page.evaluate(style), "ltr", field);
-    }
-    const [month, year] = [await boxOf(page, "#cc-exp-month"), await boxOf(page, "#cc-exp-year")];
-    assert.ok(month.x < year.x, "the month is before the year");
-    const [expiry, cvv] = [await boxOf(page, ".joined"), await boxOf(page, "#cc-csc")];
-    assert.ok(expiry.x > cvv.x, "the first of two fields is the right one");
-    const [number, mark] = [await boxOf(page, "#cc-number"), await boxOf(page, ".boxed svg")];
-    const free = Number.parseFloat(
-      await page.evaluate(`getComputedStyle(document.getElementById("cc-number")).paddingRight`),
-    );
-    assert.ok(mark.x >= number.x + number.width - free, "the mark covers no digits");
-    const [help, till] = [await boxOf(page, ".help div"), await boxOf(page, ".till")];
-    assert.ok(help.x >= till.x && help.x + help.width <= till.x + till.width, "help stays inside");
-    assert.deepEqual(await page.evaluate(findOverlaps), []);
-    await assertFitsWidth(page);
-    assert.deepEqual(troubles, []);
-  });
+      assert.equal(await page.locator("#cc-number").inputValue(), "4000 0021 0000 0015");
+      for (const field of ["cc-number", "cc-exp-month", "cc-exp-year", "cc-csc", "tel", "email"]) {
+        const style = `getComputedStyle(document.getElementById("${field}")).direction`;
+        assert.equal(await page.evaluate(style), "ltr", field);
+      }
+      const [month, year] = [await boxOf(page, "#cc-exp-month"), await boxOf(page, "#cc-exp-year")];
+      assert.ok(month.x < year.x, "the month is before the year");
+      const [expiry, cvv] = [await boxOf(page, ".joined"), await boxOf(page, "#cc-csc")];
+      assert.ok(expiry.x > cvv.x, "the first of two fields is the right one");
+      const [number, mark] = [await boxOf(page, "#cc-number"), await boxOf(page, ".boxed svg")];
+      const free = Number.parseFloat(
+        await page.evaluate(`getComputedStyle(document.getElementById("cc-number")).paddingRight`),
+      );
+      assert.ok(mark.x >= number.x + number.width - free, "the mark covers no digits");
+      const [help, till] = [await boxOf(page, ".help div"), await boxOf(page, ".till")];
+      assert.ok(
+        help.x >= till.x && help.x + help.width <= till.x + till.width,
+        "help stays inside",
+      );
+      assert.deepEqual(await page.evaluate(findOverlaps), []);
+      await assertFitsWidth(page);
+      assert.deepEqual(troubles, []);
+    },
+  );
 }
 
 // Last: from here on the tests' own address is near its limit.

@@ -98,7 +98,7 @@ describe("a payment on the payment page", () => {
     });
   }
 
-  test("needs no mouse", async (t) => {
+  testInLongRun("needs no mouse", async (t) => {
     const checkout = prepared();
     const { page, payment } = await openPage(t, checkout, "desk");
     const { keyboard } = page;
@@ -232,7 +232,7 @@ describe("a refused try", () => {
     assert.deepEqual(payment.charges(), notCharged);
   });
 
-  test("is also a challenge that was failed or cancelled", async (t) => {
+  testInLongRun("is also a challenge that was failed or cancelled", async (t) => {
     const checkout = prepared();
     const { page, payment } = await openPage(t, checkout, "desk");
 

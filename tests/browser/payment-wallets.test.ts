@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { Page } from "playwright-core";
 import { assertNoViolations } from "../support/browser/accessibility.ts";
-import { takePicture, test } from "../support/browser/browser.ts";
+import { takePicture, test, testInLongRun } from "../support/browser/browser.ts";
 import {
   assertReturned,
   charged,
@@ -46,7 +46,7 @@ for (const wallet of ["Wallet A", "Wallet B"]) {
   });
 }
 
-test("a sheet that is closed leaves the page as it was", async (t) => {
+testInLongRun("a sheet that is closed leaves the page as it was", async (t) => {
   const { page, payment } = await openPage(t, prepared(), "desk");
   for (const close of [
     () => inSheet(page, "Cancel").click(),
@@ -84,7 +84,7 @@ test("a token that is refused leads to another try, which pays", async (t) => {
   assert.deepEqual(payment.charges(), charged);
 });
 
-test("a wallet that gives no session is told at the buttons", async (t) => {
+testInLongRun("a wallet that gives no session is told at the buttons", async (t) => {
   const { page, payment } = await openPage(t, prepared(), "desk");
   await page.route("**/wallet-session", (route) => route.fulfill({ status: 502 }));
 

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { dayOf, fetchSettlement } from "../support/bank/settlement.ts";
-import { test } from "../support/browser/browser.ts";
+import { test, testInLongRun } from "../support/browser/browser.ts";
 import { glance, look, lookAtBoth, makeDesk } from "../support/browser/portal-window.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { addUser, buildPortal } from "../support/operator/portal.ts";
@@ -164,7 +164,7 @@ test("a day is compared with the acquirer's file, and chargebacks are imported f
   assert.deepEqual(troubles, []);
 });
 
-test("the vault's keys are listed", async () => {
+testInLongRun("the vault's keys are listed", async () => {
   const { page, troubles } = await atDesk("vault-keys");
 
   await page.getByRole("row", { name: /^Card numbers/ }).waitFor();

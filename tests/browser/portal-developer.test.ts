@@ -1,6 +1,6 @@
 /** What developers use of the portal, in a real browser: requests, callbacks and the sandbox. */
 import assert from "node:assert/strict";
-import { bankIn, press, takePicture, test } from "../support/browser/browser.ts";
+import { bankIn, press, takePicture, test, testInLongRun } from "../support/browser/browser.ts";
 import { glance, lookAtBoth, makeDesk } from "../support/browser/portal-window.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { saleFields } from "../support/merchant.ts";
@@ -41,7 +41,7 @@ test("a refused request shows its faults, what its checksum covers and the mista
   assert.deepEqual(troubles, []);
 });
 
-test("a pasted request is examined without its card", async () => {
+testInLongRun("a pasted request is examined without its card", async () => {
   const { page, troubles } = await atDesk("checksum");
   const fields = saleFields({ amount: "10.42", client_orderid: "cup-3" });
   const control = sha1(`${endpoint}cup-31042${fields.email}${world.set.controlKey}\n`);
@@ -111,7 +111,7 @@ test("an order's callbacks are sent again from its page, which shows how that go
   assert.deepEqual(troubles, []);
 });
 
-test("a test payment is one click, and the bank leads back to the portal", async () => {
+testInLongRun("a test payment is one click, and the bank leads back to the portal", async () => {
   const { page, troubles } = await atDesk("sandbox");
   const payment = (name: string) => page.locator(".payments li").filter({ hasText: name });
   await payment("Wallet").getByRole("button").click();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test as testAnywhere } from "node:test";
-import { openWindow, takePicture, test } from "../support/browser/browser.ts";
+import { openWindow, takePicture, test, testInLongRun } from "../support/browser/browser.ts";
 import { fillIn, glance, lookAtBoth, makeDesk } from "../support/browser/portal-window.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { addUser, buildPortal, codeAt, openBrowser, password } from "../support/operator/portal.ts";
@@ -244,7 +244,7 @@ test("a wrong password is refused, a second factor is asked for, and a role limi
   assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
 });
 
-test("the portal speaks German where the browser does", async (t) => {
+testInLongRun("the portal speaks German where the browser does", async (t) => {
   const { page } = await openWindow(t, "desk", { locale: "de-AT" });
   await page.goto(address);
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe } from "node:test";
 import type { Page } from "playwright-core";
-import { openContext, takePicture, test } from "../support/browser/browser.ts";
+import { openContext, takePicture, test, testInLongRun } from "../support/browser/browser.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { type GatewayProcess, startProcess } from "../support/gateway-process.ts";
 
@@ -50,7 +50,7 @@ describe("the page at / in staging", () => {
     assert.deepEqual(troubles, []);
   });
 
-  test("says what is wrong with an amount and keeps what was chosen", async () => {
+  testInLongRun("says what is wrong with an amount and keeps what was chosen", async () => {
     const { page } = await visit(gateway.baseUrl);
 
     await pay(page, { card: withoutFunds, amount: "10.42", endpoint: "jpy (JPY)" });
@@ -78,7 +78,7 @@ describe("the page at / in staging", () => {
     assert.equal((await answered).status(), 403);
   });
 
-  test("gives commands that work when they are pasted", async () => {
+  testInLongRun("gives commands that work when they are pasted", async () => {
     const { page } = await visit(gateway.baseUrl);
     const [sale = "", status = ""] = await page.locator("#commands pre").allTextContents();
 

@@ -15,6 +15,7 @@ import { waitingLocks } from "../support/databases/locks.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { type Load, startLoad } from "../support/load.ts";
 import { makeMerchant } from "../support/merchant.ts";
+import { isLongRun } from "../support/series.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 const statementMs = 2_000;
@@ -83,26 +84,28 @@ async function saleOnce(): Promise<number | undefined> {
   return refused instanceof Refused ? refused.httpStatus : undefined;
 }
 
-test("what the server carries out after the gateway has given it up is not done twice", async (t) => {
-  const options = `-c search_path=${testSearchPath}`;
-  const client = new pg.Client({ connectionString: world.databaseUrl, options });
-  await client.connect();
-  atEnd(t, () => client.end());
-  const paying = startLoad(t, { ...merchants(), clients: 8, sales: 60 });
-  await untilMore(paying, 20);
+if (isLongRun) {
+  test("what the server carries out after the gateway has given it up is not done twice", async (t) => {
+    const options = `-c search_path=${testSearchPath}`;
+    const client = new pg.Client({ connectionString: world.databaseUrl, options });
+    await client.connect();
+    atEnd(t, () => client.end());
+    const paying = startLoad(t, { ...merchants(), clients: 8, sales: 60 });
+    await untilMore(paying, 20);
 
-  await client.query("begin");
-  await client.query("lock table orders in exclusive mode");
-  await until("statements wait whose sender has given up", async () => {
-    const waits = `select pid ${waitingLocks} and relation = 'orders'::regclass`;
-    const { rows } = await client.query(waits);
-    return rows.length >= 4 ? true : undefined;
+    await client.query("begin");
+    await client.query("lock table orders in exclusive mode");
+    await until("statements wait whose sender has given up", async () => {
+      const waits = `select pid ${waitingLocks} and relation = 'orders'::regclass`;
+      const { rows } = await client.query(waits);
+      return rows.length >= 4 ? true : undefined;
+    });
+    await client.query("commit");
+    await paying.finish();
+
+    await assertNoAnswerDropped(paying);
   });
-  await client.query("commit");
-  await paying.finish();
-
-  await assertNoAnswerDropped(paying);
-});
+}
 
 test("a node whose database is silent says what it waits for, and stops within its bound", async (t) => {
   const stopping = await world.startNode({ GW_DRAIN_S: "1" });

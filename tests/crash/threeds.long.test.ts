@@ -15,7 +15,6 @@ import {
 } from "../support/crash-payments.ts";
 import type { Node } from "../support/crash-world.ts";
 import type { Acknowledged } from "../support/merchant.ts";
-import { isLongRun } from "../support/series.ts";
 import { cards } from "../support/threeds.ts";
 
 const world = await startSecureWorld({ after });
@@ -58,16 +57,14 @@ test("every waiting order of a killed node is paid at the other one", async () =
   await finishAll(waiting, right);
 });
 
-if (isLongRun) {
-  test("every waiting order of a killed node is paid at the next one", async () => {
-    const waiting = await beginAll(right);
+test("every waiting order of a killed node is paid at the next one", async () => {
+  const waiting = await beginAll(right);
 
-    await right.kill();
-    const next = await startReady();
+  await right.kill();
+  const next = await startReady();
 
-    await finishAll(waiting, next);
-  });
-}
+  await finishAll(waiting, next);
+});
 
 type Waiting = (typeof cases)[number] & {
   readonly order: Acknowledged;
