@@ -24,6 +24,7 @@ import { directoryTable, findFileFault } from "./directory.ts";
 import { countHostChange, findGate, gateTable, readGate } from "./gate.ts";
 import { findTlsFault } from "./gate-links.ts";
 import { findNameFault, readSettings } from "./options.ts";
+import { findDirectoryFault } from "./rehearsal.ts";
 
 export async function applyFile(document: object, place: ApplyPlace): Promise<readonly FileStep[]> {
   const { gates, directories, merchants, screening, ...unknown } = sectionsOf(document, "The file");
@@ -97,6 +98,7 @@ async function putDirectories(work: Work, entries: Sections): Promise<void> {
     const server = { name, networks: meant, settings };
     const before = known && printDirectory(known);
     if (!differs(work, `directory server ${name}`, before, printDirectory(server))) continue;
+    valid(findDirectoryFault(work.session.config, what, settings));
     valid(await findFileFault(settings));
     await put(server);
   }

@@ -24,6 +24,7 @@ import {
   type SettingOption,
   setting,
 } from "./options.ts";
+import { findDirectoryFault } from "./rehearsal.ts";
 
 // biome-ignore format: a table
 const networks: readonly Network[] = ["VISA", "MASTERCARD", "AMEX", "DISCOVER", "JCB", "UNIONPAY", "DINERS", "MAESTRO", "MIR"];
@@ -96,7 +97,8 @@ async function putDirectory(session: Session, name: string, options: GivenOption
   const values = readSettings(directoryTable, options, before, "A directory server");
   if (values instanceof Problem) return values;
   const { networks: meant, ...own } = values;
-  const fault = await findFileFault(own);
+  const fault =
+    findDirectoryFault(session.config, "The directory server", own) ?? (await findFileFault(own));
   if (fault !== undefined) return fault;
   const server = { name, networks: meant, settings: own };
   await makeDirectoryAdministration(session.audit, session.database.query).put(server);

@@ -3,7 +3,6 @@ import { X509Certificate } from "node:crypto";
 import { constants, existsSync } from "node:fs";
 import { access, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { leadsToSandbox } from "../acquirers/gates.ts";
 import { allows, type Config } from "../config/config.ts";
 import { type Allowance, settings } from "../config/settings.ts";
 import { loadDirectories } from "../storage/directories.ts";
@@ -13,6 +12,7 @@ import { messageOf, Problem } from "../values/problem.ts";
 import { type Installation, readConfiguration } from "./installation.ts";
 import { stagingKeyFile } from "./master-key.ts";
 import { demonstrationLogin } from "./merchant-set.ts";
+import { findDirectoryFault, findGateFault, isLocalHost } from "./rehearsal.ts";
 
 /** The only import of the folder `staging`; `operation/production.test.ts` checks that. */
 export async function loadStaging({ environment }: Config) {
@@ -31,16 +31,16 @@ export async function refuseStart(installation: Installation): Promise<Problem |
   }
   for (const gate of gates.values()) {
     const { name, settings: own } = gate;
-    if (leadsToSandbox(gate)) {
-      sentences.push(`The gate ${name} leads to a sandbox bank: remove it before production.`);
+    const fault = findGateFault(config, `The gate ${name}`, gate);
+    if (fault !== undefined) {
+      sentences.push(fault.sentence);
     } else if (own.tls !== true && !allows(config, "plain-gates")) {
       sentences.push(`The gate ${name} uses plain TCP: ${orAllow("use --tls on", "plain-gates")}`);
     }
   }
-  for (const { name } of directories.filter(({ settings: own }) => own.sandbox === true)) {
-    sentences.push(
-      `The directory server ${name} is a sandbox bank's: remove it before production.`,
-    );
+  for (const { name, settings: own } of directories) {
+    const fault = findDirectoryFault(config, `The directory server ${name}`, own);
+    if (fault !== undefined) sentences.push(fault.sentence);
   }
   sentences.push(...(await findPlainLinks(installation)), ...findAuditTroubles(config));
   sentences.push(...(await findLogTroubles(config)));
@@ -54,7 +54,6 @@ export async function refuseStart(installation: Installation): Promise<Problem |
 }
 
 const orAllow = (advice: string, what: Allowance) => `${advice}, or add ${what} to GW_ALLOW.`;
-const isLocalHost = (host: string) => /^(127\.|::1$|localhost$)/.test(host);
 
 /** The documentation that staging serves has the demonstration merchant's key. */
 function refuseStaging(config: Config): Problem | undefined {
@@ -131,7 +130,7 @@ export function findResultTroubles(
   directories: readonly DirectoryServer[],
 ): readonly string[] {
   const posting = directories.filter(
-    ({ settings: own }) => own.url !== undefined && own.sandbox !== true,
+    ({ settings: own }) => own.url !== undefined && (own.sandbox !== true || config.rehearsal),
   );
   if (posting.length === 0) return [];
   const needed = ["resultsUrl", "resultsCertificateFile", "resultsKeyFile"] as const;

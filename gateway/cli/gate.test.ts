@@ -84,7 +84,9 @@ test("a new gate in production is over TLS, or plain where the operator allows p
     allow = "",
     known?: typeof made,
   ) => {
-    const read = readGate({ ...needed, ...options }, known, { environment, allow });
+    const read = readGate({ ...needed, ...options }, known, {
+      ...{ environment, allow, rehearsal: false },
+    });
     return read instanceof Problem ? read.sentence : read.settings.tls;
   };
 
@@ -179,14 +181,24 @@ test("the limits of a gate are amounts in its currencies, which agree on the dec
   assert.ok(!(readGate({ currencies: "all", max: "none" }, yen) instanceof Problem));
 });
 
-test("a gate to the sandbox bank is refused in production", () => {
-  const config = { environment: "production", allow: "" } as const;
-  for (const options of [
-    { ...needed, kind: "sandbox" },
-    { ...needed, sandbox: true },
-  ]) {
-    const read = readGate(options, undefined, config);
-    assert.ok(read instanceof Problem);
-    assert.match(read.sentence, /^Production has no sandbox gates/);
+// biome-ignore format: a table
+const ways: readonly (readonly [options: GivenOptions, production: RegExp | undefined, rehearsal: RegExp | undefined])[] = [
+  [{},                                                    undefined,                 /^The gate does not lead to a sandbox bank/],
+  [{ kind: "sandbox", host: "127.0.0.1:1" },              /leads to a sandbox bank/, undefined],
+  [{ sandbox: true, host: "localhost:1" },                /leads to a sandbox bank/, undefined],
+  [{ sandbox: true, host: "bank.example:1" },             /leads to a sandbox bank/, /^The gate leads to another machine/],
+  [{ sandbox: true, host: "127.0.0.1:1,bank.example:1" }, /leads to a sandbox bank/, /^The gate leads to another machine/],
+  [{ sandbox: true, host: "127.0.0.1.bank.example:1" },   /leads to a sandbox bank/, /^The gate leads to another machine/],
+];
+
+test("production refuses a gate to a sandbox bank, and a rehearsal every other gate", () => {
+  for (const [options, ...complaints] of ways) {
+    for (const [index, complaint] of complaints.entries()) {
+      const config = { environment: "production", allow: "", rehearsal: index === 1 } as const;
+      const read = readGate({ ...needed, ...options }, undefined, config);
+      const told = read instanceof Problem ? read.sentence : undefined;
+      if (complaint === undefined) assert.equal(told, undefined);
+      else assert.match(told ?? "", complaint);
+    }
   }
 });

@@ -8,7 +8,6 @@ import {
   type GateKind,
   type GateSettings,
   gateKinds,
-  leadsToSandbox,
 } from "../acquirers/gates.ts";
 import { testGate } from "../acquirers/iso8583-host/own-link.ts";
 import { allows } from "../config/config.ts";
@@ -49,6 +48,7 @@ import {
   type SettingOption,
   setting,
 } from "./options.ts";
+import { findGateFault } from "./rehearsal.ts";
 
 /** A gate's settings with one value per option. */
 type Values = Omit<GateSettings, keyof HostAddresses | "recurrent" | "refunds"> &
@@ -263,7 +263,7 @@ async function removeGate(session: Session, name: string): Promise<Output> {
 }
 
 type Read = Pick<Gate, "kind" | "settings">;
-type Allowed = Pick<Session["config"], "environment" | "allow">;
+type Allowed = Pick<Session["config"], "environment" | "allow" | "rehearsal">;
 
 /**
  * Only what is given changes; a new gate must be given all that it needs. In production a new gate
@@ -272,7 +272,7 @@ type Allowed = Pick<Session["config"], "environment" | "allow">;
 export function readGate(
   options: GivenOptions,
   known?: Read,
-  config: Allowed = { environment: "staging", allow: "" },
+  config: Allowed = { environment: "staging", allow: "", rehearsal: false },
 ): Read | Problem {
   const isProduction = config.environment === "production";
   if (isProduction && options["tls"] === "off" && !allows(config, "plain-gates")) {
@@ -304,10 +304,8 @@ export function readGate(
     ...(Object.keys(refunds).length > 0 && { refunds }),
   });
   if (checked instanceof Problem) return checked;
-  if (isProduction && leadsToSandbox({ kind, settings: checked })) {
-    return new Problem("Production has no sandbox gates: give the kind of the acquirer's host.");
-  }
-  return { kind, settings: checked };
+  const read = { kind, settings: checked };
+  return findGateFault(config, "The gate", read) ?? read;
 }
 
 /** The limits of a gate are amounts in its currencies, which have the same number of decimals. */

@@ -27,6 +27,7 @@ import { nodeRole, separateVault, vaultRole } from "../storage/database-roles.ts
 import { namesOfServers, parseDatabaseUrl } from "../storage/database-url.ts";
 import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
 import { type Approve, approveAll, migrate, refuseOlder } from "../storage/migrate.ts";
+import { markRehearsal, refuseDatabase } from "../storage/rehearsal.ts";
 import { routeFindSealedCard } from "../storage/routed-stores.ts";
 import { deleteCvvKeys, makeKeyStore } from "../storage/vault-keys.ts";
 import { messageOf, Problem } from "../values/problem.ts";
@@ -85,7 +86,8 @@ export async function openInstallation(options: InstallationOptions) {
   const problem =
     (await admitUser(options, { actor, config, database })) ??
     (await updateSchema(database, config, { report, approve })) ??
-    (await checkMasterKey(database, masterKey));
+    (await checkMasterKey(database, masterKey)) ??
+    (await refuseDatabase(database.query, config));
   if (problem !== undefined) {
     await close();
     return problem;
@@ -112,6 +114,7 @@ export async function openInstallation(options: InstallationOptions) {
   const { cells, cellsAway } = found;
   const vault = { database, masterKey, cells };
   const auditAs = await openAudit(vault, { config, actor, report });
+  if (config.rehearsal) await markRehearsal(auditAs({}));
   const openKnown: OpenKnown = async () => (await openVault(vault)).openSecret;
   return {
     ...{ config, databaseUrl: server.url, masterKey, actor, audit: auditAs({}), auditAs },

@@ -32,6 +32,7 @@ import type { makeDesk } from "./desk.ts";
 import { loadStaging, refuseStart } from "./environment.ts";
 import { type Installation, openInstallation } from "./installation.ts";
 import { sendKeyTo } from "./master-key.ts";
+import { rehearsalNotice } from "./rehearsal.ts";
 import { admitTo } from "./rights.ts";
 
 export function addStart(command: Command, makeProgram: MakeProgram): void {
@@ -75,7 +76,10 @@ async function inInstallation(
   if (installation instanceof Problem) return installation;
   try {
     await markUsed(installation.database.query, installation.actor.who);
-    return (await refuseStart(installation)) ?? (await run(installation));
+    const refused = await refuseStart(installation);
+    if (refused !== undefined) return refused;
+    if (installation.config.rehearsal) report(rehearsalNotice);
+    return await run(installation);
   } finally {
     const isOwnServer = installation.config.databaseUrl === "";
     if (isOwnServer) await installation.close();

@@ -52,6 +52,15 @@ test("production needs an https:// address: without it the portal's cookie would
   }
 });
 
+test("a rehearsal is one of production", () => {
+  const rehearsal = { GW_REHEARSAL: "on", GW_MASTER_KEY: key };
+  const refused = readConfig(rehearsal);
+  const config = readConfig({ ...production, ...rehearsal });
+
+  assert.match(refused instanceof Problem ? refused.sentence : "", /^GW_REHEARSAL needs GW_ENV=/);
+  assert.ok(!(config instanceof Problem) && config.rehearsal);
+});
+
 test("a key in the environment is not printed with the settings", () => {
   const described = describeConfig({ GW_MASTER_KEY: key });
 

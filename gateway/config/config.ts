@@ -190,6 +190,9 @@ function keyProblems(config: Config, environment: Environment): readonly string[
   if ((config.tlsCertificateFile === "") !== (config.tlsKeyFile === "")) {
     problems.push("Give both GW_TLS_CERTIFICATE_FILE and GW_TLS_KEY_FILE, or neither.");
   }
+  if (config.rehearsal && config.environment !== "production") {
+    problems.push("GW_REHEARSAL needs GW_ENV=production: staging has a sandbox bank of its own.");
+  }
   const isWorker = environment[keyFromParent] !== undefined;
   for (const [setting, sources] of [
     ["GW_MASTER_KEY", isWorker ? [] : keySourcesOf(config)],

@@ -21,6 +21,7 @@ import { type Database, openDatabase } from "./database.ts";
 import { findHold } from "./installation-hold.ts";
 import { moveMerchant } from "./move-merchant.ts";
 import { dropPartitions, listPartitions, makePartitions } from "./partitions.ts";
+import { findUsage, markRehearsal } from "./rehearsal.ts";
 import { openRestoreTarget, refuseFilled } from "./restore-target.ts";
 import { openPicture } from "./snapshots.ts";
 import { listCopiedTables } from "./table-copies.ts";
@@ -48,6 +49,7 @@ before(async () => {
   await makeAudit(source.database, {
     ...{ actor: { who: "a test", from: "here" }, signer },
   }).write({ action: "test", subject: "a backup" });
+  await markRehearsal(source.audit);
   const key = vault.sealSecret(new Secret("a control key"), "control-key/a");
   await query(`insert into merchants (id, login, name, control_key) values (101, 'a', 'A', $1)`, [
     key,
@@ -143,6 +145,7 @@ test("every row, sequence and partition is in the restored database, which is on
   assert.deepEqual((await months(cell)).sort(), (await months(other)).sort());
   await cell.close();
   assert.equal((await findHold(target.query))?.why, "restored in a test");
+  assert.equal((await findUsage(target.query)).isMarked, true);
   assert.match((await refuseFilled(target.query))?.sentence ?? "", /not empty/);
 });
 

@@ -16,6 +16,7 @@ import { messageOf } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";
 import type { Session } from "../command.ts";
 import { findResultTroubles } from "../environment.ts";
+import { findGateFault } from "../rehearsal.ts";
 import {
   type Check,
   type CheckResult,
@@ -40,13 +41,13 @@ async function checkGates({ database, config }: Session): Promise<CheckResult> {
   const found: Omit<CheckResult, "what">[] = [];
   for (const gate of gates) {
     const { name, settings } = gate;
-    const isSandbox = leadsToSandbox(gate);
-    if (isSandbox && config.environment === "production") {
-      found.push({ troubles: ["Production must not have a sandbox gate."] });
-    }
+    const fault = findGateFault(config, `The gate ${name}`, gate);
+    if (fault !== undefined) found.push({ troubles: [fault.sentence] });
     if (settings.tls !== true) {
       const plain = `The gate ${name} uses plain TCP: card numbers cross its line unencrypted.`;
-      found.push({ warnings: isSandbox ? [] : [`${plain} Use --tls on, or a private line.`] });
+      found.push({
+        warnings: leadsToSandbox(gate) ? [] : [`${plain} Use --tls on, or a private line.`],
+      });
       continue;
     }
     const texts = await readCertificateFiles(certificateFilesOf(settings)).catch(messageOf);

@@ -16,6 +16,7 @@ import { messageOf } from "../../values/problem.ts";
 import { later, minutes, systemClock } from "../../values/time.ts";
 import type { Session } from "../command.ts";
 import { findWriteFault, refuseStart } from "../environment.ts";
+import { rehearsalNotice } from "../rehearsal.ts";
 import { checkScreening } from "../screening-data.ts";
 import {
   type Check,
@@ -45,10 +46,11 @@ export const operationChecks: readonly Check[] = [
 ];
 
 async function checkEnvironment(session: Session): Promise<CheckResult> {
-  const { environment, baseUrl } = session.config;
-  const what = `environment: ${environment}`;
+  const { environment, baseUrl, rehearsal } = session.config;
+  const what = `environment: ${rehearsal ? "rehearsal" : environment}`;
   const refused = await refuseStart(session);
   if (refused !== undefined) return { what, troubles: refused.sentence.split("\n") };
+  if (rehearsal) return { what, warnings: [`${rehearsalNotice} docs/rehearsal.md ends it.`] };
   if (environment === "production") return { what };
   const sandbox = "GW_ENV is staging: the sandbox bank and the demonstration merchant are on.";
   const plain = "GW_BASE_URL is not an https:// address, which production needs.";

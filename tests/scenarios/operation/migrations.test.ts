@@ -63,6 +63,33 @@ test("a gateway goes on, and starts, beside the schema of a newer version that o
   assert.equal((await merchant.status(before))["transaction-type"], "reversal");
 });
 
+test("a rehearsal marks its database, and takes gates to a sandbox bank alone", async (t) => {
+  const production = await makeProduction(t);
+  const rehearsal = { ...production, GW_REHEARSAL: "on" };
+  const gate = [
+    ...["gate", "create", "first-bank", "--terminal", "1", "--merchant-code", "1"],
+    ...["--category", "5732", "--country", "840", "--acquirer-id", "1", "--descriptor", "ACME"],
+    ...["--name-and-place", "ACME", "--kind", "iso87_binary", "--host"],
+  ];
+
+  await run(rehearsal, "migrate", "--yes");
+  const real = await run(rehearsal, ...gate, "127.0.0.1:1");
+  const away = await run(rehearsal, ...gate, "bank.example:1", "--sandbox");
+  const rehearsed = await run(rehearsal, ...gate, "127.0.0.1:1", "--sandbox");
+  const doctor = await run({ ...rehearsal, GW_ALLOW: "local-audit" }, "doctor");
+  const refused = await run(production, "serve");
+  const changed = await run(production, "gate", "set", "first-bank", "--host", "bank.example:1");
+
+  assert.match(real.output, /^The gate does not lead to a sandbox bank: in a rehearsal/);
+  assert.match(away.output, /^The gate leads to another machine: in a rehearsal/);
+  assert.equal(rehearsed.code, 0, rehearsed.output);
+  assert.match(doctor.output, /^warning environment: rehearsal\n.*no money moves/m);
+  for (const { code, output } of [refused, changed]) {
+    assert.match(output, /^This database was used for a rehearsal/);
+    assert.equal(code, 2);
+  }
+});
+
 async function makeProduction(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-migrations-"));
   atEnd(t, () => rm(folder, { recursive: true, force: true }));
