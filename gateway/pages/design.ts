@@ -21,6 +21,8 @@ export type Page = {
   readonly theme?: Theme;
   /** Style sheet and scripts that the page loads, in place of inline ones. */
   readonly links?: Html;
+  /** Stands above everything else. */
+  readonly warning?: string | undefined;
 };
 
 /** The part of the design that an operator can change: the style sheet and the banner. */
@@ -29,6 +31,8 @@ export type Theme = {
   /** The style sheet's source in the Content-Security-Policy. */
   readonly styleSource: string;
   readonly banner?: Html | undefined;
+  /** Every page says that no money moves. */
+  readonly isRehearsal?: boolean;
 };
 
 export type Refresh = {
@@ -51,7 +55,7 @@ export function makeTheme(accent?: string, banner?: Html): Theme {
 }
 
 export function renderPage(page: Page): Html {
-  const { title, content, refresh, language = "en", direction = "ltr", script } = page;
+  const { title, content, refresh, language = "en", direction = "ltr", script, warning } = page;
   const { theme = plainTheme, links = html`<style>${new Html(theme.style)}</style>` } = page;
   const running = script && html`<script>${new Html(script.text)}</script>\n`;
   return html`<!doctype html>
@@ -66,7 +70,7 @@ ${refresh && renderRefresh(refresh)}<title>${title}</title>
 ${links}
 </head>
 <body>
-${theme.banner}${content}
+${warning && html`<p class="warning" role="note">${warning}</p>\n`}${theme.banner}${content}
 ${running}</body>
 </html>
 `;

@@ -69,6 +69,10 @@ test("the colour is lightened for dark screens, and the policy allows the style 
 function open(given: { name?: string; accent?: string; logoFile?: string }) {
   const complaints: string[] = [];
   const asked = { name: "", host: "pay.example", accent: "", logoFile: "", ...given };
-  const theme = openTheme({ ...asked, onBadLogo: (cause) => void complaints.push(cause) });
+  const theme = openTheme({
+    ...asked,
+    isRehearsal: false,
+    onBadLogo: (cause) => void complaints.push(cause),
+  });
   return { theme, complaints };
 }

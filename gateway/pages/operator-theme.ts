@@ -14,21 +14,26 @@ type Options = {
   readonly host: string;
   readonly accent: string;
   readonly logoFile: string;
+  readonly isRehearsal: boolean;
   /** A logo that cannot be shown does not stop payments. */
   readonly onBadLogo: (cause: string) => void;
 };
 
 const logoBytesMax = 64 * 1024;
 
-export function openTheme({ name, host, accent, logoFile, onBadLogo }: Options): Theme {
+export function openTheme({ isRehearsal, ...options }: Options): Theme {
+  return { ...makeTheme(options.accent, renderBanner(options)), isRehearsal };
+}
+
+function renderBanner({ name, host, logoFile, onBadLogo }: Omit<Options, "isRehearsal">) {
   const logo = logoFile === "" ? undefined : readLogo(logoFile);
   if (logo instanceof Problem) onBadLogo(logo.sentence);
   const address = typeof logo === "string" ? logo : undefined;
-  if (address === undefined && name === "") return makeTheme(accent);
+  if (address === undefined && name === "") return undefined;
   // Beside the name the image is decoration; alone, it stands for the name.
   const image = address && html`<img src="${address}" alt="${name === "" ? host : ""}">`;
   const words = name === "" ? undefined : html`<span>${name}</span>`;
-  return makeTheme(accent, html`<header class="banner">${image}${words}</header>\n`);
+  return html`<header class="banner">${image}${words}</header>\n`;
 }
 
 function readLogo(path: string): string | Problem {

@@ -70,6 +70,10 @@ a { color: var(--accent); text-underline-offset: .2em }
 }
 @media (prefers-reduced-motion: reduce) { .working::after { animation: none } }
 @keyframes flow { to { background-position: -200% 0 } }
+.warning {
+  position: sticky; top: 0; z-index: 1; max-width: none; margin: 0; padding: .5rem 1rem;
+  text-align: center; font-weight: 600; color: var(--bad); background: var(--bad-ground);
+}
 header.banner { max-width: 76rem; margin: 0 auto; padding: 1rem 1rem 0; font-weight: 600 }
 header.banner img { display: block; max-height: 2.5rem; max-width: min(12rem, 60vw) }
 header.banner + main { padding-top: 2rem }

@@ -373,6 +373,7 @@ function pageRoutes(
     host: URL.parse(config.baseUrl)?.host ?? "",
     accent: config.pageAccent,
     logoFile,
+    isRehearsal: config.rehearsal,
     onBadLogo: (cause) => log("page.logo_unusable", { file: logoFile, cause }),
   });
   const returnOf = (order: Order) => {

@@ -19,6 +19,7 @@ export const english = {
   /** Of the script: `rtl` mirrors the pages. */
   direction:          "ltr",
   continue:           "Continue",
+  rehearsal:          "Rehearsal: no money moves.",
 
   methodTitle:        "Preparing your payment",
   methodSentence:     "We are connecting to your bank. This takes a few seconds.",

@@ -5,6 +5,7 @@ import type { Texts } from "./english.ts";
 export const german: Texts = {
   direction:          "ltr",
   continue:           "Weiter",
+  rehearsal:          "Probebetrieb: Es fließt kein Geld.",
 
   methodTitle:        "Ihre Zahlung wird vorbereitet",
   methodSentence:     "Wir verbinden Sie mit Ihrer Bank. Das dauert nur wenige Sekunden.",

@@ -32,7 +32,10 @@ export function makePageReply(request: PageRequest, theme: Theme) {
     return {
       status,
       headers,
-      body: renderPage({ ...page, language, direction: texts.direction, theme }).text,
+      body: renderPage({
+        ...{ ...page, language, direction: texts.direction, theme },
+        warning: theme.isRehearsal ? texts.rehearsal : undefined,
+      }).text,
     };
   };
   /**

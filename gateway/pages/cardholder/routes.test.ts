@@ -6,6 +6,7 @@ import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
 import { inStage } from "../../orders/testing.ts";
 import { Failure } from "../../values/failure.ts";
+import { plainTheme } from "../design.ts";
 import { challenge, type Journey, linkOf, method, onward, pares, serve } from "./testing.ts";
 
 const hostile = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;
@@ -270,7 +271,7 @@ test("a reload of what was posted leads back to the order's own page", async (t)
   }
 });
 
-test("every page speaks German to whoever reads it", async (t) => {
+test("every page speaks German to whoever reads it, and says where a payment is a rehearsal", async (t) => {
   const headers = { "accept-language": "de-AT" };
   // biome-ignore format: a table
   const pages: readonly (readonly [journey: Journey, page: string, words: RegExp])[] = [
@@ -286,8 +287,12 @@ test("every page speaks German to whoever reads it", async (t) => {
   for (const [journey, page, words] of pages) {
     const url = page === "unknown" ? "/gw/form/redirect/41/t0ken" : linkOf(page);
     const answer = await serve(t, journey).server.inject({ url, headers });
+    const theme = { ...plainTheme, isRehearsal: true };
+    const rehearsed = await serve(t, { ...journey, theme }).server.inject(url);
 
     assert.match(answer.body, words);
+    assert.doesNotMatch(answer.body, /class="warning"/);
+    assert.match(rehearsed.body, /<p class="warning" role="note">Rehearsal: no money moves\.<\/p>/);
     assert.match(answer.body, /<html lang="de" dir="ltr">/);
     assert.equal(answer.headers["content-language"], "de");
     assert.equal(answer.headers.vary, "Accept-Language");

@@ -4,6 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import * as inline from "../cardholder/scripts.ts";
+import { plainTheme } from "../design.ts";
 import { makeAssets } from "./assets.ts";
 import { checkPage, type Expected, type ReceivedPage } from "./page-watch.ts";
 import type { PaymentView } from "./payment-page.ts";
@@ -27,6 +28,15 @@ test("the inventory has every script of the pages, each with a reason", () => {
     /\bmakeScript\(/.test(readFileSync(join(pages, file), "utf8").replace(/function .*/g, "")),
   );
   assert.deepEqual(makers, ["cardholder/scripts.ts"]);
+});
+
+test("in a rehearsal the page says so, and has no fault", async (t) => {
+  const theme = { ...plainTheme, isRehearsal: true };
+  const page = await receive(t, "/pay/t0ken", plainView, "de", theme);
+
+  assert.match(page.body, /<body>\n<p class="warning" role="note">Probebetrieb: Es fließt kein/);
+  assert.deepEqual(faultsOf(page), []);
+  assert.doesNotMatch((await receive(t)).body, /class="warning"/);
 });
 
 const method = "https://wallet.example/pay?v=1&c=2";
@@ -250,9 +260,11 @@ async function receive(
   path = "/pay/t0ken",
   view: PaymentView = plainView,
   language = "en",
+  theme = plainTheme,
 ): Promise<ReceivedPage> {
   const asked = { url: path, headers: { "accept-language": language } };
-  const { statusCode, headers, body } = await servePage(t, view).server.inject(asked);
+  const { server } = servePage(t, view, { goTo: "t0ken" }, makeAssets(), theme);
+  const { statusCode, headers, body } = await server.inject(asked);
   const received = new Headers(
     Object.entries(headers).map(([name, value]) => [name, String(value)]),
   );

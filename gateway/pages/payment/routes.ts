@@ -17,7 +17,7 @@ import {
   makePageReply,
 } from "../cardholder/page-reply.ts";
 import { messagePage, unavailablePage } from "../cardholder/pages.ts";
-import { pageHeaders, plainTheme, renderPage, type Theme } from "../design.ts";
+import { type Page, pageHeaders, plainTheme, renderPage, type Theme } from "../design.ts";
 import {
   type Assets,
   assetReply,
@@ -179,7 +179,8 @@ ${sheet && scriptLink(sheet, folder)}${scriptLink(assets.script, folder)}`;
       ...{ "content-language": language, "vary": "Accept-Language" },
       link: [style, assets.script].map((asset) => preloadOf(asset, folder)).join(", "),
     };
-    const body = renderDocument(view, reader, links, hereIn(request));
+    const warning = theme.isRehearsal ? texts.rehearsal : undefined;
+    const body = renderDocument(view, reader, { links, warning, here: hereIn(request) });
     return compressed({ status, headers, body }, request);
   }
 
@@ -203,7 +204,13 @@ const pictureHeaders = {
   "content-security-policy": "default-src 'none'; sandbox",
 };
 
-function renderDocument(view: PaymentView, reader: PageReader, links: Html, here: string): string {
+type Around = Pick<Page, "warning"> & { readonly links: Html; readonly here: string };
+
+function renderDocument(
+  view: PaymentView,
+  reader: PageReader,
+  { links, warning, here }: Around,
+): string {
   const { texts, language, operator } = reader;
   const { shop, secondsLeft } = view;
   const facts = { merchant: shop.name, amount: "", operator };
@@ -212,7 +219,7 @@ function renderDocument(view: PaymentView, reader: PageReader, links: Html, here
     refresh: { seconds: secondsLeft + 1, address: here, onlyWithoutScripts: true },
   };
   return renderPage({
-    ...{ language, direction: texts.direction, links, theme: plainTheme },
+    ...{ language, direction: texts.direction, links, warning, theme: plainTheme },
     ...(refresh || {}),
     title: texts.pay.title(facts),
     content: renderPayment(view, reader),

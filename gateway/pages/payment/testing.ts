@@ -9,7 +9,7 @@ import { getCurrency } from "../../values/iso-codes.ts";
 import { Money } from "../../values/money.ts";
 import { Secret } from "../../values/secret.ts";
 import { asInstant } from "../../values/time.ts";
-import { plainTheme } from "../design.ts";
+import { plainTheme, type Theme } from "../design.ts";
 import { makeAssets } from "./assets.ts";
 import type { Entered } from "./fields.ts";
 import type { PaymentView } from "./payment-page.ts";
@@ -48,6 +48,7 @@ export function servePage(
   view: PaymentView = plainView,
   result: Awaited<ReturnType<Payable["pay"]>> = { goTo: "t0ken" },
   assets = makeAssets(),
+  theme: Theme = plainTheme,
 ) {
   const paid: (Entered & ShownPage)[] = [];
   const reported: string[] = [];
@@ -66,7 +67,7 @@ export function servePage(
         return token === "t0ken" ? found : undefined;
       },
       assets,
-      theme: plainTheme,
+      theme,
       operator: "Harbour Payments",
       addressOf: () => "192.0.2.7",
       takeReport: ({ body }) =>
