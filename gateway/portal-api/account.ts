@@ -8,18 +8,19 @@ import { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
 import type { Handlers } from "./api.ts";
 import { type Caller, PortalRefusal, type PortalSession, type PortalVisit } from "./route.ts";
-import type { SessionView } from "./shapes.ts";
+import type { SessionView, ShownEnvironment } from "./shapes.ts";
 import type { Guard } from "./sign-in.ts";
 import { digestOf } from "./visit.ts";
 
 /** Operators and merchants' users who see settings or move money show one in production. */
 const guarded: readonly Right[] = ["see_configuration", "move_money"];
 
-export function stateOf({ account, secondFactor }: PortalSession, isProduction: boolean) {
+export function stateOf({ account, secondFactor }: PortalSession, environment: ShownEnvironment) {
   const hasFactor = account.hasTotp || account.passkeys > 0;
   if (hasFactor && !secondFactor) return "second_factor";
   if (account.isPasswordTemporary) return "new_password";
-  const isGuarded = isProduction && guarded.some((right) => hasRight(account.role, right));
+  const isGuarded =
+    environment !== "staging" && guarded.some((right) => hasRight(account.role, right));
   return (isGuarded || account.isFactorDemanded) && !hasFactor ? "enrolment" : "in";
 }
 
@@ -67,7 +68,7 @@ export type ListedSession = {
 };
 
 export type AccountOptions = {
-  readonly isProduction: boolean;
+  readonly environment: ShownEnvironment;
   readonly accounts: AccountStore;
   readonly guard: Guard;
   readonly findPasswordFault: (password: Secret<string>, login: string) => string | undefined;
@@ -109,8 +110,8 @@ const usedBefore = new PortalRefusal(
 );
 
 export function accountHandlers(options: AccountOptions) {
-  const { accounts, guard, isProduction } = options;
-  const view = (session: PortalSession | undefined) => viewOf(session, isProduction);
+  const { accounts, guard, environment } = options;
+  const view = (session: PortalSession | undefined) => viewOf(session, environment);
 
   return {
     "GET /session": async (_, { session }) => view(session),
@@ -154,7 +155,7 @@ export function accountHandlers(options: AccountOptions) {
     });
     if (opened === undefined) return wrong;
     visit.cookies.set("session", token);
-    if (stateOf(opened, isProduction) === "second_factor") {
+    if (stateOf(opened, environment) === "second_factor") {
       await options.onSignIn(visit, login, { action: "portal password right" });
     } else {
       await finish(options, visit, opened, "password");
@@ -167,7 +168,7 @@ export function accountHandlers(options: AccountOptions) {
     caller: Caller,
   ): Promise<SessionView | PortalRefusal> {
     const { session, account, actor } = caller;
-    if (stateOf(session, isProduction) === "second_factor") {
+    if (stateOf(session, environment) === "second_factor") {
       return new PortalRefusal(403, "second_factor", "Show your second factor first.");
     }
     const refusal = await checkOwnPassword(options, caller, current);
@@ -236,14 +237,16 @@ export async function checkOwnPassword(
   return recordRefused(options, caller, login, "password", refusal);
 }
 
-export function viewOf(session: PortalSession | undefined, isProduction: boolean): SessionView {
-  const environment = isProduction ? "production" : "staging";
+export function viewOf(
+  session: PortalSession | undefined,
+  environment: ShownEnvironment,
+): SessionView {
   if (session === undefined) return { state: "out", environment };
   const { account } = session;
   const { login, role, merchant, hasTotp: totp, passkeys, recoveryCodes } = account;
   const own = rights.filter((right) => hasRight(role, right));
   return {
-    ...{ state: stateOf(session, isProduction), environment },
+    ...{ state: stateOf(session, environment), environment },
     user: { login, role, ...(merchant === undefined ? {} : { merchant }), rights: own },
     factors: { totp, passkeys, recoveryCodes },
   };

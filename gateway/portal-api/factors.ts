@@ -81,7 +81,7 @@ const challengeMs = minutes(5);
 const webauthn = () => import("@simplewebauthn/server");
 
 export function codeHandlers(options: FactorOptions) {
-  const { factors, guard, isProduction } = options;
+  const { factors, guard, environment } = options;
   const passed = makePassed(options);
 
   return {
@@ -116,7 +116,7 @@ export function codeHandlers(options: FactorOptions) {
       const { actor, session } = caller;
       await factors.removeTotp(actor, session);
       const account = { ...session.account, hasTotp: false };
-      return viewOf({ ...session, account }, isProduction);
+      return viewOf({ ...session, account }, environment);
     },
     async "POST /recovery-codes"({ password }, caller) {
       const refusal = await checkOwnPassword(options, caller, password);
@@ -128,7 +128,7 @@ export function codeHandlers(options: FactorOptions) {
 }
 
 export function passkeyHandlers(options: FactorOptions) {
-  const { factors, isProduction } = options;
+  const { factors, environment } = options;
   const passed = makePassed(options);
 
   return {
@@ -172,7 +172,7 @@ export function passkeyHandlers(options: FactorOptions) {
       if (!(await factors.addPasskey(actor, session, passkey))) return knownPasskey;
       await raise(options, caller);
       const account = { ...session.account, passkeys: session.account.passkeys + 1 };
-      return viewOf({ ...session, secondFactor: true, account }, isProduction);
+      return viewOf({ ...session, secondFactor: true, account }, environment);
     },
     async "POST /passkeys/remove/:passkey"({ passkey, password }, caller) {
       const refusal = await checkOwnPassword(options, caller, password);
@@ -237,9 +237,9 @@ async function makeRegistration(options: FactorOptions, { id, login }: Caller["a
  * Where it opens more than before, a token that another person may have read before opens nothing
  * any more.
  */
-async function raise({ factors, isProduction }: FactorOptions, { session, cookies }: Caller) {
+async function raise({ factors, environment }: FactorOptions, { session, cookies }: Caller) {
   const { digest } = session;
-  if (stateOf(session, isProduction) === "in") return factors.raiseSession(digest, digest);
+  if (stateOf(session, environment) === "in") return factors.raiseSession(digest, digest);
   const token = newToken();
   await factors.raiseSession(digest, digestOf(token));
   cookies.set("session", token);
@@ -250,7 +250,7 @@ function makePassed(options: FactorOptions) {
   return async (caller: Caller, factor: Factor): Promise<SessionView> => {
     await raise(options, caller);
     await finish(options, caller, caller.session, factor);
-    return viewOf({ ...caller.session, secondFactor: true }, options.isProduction);
+    return viewOf({ ...caller.session, secondFactor: true }, options.environment);
   };
 }
 

@@ -174,8 +174,9 @@ for (const [role, hasTotp, secondFactor, isPasswordTemporary, staging, productio
       ...{ digest: new Uint8Array(), account, beganAt: asInstant(0), seenAt: asInstant(0) },
       ...{ secondFactor, challenge: undefined, pendingTotp: undefined },
     };
-    assert.equal(stateOf(session, false), staging);
-    assert.equal(stateOf(session, true), production);
+    assert.equal(stateOf(session, "staging"), staging);
+    assert.equal(stateOf(session, "production"), production);
+    assert.equal(stateOf(session, "rehearsal"), production);
   });
 }
 

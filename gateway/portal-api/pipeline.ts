@@ -21,13 +21,13 @@ import {
 } from "./route.ts";
 import type { SandboxHandlers } from "./sandbox-routes.ts";
 import { ShapeFault } from "./schema.ts";
-import type { SessionState } from "./shapes.ts";
+import type { SessionState, ShownEnvironment } from "./shapes.ts";
 import { openVisit, type VisitOptions } from "./visit.ts";
 
 export const apiPath = "/portal/api";
 
 export type PipelineOptions = VisitOptions & {
-  readonly isProduction: boolean;
+  readonly environment: ShownEnvironment;
   /** Of the portal's page; never by the request's `Host`, which the client chooses. */
   readonly origins: () => readonly string[];
   readonly isUnavailable: (error: unknown) => boolean;
@@ -120,13 +120,13 @@ async function answerVisit(
 function admit(
   { access, scope }: PortalRoute,
   visit: PortalVisit,
-  { isProduction }: PipelineOptions,
+  { environment }: PipelineOptions,
 ): PortalVisit | Caller | PortalRefusal {
   if (access === "anyone") return visit;
   const { session } = visit;
   if (session === undefined) return signedOut;
   const { account } = session;
-  const state = stateOf(session, isProduction);
+  const state = stateOf(session, environment);
   if (!admitted(access).includes(state)) {
     return new PortalRefusal(403, state, "Finish signing in first.");
   }

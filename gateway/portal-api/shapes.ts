@@ -28,6 +28,9 @@ export const done = record({ done: flag() });
 export const sessionStates = ["out", "second_factor", "new_password", "enrolment", "in"] as const;
 export type SessionState = (typeof sessionStates)[number];
 
+const environments = ["staging", "production", "rehearsal"] as const;
+export type ShownEnvironment = (typeof environments)[number];
+
 const userShape = record({
   login: text(),
   role: text(),
@@ -37,7 +40,7 @@ const userShape = record({
 
 export const sessionShape = record({
   state: oneOf(sessionStates, "`in` is signed in; the others say what has to be done first"),
-  environment: oneOf(["staging", "production"]),
+  environment: oneOf(environments),
   user: optional(userShape),
   factors: optional(record({ totp: flag(), passkeys: whole(), recoveryCodes: whole() })),
 });

@@ -118,7 +118,7 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const sessions = makeSessionStore(access.stored);
   return [
     ...portalApiRoutes(handlers, {
-      ...{ origin, origins, isProduction: access.isProduction, now: clock.now, isUnavailable },
+      ...{ origin, origins, environment: access.environment, now: clock.now, isUnavailable },
       isTrusted: makeIsTrusted(partsOf(config.trustedProxies)),
       proxyHeader: config.proxyHeader,
       findSession: (digest) => sessions.find(digest, clock.now()),
@@ -348,7 +348,7 @@ function openAccess(resources: Resources) {
   const deviceText = (login: string, id: string) => `portal-device/${login.toLowerCase()}/${id}`;
   return {
     stored,
-    isProduction: config.environment === "production",
+    environment: config.rehearsal ? ("rehearsal" as const) : config.environment,
     accounts: makeAccountStore(stored),
     factors: makeFactorStore({
       ...{ query: database.query, auditAs, newSecret: newTotpSecret, findStep: findTotpStep },

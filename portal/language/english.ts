@@ -17,6 +17,7 @@ const frameEnglish = {
   orders: "Orders",
   staging: "Staging",
   production: "Production",
+  rehearsal: "Rehearsal: no money moves",
   language: "Language",
   otherLanguage: "Deutsch",
   appearance: "Appearance",

@@ -22,6 +22,7 @@ export const german: Messages = {
   orders: "Zahlungen",
   staging: "Testbetrieb",
   production: "Produktion",
+  rehearsal: "Probebetrieb: kein Geld fließt",
   language: "Sprache",
   otherLanguage: "English",
   appearance: "Darstellung",
