@@ -51,7 +51,7 @@ test("there is an alert for everything that an operator must hear of", () => {
     ...["InDoubt", "ReversalNotConfirmed", "GateWithoutLink", "CallbacksBacklog", "Errors"],
     ...["Slow", "CertificateExpiring", "ClockSkewed", "DiskFull", "BackupTooOld"],
     ...["AuditHeadNotWritten", "OnHold", "CertificateFilesUnusable", "Down", "CardNumberGuessed"],
-    ...["SignInsRefused", "AdministratorMade", "SecretRevealed", "PagePolicyViolated"],
+    ...["SignInsRefused", "AdministratorMade", "SecretRevealed", "PagePolicyViolated", "Rehearsal"],
   ]) {
     assert.match(alerts, new RegExp(`alert: Tollgate\\w*${subject}\\n`), subject);
   }

@@ -19,6 +19,7 @@ type Watched = {
   readonly listEntries: () => number;
   readonly backupAgeS: () => Promise<number>;
   readonly onHold: () => number;
+  readonly isRehearsal: () => number;
   readonly auditEntries: () => Promise<ByName>;
   readonly unfinishedBytes: () => number;
   readonly connectionsUp: () => ByName;
@@ -103,6 +104,7 @@ export function makeMetrics() {
         read.backupAgeS,
       );
       gauge("tollgate_on_hold", "1 while the installation is on hold, else 0", read.onHold);
+      gauge("tollgate_rehearsal", "1 where GW_REHEARSAL is on, else 0", read.isRehearsal);
       gaugeBy("kind")(
         "tollgate_audit_last_hour",
         "entries of the audit within the last hour, of kinds that an operator should hear of",

@@ -46,6 +46,7 @@ export function watchFigures(watched: Watched): void {
     unfinishedBytes: servers.countUnfinishedBytes,
     cardRanges: directories.countRanges,
     listEntries: watched.screening.countEntries,
+    isRehearsal: () => (watched.config.rehearsal ? 1 : 0),
     ...holdFigures(watched, watched.hold),
   });
 }
