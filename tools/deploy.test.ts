@@ -12,7 +12,7 @@ import { makeMetrics } from "../gateway/observability/metrics.ts";
 import { root } from "./repository.ts";
 
 const read = (path: string) => readFileSync(join(root, "deploy", path), "utf8");
-const units = globSync("systemd/*", { cwd: join(root, "deploy") });
+const units = globSync("{systemd,rehearsal}/*", { cwd: join(root, "deploy") });
 /** What Prometheus and several processes of one gateway add. */
 const addedLabels = ["le", "instance", "job", "node"];
 
@@ -108,7 +108,7 @@ test("units and guide start a Node whose checksum gw doctor compares", () => {
   );
   const [, folder = ""] = /^export PATH=(.*):\$PATH$/m.exec(guide) ?? [];
 
-  assert.equal(started.length, 2);
+  assert.equal(started.length, 3);
   for (const path of [...started, `${folder}/node`]) {
     assert.ok(nodePlaces.includes(path.replace("/opt/tollgate/", "")), path);
   }
@@ -132,7 +132,8 @@ test("the service may listen on the guide's port, and write the file of its audi
 test("what units and image run is a command, and what they set a setting", async () => {
   const program = await makeProgram();
   const names = new Set(Object.values(settings).map(({ name }) => name as string));
-  const files = [...units.filter((unit) => unit.endsWith(".service")), "Containerfile"];
+  const services = globSync("systemd/*.service", { cwd: join(root, "deploy") });
+  const files = [...services, "Containerfile"];
 
   for (const file of files) {
     const text = read(file).replace(/^#.*$/gm, "");

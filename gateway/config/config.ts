@@ -87,6 +87,11 @@ export function allows({ allow }: Pick<Config, "allow">, what: Allowance): boole
   return partsOf(allow).includes(what);
 }
 
+/** Whether issuers may have http:// addresses, which those of a sandbox bank have. */
+export function allowsHttp({ environment, rehearsal }: Config): boolean {
+  return environment === "staging" || rehearsal;
+}
+
 /** Writes a switch as `on` or `off`, as the environment variables have it. */
 function asWritten<Value>(value: Value) {
   if (typeof value !== "boolean") return value;

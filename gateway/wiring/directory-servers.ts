@@ -1,4 +1,6 @@
 /** Builds the connections to and from directory servers: requests, card ranges, results. */
+
+import { allowsHttp } from "../config/config.ts";
 import {
   type ResultsServer,
   readResultsCertificate,
@@ -24,7 +26,7 @@ export async function openDirectoryServers(resources: Resources & { readonly hol
     timeoutMs: config.directoryTimeoutMs,
     everyMs: config.cardRangesEveryMs,
     rangesMibMax: config.cardRangesMibMax,
-    allowHttp: config.environment === "staging",
+    allowHttp: allowsHttp(config),
     warn: (directory, cause) => log("directory.failed", { directory, cause }),
     onReloadError: (error) => log("directory.reload_failed", { err: error }),
     onRefreshError: (error) => log("directory.refresh_failed", { err: error }),

@@ -2,6 +2,7 @@
  * Builds 3-D Secure: the effect handlers, the pending card data, and what browsers, merchants and
  * directory servers report.
  */
+import { allowsHttp } from "../config/config.ts";
 import type { Order } from "../orders/order.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeAuthenticate } from "../threeds/authenticate.ts";
@@ -29,7 +30,7 @@ export type ThreeDs = ReturnType<typeof makeThreeDs>;
 export function makeThreeDs(dependencies: Dependencies) {
   const { config, clock, log, vault, pendingCards, directories, configuration } = dependencies;
   const links = makeLinks({ ...vault, baseUrl: dependencies.baseUrl, pathWord: config.pathWord });
-  const allowHttp = config.environment === "staging";
+  const allowHttp = allowsHttp(config);
   const warn = ({ id, merchantId }: Order, cause: string) =>
     log("threeds.failed", { order: id, merchant: merchantId, cause });
   const policyOf = ({ endpointId }: Pick<Order, "endpointId">) =>

@@ -29,7 +29,7 @@ import {
 
 // biome-ignore format: a table
 export const operationChecks: readonly Check[] = [
-  ["environment", "staging, and what keeps a production gateway from starting",  checkEnvironment],
+  ["environment", "staging, a rehearsal, and what keeps production from starting",  checkEnvironment],
   ["settings",    "variables that begin with GW_ and are not settings",             checkSettings],
   ["readiness",   "whether the node of this machine takes payments, and its gates", checkReadiness],
   ["ports",       "figures that the world reaches or that are nowhere, and the portal's port", checkPorts],

@@ -17,8 +17,11 @@ import { startWalletWorld, walletFields } from "../../support/wallets.ts";
 
 const world = await startWalletWorld(endOfFile);
 
-test("operating.md: every fence says what it is, so that none is forgotten", async () => {
-  const fences = await readFences("docs/operating.md");
+const guides = async () =>
+  (await Promise.all(["docs/operating.md", "docs/rehearsal.md"].map(readFences))).flat();
+
+test("operating.md, rehearsal.md: every fence says what it is, so that none is forgotten", async () => {
+  const fences = await guides();
   const kinds = new Set(fences.map(({ language, mark }) => `${language} ${mark}`.trim()));
   const marked = ["background", "systemd", "container", "install", "root"];
   const known = ["sh", ...marked.map((mark) => `sh ${mark}`), "sql", "yaml"];
@@ -29,8 +32,8 @@ test("operating.md: every fence says what it is, so that none is forgotten", asy
   );
 });
 
-test("operating.md: what a machine may not be able to run names files that exist", async () => {
-  const fences = await readFences("docs/operating.md");
+test("operating.md, rehearsal.md: what a machine may not be able to run names files that exist", async () => {
+  const fences = await guides();
   const named = fences
     .filter(({ mark }) => ["systemd", "container"].includes(mark))
     .flatMap(({ text }) => [...text.matchAll(/\/opt\/tollgate\/(\S+)/g)])
