@@ -1,13 +1,13 @@
 /** What production refuses to start with: results that anyone may post, the sandbox's roots. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readConfig } from "../config/config.ts";
 import type { DirectoryServer, DirectorySettings } from "../threeds/directory-client.ts";
 import { Problem } from "../values/problem.ts";
-import { findResultTroubles, findSandboxRoots } from "./environment.ts";
+import { findResultTroubles, findSandboxRoots, findUnbuilt } from "./environment.ts";
 
 const places = {
   GW_RESULTS_URL: "https://results.example",
@@ -83,3 +83,13 @@ for (const [what, text, isMarked, told] of roots) {
     else assert.match(sentence ?? "", told);
   });
 }
+
+test("what is not built is told with the command that builds it", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-unbuilt-"));
+  t.after(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, "portal/dist"), { recursive: true });
+  await writeFile(join(folder, "portal/dist/index.html"), "");
+
+  const told = `run \`npm ci && node docs-site/build.ts\` in ${folder}.`;
+  assert.deepEqual(findUnbuilt(folder), [`The documentation is not built: ${told}`]);
+});

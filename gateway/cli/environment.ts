@@ -53,6 +53,16 @@ export async function refuseStart(installation: Installation): Promise<Problem |
   return sentences.length === 0 ? undefined : new Problem(sentences.join("\n"));
 }
 
+/** Pages that the gateway serves; production does not build them by itself. */
+export function findUnbuilt(root = join(import.meta.dirname, "../..")): readonly string[] {
+  const unbuilt = Object.entries({ "The portal": "portal", "The documentation": "docs-site" });
+  return unbuilt
+    .filter(([, folder]) => !existsSync(join(root, folder, "dist", "index.html")))
+    .map(([what, folder]) => {
+      return `${what} is not built: run \`npm ci && node ${folder}/build.ts\` in ${root}.`;
+    });
+}
+
 const orAllow = (advice: string, what: Allowance) => `${advice}, or add ${what} to GW_ALLOW.`;
 
 /** The documentation that staging serves has the demonstration merchant's key. */

@@ -29,7 +29,7 @@ import { markUsed } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
 import { setOutput, untilStopSignal } from "./command.ts";
 import type { makeDesk } from "./desk.ts";
-import { loadStaging, refuseStart } from "./environment.ts";
+import { findUnbuilt, loadStaging, refuseStart } from "./environment.ts";
 import { type Installation, openInstallation } from "./installation.ts";
 import { sendKeyTo } from "./master-key.ts";
 import { rehearsalNotice } from "./rehearsal.ts";
@@ -78,13 +78,19 @@ async function inInstallation(
     await markUsed(installation.database.query, installation.actor.who);
     const refused = await refuseStart(installation);
     if (refused !== undefined) return refused;
-    if (installation.config.rehearsal) report(rehearsalNotice);
+    if (cluster.isPrimary) tellState(installation.config, report);
     return await run(installation);
   } finally {
     const isOwnServer = installation.config.databaseUrl === "";
     if (isOwnServer) await installation.close();
     else await endsWithin(closingMs, installation.close());
   }
+}
+
+function tellState({ environment, rehearsal }: Config, report: Report): void {
+  if (rehearsal) report(rehearsalNotice);
+  // In staging `npm start` builds them.
+  for (const sentence of environment === "production" ? findUnbuilt() : []) report(sentence);
 }
 
 /** Returns false if it is late: connections that never end are not allowed to keep the process. */
