@@ -40,9 +40,8 @@ export type Keys = Awaited<ReturnType<typeof openKeys>>;
 
 export class WrongMasterKey extends Error {}
 
-/** Makes the keys that are missing, then opens them all. */
+/** Opens all keys. */
 export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
-  await addMissing(masterKey, store);
   let opened: readonly (OpenKey & Pick<SealedKey, "purpose" | "retired">)[] = [];
   let current: ReadonlyMap<string, OpenKey> = new Map();
   let reloading = Promise.resolve();
@@ -92,7 +91,7 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
   /** An open key stays open: its row may be sealed by the next key-encryption key already. */
   async function load(): Promise<void> {
     const known = new Map(opened.map((key) => [key.id, key.key]));
-    opened = (await store.list()).map((sealed) => {
+    opened = (await listComplete(masterKey, store)).map((sealed) => {
       const { id, purpose, retired } = sealed;
       return { id, purpose, retired, key: known.get(id) ?? openKey(masterKey, sealed) };
     });
@@ -101,13 +100,18 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
   }
 }
 
-async function addMissing(masterKey: Uint8Array, store: KeyStore): Promise<void> {
+/**
+ * Lists the keys, and makes those that are missing first: at the first start, and when a standby
+ * that took over lacks even the first keys.
+ */
+async function listComplete(masterKey: Uint8Array, store: KeyStore): Promise<readonly SealedKey[]> {
   const kept = await store.list();
   const missing = purposes.filter(
     (purpose) => !kept.some((key) => key.purpose === purpose && !key.retired),
   );
+  if (missing.length === 0) return kept;
   // A wrong key-encryption key must not add a key that the right one cannot open.
-  if (kept[0] !== undefined && missing.length > 0) openKey(masterKey, kept[0]);
+  if (kept[0] !== undefined) openKey(masterKey, kept[0]);
   for (const purpose of missing) {
     const { from, derive } = derivations[purpose] ?? {};
     const earlier = kept.find((key) => key.purpose === from);
@@ -117,6 +121,7 @@ async function addMissing(masterKey: Uint8Array, store: KeyStore): Promise<void>
         : derive(open(masterKey, earlier.sealed, earlier.purpose));
     await store.add(newKey(masterKey, purpose, key));
   }
+  return store.list();
 }
 
 type Derivation = { readonly from: Purpose; readonly derive: (key: Buffer) => Uint8Array };

@@ -87,6 +87,21 @@ test("a second start opens the keys that the first one made", async () => {
   assert.equal(first.find(99), undefined);
 });
 
+test("keys that the database has lost are made again", async () => {
+  const [before, empty] = [makeKeyTable(), makeKeyTable()];
+  let table = before;
+  const keys = await openKeys(randomBytes(32), {
+    list: () => table.list(),
+    add: (key) => table.add(key),
+  });
+  const lost = keys.current("secrets");
+
+  table = empty;
+  await keys.reload();
+
+  assert.notEqual(keys.current("secrets").id, lost.id);
+});
+
 test("a card under a key that was made elsewhere opens, and new cards are sealed with it", async () => {
   const [table, masterKey, stored] = [makeKeyTable(), randomBytes(32), [] as SealedCard[]];
   const find = async () => stored[0];
