@@ -18,7 +18,7 @@ for (const target of targets) {
     const outcomes = new Map<string, number>();
 
     assert.equal(
-      await runBatch(target, { seed: 20, runs: series(80, 15_000) }, outcomes),
+      await runBatch(target, { seed: 20, runs: series(40, 15_000) }, outcomes),
       undefined,
     );
 

@@ -50,13 +50,15 @@ if (isLongRun) {
   });
 }
 
-test("a node whose name another one has does not start", async (t) => {
-  const taken = { GW_NODE_NAME: "kiosk", GW_NODE_NAME_WAIT_S: "0" };
+if (isLongRun) {
+  test("a node whose name another one has does not start", async (t) => {
+    const taken = { GW_NODE_NAME: "kiosk", GW_NODE_NAME_WAIT_S: "0" };
 
-  const outcome = await run(t, { ...taken, ...(await holdNames(t, "kiosk")) });
+    const outcome = await run(t, { ...taken, ...(await holdNames(t, "kiosk")) });
 
-  assertSentence(outcome, /another node is running as kiosk\. Set GW_NODE_NAME/);
-});
+    assertSentence(outcome, /another node is running as kiosk\. Set GW_NODE_NAME/);
+  });
+}
 
 /** An installation in which nodes of these names are running. */
 async function holdNames(t: Test, ...names: readonly string[]): Promise<Settings> {
@@ -70,17 +72,19 @@ async function holdNames(t: Test, ...names: readonly string[]): Promise<Settings
   return place;
 }
 
-test("a certificate that is no certificate is named", async (t) => {
-  const place = await install(t);
-  const file = join(await makeFolder(t), "file.pem");
-  await writeFile(file, "nothing");
+if (isLongRun) {
+  test("a certificate that is no certificate is named", async (t) => {
+    const place = await install(t);
+    const file = join(await makeFolder(t), "file.pem");
+    await writeFile(file, "nothing");
 
-  const outcome = await refuse(t, {
-    ...{ ...place, GW_TLS_CERTIFICATE_FILE: file, GW_TLS_KEY_FILE: file },
+    const outcome = await refuse(t, {
+      ...{ ...place, GW_TLS_CERTIFICATE_FILE: file, GW_TLS_KEY_FILE: file },
+    });
+
+    assertSentence(outcome, /file\.pem cannot be used: .*GW_TLS_KEY_FILE/);
   });
-
-  assertSentence(outcome, /file\.pem cannot be used: .*GW_TLS_KEY_FILE/);
-});
+}
 
 test("a data folder that cannot be written is named", async (t) => {
   const folder = await makeFolder(t);

@@ -30,7 +30,7 @@ import { seedOf, series } from "../../support/series.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
 const seed = seedOf(20_261_118);
-const acceptedMin = series(90, 5_000);
+const acceptedMin = series(45, 5_000);
 const kinds = ["sale", "preauth", "verify", "rebill", "capture", "return", "again"];
 /** How many requests of each kind must be accepted. */
 const ofKindMin = Math.ceil(acceptedMin / 100) + 1;

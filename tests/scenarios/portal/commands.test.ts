@@ -17,6 +17,7 @@ import {
   requestOf,
 } from "../../support/operator/portal-commands.ts";
 import { commandRights, hasRight, type Role, roles } from "../../support/operator/portal-routes.ts";
+import { isLongRun } from "../../support/series.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
 
@@ -104,7 +105,9 @@ test("each role gives the commands that its rights have, and a merchant's its ow
   for (const role of roles) {
     const isMerchants = role.startsWith("merchant-");
     const browser = await signedIn(`the-${role}`, role, isMerchants ? "demo" : undefined);
-    for (const [path, { owner }] of Object.entries(offers)) {
+    for (const [index, [path, { owner }]] of Object.entries(offers).entries()) {
+      // The short run tries every command in one role and every role with some commands.
+      if (!isLongRun && index % roles.length !== roles.indexOf(role)) continue;
       const name = path === "filter add" ? "filter add velocity" : path;
       const right = commandRights[path]?.[0] ?? assert.fail(path);
       const may = hasRight(role, right) && !(isMerchants && owner === "operator");

@@ -130,8 +130,8 @@ test("no value of any field makes the gateway fail", async () => {
         .filter((value) => value !== half || !name.includes(`:${field}`))
         .map((value) => ({ ...good, [field]: value })),
     );
-    // The short run sends an eighth of them, and begins with another value at each route.
-    const tries = isLongRun ? all : all.filter((_, index) => (index + first) % 8 === 0);
+    // The short run sends a sixteenth of them, and begins with another value at each route.
+    const tries = isLongRun ? all : all.filter((_, index) => (index + first) % 16 === 0);
     for (let from = 0; from < tries.length; from += 8) {
       const batch = tries.slice(from, from + 8);
       const replies = await Promise.all(batch.map((each) => admin.send(name, each)));

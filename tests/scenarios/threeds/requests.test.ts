@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SaleFields } from "../../support/merchant.ts";
+import { rowsOf } from "../../support/series.ts";
 import { joinWorld } from "../../support/shared-world.ts";
 import {
   beginWith,
@@ -75,7 +76,8 @@ const told = {
   ...{ customer_browser_accept_language: "en-US,en;q=0.5", customer_browser_user_agent: "Moz" },
 };
 
-for (const [version, card] of versions) {
+// The versions ask the same; the short run asks in the newest one.
+for (const [version, card] of rowsOf(versions, ([version]) => version === "2.3.1")) {
   test(`${version}: every browser can be told of`, async (t) => {
     const world = await joinPatientWorld(t);
 
