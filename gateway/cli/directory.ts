@@ -52,7 +52,7 @@ export const directoryTable: readonly SettingOption<Values>[] = [
   setting("--requestor-id <text>",     "the 3DS Requestor's id",                                           "requestorId",     words(35), required),
   setting("--requestor-name <text>",   "the 3DS Requestor's name",                                         "requestorName",   words(40), required),
   setting("--requestor-url <url>",     "the 3DS Requestor's web site",                                     "requestorUrl",    https, required),
-  setting("--sandbox",                 "it belongs to a sandbox bank: production refuses it",              "sandbox",         (text) => readFlag(text) || undefined),
+  setting("--sandbox",                 "it belongs to a sandbox bank; for staging and rehearsals",              "sandbox",         (text) => readFlag(text) || undefined),
 ];
 
 const noSandbox = new Option("--no-sandbox", "it does not belong to a sandbox bank");

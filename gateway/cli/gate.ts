@@ -95,7 +95,7 @@ export const gateTable = (currency?: Currency): readonly SettingOption<Values>[]
   setting("--fee <fee>",                  "the acquirer's fee, like 2.5%+30; none for no fee",              "fee",             orNone(readFee)),
   setting("--recurrent-initiator <word>", "CARDHOLDER or MERCHANT, unless the payment says it",             "initiator",       orNone(readOneOf(["CARDHOLDER", "MERCHANT"]))),
   setting("--recurrent-scenario <word>",  "REGULAR or IRREGULAR, unless the payment says it",               "scenario",        orNone(readOneOf(["REGULAR", "IRREGULAR"]))),
-  setting("--sandbox",                    "it connects to a sandbox bank: production refuses it",           "sandbox",         (text) => readFlag(text) || undefined),
+  setting("--sandbox",                    "it connects to a sandbox bank; for staging and rehearsals",           "sandbox",         (text) => readFlag(text) || undefined),
 ];
 
 const opposites = [

@@ -15,7 +15,7 @@ import { idleDaysShown, listUsers } from "../../storage/users.ts";
 import { messageOf } from "../../values/problem.ts";
 import { later, minutes, systemClock } from "../../values/time.ts";
 import type { Session } from "../command.ts";
-import { findWriteFault, refuseStart } from "../environment.ts";
+import { findUnbuilt, findWriteFault, refuseStart } from "../environment.ts";
 import { rehearsalNotice } from "../rehearsal.ts";
 import { checkScreening } from "../screening-data.ts";
 import {
@@ -33,6 +33,7 @@ export const operationChecks: readonly Check[] = [
   ["settings",    "variables that begin with GW_ and are not settings",             checkSettings],
   ["readiness",   "whether the node of this machine takes payments, and its gates", checkReadiness],
   ["ports",       "figures that the world reaches or that are nowhere, and the portal's port", checkPorts],
+  ["pages",       "the portal and the documentation, which production does not build by itself", checkPages],
   ["cells",       "cells that are away",                                         checkCells],
   ["doubt",       "orders in doubt",                                             checkDoubt],
   ["callbacks",   "callbacks that wait, and receivers that do not answer",       checkCallbacks],
@@ -128,6 +129,11 @@ async function isPublic(host: string): Promise<boolean> {
 }
 
 const noneOpened = { ports: [], allowsLoopback: false, privateNetworks: [], names: [] };
+
+async function checkPages(): Promise<CheckResult> {
+  const unbuilt = findUnbuilt();
+  return { what: `pages: ${unbuilt.length === 0 ? "built" : "not built"}`, troubles: unbuilt };
+}
 
 /** A proxy has a port of its own; without one, browsers come to the port of the portal. */
 function findPortalPort(config: Session["config"]): Omit<CheckResult, "what"> {
