@@ -16,7 +16,7 @@ export const shortSeeds: readonly number[] = [
 ];
 
 /** The seeds of the long run are those from 1 to this one. */
-export const longSeeds = 240;
+export const longSeeds = 600;
 
 /** The short seeds reached 256 cells when they were chosen; they are chosen again below this. */
 export const cellsMin = 252;

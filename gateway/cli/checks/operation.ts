@@ -38,7 +38,7 @@ export const operationChecks: readonly Check[] = [
   ["doubt",       "orders in doubt",                                             checkDoubt],
   ["callbacks",   "callbacks that wait, and receivers that do not answer",       checkCallbacks],
   ["retention",   "data that is kept without a limit, and logs for less than a year", checkRetention],
-  ["audit heads", "heads of the audit: signed, and written elsewhere to a file that can be written", checkAuditHeads],
+  ["audit heads", "heads of the audit: signed, and written outside of the database, to a file that can be written", checkAuditHeads],
   ["users",       "users who have not used their account for 90 days, and settings that let strangers guess or one person approve alone", checkUsers],
   ["moves",       "unfinished moves of merchants between cells",                 checkMoves],
   ["screening",   "the file of IP countries, and rules that lack their data",    checkScreening],
@@ -224,7 +224,8 @@ async function checkAuditHeads({ config, database }: Session): Promise<CheckResu
   const { auditHeadFile, auditHeadUrl } = config;
   const unsignedS = await findUnsignedAge(database.query);
   const isOutside = auditHeadFile !== "" || auditHeadUrl !== "";
-  const what = `heads of the audit: ${isOutside ? "written elsewhere" : "in the database alone"}`;
+  const where = auditHeadFile || auditHeadUrl || "the database alone";
+  const what = `heads of the audit: written to ${where}`;
   const told = [
     ...(unsignedS !== undefined && unsignedS > unsignedMaxS
       ? ["The newest entry of the audit is not signed: is a node running?"]

@@ -31,7 +31,7 @@ test("the guide is rehearsed with the sandbox bank, every page says so, and it i
   const guide = await readFences("docs/operating.md");
   const acquirer = guide.findIndex(({ text }) => text.startsWith("gw gate create"));
   await run(folder, toScript(certificates, { ...places, "DNS:db.example": "DNS:localhost" }));
-  const read = (name: string) => readFile(join(folder, "tls", name), "utf8");
+  const read = (name: string) => readFile(join(folder, "rehearsal", name), "utf8");
   const identity = { cert: await read("db.pem"), key: await read("db.key") };
   const server = await startExternalServer(endOfFile, ports.database, identity);
   await writeSqlRunner(folder, server.url);
