@@ -104,9 +104,9 @@ async function showCallback(session: Session, order: string, sequence?: string):
   if (session.json) return { callbacks, attempts };
   print(callbacks);
   process.stdout.write("\n");
-  return attempts.map(({ status, failure, body, ...attempt }) => ({
-    ...attempt,
-    outcome: status ?? failure,
+  // Addresses and answers are long, so that they come last.
+  return attempts.map(({ sequence, at, node, ms, status, failure, answer, method, url, body }) => ({
+    ...{ sequence, at, outcome: status ?? failure, ms, node, answer, method, url },
     ...(body === "" ? {} : { body }),
   }));
 }
