@@ -68,7 +68,7 @@ function planOf({ path, compatibleFrom, inTransaction, locks }: Migration) {
   return {
     migration: path,
     "in a transaction": inTransaction ? "yes" : "no",
-    "older gateways": isCompatible ? `keep running from ${compatibleFrom} on` : "stop them first",
+    "older gateways": isCompatible ? `may run from ${compatibleFrom} on` : "must not run",
     locks,
   };
 }
