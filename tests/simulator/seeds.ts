@@ -1,6 +1,6 @@
 /**
  * The seeds that the tests run. Those of the short run were chosen by what they cover: together
- * they find all planted faults but one (`npm run simulate:planted -- --short`) and reach every cell
+ * they find all planted faults but two (`npm run simulate:planted -- --short`) and reach every cell
  * of the transition tables that the long run reaches (`npm run simulate -- --short --cells`). A
  * change of the gateway changes what a seed does. When the test of their coverage fails, choose
  * again: print the cells of each seed, and add the seeds that reach the missing ones.
@@ -12,7 +12,7 @@ export const ordersPerSeed = 50;
 // biome-ignore format: a list
 export const shortSeeds: readonly number[] = [
   1, 4, 5, 7, 8, 10, 17, 21, 24, 27, 29, 36, 38, 42, 43, 45, 46, 51, 53, 54, 62, 75, 83, 91, 96,
-  99, 102, 129, 135, 141, 144, 180, 210, 219, 226,
+  99, 102, 129, 135, 141, 144, 152, 180, 200, 210, 219, 226, 240,
 ];
 
 /** The seeds of the long run are those from 1 to this one. */
