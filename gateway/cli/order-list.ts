@@ -61,7 +61,7 @@ async function list(session: Session, given: Given): Promise<Output> {
     return found.length < Number(limit);
   });
   if (problem !== undefined) return problem;
-  // So many are no page on a screen.
+  // A list of this length is not read on a screen: it counts as an export.
   if (Number(limit) > pageSize) await session.audit.write({ ...exported, after: given });
   const describe = await makeDescribe(session);
   return found.map(describe);

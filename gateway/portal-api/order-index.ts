@@ -37,7 +37,7 @@ export type IndexRow = {
   readonly gate: string;
   readonly reference: string;
   readonly words: readonly string[];
-  /** By the beginning of any of these an order is found. */
+  /** A search finds the order by the beginning of any of these words. */
   readonly people: readonly string[];
 };
 
@@ -127,7 +127,7 @@ export function describeOrder(order: Order): IndexRow {
   add("network", row.network);
   add("merchant", row.merchantId);
   add("link", order.page?.linkId ?? "");
-  // As figures count it, also when another transaction has followed.
+  // The figures count this result also after another transaction has followed.
   add("outcome", row.outcome);
   add("reason", row.reason);
   add("threeds", row.threeds);
@@ -146,7 +146,7 @@ function fold(text: string): string {
 }
 
 const betweenWords = /[^\p{L}\p{N}]+/u;
-/** A name of more words is none. PostgreSQL refuses words of 2 kB. */
+/** A text with more words is not a name. PostgreSQL refuses words of 2 kB. */
 const [peopleMax, wordMax] = [16, 64];
 
 /**

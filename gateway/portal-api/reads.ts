@@ -102,7 +102,7 @@ export type StoredCallback = {
   /** When a user last had it sent again. */
   readonly resentAt: number | null;
   readonly resentBy: string | null;
-  /** Of the last attempt. */
+  /** The result of the last attempt. */
   readonly lastStatus: number | null;
   readonly lastFailure: string | null;
 };

@@ -40,7 +40,7 @@ export async function refuseDatabase(
   );
 }
 
-/** Nothing takes the mark away. */
+/** Marks the database for ever: no command removes the mark. */
 export function markRehearsal(audit: Audit): Promise<void> {
   return audit.change(async (query, write) => {
     const marked = await query(

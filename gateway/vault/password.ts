@@ -81,7 +81,7 @@ function countUncommon(text: string): number {
   }).length;
 }
 
-/** So many characters that were there before count as nothing. */
+/** A repetition of this many characters adds nothing to a password. */
 const repeatedMin = 4;
 
 /** Shorter logins are part of many words. */

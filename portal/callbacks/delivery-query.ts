@@ -18,7 +18,7 @@ export function stateOf({ state, tries }: Delivered): (typeof states)[number] {
 
 type Attempt = { readonly status?: number | undefined; readonly failure?: string | undefined };
 
-/** Of an attempt: the status of the answer, or why there was none, and whether it has failed. */
+/** Describes an attempt: the status of the answer or why there was none, and whether it failed. */
 export function resultOf({ status, failure }: Attempt) {
   const isFailed = status === undefined ? failure !== undefined : status < 200 || status > 299;
   return { text: String(status ?? failure ?? ""), isFailed };

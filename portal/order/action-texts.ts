@@ -49,9 +49,9 @@ export function isConfirmed(
 /** The action that the user has taken on this screen; the order then shows how it went. */
 export type Done = {
   readonly action: Action;
-  /** Of the transaction that began. */
+  /** The serial number of the transaction that the action began. */
   readonly serialNumber?: string;
-  /** Of callbacks that are sent again. */
+  /** The number of callbacks that are sent again. */
   readonly count?: number;
   readonly resentAt?: number;
 };

@@ -16,7 +16,7 @@ export type Step = Pick<Entry, "at" | "messages" | "rules"> & {
   /** The fields of the merchant's status response from then on. */
   readonly seen?: readonly Field[];
   readonly facts: readonly (readonly [name: string, value: string])[];
-  /** Of an attempt to deliver a callback. */
+  /** Whether an attempt to deliver a callback has failed. */
   readonly isFailed?: boolean;
 };
 

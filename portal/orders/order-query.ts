@@ -73,7 +73,7 @@ export function momentOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16)}Z`;
 }
 
-/** Of a day, or of a moment, which is its own start. Nothing for text that is neither. */
+/** Returns the start of a day, or the moment itself; undefined for a text that is neither. */
 export function startOfDay(day: string | undefined, plusDays = 0): number | undefined {
   if (isMoment(day)) return Date.parse(day);
   const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day ?? "") ?? [];

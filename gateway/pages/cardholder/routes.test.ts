@@ -271,7 +271,7 @@ test("a reload of what was posted leads back to the order's own page", async (t)
   }
 });
 
-test("every page speaks German to whoever reads it, and says where a payment is a rehearsal", async (t) => {
+test("every page speaks German to a German browser, and says where a payment is a rehearsal", async (t) => {
   const headers = { "accept-language": "de-AT" };
   // biome-ignore format: a table
   const pages: readonly (readonly [journey: Journey, page: string, words: RegExp])[] = [
