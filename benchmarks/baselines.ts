@@ -10,11 +10,20 @@ import { offer } from "./parts.ts";
 
 export type BaselineJobs = {
   /** How many single-row transactions the same driver makes at the same server. */
-  readonly insert: readonly [InsertJob, { readonly count: number; readonly tookMs: number }];
+  readonly insert: readonly [InsertJob, Inserted];
   /** A bare route of Fastify: reads the form of a sale, answers a short text. */
   readonly listenRoute: readonly [undefined, { readonly port: number }];
   /** A merchant that answers callbacks at once. */
   readonly listenReceiver: readonly [undefined, { readonly port: number }];
+  /** Keeps a core busy until this process ends. */
+  readonly burn: readonly [undefined, undefined];
+};
+
+type Inserted = {
+  readonly count: number;
+  readonly tookMs: number;
+  /** How long each of them took, when there is one connection. */
+  readonly eachMs: readonly number[];
 };
 
 type InsertJob = {
@@ -23,7 +32,7 @@ type InsertJob = {
   readonly seconds: number;
 };
 
-offer<BaselineJobs>({ insert, listenRoute, listenReceiver });
+offer<BaselineJobs>({ insert, listenRoute, listenReceiver, burn });
 
 const database = "benchmark";
 /** About the size of an order's row. */
@@ -38,15 +47,22 @@ let next = 0;
 
 async function insert({ databaseUrl, connections, seconds }: InsertJob) {
   if (clients.length === 0) clients = await openAll(databaseUrl, connections);
+  const used = clients.slice(0, connections);
   const before = next;
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1000;
+  const eachMs: number[] = [];
   await Promise.all(
-    clients.map(async (client) => {
-      while (performance.now() < endsAt) await insertRow(client);
+    used.map(async (client) => {
+      for (let now = startedAt; now < endsAt; ) {
+        await insertRow(client);
+        const doneAt = performance.now();
+        if (connections === 1) eachMs.push(doneAt - now);
+        now = doneAt;
+      }
     }),
   );
-  return { count: next - before, tookMs: performance.now() - startedAt };
+  return { count: next - before, tookMs: performance.now() - startedAt, eachMs };
 }
 
 /** Every connection prepares the statement and warms up before the clock first starts. */
@@ -113,4 +129,14 @@ async function listenReceiver() {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { port: (server.address() as AddressInfo).port };
+}
+
+const burnMs = 20;
+
+async function burn(): Promise<undefined> {
+  const until = performance.now() + burnMs;
+  while (performance.now() < until);
+  // In between it hears that the benchmark has ended.
+  setImmediate(burn);
+  return undefined;
 }

@@ -9,12 +9,16 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { compareWith } from "./against.ts";
 import { areClean, auditBooks, readLedger, readOrders } from "./books.ts";
-import { judgeBudget, printBudget } from "./budget.ts";
+import { judgeBudget, judgeMedian, printBudget, printMedian } from "./budget.ts";
 import { launchHere } from "./gateway.ts";
 import { measureGrown, printGrown } from "./grown.ts";
+import { measureLatency, measureMedians } from "./latency.ts";
+import { judgeLatency, latencyDefinitions, printLatency } from "./latency-report.ts";
 import type { Turns } from "./measure.ts";
+import { measureMix } from "./mix.ts";
+import { mixDefinitions, printMix } from "./mix-report.ts";
 import { measurePages, printPages } from "./pages.ts";
-import { Ended, type Plan, readPlan } from "./plan.ts";
+import { Ended, type MixPlan, type Plan, readPlan } from "./plan.ts";
 import { generateOrders, measurePortal, printPortal } from "./portal.ts";
 import * as report from "./report.ts";
 import { type Course, measureRound, measureSales, warmUp } from "./rounds.ts";
@@ -49,7 +53,10 @@ async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Pro
   if (plan.against !== undefined) return compareTrees(plan.against, { plan, folder, stack });
   say("Starting the gateway with PostgreSQL and the sandbox bank …");
   const profile = ["--cpu-prof", `--cpu-prof-dir=${plan.profileFolder}`];
-  const launch = launchHere(plan.profileFolder === undefined ? [] : profile);
+  const launch = launchHere([
+    ...(plan.profileFolder === undefined ? [] : profile),
+    ...(plan.mix === undefined ? [] : ["--trace-gc"]),
+  ]);
   const setup = await startGateway({ folder, launch, plan }, await startParts(stack), stack);
   if (plan.screened) await screenSales(setup);
   const busyShare = await watchCores(plan.restSeconds);
@@ -57,6 +64,9 @@ async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Pro
   const atRestBytes = setup.gateway.readMemoryBytes();
   if (plan.grown > 0) return compareGrown(setup, busyShare);
   if (plan.pages) return comparePages(setup, busyShare);
+  if (plan.latency) return compareLatency(setup, busyShare, stack);
+  if (plan.mix)
+    return compareMix(setup, busyShare, { mix: plan.mix, folder: join(folder, "gateway") });
   if (plan.portal > 0) return comparePortal(setup, join(folder, "gateway"), busyShare);
   if (plan.kind === "short" || plan.kind === "budget") return measureShort(setup, busyShare);
 
@@ -88,12 +98,15 @@ async function compareTrees(
 async function measureShort(setup: Setup, busyShare: number): Promise<boolean> {
   const { plan } = setup;
   const rounds = await takeRounds(setup, measureSales);
+  const medians = plan.kind === "budget" ? await measureMedians(setup) : [];
   const books = await compareBooks(setup);
   say(`\n${report.printCostRatios(rounds)}\n\n${report.printBooks(books)}`);
   if (plan.kind === "budget") {
     const budget = judgeBudget(rounds);
-    say(`\n${printBudget(budget)}`);
+    const median = judgeMedian(medians);
+    say(`\n${printBudget(budget)}\n${printMedian(median)}`);
     if (!budget.isKept) throw new Ended("a sale costs too much processor time");
+    if (!median.isKept) throw new Ended("a sale at 50/s takes too long");
     return areClean(books);
   }
   writeResults(busyShare, { plan, rounds, books });
@@ -123,17 +136,45 @@ async function compareBooks({ database, gateway, acknowledged, authenticated }: 
 
 async function compareGrown(setup: Setup, busyShare: number): Promise<boolean> {
   const grown = await measureGrown(setup, setup.plan.grown, say);
-  const books = await compareBooks(setup);
-  say(`\n${printGrown(grown)}\n\n${report.printBooks(books)}`);
-  writeResults(busyShare, { plan: setup.plan, grown, books });
-  return areClean(books);
+  return conclude(setup, busyShare, { text: printGrown(grown), measured: { grown } });
 }
 
 async function comparePages(setup: Setup, busyShare: number): Promise<boolean> {
   const pages = await measurePages(setup, say);
+  return conclude(setup, busyShare, { text: printPages(pages), measured: { pages } });
+}
+
+async function compareLatency(
+  setup: Setup,
+  busyShare: number,
+  stack: AsyncDisposableStack,
+): Promise<boolean> {
+  const count = await warmUp(setup, say);
+  const latency = await measureLatency(setup, { count, say, stack });
+  const verdicts = judgeLatency(latency);
+  const text = `${printLatency(latency, verdicts)}\n${latencyDefinitions}`;
+  return conclude(setup, busyShare, { text, measured: { latency, verdicts } });
+}
+
+async function compareMix(
+  setup: Setup,
+  busyShare: number,
+  { mix: plan, folder }: { readonly mix: MixPlan; readonly folder: string },
+): Promise<boolean> {
+  await warmUp(setup, say);
+  const mix = await measureMix(setup, plan, { folder, say });
+  const text = `${printMix(mix)}\n${mixDefinitions}`;
+  return conclude(setup, busyShare, { text, measured: { mix } });
+}
+
+async function conclude(
+  setup: Setup,
+  busyShare: number,
+  { text, measured }: { readonly text: string; readonly measured: object },
+): Promise<boolean> {
   const books = await compareBooks(setup);
-  say(`\n${printPages(pages)}\n\n${report.printBooks(books)}`);
-  writeResults(busyShare, { plan: setup.plan, pages, books });
+  say(`\n${text}\n\n${report.printBooks(books)}`);
+  writeResults(busyShare, { plan: setup.plan, ...measured, books });
   return areClean(books);
 }
 

@@ -102,12 +102,20 @@ function findDiffering(approved: readonly OrderRow[], entries: readonly LedgerEn
   return differing;
 }
 
-/** The gateway's own orders. */
+/** Refunds of an order: those before its latest transaction, and that one. */
+const refunded = `
+  select coalesce(sum((made #>> '{amount,0}')::numeric), 0)
+  from jsonb_array_elements(coalesce((progress->'earlier')::jsonb, '[]')
+    || jsonb_build_array((progress->'transaction')::jsonb)) as made
+  where made->>'kind' = 'refund' and made->>'stage' = 'approved'`;
+
+/** The gateway's own orders, each with the amount that is left of it. */
 export async function readOrders(database: Client): Promise<readonly OrderRow[]> {
   const { rows } = await database.query(
     `
     select client_orderid, id, stage, finished_at is not null and owes is null as is_final,
-      amount, currency, progress->'transaction'->'identifiers'->>'reference' as reference
+      amount - (${refunded}) as amount, currency,
+      progress->'transaction'->'identifiers'->>'reference' as reference
     from orders where ${isOfGateway}`,
   );
   return rows.map((row) => ({

@@ -83,7 +83,7 @@ export type Overhead = {
   readonly sentLateMs: Percentiles;
 };
 
-export type Percentiles = { readonly p50: number; readonly p99: number; readonly max: number };
+export type Percentiles = Readonly<Record<"p50" | "p95" | "p99" | "p999" | "max", number>>;
 
 // The log truncates its times to milliseconds: the order was final at most this much later.
 const logGrainMs = 1;
@@ -143,8 +143,13 @@ export function delaysOf(
   );
 }
 
-function percentilesOf(all: readonly number[]): Percentiles {
-  return { p50: percentile(all, 0.5), p99: percentile(all, 0.99), max: percentile(all, 1) };
+export function percentilesOf(all: readonly number[]): Percentiles {
+  const sorted = Float64Array.from(all).sort();
+  return {
+    ...{ p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95) },
+    ...{ p99: percentile(sorted, 0.99), p999: percentile(sorted, 0.999) },
+    max: percentile(sorted, 1),
+  };
 }
 
 /** The median of a few rounds, which a noisy machine does not move far. */
@@ -157,7 +162,6 @@ export function median(values: readonly number[]): number {
 }
 
 /** The smallest value that at least this share of all values does not exceed. */
-function percentile(values: Iterable<number>, share: number): number {
-  const sorted = Float64Array.from(values).sort();
+function percentile(sorted: Float64Array, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }

@@ -19,6 +19,8 @@ export type MeasuredGateway = {
   readonly logFile: string;
   readonly processes: Pick<Processes, "gateway" | "bank" | "postmaster">;
   readMemoryBytes(): number;
+  /** What the gateway's processes have printed so far. */
+  readOutput(): string;
 };
 
 export type Launch = {
@@ -55,7 +57,8 @@ export async function startMeasured(
   const { command, environment } = launch;
   // The benchmark reads figures from the log: the gateway must not rotate it during a run.
   const env = { ...environment, GW_LOG_FILE_BYTES_MAX: "999999999" };
-  const { child, demo } = await startProcess(owner, { command, env, dataDir });
+  const gateway = await startProcess(owner, { command, env, dataDir });
+  const { child, demo } = gateway;
   const databaseUrl = findServerOf(dataDir);
   if (child.pid === undefined || databaseUrl === undefined) {
     throw new Error("no gateway, no database");
@@ -72,6 +75,7 @@ export async function startMeasured(
       postmaster: Number.parseInt(read(join(dataDir, "postgres", "postmaster.pid")), 10),
     },
     readMemoryBytes: () => pids.reduce((bytes, each) => bytes + readMemoryBytes(each), 0),
+    readOutput: () => gateway.output,
   };
 }
 

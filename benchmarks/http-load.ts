@@ -58,6 +58,9 @@ export type ArrivalTimes = Span & {
   readonly answeredAtMs: Float64Array;
 };
 
+/** Of Node's timers: it delays requests before they are sent, and is not the server's delay. */
+export const timerGrainMs = 1;
+
 /** Until the server has accepted all connections and is at rest again. */
 const leadMs = 200;
 
@@ -120,13 +123,13 @@ let offsetMs = Date.now() - performance.now();
  * The wall clock, which the gateway's log uses too, in fractions of a millisecond. The process's
  * monotonic clock drifts from it by milliseconds within a run, so the offset is kept in bounds.
  */
-function epochNow(): number {
+export function epochNow(): number {
   const [wall, monotonic] = [Date.now(), performance.now()];
   offsetMs = Math.min(Math.max(offsetMs, wall - monotonic), wall + 1 - monotonic);
   return offsetMs + monotonic;
 }
 
-function openAll(
+export function openAll(
   { port, connections }: Pick<Loop, "port" | "connections">,
   reject: (error: Error) => void,
 ): Promise<readonly HttpConnection[]> {

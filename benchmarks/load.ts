@@ -6,11 +6,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import {
   type ArrivalTimes,
+  epochNow,
   type Reply,
   runArrivals,
   runClosedLoop,
   type Span,
 } from "./http-load.ts";
+import { type Mixed, type MixJob, runMix } from "./mix-load.ts";
 import { type PageJob, type PaidPages, payPages } from "./page-load.ts";
 import { offer } from "./parts.ts";
 import { type Batch, makeRequests, type Target } from "./requests.ts";
@@ -20,8 +22,11 @@ type Job = { readonly target: Target; readonly connections: number; readonly bat
 export type LoadJobs = {
   /** Each request once, or for this long and then over again when they run out. */
   readonly run: readonly [Job & { readonly seconds: number | undefined }, Load];
-  readonly arrive: readonly [Job & { readonly perSecond: number }, Load & ArrivalTimes];
+  /** One request after the other for this long: each is due when the previous one is answered. */
+  readonly inTurn: readonly [Omit<Job, "connections"> & { readonly seconds: number }, Arrived];
+  readonly arrive: readonly [Job & { readonly perSecond: number }, Arrived];
   readonly payPages: readonly [PageJob, PaidPages];
+  readonly mix: readonly [MixJob, Mixed];
   /** What the replies of the last job told, by the index of their request: an id, or nothing. */
   readonly found: readonly [undefined, readonly string[]];
 };
@@ -32,6 +37,8 @@ export type Load = Span & {
   readonly refused: number;
   readonly refusal: string;
 };
+
+export type Arrived = Load & ArrivalTimes;
 
 const calmMs = 200;
 
@@ -47,6 +54,22 @@ offer<LoadJobs>({
     return { ...span, ...refusals() };
   },
 
+  async inTurn({ target, batch, seconds }) {
+    const { requests, onReply, refusals } = prepare(target, batch);
+    await pause(calmMs);
+    const answeredAt: number[] = [];
+    const span = await runClosedLoop({
+      ...{ port: target.port, connections: 1, requests, until: { seconds } },
+      onReply(index, reply) {
+        answeredAt.push(epochNow());
+        onReply(index, reply);
+      },
+    });
+    const answeredAtMs = Float64Array.from(answeredAt);
+    const dueAtMs = Float64Array.from([span.startedAtMs, ...answeredAt.slice(0, -1)]);
+    return { ...span, dueAtMs, sentAtMs: dueAtMs, answeredAtMs, ...refusals() };
+  },
+
   async arrive({ target, connections, batch, perSecond }) {
     const { port } = target;
     const { requests, onReply, refusals } = prepare(target, batch);
@@ -56,6 +79,11 @@ offer<LoadJobs>({
   },
 
   payPages,
+
+  async mix(job) {
+    await pause(calmMs);
+    return runMix(job);
+  },
 
   async found() {
     return found;
@@ -72,7 +100,7 @@ function prepare(target: Target, batch: Batch) {
     requests,
     refusals: () => ({ refused, refusal }),
     onReply(index: number, { status, body }: Reply) {
-      const match = requests.reply.exec(body);
+      const match = status === 200 ? requests.reply.exec(body) : null;
       told[index] = match?.[1] ?? "";
       if (match !== null) return;
       refused += 1;

@@ -13,9 +13,11 @@ export type PageJob = {
   readonly perMinute: number;
 };
 
-/** `paidMs`: from the moment the cardholder was due to the page with the result. */
 export type PaidPages = {
   readonly orders: readonly OrderName[];
+  /** From opening the page until it is there with its files. */
+  readonly shownMs: readonly number[];
+  /** From the moment the cardholder was due to the page with the result. */
   readonly paidMs: readonly number[];
 };
 
@@ -27,14 +29,18 @@ export async function payPages({ target, prefix, count, perMinute }: PageJob): P
   const paid = Array.from({ length: count }, async (_, index) => {
     const dueAt = startedAt + (index * 60_000) / perMinute;
     await pause(Math.max(0, dueAt - performance.now()));
-    const order = await payOne(target, prefix, index);
-    return { order, tookMs: performance.now() - dueAt };
+    const one = await payOne(target, prefix, index);
+    return { ...one, paidMs: performance.now() - dueAt };
   });
   const all = await Promise.all(paid);
-  return { orders: all.map(({ order }) => order), paidMs: all.map(({ tookMs }) => tookMs) };
+  return {
+    orders: all.map(({ order }) => order),
+    shownMs: all.map(({ shownMs }) => shownMs),
+    paidMs: all.map(({ paidMs }) => paidMs),
+  };
 }
 
-async function payOne(target: Target, prefix: string, index: number): Promise<OrderName> {
+async function payOne(target: Target, prefix: string, index: number) {
   const base = `http://127.0.0.1:${target.port}`;
   const asked = await read(
     `${base}/gw/api/v2/sale-form/${target.endpoint}`,
@@ -43,21 +49,20 @@ async function payOne(target: Target, prefix: string, index: number): Promise<Or
   const reply = new URLSearchParams(asked.text);
   const address = new URL(reply.get("redirect-url") ?? "", base);
   const url = `${base}${address.pathname}`;
+  const openedAt = performance.now();
   const page = await read(url);
-  // The files that a browser loads the first time.
-  for (const [, file] of page.text.matchAll(/(?:src|href)="([^":]+\.(?:js|css))"/g)) {
-    await read(new URL(file ?? "", url).href);
-  }
+  // The files that a browser loads the first time, all at once.
+  const files = page.text.matchAll(/(?:src|href)="([^":]+\.(?:js|css))"/g);
+  await Promise.all([...files].map(([, file = ""]) => read(new URL(file, url).href)));
+  const shownMs = performance.now() - openedAt;
   const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
   const fields = hidden.map(([, name = "", value = ""]) => [name, value] as const);
   const posted = await read(url, [...fields, ...payingCard(prefix, index)]);
   for (let looks = 0; looks < looksMax; looks += 1) {
     const journey = await read(posted.location);
     if (/name="status" value="approved"/.test(journey.text)) {
-      return {
-        clientOrderId: clientOrderIdOf(prefix, index),
-        orderId: reply.get("gw-order-id") ?? "",
-      };
+      const orderId = reply.get("gw-order-id") ?? "";
+      return { order: { clientOrderId: clientOrderIdOf(prefix, index), orderId }, shownMs };
     }
     await pause(lookEveryMs);
   }

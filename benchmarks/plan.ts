@@ -4,7 +4,10 @@
  * `--against <commit>` for a comparison (short, unless `--quick` or `--full` is given),
  * `--profile <folder>` for a CPU profile of the gateway, `--connections <n>`, `--rounds <n>`,
  * `--grown <n>` for sales with so many stored orders, `--screened` for ten screening rules on,
- * `--pages` for sales beside payment pages, `--portal <n>` for the portal with so many orders.
+ * `--pages` for sales beside payment pages, `--portal <n>` for the portal with so many orders,
+ * `--latency` for latency at fixed rates (with `--quick`, or with `--burn <n>` processes that keep
+ * the cores busy), `--mix` for the orders that merchants really have (`--rate <n>` a second for
+ * `--seconds <n>`, or for `--minutes <n>`, with the gateway's memory every minute).
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -29,6 +32,18 @@ export type Plan = Readonly<typeof full> & {
   readonly pages: boolean;
   /** With how many stored orders the portal is measured, and nothing else. */
   readonly portal: number;
+  /** Latency at fixed rates, and nothing else. */
+  readonly latency: boolean;
+  /** How many processes keep the cores busy meanwhile. */
+  readonly burn: number;
+  readonly mix: MixPlan | undefined;
+};
+
+export type MixPlan = {
+  readonly perSecond: number;
+  readonly seconds: number;
+  /** For so long instead, and without measuring its parts. */
+  readonly minutes: number;
 };
 
 const full = {
@@ -109,17 +124,18 @@ const options = {
   screened: { type: "boolean" },
   pages: { type: "boolean" },
   portal: { type: "string" },
+  latency: { type: "boolean" },
+  burn: { type: "string" },
+  mix: { type: "boolean" },
+  rate: { type: "string" },
+  seconds: { type: "string" },
+  minutes: { type: "string" },
 } as const;
 
 export function readPlan(parameters: readonly string[]): Plan {
   const values = readOptions(parameters);
   const { against, profile } = values;
-  if (
-    against !== undefined &&
-    (profile ?? values.grown ?? values.budget ?? values.pages ?? values.portal) !== undefined
-  ) {
-    throw new Ended("--against is for --short, --quick or --full, and for nothing else");
-  }
+  refuseContradictions(values);
   const usual = against === undefined ? "full" : "compared";
   const named = (["full", "quick", "budget", "short"] as const).find((name) => values[name]);
   const kind = named === undefined || (named === "short" && against !== undefined) ? usual : named;
@@ -134,8 +150,37 @@ export function readPlan(parameters: readonly string[]): Plan {
     screened: values.screened === true,
     pages: values.pages === true,
     portal: readCount(values.portal, 0),
+    latency: values.latency === true,
+    burn: readCount(values.burn, 0),
+    mix: values.mix === true ? readMix(values) : undefined,
     profileFolder: profile === undefined ? undefined : resolve(profile),
   };
+}
+
+type Values = ReturnType<typeof readOptions>;
+
+function readMix({ rate, seconds, minutes }: Values): MixPlan {
+  return {
+    perSecond: readCount(rate, 100),
+    seconds: readCount(seconds, 60),
+    minutes: readCount(minutes, 0),
+  };
+}
+
+function refuseContradictions(values: Values): void {
+  const { against, profile, budget, grown, pages, portal, latency, mix } = values;
+  const modes = [budget, grown, pages, portal, latency, mix].filter((mode) => mode !== undefined);
+  if (against !== undefined && (profile !== undefined || modes.length > 0)) {
+    throw new Ended("--against is for --short, --quick or --full, and for nothing else");
+  }
+  if (modes.length > 1) throw new Ended("a run measures one thing: too many options");
+  if (values.burn !== undefined && !latency) throw new Ended("--burn is for --latency");
+  if ((values.rate ?? values.seconds ?? values.minutes) !== undefined && !mix) {
+    throw new Ended("--rate, --seconds and --minutes are for --mix");
+  }
+  if (values.seconds !== undefined && values.minutes !== undefined) {
+    throw new Ended("--seconds or --minutes, not both");
+  }
 }
 
 function readOptions(parameters: readonly string[]) {

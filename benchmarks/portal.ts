@@ -37,9 +37,8 @@ export async function generateOrders(folder: string, count: number): Promise<voi
 }
 
 export async function measurePortal(folder: string, say: Say): Promise<PortalFigures> {
-  const { portal } = JSON.parse(readFileSync(join(folder, "demo.json"), "utf8"));
-  const operator = await signIn(portal.url, portal.operator);
-  const merchant = await signIn(portal.url, portal.merchant);
+  const operator = await signIn(folder, "operator");
+  const merchant = await signIn(folder, "merchant");
   const samples = await findSamples(operator);
   const measured: Measured[] = [];
   for (const [screen, pathOf, isMerchants = false] of screens) {
@@ -94,9 +93,11 @@ async function findSamples(ask: Ask): Promise<readonly Line[]> {
   return pages.flatMap(({ orders }) => orders);
 }
 
-async function signIn(url: string, given: object): Promise<Ask> {
+export async function signIn(folder: string, who: "operator" | "merchant"): Promise<Ask> {
+  const { portal } = JSON.parse(readFileSync(join(folder, "demo.json"), "utf8"));
+  const { url, [who]: user } = portal;
   const entered = await fetch(`${url}api/sign-in`, {
-    ...{ method: "POST", headers: { "x-portal": "1" }, body: JSON.stringify(given) },
+    ...{ method: "POST", headers: { "x-portal": "1" }, body: JSON.stringify(user) },
   });
   const cookie = entered.headers
     .getSetCookie()

@@ -1,7 +1,7 @@
 /** What a run concludes: whether the machine was quiet, the budget is kept, and what changed. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judgeBudget } from "./budget.ts";
+import { judgeBudget, judgeMedian, printMedian } from "./budget.ts";
 import { isQuiet, printComparison } from "./report.ts";
 
 const means = { bankAnswerMs: 1, beginBatch: 1, beginMs: 1, moveBatch: 1, moveMs: 1 };
@@ -23,6 +23,19 @@ test("the machine was quiet when no slice of inserts was a fifth slower than ano
 test("the best round decides about the budget", () => {
   assert.equal(judgeBudget([turnsOf(900), turnsOf(1), turnsOf(900)]).isKept, true);
   assert.equal(judgeBudget([turnsOf(900), turnsOf(901)]).isKept, false);
+});
+
+test("the slice that was furthest below its bound decides about the median", () => {
+  const [quiet, busy] = [
+    { insertMs: 0.2, routeMs: 0.5, saleMs: 3 },
+    { insertMs: 1, routeMs: 0.5, saleMs: 40 },
+  ];
+
+  const kept = judgeMedian([busy, quiet, busy]);
+
+  assert.equal(kept.isKept, true);
+  assert.match(printMedian(kept), /3\.00 ms in the median.* 15\.0 inserts.* within .* 5\.60 ms/);
+  assert.equal(judgeMedian([busy]).isKept, false);
 });
 
 test("a comparison shows the ratio within each round, not that of the medians", () => {

@@ -137,19 +137,21 @@ export function judge(rounds: readonly Round[], memory: Memory): readonly Verdic
   });
 }
 
+type Inserting = Pick<Turns, "insertSlices">;
+
 const variationMax = 0.2;
 
 /** By how much the slowest slice of single-row inserts was slower than the fastest. */
-function variationOf(rounds: readonly Turns[]): number {
+function variationOf(rounds: readonly Inserting[]): number {
   const rates = rounds.flatMap(({ insertSlices }) => insertSlices);
   return 1 - Math.min(...rates) / Math.max(...rates);
 }
 
-export function isQuiet(rounds: readonly Turns[]): boolean {
+export function isQuiet(rounds: readonly Inserting[]): boolean {
   return variationOf(rounds) < variationMax;
 }
 
-export function printQuietness(rounds: readonly Turns[]): string {
+export function printQuietness(rounds: readonly Inserting[]): string {
   const percent = (variationOf(rounds) * 100).toFixed(0);
   const varied = `single-row inserts varied by ${percent} % between slices`;
   return isQuiet(rounds)

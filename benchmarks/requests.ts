@@ -23,19 +23,25 @@ export type WalletToken = {
 };
 
 type Orders = { readonly orders: readonly OrderName[] };
-type Payments = { readonly prefix: string; readonly count: number };
+type Callbacks = {
+  /** For the result of the first transaction. */
+  readonly callbackUrl?: string | undefined;
+  /** For those of captures and refunds as well. */
+  readonly notifyUrl?: string | undefined;
+};
+type Payments = Callbacks & { readonly prefix: string; readonly count: number };
 type References = { readonly references: readonly string[] };
 
 /** What the requests of one job ask for. */
 export type Batch =
-  | (Payments & { readonly kind: "sale" | "preauth"; readonly callbackUrl?: string })
-  | {
+  | (Payments & { readonly kind: "sale" | "sync_sale" | "preauth" })
+  | (Callbacks & {
       readonly kind: "wallet_sale";
       readonly prefix: string;
       readonly tokens: readonly WalletToken[];
-    }
+    })
   | (Payments & References & { readonly kind: "rebill" })
-  | (Orders & { readonly kind: "capture" | "poll" | "card_reference" | "method_id" })
+  | (Orders & { readonly kind: "capture" | "refund" | "poll" | "card_reference" | "method_id" })
   /** Says that the issuer's method has run; the ids are those of the authentications. */
   | (Orders & { readonly kind: "method_upload"; readonly transactionIds: readonly string[] })
   | (References & { readonly kind: "card_info" });
@@ -48,6 +54,7 @@ export type Requests = {
 };
 
 const acknowledgement = /^type=async-response&.*?gw-order-id=(\d+)/;
+const approval = /^type=status-response&.*?gw-order-id=(\d+)&status=approved&/;
 
 /** Tokens contain an amount, so every wallet sale has the same. */
 const walletMinor = 1_042;
@@ -56,14 +63,14 @@ export function makeRequests(target: Target, batch: Batch): Requests {
   const pack = makePack(target);
   switch (batch.kind) {
     case "sale":
+    case "sync_sale":
     case "preauth": {
-      const { kind, prefix, count, callbackUrl } = batch;
-      const callback: readonly FormPair[] =
-        callbackUrl === undefined ? [] : [["server_callback_url", callbackUrl]];
-      return pack(kind, count, acknowledgement, (index) => [
+      const { prefix, count } = batch;
+      const { operation, reply } = payments[batch.kind];
+      return pack(operation, count, reply, (index) => [
         ...payerPairs(target, { prefix, index, minor: minorOf(index) }),
         ...cardPairs(payerOf(prefix, index)),
-        ...callback,
+        ...callbackPairs(batch),
       ]);
     }
     case "wallet_sale": {
@@ -72,16 +79,18 @@ export function makeRequests(target: Target, batch: Batch): Requests {
         ...payerPairs(target, { prefix, index, minor: walletMinor }),
         ["payment_data", Buffer.from(tokens[index]?.text ?? "").toString("base64")],
         ["payment_data_type", tokens[index]?.type ?? ""],
+        ...callbackPairs(batch),
       ]);
     }
     case "rebill": {
       const { prefix, count, references } = batch;
-      return pack("make-rebill", count, acknowledgement, (index) =>
-        rebillPairs(target, clientOrderIdOf(prefix, index), {
+      return pack("make-rebill", count, acknowledgement, (index) => [
+        ...rebillPairs(target, clientOrderIdOf(prefix, index), {
           reference: references[index % references.length] ?? "",
           minor: minorOf(index),
         }),
-      );
+        ...callbackPairs(batch),
+      ]);
     }
     case "card_info": {
       const { references } = batch;
@@ -113,8 +122,16 @@ export function makeRequests(target: Target, batch: Batch): Requests {
 }
 
 // biome-ignore format: a table
+const payments = {
+  sale:           { operation: "sale",            reply: acknowledgement },
+  sync_sale:      { operation: "sync/sale",       reply: approval },
+  preauth:        { operation: "preauth",         reply: acknowledgement },
+};
+
+// biome-ignore format: a table
 const questions = {
   capture:        { operation: "capture",         reply: acknowledgement },
+  refund:         { operation: "return",          reply: acknowledgement },
   poll:           { operation: "status",          reply: /&status=approved&/ },
   method_id:      { operation: "status",          reply: /3ds-server-trans-id=([0-9a-f-]{36})/ },
   card_reference: { operation: "create-card-ref", reply: /card-ref-id=(\d+)/ },
@@ -164,6 +181,11 @@ function payerOf(prefix: string, index: number): number {
 
 function amountOf(minor: number): string {
   return `${Math.floor(minor / 100)}.${String(minor % 100).padStart(2, "0")}`;
+}
+
+function callbackPairs({ callbackUrl, notifyUrl }: Callbacks): readonly FormPair[] {
+  const pairs = [["server_callback_url", callbackUrl] as const, ["notify_url", notifyUrl] as const];
+  return pairs.flatMap(([name, url]) => (url === undefined ? [] : [[name, url] as const]));
 }
 
 /** What every request about an order has, but for the client order id, whose name varies. */

@@ -99,7 +99,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const servers = makeHttpServers({ ...edges, shareMetrics, openDesk });
   const { directories } = directoryServers;
   watchFigures({ ...shared, engine, directories, servers, tls });
-  releaseMemory();
   await open();
   const jobs = startBackgroundJobs({ ...shared, ...behind, engine, callbacks, tls, reload });
   node.follow(() => void reload());
@@ -172,12 +171,4 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await node.stop();
     await resources.cells.close();
   }
-}
-
-/**
- * What the start has left behind. The young generation has grown with the modules, of which all
- * survive, and V8 keeps its room, up to 27 MB, until load comes. Afterwards it grows with the load.
- */
-function releaseMemory(): void {
-  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }

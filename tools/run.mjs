@@ -10,47 +10,13 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureInstalled } from "./install.mjs";
 
-// Objects of a request are garbage once it is answered. With room for thousands of requests in the
-// young generation few are copied first; it costs memory only under load. Twice as much takes 50 MB
-// more and saves no time that can be measured.
-//
-// A sale calls most functions once or twice, and V8 compiles a function for speed after 3000 calls
-// or more: a new gateway needed 25,000 sales for its full speed. With 500 it needs 5,000, which is
-// a quarter less processor time between them, and is as fast afterwards.
-//
-// While the young generation is small, after a start, most objects survive a collection, and V8
-// decides to make their like in the old generation from then on. There they die soon, and until
-// the old generation is collected they keep alive all young objects that they refer to. Without
-// that decision a sale costs 12 % less, and the gateway takes 85 MB less under full load.
-//
-// V8 first collects the old generation while it is small: at 31 and at 95 MB, within the first
-// thousands of sales, and then by what those left. With room for 160 MB a sale costs 9 % less,
-// about half of it in V8's helper threads. It takes 65 MB more under full load and none at rest.
-//
-// After eight seconds of rest V8 collects garbage to return memory, and throws compiled code away
-// with it: the next thousands of sales cost a third more, and the slowest of them take twice as
-// long. After a minute the load is over, not only between two bursts.
-//
-// The gateway itself collects what its start has left behind (`gateway/main.ts`).
-//
-// Without the last flag, SIGUSR1 opens a debugger, which can read keys and cards in memory.
-const nodeFlags = [
-  "--max-semi-space-size=32",
-  "--invocation-count-for-turbofan=500",
-  "--no-allocation-site-pretenuring",
-  "--initial-old-space-size=160",
-  "--memory-reducer-delay-ms=60000",
-  "--expose-gc",
-  "--disable-sigusr1",
-];
-
-// glibc returns a large freed block to the system, and raises the size that counts as large each
-// time. V8's compiler frees many at the start: 20 to 30 MB of them stayed with the gateway for as
-// long as it ran. A size that is set stays as it is.
-//
-// It also gives each thread a heap of its own. What one thread allocates and another one frees, as
-// messages to the callback worker are, leaves holes: after 30,000 callbacks 100 MB of them.
-const allocator = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_ARENA_MAX: "2" };
+const runsWith = readFileSync(new URL("../gateway/node-flags", import.meta.url), "utf8").split(
+  "\n",
+);
+const nodeFlags = runsWith.filter((line) => line.startsWith("--"));
+const allocator = Object.fromEntries(
+  runsWith.filter((line) => line.startsWith("MALLOC_")).map((line) => line.split("=")),
+);
 
 const startedAt = Date.now();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));

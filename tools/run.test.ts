@@ -163,6 +163,8 @@ function makeClone(t: TestContext, npm = npmThatWorks): string {
   const clone = fs.mkdtempSync(join(tmpdir(), "run-test-"));
   t.after(() => fs.rmSync(clone, { recursive: true }));
   fs.mkdirSync(join(clone, "tools"));
+  fs.mkdirSync(join(clone, "gateway"));
+  fs.writeFileSync(join(clone, "gateway", "node-flags"), "--disable-sigusr1\n");
   for (const name of ["run.mjs", "install.mjs"]) {
     fs.copyFileSync(join(import.meta.dirname, name), join(clone, "tools", name));
   }

@@ -1,4 +1,4 @@
-/** Requests that come together go on together, and one that comes alone does not wait. */
+/** A busy gateway handles requests together; another one handles each at once. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeRounds } from "./rounds.ts";
@@ -6,7 +6,7 @@ import { makeRounds } from "./rounds.ts";
 const gapMs = 30;
 
 test("the first one goes on at once, those of the same gap together at its end", async () => {
-  const untilRound = makeRounds(gapMs);
+  const untilRound = makeRounds(gapMs, () => true);
   const startedAt = performance.now();
   const order: number[] = [];
 
@@ -25,8 +25,26 @@ test("the first one goes on at once, those of the same gap together at its end",
   assert.ok(untilRound() instanceof Promise, "the gap after a round has begun");
 });
 
+test("no request waits while the gateway is not busy", async () => {
+  let isBusy = false;
+  const untilRound = makeRounds(gapMs, () => isBusy);
+
+  const calm = [untilRound(), untilRound(), untilRound()];
+  isBusy = true;
+  const first = untilRound();
+  const second = untilRound();
+  isBusy = false;
+  await second;
+  const after = untilRound();
+
+  assert.deepEqual(calm, [undefined, undefined, undefined]);
+  assert.equal(first, undefined);
+  assert.ok(second instanceof Promise);
+  assert.equal(after, undefined, "the gateway rests although it is not busy any more");
+});
+
 test("after a rest one goes on at once again", async () => {
-  const untilRound = makeRounds(gapMs);
+  const untilRound = makeRounds(gapMs, () => true);
   await untilRound();
   await untilRound();
 
@@ -36,7 +54,7 @@ test("after a rest one goes on at once again", async () => {
 });
 
 test("what a part of a long round has begun leaves before the next part is handled", async () => {
-  const untilRound = makeRounds(gapMs);
+  const untilRound = makeRounds(gapMs, () => true);
   await untilRound();
   let handled = 0;
   const handledWhenLeaving: number[] = [];

@@ -1,7 +1,6 @@
 /**
  * The HTTP server, on `node:http` (decision 0044): bounds, headers, and the answers to requests
- * that no route takes. Requests that arrive whole and plain bypass Node's parser (decision 0075).
- * It knows nothing of payments; bodies arrive as bytes.
+ * that no route takes. It knows nothing of payments; bodies arrive as bytes.
  */
 import {
   createServer,
@@ -11,7 +10,8 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { Server as TlsServer } from "node:tls";
 import { Failure } from "../values/failure.ts";
 import type { IsTrusted, ProxyHeader } from "./client-network.ts";
 import { type AtEnd, makeConnectionBounds } from "./connection-bounds.ts";
@@ -23,8 +23,6 @@ import {
   type HttpRoute,
   makeRouter,
 } from "./router.ts";
-import { type Exchange, type PrintedReply, takeConnections } from "./whole-connections.ts";
-import { checkValues, printHead, type WholeRequest } from "./whole-request.ts";
 
 export type Bounds = BodyBounds & {
   readonly connectionsMax: number;
@@ -99,8 +97,7 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
   const findRoute = makeRouter(routes);
   const connections = makeConnectionBounds(bounds);
   const bodies = makeReadBody(bounds);
-  const times = timesOf(bounds);
-  const server = (options.open ?? createServer)(times, receive);
+  const server = (options.open ?? createServer)(timesOf(bounds), receive);
   server.maxConnections = bounds.connectionsMax;
   server.on("drop", () => bounds.onRefused("too many connections"));
   server.on("connection", (socket) => {
@@ -109,8 +106,12 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
     socket.destroy();
     bounds.onRefused(refusal);
   });
-  const whole = takeConnections(server, { ...times, answer: answerWhole });
-  /** What Node has read, at least its head, until it is answered. */
+  const open = new Set<Socket>();
+  server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
+  /** Requests of which at least the head has been read, until they are answered. */
   const received = new Set<IncomingMessage>();
   let isClosing = false;
 
@@ -128,73 +129,49 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
     async close(): Promise<void> {
       isClosing = true;
       // A client that is answered meanwhile keeps its connection, and the server, open.
-      const closing = setInterval(closeIdle, closeIdleEveryMs).unref();
+      const closing = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs).unref();
       // Node stops looking for requests that take too long once the server closes.
       const cutting = setTimeout(closeUnfinished, bounds.requestTimeoutMs).unref();
       const closed = new Promise((resolve) => server.close(resolve));
-      closeIdle();
+      server.closeIdleConnections();
       await closed;
       clearInterval(closing);
       clearTimeout(cutting);
     },
 
     /** Also those whose requests are not answered. */
-    closeAllConnections(): void {
-      server.closeAllConnections();
-      whole.closeAll();
-    },
+    closeAllConnections: () => server.closeAllConnections(),
 
     /** Bytes of bodies that have not arrived whole. */
     countUnfinishedBytes: () => bodies.unfinishedBytes,
   };
 
-  function closeIdle(): void {
-    server.closeIdleConnections();
-    whole.closeIdle();
-  }
-
   /** Connections with half a request, and none that is being answered. */
   function closeUnfinished(): void {
     const answered = [...received].filter(({ complete }) => complete);
     const answering = new Set(answered.map(({ socket }) => socket));
-    whole.closeHandedOver((socket) => !answering.has(socket));
-  }
-
-  async function answerWhole(arrived: WholeRequest, exchange: Exchange): Promise<PrintedReply> {
-    try {
-      const { socket } = exchange;
-      const found = findOrRefuse({ ...arrived, socket }, (onEnd) => {
-        exchange.onEnd = onEnd;
-      });
-      if (typeof found === "number") return print(errorReply(arrived, found));
-      const { route, params } = found;
-      const request = { ...arrived, params, socket };
-      const early = route.answerEarly?.(request);
-      if (early !== undefined) return print(await early);
-      const isTooLarge = request.body.length > bounds.bodyBytesMax;
-      return print(isTooLarge ? errorReply(request, 413) : await route.answer(request));
-    } catch (error) {
-      return print(errorReply(arrived, 500, error));
-    }
-  }
-
-  function print({ status, headers, body }: HttpReply): PrintedReply {
-    checkValues(headers);
-    const head = printHead({ status, headers: { ...commonHeaders, ...headers }, body });
-    return { head, body, isLast: isClosing || headers.connection !== undefined };
+    for (const socket of open) if (!answering.has(socket)) socket.destroy();
   }
 
   async function receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const exchange = { incoming, response };
     received.add(incoming);
     response.once("close", () => received.delete(incoming));
+    const reply = await answerOrFail(exchange);
+    // A short body that is not read arrives in the meantime, and the connection can be kept.
+    if (!incoming.complete) await nextTurn();
     try {
-      const reply = await answer(exchange);
-      // A short body that is not read arrives in the meantime, and the connection can be kept.
-      if (!incoming.complete) await nextTurn();
       send(exchange, reply);
     } catch (error) {
       send(exchange, errorReply(incoming, 500, error));
+    }
+  }
+
+  async function answerOrFail(exchange: Incoming): Promise<HttpReply> {
+    try {
+      return await answer(exchange);
+    } catch (error) {
+      return errorReply(exchange.incoming, 500, error);
     }
   }
 
@@ -268,6 +245,17 @@ type Asked = Pick<IncomingMessage, "method" | "url" | "headers" | "socket">;
 const noBody = new Uint8Array();
 const closeAfterwards = { connection: "close" };
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+const unprintable = /[^\t -~]/;
+
+/** Throws for a value that would be more than a line, or read in another character set. */
+function checkValues(headers: HttpReply["headers"]): void {
+  for (const [name, values] of Object.entries(headers)) {
+    for (const value of [values].flat()) {
+      if (unprintable.test(value)) throw new TypeError(`Invalid character in header ${name}`);
+    }
+  }
+}
 
 function timesOf({ headerTimeoutMs, requestTimeoutMs, idleTimeoutMs }: Bounds) {
   return {

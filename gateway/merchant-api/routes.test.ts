@@ -57,12 +57,13 @@ test("an exception is an internal failure, and its path is logged without the qu
   assert.equal(facts.path, "/gw/api/fails");
 });
 
-test("requests that change something are handled in rounds, polls as they come", async () => {
+test("a busy gateway handles requests that change something in rounds, polls as they come", async () => {
   const handled: string[] = [];
   const routes = merchantRoutes({
     ...({} as RoutesOptions),
     ...{ operations: [sale, status], pathWord: "gw", wire, metrics: makeMetrics() },
     ...{ log: () => undefined, keepRefused: () => undefined, addressOf: () => "" },
+    isBusy: () => true,
     findEntryPoint(_form, id) {
       handled.push(id);
       return undefined;

@@ -28,16 +28,17 @@ export type RoutesOptions = PipelineDependencies &
     readonly wire: WireOptions;
     /** Keeps refused requests for the portal. */
     readonly keepRefused: RefusedRequests["keep"];
+    readonly isBusy: () => boolean;
     /** The client's own. */
     readonly addressOf: (request: HttpRequest) => string;
   };
 
-/** Requests that change something are handled in rounds; most wait for a commit anyway. */
+/** A busy gateway handles requests that change something in rounds; polls would only wait. */
 const roundGapMs = 12;
 
 export function merchantRoutes(options: RoutesOptions): readonly HttpRoute[] {
   const { pathWord, wire } = options;
-  const inRounds = { ...options, untilRound: makeRounds(roundGapMs) };
+  const inRounds = { ...options, untilRound: makeRounds(roundGapMs, options.isBusy) };
   const operations = options.operations.flatMap((operation) =>
     operation.sync === true ? [operation, synchronousVariantOf(operation)] : [operation],
   );

@@ -46,7 +46,7 @@ export function makeCallbackStore(
       );
       return records.map(() => undefined);
     },
-    { ...gathered, retryAlone: true, gapMs: recordGapMs },
+    { ...gathered, retryAlone: true, gapMs: () => recordGapMs },
   );
 
   return {

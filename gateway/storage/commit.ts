@@ -25,14 +25,16 @@ export type CommitOptions = GatherOptions &
   ConfirmKeys & {
     /** For how long only the writing node may send a new callback. */
     readonly callbackLeaseMs: number;
+    readonly isBusy?: () => boolean;
   };
 
 /**
- * At a few hundred orders a second each would have a commit of its own, which costs the gateway and
- * PostgreSQL half as much again as one with three orders (decision 0045). Commits that take longer,
- * as they do under full load, wait for nothing, and neither does the first one after a rest.
+ * At a few hundred orders a second each has a commit of its own, which costs the gateway and
+ * PostgreSQL half as much again as one with three orders. A gateway that is short of processor time
+ * therefore begins at most one commit in this time (decision 0045). Under full load a commit takes
+ * longer, and the next one waits for nothing.
  */
-const commitGapMs = 6;
+const busyGapMs = 6;
 
 /** While PostgreSQL writes a batch, the gateway handles the next one (decision 0045). */
 const beginWholeMax = 48;
@@ -65,7 +67,7 @@ export function makeBegin(query: Query, node: NodeName, options: CommitOptions) 
       if (beginnings.length === 0) await query(probeStatement);
       return steps.map(({ order }) => (written.has(order.id) ? "done" : "taken"));
     },
-    { ...options, retryAlone: true, gapMs: commitGapMs, wholeMax: beginWholeMax },
+    { ...options, retryAlone: true, gapMs: gapOf(options), wholeMax: beginWholeMax },
   );
 }
 
@@ -80,8 +82,12 @@ export function makeCommit(query: Query, node: NodeName, options: CommitOptions)
       const written = await write(first, isRepeated, [...fromColumns(first)]);
       return steps.map(({ order }) => (written.delete(order.id) ? "done" : "stale"));
     },
-    { ...options, retryAlone: true, gapMs: commitGapMs },
+    { ...options, retryAlone: true, gapMs: gapOf(options) },
   );
+}
+
+function gapOf({ isBusy }: CommitOptions): () => number {
+  return () => (isBusy?.() ? busyGapMs : 0);
 }
 
 type Writing = Pick<CommitOptions, "callbackLeaseMs" | "confirmKeys"> & {

@@ -10,7 +10,6 @@ import {
   makeServers,
   type Servers,
 } from "./connections.ts";
-import { runPrepared, type Text } from "./prepared.ts";
 
 export type Query = <Result>(
   text: string,
@@ -168,9 +167,6 @@ function makeReplanned(query: Query): Query {
 
 function makeQuery(client: pg.PoolClient, limitMs = 0): Query {
   return async <Result>(text: string, values: readonly unknown[] = [], name?: string) => {
-    if (name !== undefined && limitMs === 0 && values.every(isText)) {
-      return (await runPrepared(client, { name, text, values })) as readonly Result[];
-    }
     const statement = {
       ...{ text, values: [...values] },
       ...(name === undefined ? {} : { name }),
@@ -180,8 +176,4 @@ function makeQuery(client: pg.PoolClient, limitMs = 0): Query {
     // The driver does not know the columns; the statement's author states them.
     return rows as Result[];
   };
-}
-
-function isText(value: unknown): value is Text {
-  return typeof value === "string" || value === null;
 }

@@ -46,7 +46,7 @@ test("of many items a batch takes a third, and the next ones do not wait for the
     return items;
   };
   const gapMs = 1_000;
-  const ask = makeGather(run, { wholeMax: 3, gapMs });
+  const ask = makeGather(run, { wholeMax: 3, gapMs: () => gapMs });
   const startedAt = performance.now();
 
   const asked = Array.from({ length: 11 }, (_, item) => ask(item));
@@ -62,7 +62,7 @@ test("with a gap between batches, items of several turns share one", async () =>
     sizes.push(items.length);
     return items;
   };
-  const ask = makeGather(run, { gapMs: 100 });
+  const ask = makeGather(run, { gapMs: () => 100 });
 
   await ask(1);
   const others: Promise<number>[] = [];

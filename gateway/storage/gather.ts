@@ -15,10 +15,10 @@ export type GatherOptions = {
   /** A batch has at most these, or a third of the items that wait: not all are to wait for one. */
   readonly wholeMax?: number;
   /**
-   * At most one batch in this time, so that items of several turns of the event loop share one;
-   * without a rest while `wholeMax` items wait.
+   * Returns the least time from one batch to the next, so that items of several turns of the event
+   * loop share one. The next batch does not wait for it while `wholeMax` items wait.
    */
-  readonly gapMs?: number;
+  readonly gapMs?: () => number;
   readonly onBatch?: (size: number, durationMs: number) => void;
   /** Run each item alone after a failure that is a bug's: one of them may have caused it. */
   readonly retryAlone?: boolean;
@@ -94,7 +94,7 @@ export function makeGather<Item, Result>(
     const restMs =
       failures > 0
         ? Math.min(firstGapMs * 2 ** (failures - 1), gapMaxMs)
-        : (options.gapMs ?? 0) - tookMs;
+        : (options.gapMs?.() ?? 0) - tookMs;
     if (restMs > 0 && (failures > 0 || waiting.length < wholeMax)) await setTimeout(restMs);
     waiting = [...left, ...waiting];
     isBusy = false;

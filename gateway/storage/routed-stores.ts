@@ -62,6 +62,7 @@ type OrderOptions = ConfirmKeys & {
   readonly onStuck: NonNullable<GatherOptions["onStuck"]>;
   readonly retryMs: number;
   readonly callbackLeaseMs: number;
+  readonly isBusy: () => boolean;
   /** Stands between the search for due orders of one cell and those who claim them. */
   readonly watchDue: (findDue: ReturnType<typeof makeFindDue>) => ReturnType<typeof makeFindDue>;
 };

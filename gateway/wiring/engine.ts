@@ -29,7 +29,7 @@ import type { Screening } from "./screening.ts";
 import type { ThreeDs } from "./threeds.ts";
 
 type Dependencies = Pick<Resources, "config" | "log" | "metrics" | "database" | "cells"> &
-  Pick<Resources, "clock" | "vault" | "digests"> & {
+  Pick<Resources, "clock" | "vault" | "digests" | "isBusy"> & {
     readonly node: NodeName;
     readonly configuration: LiveConfiguration;
     readonly hold: Pick<LiveHold, "unless">;
@@ -53,6 +53,7 @@ export function makeEngine(dependencies: Dependencies) {
     ...{ node, onBatch: observe.onBatch, onStuck: observe.onStuck },
     ...{ retryMs: config.acceptRetryMs, confirmKeys: vault.confirmKeys },
     callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
+    isBusy: dependencies.isBusy,
     watchDue: (findDue) => afterOutages(findDue, clock),
   });
   const { byId, findExisting, findBySerial, byNumber, atPlace, load, lasting } = queues;

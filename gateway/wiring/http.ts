@@ -156,6 +156,7 @@ export function makeHttpServers(dependencies: Dependencies) {
       ...merchantRoutes({
         ...{ operations, pathWord, wire, services, clock, log, metrics },
         ...access,
+        isBusy: dependencies.isBusy,
         ...{ keepRefused: dependencies.refused.keep, addressOf: addressOf(dependencies) },
         storeRequest: routeStoreRequest(dependencies.cells, { retryMs: config.acceptRetryMs }),
       }),

@@ -2,6 +2,7 @@
 import { hostname } from "node:os";
 import type { Config } from "../config/config.ts";
 import { makePublishHead } from "../observability/audit-heads.ts";
+import { makeIsBusy } from "../observability/event-loop-load.ts";
 import type { Log } from "../observability/log.ts";
 import { makeMetrics } from "../observability/metrics.ts";
 import { type Actor, makeAudit, openSigner } from "../storage/audit.ts";
@@ -54,6 +55,7 @@ export async function openResources(options: ResourceOptions) {
     makeAudit(databases.node, { actor, signer, publish: publishHead });
   return {
     ...{ config, log, clock, keys, cells, metrics },
+    isBusy: makeIsBusy(),
     database: databases.node,
     vaultDatabase: databases.vault,
     vault,

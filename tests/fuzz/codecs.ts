@@ -13,7 +13,6 @@ import * as emvSamples from "../../protocols/emv3ds/testing.ts";
 import { samples, specifications } from "../../protocols/iso8583/testing.ts";
 import { changed, changedMembers } from "./changed.ts";
 import type { Target } from "./target.ts";
-import { wholeRequests } from "./whole-requests.ts";
 
 const bytesOf = (text: string) => Buffer.from(text, "latin1");
 
@@ -217,7 +216,7 @@ const emv: Target = {
 };
 
 export const codecTargets: readonly Target[] = [
-  ...[form, wholeRequests, oauth, ...iso, mac, framing, keyBlock, emv],
+  ...[form, oauth, ...iso, mac, framing, keyBlock, emv],
 ];
 
 /** The writer refuses what it would never write by an assertion, and by nothing else. */

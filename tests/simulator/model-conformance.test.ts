@@ -99,7 +99,7 @@ function makeStores(query: Query, seed: number) {
     findCard: makeFindSealedCard(query),
     callbacks: makeCallbackStore(
       { query, node: makeFixedName("node-1"), findOrder: orders.byId },
-      { batchMax: 1, gapMs: 0 },
+      { batchMax: 1 },
     ),
   };
 }

@@ -111,6 +111,7 @@ export async function startNode({
   const callbacks = makeCallbackDelivery();
   const engine = makeEngine({
     ...{ ...resources, node, configuration: live, gates, threeds, onStep: [callbacks.start] },
+    isBusy: () => false,
     hold: { unless: (task) => task },
     findIssuer: () => undefined,
     screening: { makeJudge: () => ({ judgePayment: makeJudge(), isGuess: async () => false }) },

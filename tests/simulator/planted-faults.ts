@@ -93,6 +93,6 @@ export const plantedFaults: readonly PlantedFault[] = [
     right: "let othersFrom = later(lookedAt, afterOutageMs);", wrong: "let othersFrom = readTime();" },
   { name: "a charge goes to the host that the gate has by now", file: "acquirers/iso8583-host/connector.ts",
     right: 'if (isOfOtherHost(attempt)) return Promise.resolve({ kind: "not_sent" });\n', wrong: "" },
-  { name: "a forced change of a gate's host is not counted", file: "cli/gate.ts",
+  { name: "a forced change of a gate's host is not counted", file: "administration/gates.ts",
     right: "return withCount(hostChanges + 1);", wrong: "return withCount(hostChanges);" },
 ];
