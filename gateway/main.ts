@@ -5,6 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { makeGates } from "./acquirers/gates.ts";
 import { amountDigitsOf } from "./acquirers/iso8583-host/connector.ts";
+import type { Opened } from "./administration/session.ts";
 import { baseUrlOf } from "./config/config.ts";
 import { openIssuers } from "./issuers/issuers.ts";
 import { openConfiguration } from "./storage/configuration.ts";
@@ -15,13 +16,13 @@ import { makeCallbacks } from "./wiring/callbacks.ts";
 import { openDirectoryServers } from "./wiring/directory-servers.ts";
 import { makeEngine } from "./wiring/engine.ts";
 import { openMerchantTls, watchFigures } from "./wiring/figures.ts";
-import { guarded, makeHttpServers, type ShareMetrics, type StagingParts } from "./wiring/http.ts";
+import { guarded, makeHttpServers, type ShareMetrics } from "./wiring/http.ts";
 import { joinNodes, makeUpdateGates, openNodeHold } from "./wiring/node.ts";
 import { makeOrderIndexJob } from "./wiring/order-index.ts";
-import type { OpenDesk } from "./wiring/portal-configuration.ts";
 import { makeRefusedJob } from "./wiring/refused-requests.ts";
 import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { openScreening } from "./wiring/screening.ts";
+import type { StagingParts } from "./wiring/staging-parts.ts";
 import { makeThreeDs } from "./wiring/threeds.ts";
 import { openWallets } from "./wiring/wallets.ts";
 
@@ -33,7 +34,8 @@ type GatewayOptions = ResourceOptions & {
   /** Where several processes share the port: how one of them reads the figures of all. */
   readonly shareMetrics?: ShareMetrics | undefined;
   /** The commands of `gw`, for users of the portal. */
-  readonly openDesk?: OpenDesk | undefined;
+  /** The installation with the rights of the login that started the node, for the portal. */
+  readonly opened?: Opened | undefined;
 };
 
 export type Gateway = {
@@ -56,7 +58,7 @@ export type Gateway = {
 };
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { staging, shareMetrics, openDesk } = options;
+  const { staging, shareMetrics, opened } = options;
   const resources = await openResources(options);
   const { config, log, database, vault, auditOf } = resources;
   const tls = await openMerchantTls(resources);
@@ -96,7 +98,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   node.receive(answers.receive);
   updateGates(configuration.current());
   const edges = { ...shared, ...behind, staging, baseUrl, engine, wallets, callbacks, tls };
-  const servers = makeHttpServers({ ...edges, shareMetrics, openDesk });
+  const servers = makeHttpServers({ ...edges, shareMetrics, opened });
   const { directories } = directoryServers;
   watchFigures({ ...shared, engine, directories, servers, tls });
   await open();

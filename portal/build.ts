@@ -18,10 +18,13 @@ const config: UserConfig = {
   },
 };
 
+/** What the gateway's forms and the screens call the same things. */
+const labels = ["field", "labels"].map((name) => `../gateway/administration/${name}.ts`);
+
 /** Returns a sentence about a new build; nothing when the last one is up to date. */
 export function buildPortal(): Promise<string | undefined> {
   return buildWhenStale({
-    ...{ name: "Portal", root, sources: ["**/*.{ts,tsx,css,html,svg,json}"] },
+    ...{ name: "Portal", root, sources: ["**/*.{ts,tsx,css,html,svg,json}", ...labels] },
     async build(folder) {
       // Loaded when it is needed: most starts find the portal built.
       const { build } = await import("vite");

@@ -1,7 +1,16 @@
 /** The files of `deploy/`: units that systemd accepts, and figures that the gateway really has. */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -88,17 +97,23 @@ test("the service comes back also when the database was away at its start", () =
 });
 
 test("service and image start the gateway with the flags and the allocator of npm start", () => {
-  const program = readFileSync(join(root, "tools/run.mjs"), "utf8");
-  const [, listed = ""] = /nodeFlags = \[([^\]]*)\]/.exec(program) ?? [];
-  const [, allocator = ""] = /allocator = \{([^}]*)\}/.exec(program) ?? [];
-  const flagsOf = (text: string) => text.match(/--[\w-]+(=\d+)?/g);
-  const sizesOf = (text: string) => text.replace(/: "(\d+)"/g, "=$1").match(/MALLOC_\w+=\d+/g);
+  const launcher = "gateway/cli/tollgate";
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-launcher-"));
+  for (const path of [launcher, "gateway/node-flags"]) cpSync(join(root, path), join(folder, path));
+  // In place of Node: prints how it was started.
+  const node = join(folder, "node_modules/node/bin/node");
+  mkdirSync(dirname(node), { recursive: true });
+  writeFileSync(node, '#!/bin/sh\nenv | grep ^MALLOC_\necho "$@"\n', { mode: 0o755 });
+  const printed = execFileSync(join(folder, launcher), ["start"], { encoding: "utf8" });
+  rmSync(folder, { recursive: true });
 
-  for (const file of ["systemd/tollgate.service", "Containerfile"]) {
-    const [started = ""] = /^(ExecStart|CMD).*gw\.ts/m.exec(read(file)) ?? [];
-    assert.deepEqual(flagsOf(started), flagsOf(listed), file);
-    assert.deepEqual(sizesOf(read(file)), sizesOf(allocator), file);
-  }
+  const settings =
+    readFileSync(join(root, "gateway/node-flags"), "utf8").match(/^[-M]\S+$/gm) ?? [];
+  assert.ok(settings.length >= 7);
+  for (const setting of settings) assert.ok(printed.split(/\s/).includes(setting), setting);
+  assert.match(printed, /gw\.ts start\n$/);
+  assert.match(read("systemd/tollgate.service"), /^ExecStart=.*\/gateway\/cli\/tollgate start$/m);
+  assert.match(read("Containerfile"), /^CMD \["gateway\/cli\/tollgate", "serve"\]$/m);
 });
 
 test("units and guide start a Node whose checksum gw doctor compares", () => {
@@ -108,7 +123,7 @@ test("units and guide start a Node whose checksum gw doctor compares", () => {
   );
   const [, folder = ""] = /^export PATH=(.*):\$PATH$/m.exec(guide) ?? [];
 
-  assert.equal(started.length, 3);
+  assert.equal(started.length, 2);
   for (const path of [...started, `${folder}/node`]) {
     assert.ok(nodePlaces.includes(path.replace("/opt/tollgate/", "")), path);
   }
@@ -129,6 +144,19 @@ test("the service may listen on the guide's port, and write the file of its audi
   }
 });
 
+test("the guide's settings name the folders of the units, which set no others", () => {
+  const guide = readFileSync(join(root, "docs/operating.md"), "utf8");
+  const service = read("systemd/tollgate.service");
+  const [, state] = /^StateDirectory=(.*)$/m.exec(service) ?? [];
+  const [, logs] = /^LogsDirectory=(.*)$/m.exec(service) ?? [];
+
+  assert.ok(guide.includes(`\nGW_DATA_DIR=/var/lib/${state}\n`));
+  assert.ok(guide.includes(`\nGW_LOG_FILE=/var/log/${logs}/gateway.log\n`));
+  for (const unit of ["tollgate.service", "tollgate-backup.service"]) {
+    assert.doesNotMatch(read(`systemd/${unit}`), /^ExecStart=.*GW_(DATA_DIR|LOG_FILE)=/m, unit);
+  }
+});
+
 test("what units and image run is a command, and what they set a setting", async () => {
   const program = await makeProgram();
   const names = new Set(Object.values(settings).map(({ name }) => name as string));
@@ -137,7 +165,7 @@ test("what units and image run is a command, and what they set a setting", async
 
   for (const file of files) {
     const text = read(file).replace(/^#.*$/gm, "");
-    const [, words = ""] = /gw\.ts"?,? ([^\]\n]*)/.exec(text) ?? [];
+    const [, words = ""] = /(?:gw\.ts|cli\/tollgate)"?,? ([^\]\n]*)/.exec(text) ?? [];
     const [name = "", ...options] = words.match(/[\w-]+/g) ?? [];
     const command = program.commands.find((each) => each.name() === name);
     assert.ok(command !== undefined, `${file}: ${words}`);
@@ -182,7 +210,12 @@ test("nothing of the gateway's memory reaches a disk or a debugger", () => {
     for (const line of ["LimitCORE=1", "MemorySwapMax=0", "ProtectSystem=strict"]) {
       assert.ok(text.split("\n").includes(line), `${unit}: ${line}`);
     }
-    assert.match(text, /^ExecStart=.* --disable-sigusr1 /m, unit);
+    // The launcher of the gateway takes the flag from gateway/node-flags.
+    assert.match(
+      text,
+      /^ExecStart=.* (--disable-sigusr1|\/opt\/tollgate\/gateway\/cli\/tollgate) /m,
+      unit,
+    );
     // Such a setting would lose against the same one in the operator's file.
     assert.doesNotMatch(text, /^Environment=.*GW_/m, unit);
   }

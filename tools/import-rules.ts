@@ -41,6 +41,7 @@ const configured = [
   "issuers",
   "merchant-api/control",
   "portal-api/order-index",
+  "portal-api/reads",
   "reconciliation",
   "screening",
   "threeds",
@@ -75,33 +76,34 @@ export const importRules: readonly Rule[] = [
   ["gateway/merchant-api",  [values, orders, views, http, services, "type gateway/observability", "protocols/form", "protocols/oauth1"]],
   ["gateway/directory-api", [values, orders, views, http, services, "protocols/emv3ds"]],
   ["gateway/pages",         [values, orders, views, http, services, "protocols/form"]],
-  ["gateway/portal-api",    [values, orders, views, http, services]],
+  ["gateway/portal-api",    [values, orders, views, http, services, "type gateway/administration"]],
 
   ["gateway/storage",       [values, orders, ...ports]],
   ["gateway/backup",        [values, storage, "type gateway/vault"]],
   ["gateway/http",          [values, certificates]],
   ["gateway/observability", [values, orders]],
   ["gateway/config",        [values]],
-  ["gateway/main",          [...product, "gateway/wiring"]],
-  ["gateway/wiring",        product],
-  ["gateway/cli",           [...stored, ...configured, "gateway/main", "gateway/wiring/engine", "gateway/wiring/operator-events"]],
-  // It compares the page with what the gateway sends.
-  ["gateway/cli/page",      [...stored, "gateway/cli", "gateway/pages/payment"]],
+  ["gateway/main",          [...product, "type gateway/administration", "gateway/wiring"]],
+  ["gateway/administration", [...stored, ...configured]],
   // The only way to staging: it asks for the environment first.
-  ["gateway/cli/environment",  [...stored, ...configured, "gateway/cli", "gateway/main", "gateway/staging/staging"]],
-  ["gateway/staging",       [...stored, "gateway/issuers", "gateway/pages", "gateway/http", "gateway/cli", "gateway/merchant-api/control", "gateway/orders", "gateway/portal-api", "type gateway/wiring/http", "protocols/form"]],
+  ["gateway/administration/staging", ["gateway/config", "gateway/staging/staging"]],
+  ["gateway/wiring",        [...product, "gateway/administration"]],
+  ["gateway/cli",           [...stored, ...configured, "gateway/administration", "gateway/main", "gateway/wiring"]],
+  // It compares the page with what the gateway sends.
+  ["gateway/cli/page",      [...stored, "gateway/administration", "gateway/cli", "gateway/pages/payment"]],
+  ["gateway/staging",       [...stored, "gateway/issuers", "gateway/pages", "gateway/http", "gateway/administration", "gateway/cli", "gateway/merchant-api/control", "gateway/orders", "gateway/portal-api", "type gateway/wiring", "protocols/form"]],
 
   ["sandbox-bank",          ["protocols"]],
   ["client",                ["protocols/form", "protocols/oauth1"]],
   // What a merchant would copy: it has the client, and nothing else of ours.
   ["examples",              ["client"]],
-  ["portal",                ["type gateway/portal-api", "tools/build-when-stale"]],
+  ["portal",                ["type gateway/portal-api", "gateway/labels", "tools/build-when-stale"]],
   ["docs-site",             ["tools/build-when-stale"]],
 
   ["tests",                 ["client", "gateway/main", "sandbox-bank"]],
   // The published vectors stand beside their codecs, and their keys must get into the vault.
-  ["tests/outside",         ["tests", "client", "gateway/main", "gateway/cli/wallet", values, "sandbox-bank", "protocols"]],
-  ["tests/support",         ["tests", "tools/find-browser", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/callback-feed", "gateway/sandbox-portal", "gateway/sandbox-ranges", "gateway/wallet-sheet", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/commands", "gateway/desk", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/rights", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "docs-site/build", "sandbox-bank", "type gateway"]],
+  ["tests/outside",         ["tests", "client", "gateway/main", "gateway/administration/wallets", values, "sandbox-bank", "protocols"]],
+  ["tests/support",         ["tests", "tools/find-browser", "client", "gateway/main", "gateway/actions", "gateway/field", "gateway/administration", "gateway/portal-requests", "gateway/installation", "gateway/demonstration", "gateway/callback-feed", "gateway/sandbox-portal", "gateway/sandbox-ranges", "gateway/wallet-sheet", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/commands", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/rights", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "docs-site/build", "sandbox-bank", "type gateway"]],
   // Its nodes are built of the gateway's parts, on a platform of its own.
   ["tests/simulator",       ["gateway", "protocols", "tests/support/series"]],
   // Changes the samples that stand beside the codecs.

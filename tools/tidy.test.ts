@@ -9,6 +9,9 @@ import * as rules from "./tidy-rules.ts";
 
 /** The only files that call `Secret.reveal()`. Exact paths; each must exist and call it. */
 const revealers: readonly string[] = [
+  "gateway/administration/apply/merchants.ts",
+  "gateway/administration/merchant-set.ts",
+  "gateway/administration/merchants.ts",
   "gateway/backup/encryption.ts",
   "gateway/cli/backup.ts",
   "gateway/storage/audit.ts",
@@ -18,15 +21,12 @@ const revealers: readonly string[] = [
   "gateway/threeds/threeds102.ts",
   "gateway/threeds/areq.ts",
   "gateway/acquirers/before-sending.ts",
-  "gateway/cli/installation.ts",
+  "gateway/wiring/installation.ts",
   "gateway/acquirers/iso8583-host/dialects/iso87-binary.ts",
   "gateway/acquirers/iso8583-host/dialects/sandbox.ts",
   "gateway/acquirers/iso8583-host/fields.ts",
   "gateway/acquirers/iso8583-host/key-exchange.ts",
   "gateway/acquirers/iso8583-host/message-authentication.ts",
-  "gateway/cli/apply-merchants.ts",
-  "gateway/cli/merchant-set.ts",
-  "gateway/cli/merchant.ts",
   "gateway/engine/page-submission.ts",
   "gateway/merchant-api/checksum-mistakes.ts",
   "gateway/merchant-api/control.ts",

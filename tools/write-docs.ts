@@ -2,7 +2,6 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { renderClient } from "./documents/client-source.ts";
-import { renderCommandTexts } from "./documents/command-texts.ts";
 import { type Example, makeExamples } from "./documents/examples.ts";
 import { renderIndex } from "./documents/index-page.ts";
 import { renderOpenApi } from "./documents/openapi.ts";
@@ -27,7 +26,6 @@ export async function renderAll(): Promise<ReadonlyMap<string, string>> {
   const examples = await makeExamples();
   return new Map([
     ["client/operations.generated.ts", renderClient(examples)],
-    ["portal/language/commands.generated.ts", await renderCommandTexts()],
     ["docs/merchant-api/README.md", renderIndex(examples)],
     ...examples.map((example) => [pageOf(example), renderOperation(example)] as const),
     ["docs/merchant-api/status-response.md", renderStatusPage(findStatus(examples))],

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Command, Option } from "commander";
+import { openVault } from "../administration/session.ts";
 import { packParts } from "../backup/archive.ts";
 import { encrypt, makeIdentity, parseRecipients } from "../backup/encryption.ts";
 import { type Progress, writeBackup } from "../backup/write-backup.ts";
@@ -18,7 +19,6 @@ import { openPicture, type Picture, PictureRefused } from "../storage/snapshots.
 import { messageOf, Problem } from "../values/problem.ts";
 import { calendar } from "../values/time.ts";
 import { addOfflineCommands, type Output, type Session, setAction } from "./command.ts";
-import { openVault } from "./installation.ts";
 import { makeProgressLines } from "./terminal.ts";
 
 type Options = { readonly to?: string; readonly recipient?: readonly string[] };

@@ -1,12 +1,13 @@
 /**
- * `gw callback listen --gateway`: brings the demonstration merchant's callbacks from a gateway in
- * staging to a developer's machine that the gateway cannot reach. It asks again and again, so it
- * outlives a restart of the gateway and misses nothing.
+ * `gw callback listen`; with `--gateway` it brings the demonstration merchant's callbacks from a
+ * gateway in staging to a developer's machine that the gateway cannot reach. It asks again and
+ * again, so it outlives a restart of the gateway and misses nothing.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { type Command, Option } from "commander";
 import { Problem } from "../values/problem.ts";
-import { greet, printCallback, readFields } from "./callback-listen.ts";
-import { type Output, untilStopSignal } from "./command.ts";
+import { greet, listenForCallbacks, printCallback, readFields } from "./callback-listen.ts";
+import { makeRun, type Output, setOutput, untilStopSignal } from "./command.ts";
 import {
   type CallbackKey,
   causeOf,
@@ -21,7 +22,29 @@ const askEveryMs = 300;
 /** As the gateway waits. */
 const answersWithinMs = 15_000;
 
-export async function followCallbacks(
+type ListenOptions = { readonly gateway?: string; readonly forwardTo?: string };
+
+/** With `--gateway` it needs no installation: that gateway may be on another machine. */
+export function addListen(callback: Command): void {
+  const command = callback.command("listen");
+  const receive = makeRun(command, listenForCallbacks);
+  const run = (given: never[], json: boolean) => {
+    const { gateway, forwardTo }: ListenOptions = given.at(-1) ?? {};
+    if (gateway !== undefined) return followCallbacks(gateway, forwardTo, json);
+    if (forwardTo === undefined) return receive(given, json);
+    return new Problem("--forward-to needs --gateway, the address of a gateway in staging.");
+  };
+  command.description("receive and print callbacks on this machine, for development");
+  // biome-ignore format: a table
+  setOutput(command, run, [
+    new Option("--gateway <url>", "take the demonstration merchant's callbacks from a gateway in staging, which need not reach this machine"),
+    new Option("--forward-to <url>", "with --gateway: send each callback on to this address"),
+    new Option("--port <port>", "where to listen, without --gateway").default("9099"),
+    new Option("--answer <status>", "the HTTP status of every answer, without --gateway").default("200"),
+  ]);
+}
+
+async function followCallbacks(
   gateway: string,
   forwardTo: string | undefined,
   json: boolean,

@@ -4,13 +4,13 @@
  */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { readConfiguration } from "../administration/session.ts";
 import type { SendOutcome } from "../callbacks/send.ts";
 import { signFor } from "../merchant-api/control.ts";
 import type { Merchant } from "../orders/merchant.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { Problem } from "../values/problem.ts";
 import { type Output, print, type Session, untilStopSignal } from "./command.ts";
-import { readConfiguration } from "./installation.ts";
 
 const bodyCharactersMax = 65_536;
 const shownMax = 1_000;

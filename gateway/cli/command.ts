@@ -3,11 +3,11 @@
  * problem that stops it: the first goes to standard output, the second to standard error.
  */
 import { type Command, Option } from "commander";
+import { userName } from "../config/config.ts";
 import { markUsed } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
-import { processInput } from "./input-file.ts";
-import { openInstallation } from "./installation.ts";
-import { openToLook } from "./look.ts";
+import { openInstallation } from "../wiring/installation.ts";
+import { openToLook } from "../wiring/look.ts";
 import {
   type CommandWork,
   type Findings,
@@ -15,8 +15,8 @@ import {
   type Output,
   pathOf,
   perform,
+  processInput,
   rightsOf,
-  rightsPathOf,
   type Session,
 } from "./perform.ts";
 import { type CommandMode, commandRights, NotAllowed, refuse } from "./rights.ts";
@@ -58,7 +58,7 @@ export function setAction(
   options?: readonly Option[],
 ): void {
   const why = new Option("--why <text>", "the reason, for the audit");
-  const path = rightsPathOf(command);
+  const path = pathOf(command);
   const isChange = [path, `${path} --reveal`].some((each) => changes.has(commandRights[each]?.[1]));
   setOutput(command, makeRun(command, work), isChange ? [...(options ?? []), why] : options);
   works.set(command, work);
@@ -66,13 +66,14 @@ export function setAction(
 
 /** Opens the installation for the work, and closes it. */
 export function makeRun(command: Command, work: CommandWork<[Session]>) {
-  const path = rightsPathOf(command);
+  const path = pathOf(command);
   rightsOf(command);
   return async (words: never[], json: boolean): Promise<Output> => {
     const report = (progress: string) => process.stderr.write(`${progress}\n`);
     const { why: reason, ...others }: { readonly why?: string } = words.at(-1) ?? {};
     const [, mode] = rightsOf(command, others);
-    const place = { environment: process.env, report, besideOthers: true };
+    const makesNothing = !changes.has(mode);
+    const place = { environment: process.env, report, besideOthers: true, makesNothing };
     const installation = await (mode === "look" ? openToLook(place) : openInstallation(place));
     if (installation instanceof Problem) return installation;
     try {
@@ -83,7 +84,7 @@ export function makeRun(command: Command, work: CommandWork<[Session]>) {
         async refuse(audit, right) {
           const refused = await refuse({ ...installation, audit }, right, path);
           const { database, actor } = installation;
-          if (refused === undefined) await markUsed(database.query, actor.who);
+          if (refused === undefined) await markUsed(database.query, actor.who, userName());
           return refused;
         },
       });
@@ -93,27 +94,17 @@ export function makeRun(command: Command, work: CommandWork<[Session]>) {
   };
 }
 
-const processFindings: Findings = {
-  tell() {
+export const processFindings: Findings = {
+  note() {
     process.exitCode = exitCodes.findings;
   },
-  are: () => Boolean(process.exitCode),
+  exist: () => Boolean(process.exitCode),
 };
 
 const changes = new Set<CommandMode | undefined>(["change", "record"]);
 
 /** They may take minutes: with `--progress`, or at a terminal, they tell how far they are. */
-const longCommands = new Set([
-  ...[
-    "audit verify",
-    "bin load",
-    "chargeback import",
-    "order export",
-    "privacy erase",
-    "generate orders",
-  ],
-  ...["filter try", "list import", "reconcile", "backup", "restore", "restore verify"],
-]);
+const longCommands = new Set(["generate orders", "backup", "restore", "restore verify"]);
 
 export function setOutput(
   command: Command,

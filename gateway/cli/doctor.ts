@@ -71,8 +71,13 @@ function printConfig({ changed = false }: ConfigOptions = {}, json: boolean): Ou
 type DescribedSetting = ReturnType<typeof describeConfig>[number];
 
 function describeSetting({ name, value, origin, meaning }: DescribedSetting): string {
-  const shown = value === "" || value === undefined ? "-" : String(value);
-  const unit = name.endsWith("_S") && typeof value === "number" ? `${value / 1000}` : shown;
-  const seconds = Array.isArray(value) ? value.map((each) => each / 1000).join(",") : unit;
-  return `${name.padEnd(30)} ${seconds.padEnd(22)} ${origin.padEnd(12)} ${meaning}`;
+  const shown = printValue(name, value);
+  return `${name.padEnd(30)} ${(shown || "-").padEnd(22)} ${origin.padEnd(12)} ${meaning}`;
+}
+
+/** As it is typed. Times are kept in milliseconds; rates have the unit in their name too. */
+export function printValue(name: string, value: DescribedSetting["value"]): string {
+  const values = Array.isArray(value) ? value : [value ?? ""];
+  const isTime = /(?<!_PER)_S$/.test(name);
+  return values.map((each) => String(isTime ? Number(each) / 1000 : each)).join(",");
 }

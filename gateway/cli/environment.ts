@@ -1,23 +1,18 @@
-/** Staging and production: what only staging loads, and what they refuse to start with. */
+/** What staging and production refuse to start with. */
 import { X509Certificate } from "node:crypto";
 import { constants, existsSync } from "node:fs";
 import { access, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { allows, type Config } from "../config/config.ts";
+import { demonstrationLogin } from "../administration/merchant-set.ts";
+import { findDirectoryFault, findGateFault, isLocalHost } from "../administration/rehearsal.ts";
+import { readConfiguration } from "../administration/session.ts";
+import { allows, type Config, stagingKeyFile } from "../config/config.ts";
 import { type Allowance, settings } from "../config/settings.ts";
 import { loadDirectories } from "../storage/directories.ts";
 import { examineLink } from "../storage/examine.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { messageOf, Problem } from "../values/problem.ts";
-import { type Installation, readConfiguration } from "./installation.ts";
-import { stagingKeyFile } from "./master-key.ts";
-import { demonstrationLogin } from "./merchant-set.ts";
-import { findDirectoryFault, findGateFault, isLocalHost } from "./rehearsal.ts";
-
-/** The only import of the folder `staging`; `operation/production.test.ts` checks that. */
-export async function loadStaging({ environment }: Config) {
-  return environment === "staging" ? import("../staging/staging.ts") : undefined;
-}
+import type { Installation } from "../wiring/installation.ts";
 
 /** All reasons together, one sentence each. */
 export async function refuseStart(installation: Installation): Promise<Problem | undefined> {

@@ -18,9 +18,9 @@ import { after, before, test } from "node:test";
 import { findEntries } from "../storage/audit-verify.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
 import { Problem } from "../values/problem.ts";
+import { type Installation, openInstallation } from "../wiring/installation.ts";
 import type { Session } from "./command.ts";
 import { checkFiles, signFiles } from "./files.ts";
-import { type Installation, openInstallation } from "./installation.ts";
 
 let [folder, stop] = ["", async () => {}];
 let installation: Installation;

@@ -9,13 +9,13 @@ import { readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { openVault } from "../administration/session.ts";
 import { isOwnKey, isSignedBy, listAuditKeys, openSigner } from "../storage/audit.ts";
 import { findEntries } from "../storage/audit-verify.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { asInstant, calendar, systemClock } from "../values/time.ts";
 import type { Check, CheckResult } from "./checks/check.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
-import { openVault } from "./installation.ts";
 import {
   compareListings,
   type Listing,

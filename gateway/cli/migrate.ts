@@ -3,10 +3,12 @@
  * what that locks, and asks first.
  */
 import { type Command, Option } from "commander";
+import { userName } from "../config/config.ts";
 import type { Approve, Migration } from "../storage/migrate.ts";
+import { markUsed } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
+import { openInstallation } from "../wiring/installation.ts";
 import { type Output, print, setOutput } from "./command.ts";
-import { openInstallation } from "./installation.ts";
 import { admitTo } from "./rights.ts";
 import { ask, exitCodes } from "./terminal.ts";
 
@@ -30,7 +32,7 @@ async function run(
   const approve: Approve = async (missing) => {
     const plan = missing.map(planOf);
     shown.push(...plan);
-    if (!json && plan.length > 0) print(plan);
+    if (!json && plan.length > 0) print(isNewDatabase(missing) ? plan.map(leaveOutOlder) : plan);
     if (dryRun) return isDryRun;
     return yes || plan.length === 0 || (await ask("Apply them?")) ? undefined : notApplied;
   };
@@ -41,7 +43,8 @@ async function run(
     return json ? { migrations: shown } : `Nothing was changed: ${shown.length} to apply.`;
   }
   if (installation instanceof Problem) return installation;
-  const { auditAs, cellsAway, vaultAdvice = [] } = installation;
+  const { auditAs, cellsAway, vaultAdvice = [], database, actor } = installation;
+  await markUsed(database.query, actor.who, userName());
   if (shown.length > 0) {
     const after = { migrations: shown.map(({ migration }) => migration), cellsAway };
     const audit = auditAs(why === undefined ? {} : { why });
@@ -62,6 +65,15 @@ function notUpdated(cell: string): string {
 const notApplied = new Problem(
   "Nothing was changed. Answer yes, or give --yes, to apply these migrations.",
 );
+
+/** No gateway of an older version can run on it. */
+function isNewDatabase(missing: readonly Migration[]): boolean {
+  return missing.some(({ path }) => path === "main/0001-house.sql");
+}
+
+function leaveOutOlder({ "older gateways": _, ...plan }: ReturnType<typeof planOf>) {
+  return plan;
+}
 
 function planOf({ path, compatibleFrom, inTransaction, locks }: Migration) {
   const isCompatible = compatibleFrom !== undefined && compatibleFrom !== "no";

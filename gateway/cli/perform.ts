@@ -2,15 +2,24 @@
  * How a command is carried out, for `gw` and for the portal alike: the user's right, the work, and
  * the audit. A trial does the work and takes it back: what it tells is what would happen.
  */
+import { createReadStream } from "node:fs";
 import type { Command } from "commander";
+import { openVault } from "../administration/session.ts";
 import { makeAdministration } from "../storage/administration.ts";
-import { takeApproval } from "../storage/approvals.ts";
 import type { Audit, AuditEntry } from "../storage/audit.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import type { Right } from "../values/roles.ts";
-import type { Input } from "./input-file.ts";
-import { type Installation, openVault } from "./installation.ts";
-import { byTwoPersons, type CommandMode, commandRights } from "./rights.ts";
+import type { Installation } from "../wiring/installation.ts";
+import { type CommandMode, commandRights } from "./rights.ts";
+
+/** What a command reads: a file that the user has named, or with `-` standard input. */
+export type Input = {
+  open(file: string): AsyncIterable<Uint8Array>;
+};
+
+export const processInput: Input = {
+  open: (file) => (file === "-" ? process.stdin : createReadStream(file)),
+};
 
 export type Lines = Readonly<Record<string, unknown>>;
 /** A sentence, named values, or a table; nothing when the command has printed everything itself. */
@@ -33,7 +42,7 @@ export type Session = Installation & {
 };
 
 /** Whether the command has found something that needs a person. */
-export type Findings = { tell(): void; are(): boolean };
+export type Findings = { note(): void; exist(): boolean };
 
 /** A command's arguments and options come last, in the order of its usage. */
 export type CommandWork<First extends unknown[]> = (
@@ -66,12 +75,6 @@ export async function perform(
   const session = sessionOf(installation, audit, { ...rest, reason, isTrial: false });
   const start = () => Promise.resolve(work(session, ...given));
   const entry = entryOf(command, given);
-  if (installation.config.secondPerson && byTwoPersons.includes(entry.action)) {
-    const { reason: _, by: __, ...decisive } = options;
-    const words = [entry.action, entry.subject, ...Object.entries(decisive).flat()].join(" ");
-    const sentence = await takeApproval(audit, installation.actor.who, { work: words, right });
-    if (sentence !== undefined) return new Problem(sentence);
-  }
   if (mode === "record") return recorded({ audit, entry, right, ...rest }, start);
   const output = await start();
   const isDone = !(output instanceof Problem) && !("dryRun" in options);
@@ -156,7 +159,7 @@ async function recorded(
     const output = await work();
     const result = right === "reveal_secrets" ? {} : { result: summaryOf(output) };
     if (output instanceof Problem) await end({ outcome: "refused", why: output.sentence });
-    else await end({ outcome: findings.are() ? "done, with findings" : "done", ...result });
+    else await end({ outcome: findings.exist() ? "done, with findings" : "done", ...result });
     return output;
   } catch (error) {
     await end({ outcome: "failed", why: messageOf(error) });
@@ -172,16 +175,11 @@ function summaryOf(output: Output): Lines | undefined {
 
 /** Whether a command looks or changes may depend on an option. */
 export function rightsOf(command: Command, options: object = {}): readonly [Right, CommandMode] {
-  const path = rightsPathOf(command);
+  const path = pathOf(command);
   const found =
     commandRights["reveal" in options ? `${path} --reveal` : path] ?? commandRights[path];
   if (found === undefined) throw new Error(`no rights are known for gw ${path}`);
   return found;
-}
-
-/** The kinds of `gw filter add` share a row. */
-export function rightsPathOf(command: Command): string {
-  return pathOf(command).replace(/^filter add .*/, "filter add");
 }
 
 export function pathOf(command: Command): string {

@@ -2,6 +2,8 @@
  * What `gw restore --verify` and `gw restore verify` prove of a restored installation: its rows,
  * its audit, its keys with a sample of cards under each, its cells, its numbers.
  */
+
+import { openVault, readConfiguration } from "../administration/session.ts";
 import type { Loaded } from "../backup/read-backup.ts";
 import { isOwnKey } from "../storage/audit.ts";
 import { verifyAudit } from "../storage/audit-verify.ts";
@@ -18,7 +20,7 @@ import {
 } from "../storage/restore-checks.ts";
 import { countRows } from "../storage/table-copies.ts";
 import { messageOf } from "../values/problem.ts";
-import { type Installation, openVault, readConfiguration } from "./installation.ts";
+import type { Installation } from "../wiring/installation.ts";
 
 export type VerifiedRestore = {
   readonly rows: number;

@@ -3,8 +3,10 @@
  * payments go on. A restored installation is on hold (decision 0050).
  */
 import { createReadStream } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import { makeReport, stale } from "../administration/operator-events.ts";
+import { openVault, readConfiguration } from "../administration/session.ts";
 import { BadArchive, readParts } from "../backup/archive.ts";
 import { decrypt, parseIdentities } from "../backup/encryption.ts";
 import { readBackup } from "../backup/read-backup.ts";
@@ -39,19 +41,15 @@ import {
 } from "../values/time.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeVault } from "../vault/vault.ts";
-import { makeReport, stale } from "../wiring/operator-events.ts";
-import { addCommands, type Output, type Session, setOutput } from "./command.ts";
-import { findFileProblem } from "./input-file.ts";
 import {
   describeUnusable,
   findServer,
   makeDataFolder,
   openAs,
   openInstallation,
-  openVault,
-  readConfiguration,
-} from "./installation.ts";
-import { deleteGivenKeys, findMasterKey } from "./master-key.ts";
+} from "../wiring/installation.ts";
+import { deleteGivenKeys, findMasterKey } from "../wiring/master-key.ts";
+import { addCommands, type Output, type Session, setOutput } from "./command.ts";
 import { type VerifiedRestore, verifyInstallation } from "./restore-verify.ts";
 import { ask, makeProgressLines } from "./terminal.ts";
 
@@ -193,7 +191,7 @@ function describe({ findings, rows: _, entries, keys, cards }: VerifiedRestore) 
   if (findings.length > 0) process.exitCode = 1;
   return {
     ...{ verified: findings.length === 0 ? "yes" : "no", "audit entries": entries },
-    ...{ "vault keys": keys, "cards opened": cards },
+    ...{ "keys of cards": keys, "cards opened": cards },
     ...(findings.length > 0 && { findings: findings.join("\n") }),
   };
 }
@@ -330,4 +328,16 @@ async function closePages(session: Session): Promise<number> {
     }
   });
   return counts.reduce((sum, count) => sum + count, 0);
+}
+
+async function findFileProblem(file: string): Promise<Problem | undefined> {
+  if (file === "-") return undefined;
+  try {
+    const opened = await open(file);
+    const isFile = (await opened.stat()).isFile();
+    await opened.close();
+    return isFile ? undefined : new Problem(`${file} is not a file.`);
+  } catch (error) {
+    return new Problem(`The file ${file} cannot be read: ${messageOf(error)}.`);
+  }
 }

@@ -1,9 +1,10 @@
-/** Every command that works on the installation has its row in the table of rights. */
+/** Every command that works on the installation, but for actions, is in the table of rights. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Command } from "commander";
+import { loadAllActions } from "../administration/actions.ts";
 import { makeProgram } from "./commands.ts";
-import { rightsPathOf } from "./perform.ts";
+import { pathOf } from "./perform.ts";
 import { commandRights } from "./rights.ts";
 
 /** They read settings or files, call a gateway, or open an installation that is not there yet. */
@@ -16,13 +17,16 @@ const without = [
 const doOneThingMore = ["backup", "restore"];
 
 test("the table of rights has every command, and no other", async () => {
-  const paths = [...new Set(leavesOf(await makeProgram()).map(rightsPathOf))];
+  const converted = (await loadAllActions()).map(({ name }) => name);
+  const paths = leavesOf(await makeProgram())
+    .map(pathOf)
+    .filter((path) => !converted.includes(path));
 
   const listed = Object.keys(commandRights).filter((path) => !path.endsWith("--reveal"));
   assert.deepEqual(paths.filter((path) => !without.includes(path)).sort(), listed.sort());
 });
 
 function leavesOf(command: Command): readonly Command[] {
-  const own = command.commands.length === 0 || doOneThingMore.includes(rightsPathOf(command));
+  const own = command.commands.length === 0 || doOneThingMore.includes(pathOf(command));
   return [...(own ? [command] : []), ...command.commands.flatMap(leavesOf)];
 }

@@ -7,6 +7,8 @@ import cluster, { type Worker } from "node:cluster";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
+import { rehearsalNotice } from "../administration/rehearsal.ts";
+import { loadStaging } from "../administration/staging.ts";
 import { UnusableCertificate } from "../certificates/certificate-files.ts";
 import {
   baseUrlOf,
@@ -14,6 +16,7 @@ import {
   countWorkers,
   keyFromParent,
   nodeNamesOf,
+  userName,
 } from "../config/config.ts";
 import { type Gateway, type ShareMetrics, startGateway } from "../main.ts";
 import { makeLog, openStandardOutput } from "../observability/log.ts";
@@ -27,29 +30,25 @@ import { loadGates } from "../storage/configuration.ts";
 import { NodeNameTaken } from "../storage/presence.ts";
 import { markUsed } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
+import { type Installation, openInstallation } from "../wiring/installation.ts";
+import { sendKeyTo } from "../wiring/master-key.ts";
 import { setOutput, untilStopSignal } from "./command.ts";
-import type { makeDesk } from "./desk.ts";
-import { findUnbuilt, loadStaging, refuseStart } from "./environment.ts";
-import { type Installation, openInstallation } from "./installation.ts";
-import { sendKeyTo } from "./master-key.ts";
-import { rehearsalNotice } from "./rehearsal.ts";
+import { findUnbuilt, refuseStart } from "./environment.ts";
 import { admitTo } from "./rights.ts";
 
-export function addStart(command: Command, makeProgram: MakeProgram): void {
+export function addStart(command: Command): void {
   setOutput(command, (_, json) => {
     const report = makeReport(process.stdout, json);
     if (!process.env["GW_DATABASE_URL"]) report("Starting PostgreSQL …");
-    return inInstallation("start", report, (installation) =>
-      start({ ...installation, makeProgram }, report),
-    );
+    return inInstallation("start", report, (installation) => start(installation, report));
   });
 }
 
-export function addServe(command: Command, makeProgram: MakeProgram): void {
+export function addServe(command: Command): void {
   setOutput(command, async (_, json) => {
     const report = makeReport(process.stderr, json);
     const problem = await inInstallation("serve", report, (installation) =>
-      serve({ ...installation, makeProgram }, report),
+      serve(installation, report),
     );
     // A worker lives until it disconnects, also after a failure; everything is closed by now.
     process.disconnect?.();
@@ -57,9 +56,6 @@ export function addServe(command: Command, makeProgram: MakeProgram): void {
   });
 }
 
-type MakeProgram = Parameters<typeof makeDesk>[1];
-/** With the commands, for the portal. */
-type Place = Installation & { readonly makeProgram: MakeProgram };
 type Report = (progress: string) => void;
 
 function makeReport(stream: NodeJS.WriteStream, json: boolean): Report {
@@ -75,7 +71,7 @@ async function inInstallation(
   const installation = await openInstallation({ ...place, admit: admitTo(command) });
   if (installation instanceof Problem) return installation;
   try {
-    await markUsed(installation.database.query, installation.actor.who);
+    await markUsed(installation.database.query, installation.actor.who, userName());
     const refused = await refuseStart(installation);
     if (refused !== undefined) return refused;
     if (cluster.isPrimary) tellState(installation.config, report);
@@ -101,7 +97,7 @@ async function endsWithin(limitMs: number, closing: Promise<unknown>): Promise<b
   return isEnded;
 }
 
-async function serve(installation: Place, report: Report): Promise<Problem | undefined> {
+async function serve(installation: Installation, report: Report): Promise<Problem | undefined> {
   const node = await startNode(installation, installation.config.logFile || 1, report);
   if (node instanceof Problem) return node;
   const { port, adminPort, portalPort } = node;
@@ -114,7 +110,7 @@ async function serve(installation: Place, report: Report): Promise<Problem | und
   return undefined;
 }
 
-async function start(installation: Place, report: Report): Promise<Problem | undefined> {
+async function start(installation: Installation, report: Report): Promise<Problem | undefined> {
   const { config } = installation;
   const startedAt = Number(process.env["TOLLGATE_STARTED_AT"] ?? Date.now());
   const staging = await loadStaging(config);
@@ -148,18 +144,16 @@ const closingMs = 2_000;
 
 const drainToldEveryMs = 2_000;
 
-async function startNode(installation: Place, logFile: string | 1, report: Report) {
+async function startNode(installation: Installation, logFile: string | 1, report: Report) {
   const { config } = installation;
   const destination = logFile === 1 ? openStandardOutput() : openFile(logFile, config, onDropped);
   const log = makeLog(config.logLevel, destination);
   try {
     const staging = (await loadStaging(config))?.makeStagingParts(installation);
     const shared = process.send && { shareMetrics: shareWithParent };
-    const openDesk = async () => {
-      const { makeDesk } = await import("./desk.ts");
-      return makeDesk(installation, installation.makeProgram);
-    };
-    const gateway = await startGateway({ ...installation, log, staging, openDesk, ...shared });
+    const gateway = await startGateway({
+      ...{ ...installation, opened: installation, log, staging, ...shared },
+    });
     return {
       ...gateway,
       async stop() {

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { availableParallelism, hostname, userInfo } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { Problem } from "../values/problem.ts";
 import {
   type Allowance,
@@ -190,6 +190,23 @@ export function keySourcesOf(
     .map((name) => settings[name].name);
 }
 
+/** Where to read the present key-encryption key, or the next one for a rewrap. */
+export function masterKeySource(config: Config, which: "masterKey" | "newMasterKey" = "masterKey") {
+  const isMade = which === "masterKey" && keySourcesOf(config).length === 0;
+  return {
+    setting: which === "masterKey" ? ("GW_MASTER_KEY" as const) : ("GW_NEW_MASTER_KEY" as const),
+    file: isMade ? stagingKeyFile(config) : config[`${which}File`],
+    given: config[which],
+    command: config[`${which}Command`],
+    partFiles: [config[`${which}PartFile1`], config[`${which}PartFile2`]] as const,
+  };
+}
+
+/** The file that staging makes for itself. */
+export function stagingKeyFile({ dataDir }: Config): string {
+  return join(resolve(dataDir), "keys", "master.key");
+}
+
 function keyProblems(config: Config, environment: Environment): readonly string[] {
   const problems: string[] = [];
   if ((config.tlsCertificateFile === "") !== (config.tlsKeyFile === "")) {
@@ -233,4 +250,28 @@ function productionProblems(
     );
   }
   return problems;
+}
+
+/** How long an order may stay in each open stage, and how long a node may keep its effect. */
+export function deadlinesOf(config: Config) {
+  return {
+    stageMs: {
+      filtering: config.processingDeadlineMs,
+      authenticating: config.processingDeadlineMs,
+      awaiting_method: config.methodDeadlineMs,
+      awaiting_challenge: config.challengeDeadlineMs,
+      awaiting_result: config.resultWaitMs,
+      awaiting_return: config.resultGraceMs,
+      awaiting_pares: config.paresDeadlineMs,
+      authorizing: config.processingDeadlineMs,
+      inquiring: config.processingDeadlineMs,
+      reversing: config.doubtAlarmMs,
+      capturing: config.processingDeadlineMs,
+      returning: config.processingDeadlineMs,
+      repeating: config.doubtAlarmMs,
+    },
+    leaseMs: config.answerTimeoutMs + config.leaseSlackMs,
+    answerTimeoutMs: config.answerTimeoutMs,
+    repeatGapsMs: config.reversalGapsMs,
+  };
 }

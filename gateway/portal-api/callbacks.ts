@@ -3,18 +3,17 @@
  * which is previewed by the same filter and needs a reason.
  */
 import type { Order } from "../orders/order.ts";
-import { asInstant } from "../values/time.ts";
-import type { AuditedWork } from "./actions.ts";
+import { Problem } from "../values/problem.ts";
+import { asInstant, printInstant } from "../values/time.ts";
 import type { Api, Handlers } from "./api.ts";
 import { merchantOf, type OrderOptions, viewAttempt, viewCallback } from "./orders.ts";
+import { type PerformAction, refusalOf } from "./perform.ts";
 import type { DeliveryFilter, StoredAttempt } from "./reads.ts";
-import { type Caller, notFound, PortalRefusal } from "./route.ts";
+import { type Caller, notFound } from "./route.ts";
 import { readCursor } from "./shapes.ts";
 
 export type CallbackOptions = Pick<OrderOptions, "reads" | "names"> & {
-  /** At most `most`, the oldest first, for a user. */
-  readonly resend: (filter: DeliveryFilter, most: number, by: string) => Promise<number>;
-  readonly recorded: <Result>(entry: AuditedWork, work: () => Promise<Result>) => Promise<Result>;
+  readonly perform: PerformAction;
   /** Whose key has made the checksum of a result. */
   readonly findSigner: (
     order: Order,
@@ -68,7 +67,7 @@ export function callbackHandlers(options: CallbackOptions) {
 
 /** Sending again: the preview, the resending and its progress take the same filter. */
 export function resendHandlers(options: CallbackOptions) {
-  const { reads, recorded } = options;
+  const { reads, perform } = options;
   const choose = makeChoose(options);
   return {
     async "POST /callbacks/preview"(input, caller) {
@@ -81,17 +80,10 @@ export function resendHandlers(options: CallbackOptions) {
     },
 
     async "POST /callbacks/resend"({ reason, ...input }, caller) {
-      const filter = await choose(input, caller);
-      if (filter === undefined) return notFound;
-      if (input.order === undefined && input.since === undefined) return nothingNamed;
-      const { order, sequence: _, ...range } = input;
-      const entry = {
-        ...{ actor: caller.actor, action: "portal callback resend", reason, after: range },
-        subject: order === undefined ? "callbacks" : `order ${order}`,
-      };
-      const { login } = caller.account;
-      const count = await recorded(entry, () => options.resend(filter, resentMax, login));
-      return { count, resentAt: caller.now };
+      const resent = await perform("callback resend", givenIn(input, caller), caller, { reason });
+      if (resent instanceof Problem && resent.code !== "nothing_found") return refusalOf(resent);
+      if (resent instanceof Problem) return { count: 0, resentAt: caller.now };
+      return { count: resent["to be sent again"], resentAt: caller.now };
     },
 
     async "GET /callbacks/progress"({ resentAt, ...input }, caller) {
@@ -138,7 +130,15 @@ function makeChoose({ reads, names }: CallbackOptions) {
   };
 }
 
-const nothingNamed = new PortalRefusal(400, "invalid_input", "Name an order or a time.");
+/** The same choice, as the action takes it. A merchant's user chooses among its own alone. */
+function givenIn({ since, until, sequence, ...given }: Chosen, { account }: Caller) {
+  const print = (at: number | undefined) =>
+    at === undefined ? undefined : printInstant(asInstant(at));
+  return {
+    ...{ ...given, merchant: account.merchant ?? given.merchant, limit: String(resentMax) },
+    ...{ since: print(since), until: print(until), sequence: sequence?.toString() },
+  };
+}
 
 const signedNames = ["status", "orderid", "client_orderid"] as const;
 

@@ -1,10 +1,12 @@
-/** Routes of what is configured: merchants, gates, rules, payment links, and commands on them. */
+/** Routes of what is configured: merchants, gates, rules, payment links, and actions on them. */
+import type { FieldKind } from "../administration/field.ts";
 import { isDay } from "../values/time.ts";
 import { row } from "./route.ts";
 import {
   anything,
   decimal,
   dictionary,
+  either,
   flag,
   instant,
   list,
@@ -14,45 +16,36 @@ import {
   text,
   type ValueOf,
   whole,
+  word,
 } from "./schema.ts";
 import { cursorInput, moneyShape, nothing, numericId } from "./shapes.ts";
 
 const name = (max = 64) => text("", { min: 1, max });
-const settings = dictionary(text(), "as one would type them for `gw`, by option");
-const choices = list(text());
+const settings = dictionary(text(), "as one would write them in a form, by the fields of actions");
 
 /** Enough for a logo, and for a file of some thousand lines. */
 const inputMax = 900_000;
-const command = {
-  name: text("of the command, like `endpoint set`", { min: 1, max: 60 }),
-  words: list(text("", { max: 500, isExact: true }), 100),
-  options: list(
-    record({
-      name: name(),
-      value: optional(text("left out: a switch", { max: 40_000, isExact: true })),
-    }),
-    100,
+const fieldText = text("", { max: inputMax, isExact: true });
+const actionName = text("like `endpoint set`", { min: 1, max: 60 });
+const action = {
+  action: actionName,
+  values: dictionary(
+    either(either(fieldText, flag()), list(text("", { max: 500, isExact: true }), 100)),
+    "by field; a file or a secret is its text",
   ),
-  input: optional(text("a secret, or the content of a file", { max: inputMax, isExact: true })),
 };
-export const commandInput = record(command);
-export type CommandInput = ValueOf<typeof commandInput>;
-
-const commandShape = record({
-  name: text(),
-  does: text(),
-  isChange: flag("it needs a reason, and is in the audit"),
-  input: optional(oneOf(["secret", "file"], "what is sent beside words and options")),
-  words: list(record({ name: text(), isRequired: flag(), isList: flag(), choices })),
-  options: list(
+const actionShape = record({
+  ...{ name: text(), does: text(), isChange: flag("it needs a reason, and is in the audit") },
+  duration: optional(oneOf(["minutes", "hours"], "it has no preview; `hours`: it is only begun")),
+  fields: list(
     record({
-      ...{ name: text(), does: text(), isRequired: flag(), isRepeated: flag(), choices },
-      value: text("what it takes; empty for a switch"),
-      preset: optional(text()),
+      ...{ name: text(), label: text(), help: text(), kind: word<FieldKind>("of its control") },
+      ...{ isRequired: flag(), isList: flag(), preset: optional(text()) },
+      choices: list(record({ value: text(), label: text() })),
+      document: optional(text("the address of its documentation")),
     }),
   ),
 });
-export type CommandView = ValueOf<typeof commandShape>;
 
 const changeShape = record({
   action: text("as the audit names it"),
@@ -100,7 +93,7 @@ const merchantShape = record({
     oldLastUsed: optional(text("`never`, or when; absent without an old key")),
   }),
   oauthKeys: list(record({ id: text(), name: text(), bits: whole(), sha256: text() })),
-  wallets: dictionary(text(), "its identifiers, by the options of `gw wallet set`"),
+  wallets: dictionary(text(), "its identifiers, by the fields of `wallet set`"),
   walletKeys: list(walletKey),
   rules: list(ruleShape, 100_000),
 });
@@ -164,9 +157,9 @@ const day = text("like 2030-01-31", { max: 10, pattern: /^\d{4}-\d\d-\d\d$/, che
 
 // biome-ignore format: a table
 export const configurationRoutes = {
-  "GET /command":            row("user", "merchant", record({ name: command.name }), commandShape, "what a command of `gw` takes"),
-  "POST /commands/preview":  row("user", "merchant", commandInput, record({ changes: list(changeShape) }), "what a command would change now; nothing is changed"),
-  "POST /commands/run":      row("user", "merchant", record({ ...command, reason, once }), record({ result: anything("as `gw … --json` prints it"), hasFindings: flag("something needs a person") }), "do what a command of `gw` does; changes need a reason"),
+  "GET /actions/:action":    row("user", "self", record({ action: actionName, language: oneOf(["en", "de"]) }), actionShape, "what an action takes, for its form"),
+  "POST /actions/preview":   row("user", "merchant", record(action), record({ changes: list(changeShape) }), "what an action would change now; nothing is changed"),
+  "POST /actions/run":       row("user", "merchant", record({ ...action, reason, once }), record({ result: anything("as `gw … --json` prints it"), hasFindings: flag("something needs a person"), notes: list(text("what the user should know")) }), "perform an action; changes need a reason"),
 
   "GET /merchants":          row("see_configuration", "merchant", record({ search: optional(text("a part of the login or name", { max: 100 })), ...cursorInput, after: optional(text("`next` of the page before", { max: 64, isExact: true })) }), record({ merchants: list(merchantLine), next: optional(text()) }), "list merchants by their logins; a merchant's user sees that one"),
   "GET /merchants/:login":   row("see_configuration", "merchant", record({ login: name() }), merchantShape, "one merchant with endpoints, groups, keys, wallets and rules"),

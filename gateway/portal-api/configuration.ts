@@ -218,7 +218,7 @@ function viewOAuthKey({ id, name, publicKey }: OAuthKey) {
   return { id, name, bits: publicKey.asymmetricKeyDetails?.modulusLength ?? 0, sha256 };
 }
 
-/** By the options of `gw wallet set`. */
+/** By the fields of `wallet set`. */
 function viewWallets({ settings: { wallets: { walleta, walletb } = {} } }: Merchant) {
   return {
     ...(walleta && { "walleta-merchant": walleta.merchantIdentifier }),

@@ -14,28 +14,46 @@ const failureShape = {
   properties: {
     error: {
       type: "object",
-      properties: { code: { type: "string" }, message: { type: "string" } },
+      properties: {
+        code: { type: "string" },
+        message: { type: "string" },
+        field: { type: "string", description: "of the form, where the refusal is about one" },
+      },
       required: ["code", "message"],
     },
   },
   required: ["error"],
 };
 
+type Actions = ReadonlyMap<string, JsonSchema>;
+
 /** Of the routes that this node has: production has none of the sandbox. */
-export function openApiRoute(names: readonly string[]): HttpRoute {
-  const own = Object.entries(api).filter(([name]) => names.includes(name));
-  const body = JSON.stringify(describeApi(Object.fromEntries(own)));
+export function openApiRoute(
+  names: readonly string[],
+  loadActions: () => Promise<Actions>,
+): HttpRoute {
+  const own = Object.fromEntries(Object.entries(api).filter(([name]) => names.includes(name)));
   const headers = { "content-type": "application/json", "cache-control": "no-cache" };
   const path = `${apiPath}/openapi.json`;
-  return { method: "GET", path, answer: async () => ({ status: 200, headers, body }) };
+  let body: Promise<string> | undefined;
+  const describe = async () => JSON.stringify(describeApi(own, await loadActions()));
+  return {
+    ...{ method: "GET", path },
+    async answer() {
+      body ??= describe();
+      return { status: 200, headers, body: await body };
+    },
+  };
 }
 
-export function describeApi(routes: Routes): JsonSchema {
+/** A form of an action is the schema of its route with the values of that action. */
+export function describeApi(routes: Routes, actions: Actions): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const [name, route] of Object.entries(routes)) {
     const [method = "", path = ""] = name.split(" ");
     const place = path.replace(/:(\w+)/g, "{$1}");
-    paths[place] = { ...paths[place], [method.toLowerCase()]: describeRoute(name, route) };
+    const described = describeRoute(name, route, actions);
+    paths[place] = { ...paths[place], [method.toLowerCase()]: described };
   }
   return {
     openapi: "3.1.0",
@@ -43,7 +61,7 @@ export function describeApi(routes: Routes): JsonSchema {
     servers: [{ url: apiPath }],
     paths,
     components: {
-      schemas: { Failure: failureShape },
+      schemas: { Failure: failureShape, ...schemasOf(actions) },
       securitySchemes: {
         session: { type: "apiKey", in: "cookie", name: "__Host-tollgate-session" },
       },
@@ -51,9 +69,28 @@ export function describeApi(routes: Routes): JsonSchema {
   };
 }
 
+/** An action's name has spaces, which the name of a schema may not have. */
+function schemaNameOf(action: string): string {
+  return `action_${action.replaceAll(/[^A-Za-z0-9]+/g, "_")}`;
+}
+
+function schemasOf(actions: Actions): JsonSchema {
+  return Object.fromEntries(
+    [...actions].map(([action, values]) => [
+      schemaNameOf(action),
+      {
+        type: "object",
+        properties: { action: { type: "string", const: action }, values },
+        required: ["action", "values"],
+      },
+    ]),
+  );
+}
+
 function describeRoute(
   name: string,
   { access, scope, does, input, output }: PortalRoute,
+  actions: Actions,
 ): JsonSchema {
   const isPost = name.startsWith("POST ");
   const inPath = [...name.matchAll(/:(\w+)/g)].map(([, each = ""]) => each);
@@ -70,6 +107,7 @@ function describeRoute(
     type: "object",
     properties: Object.fromEntries(others.map((each) => [each, properties[each]])),
     required: required.filter((each) => !inPath.includes(each)),
+    ...(isPost && "values" in properties && { oneOf: refsTo(actions) }),
   };
   const portal = { name: "x-portal", in: "header", required: true, schema: { type: "string" } };
   return {
@@ -87,6 +125,12 @@ function describeRoute(
       },
     },
   };
+}
+
+function refsTo(actions: Actions) {
+  return [...actions.keys()].map((each) => ({
+    $ref: `#/components/schemas/${schemaNameOf(each)}`,
+  }));
 }
 
 type InputSchema = {

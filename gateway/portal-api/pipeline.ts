@@ -190,6 +190,6 @@ function reply(result: unknown, cookies: readonly string[] = []): HttpReply {
   const headers = { ...apiHeaders, ...set };
   if (!(result instanceof PortalRefusal))
     return { status: 200, headers, body: JSON.stringify(result) };
-  const { status, code, message } = result;
-  return { status, headers, body: JSON.stringify({ error: { code, message } }) };
+  const { status, code, message, field } = result;
+  return { status, headers, body: JSON.stringify({ error: { code, message, field } }) };
 }

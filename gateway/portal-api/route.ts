@@ -87,11 +87,19 @@ export class PortalRefusal {
   readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 503;
   readonly code: RefusalCode;
   readonly message: string;
+  /** The field of a form that it is about. */
+  readonly field: string | undefined;
 
-  constructor(status: PortalRefusal["status"], code: RefusalCode, message: string) {
+  constructor(
+    status: PortalRefusal["status"],
+    code: RefusalCode,
+    message: string,
+    field?: string | undefined,
+  ) {
     this.status = status;
     this.code = code;
     this.message = message;
+    this.field = field;
   }
 }
 

@@ -168,6 +168,15 @@ export function dictionary<Value>(of: Schema<Value>, meaning = "") {
   });
 }
 
+/** Of either kind. */
+export function either<One, Other>(one: Schema<One>, other: Schema<Other>) {
+  const json = { anyOf: [one.json, other.json] };
+  return schema<One | Other>(json, (given, at, clean) => {
+    const read = one.read(given, at, clean);
+    return read instanceof ShapeFault ? other.read(given, at, clean) : read;
+  });
+}
+
 export function optional<Value>(of: Schema<Value>): Schema<Value | undefined> {
   return { ...of, isOptional: true };
 }

@@ -2,11 +2,11 @@
  * Approvals in the portal: what waits for a second person, who may give it, and the refusal of the
  * first person until then.
  */
-import type { Order } from "../orders/order.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight, type Right } from "../values/roles.ts";
 import type { Handlers } from "./api.ts";
+import { type PerformAction, refusalOf } from "./perform.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 
 export type OpenApproval = {
@@ -28,15 +28,12 @@ export type WantedWork = {
 
 export type ApprovalOptions = {
   readonly listApprovals: (merchantId: MerchantId | undefined) => Promise<readonly OpenApproval[]>;
-  /** A problem when the user may be the person who asked, under another name. */
-  readonly giveApproval: (actor: Caller["actor"], id: string) => Promise<boolean | Problem>;
   /** Nothing when a second person has approved it, and what the user has to do otherwise. */
   readonly takeApproval: (
     actor: Caller["actor"],
     wanted: WantedWork,
   ) => Promise<string | undefined>;
   readonly secondPerson: boolean;
-  readonly secondPersonAbove: number;
 };
 
 /** The refusal while no second person has approved it. */
@@ -49,15 +46,9 @@ export async function needSecondPerson(
   return sentence === undefined ? undefined : new PortalRefusal(409, "second_person", sentence);
 }
 
-/** By the order's amount and not by the return's: small returns add up. */
-export function isLargeReturn(
-  { secondPersonAbove: above }: Pick<ApprovalOptions, "secondPersonAbove">,
-  { purchase: { amount } }: Order,
-): boolean {
-  return above > 0 && amount.minor > BigInt(above) * 10n ** BigInt(amount.currency.exponent);
-}
+type Options = Pick<ApprovalOptions, "listApprovals"> & { readonly perform: PerformAction };
 
-export function approvalHandlers({ listApprovals, giveApproval }: ApprovalOptions) {
+export function approvalHandlers({ listApprovals, perform }: Options) {
   const listFor = async ({ merchantId, account }: Caller) =>
     (await listApprovals(merchantId)).filter(({ right }) => hasRight(account.role, right));
   return {
@@ -69,8 +60,10 @@ export function approvalHandlers({ listApprovals, giveApproval }: ApprovalOption
     async "POST /approvals/give/:approval"({ approval }, caller) {
       const isListed = (await listFor(caller)).some(({ id }) => id === approval);
       if (!isListed) return notFound;
-      const done = await giveApproval(caller.actor, approval);
-      return done instanceof Problem ? new PortalRefusal(409, "refused", done.sentence) : { done };
+      const given = await perform("approval give", { id: approval }, caller);
+      if (!(given instanceof Problem)) return { done: true };
+      // It is the caller's own, or it was given a moment ago.
+      return given.code === "not_found" ? { done: false } : refusalOf(given);
     },
   } satisfies Partial<Handlers>;
 }

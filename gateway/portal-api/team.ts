@@ -1,18 +1,16 @@
 /**
- * Users, their sessions, and the audit. An administrator of a merchant manages that merchant's
- * users alone, and can make no operator of any of them; no user changes its own role or disables
- * itself.
+ * Users, their sessions, and the audit. What is done to a user is an action of `administration/`;
+ * an administrator of a merchant sees and changes that merchant's users only.
  */
 import type { MerchantId } from "../values/ids.ts";
-import { hasCardNumber } from "../values/mask-card-numbers.ts";
-import { isMerchantRole, type Role } from "../values/roles.ts";
+import { Problem } from "../values/problem.ts";
+import type { Role } from "../values/roles.ts";
 import type { Instant } from "../values/time.ts";
 import { type ListedSession, viewSession } from "./account.ts";
-import type { Handlers } from "./api.ts";
-import { merchantOf } from "./orders.ts";
-import { lookedThrough, type PortalNames } from "./reads.ts";
-import { type Caller, notFound, PortalRefusal } from "./route.ts";
-import { type ApprovalOptions, needSecondPerson } from "./second-person.ts";
+import type { Api, Handlers } from "./api.ts";
+import { type PerformAction, refusalOf } from "./perform.ts";
+import { lookedThrough } from "./reads.ts";
+import { type Caller, PortalRefusal } from "./route.ts";
 import type { Guard } from "./sign-in.ts";
 
 export type TeamUser = {
@@ -27,219 +25,111 @@ export type TeamUser = {
   readonly isIdle: boolean;
 };
 
-type TemporaryPassword = { readonly password: string; readonly expiresAt: Instant };
-
-type Actor = Caller["actor"];
-
-/** Changes are written with their entry in the audit. */
-export type TeamStore = {
-  list(now: Instant): Promise<readonly TeamUser[]>;
-  /** These answer a temporary password, which is shown once. Nothing if the login is taken. */
-  add(
-    actor: Actor,
-    user: NewUser,
-  ): Promise<(TemporaryPassword & { readonly login: string }) | undefined>;
-  renewPassword(actor: Actor, login: string): Promise<TemporaryPassword>;
-  setRole(actor: Actor, login: string, role: Role): Promise<void>;
-  enable(actor: Actor, login: string, enabled: boolean): Promise<void>;
-  removeFactors(actor: Actor, login: string): Promise<void>;
-  demandFactor(actor: Actor, merchantId: MerchantId, demanded: boolean): Promise<void>;
-  /** Those of a merchant's users, or all. */
-  listSessions(merchantId: MerchantId | undefined): Promise<readonly TeamSession[]>;
-  endSession(actor: Actor, login: string, id: string): Promise<boolean>;
-};
-
 type TeamSession = ListedSession & { readonly login: string };
 
-type NewUser = { readonly name: string; readonly role: Role; readonly merchantId?: MerchantId };
-
-export type AuditLine = {
-  readonly seq: number;
-  readonly at: number;
-  readonly actor: string;
-  readonly origin: string;
-  readonly action: string;
-  readonly subject: string;
-  readonly reason: string | null;
-  readonly before: string | null;
-  readonly after: string | null;
+export type TeamReads = {
+  list(now: Instant): Promise<readonly TeamUser[]>;
+  /** Those of a merchant's users, or all. */
+  listSessions(merchantId: MerchantId | undefined, now: Instant): Promise<readonly TeamSession[]>;
 };
 
-type AuditFilter = {
-  readonly by?: string | undefined;
-  readonly action?: string | undefined;
-  readonly subject?: string | undefined;
-  readonly before?: number | undefined;
-  readonly limit: number;
-  readonly most?: number | undefined;
-  readonly search?: string | undefined;
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
-};
-
-export type TeamOptions = Pick<ApprovalOptions, "takeApproval" | "secondPerson"> & {
+export type TeamOptions = {
   readonly guard: Pick<Guard, "bounded">;
-  readonly team: TeamStore;
-  readonly names: () => PortalNames;
-  readonly findEntries: (filter: AuditFilter) => Promise<readonly AuditLine[]>;
-  /** The oldest that such a list looks at, if there are older ones. */
-  readonly findLookedAt: (
-    filter: AuditFilter,
-  ) => Promise<Pick<AuditLine, "seq" | "at"> | undefined>;
-  readonly verifyAudit: () => Promise<VerifiedAudit>;
+  readonly team: TeamReads;
+  readonly perform: PerformAction;
 };
 
-type VerifiedAudit = {
-  readonly restores: readonly string[];
-  readonly entries: number;
-  readonly signatures: number;
-  readonly outsideHeads: number;
-  readonly unsigned: number;
-  readonly findings: readonly string[];
-};
+type TemporaryPassword = Api["POST /users/add"]["output"];
 
-const taken = new PortalRefusal(409, "taken", "There is a user of this login already.");
-const notOneself = new PortalRefusal(409, "own_account", "Ask another administrator for this.");
-const cardAsLogin = new PortalRefusal(
-  400,
-  "invalid_input",
-  "A login does not contain a card number.",
-);
-const wrongMerchant = new PortalRefusal(
-  400,
-  "invalid_input",
-  "This role needs a merchant, or has none.",
-);
-
-const ofProgram = new PortalRefusal(409, "refused", "An account of a program has no password.");
-/** A new user has a new password, and factors of its own. */
-const otherSide = new PortalRefusal(
-  400,
-  "invalid_input",
-  "Users do not change between operators and merchants. Add a new user.",
-);
-
-export function teamHandlers(options: TeamOptions) {
-  const { team, names, guard } = options;
-  const listOwn = async ({ merchantId, account, now }: Caller) =>
-    (await team.list(now)).filter(
-      ({ merchant }) => merchantId === undefined || merchant === account.merchant,
-    );
-  /** Of another user whom the caller may manage. */
-  const managing = <Output>(work: (user: TeamUser, caller: Caller) => Promise<Output>) => {
-    return async ({ login }: { readonly login: string }, caller: Caller) => {
-      if (login === caller.account.login) return notOneself;
-      const user = (await listOwn(caller)).find((each) => each.login === login);
-      return user === undefined ? notFound : work(user, caller);
-    };
+export function teamHandlers({ team, perform, guard }: TeamOptions) {
+  type Given = Parameters<PerformAction>[1];
+  const change = async (caller: Caller, action: string, given: Given) => {
+    const output = await perform(action, given, caller);
+    return output instanceof Problem ? refusalOf(output) : { done: true };
   };
-  /** As `gw` words it, so that an approval counts for either. */
-  const byTwo = (caller: Caller, work: string) => {
-    const wanted = { work, right: "manage_users", merchantId: caller.merchantId } as const;
-    return options.secondPerson ? needSecondPerson(options, caller, wanted) : undefined;
+  /** Few passwords are computed at a time. */
+  const makePassword = async (caller: Caller, action: string, given: Given) => {
+    const output = await guard.bounded(() => perform(action, given, caller));
+    if (output instanceof PortalRefusal) return output;
+    if (output instanceof Problem) return refusalOf(output);
+    const { login, password, expiresAt }: TemporaryPassword = Object(output);
+    return { login, password, expiresAt };
   };
-  /** Whose user it becomes; nothing for an operator's. */
-  const ownerOf = (role: Role, merchant: string | undefined, caller: Caller) => {
-    const isMerchants = isMerchantRole(role);
-    if (caller.merchantId !== undefined) return isMerchants ? caller.merchantId : wrongMerchant;
-    const found = merchantOf(names(), merchant);
-    const isGiven = found !== undefined && found !== null;
-    return isMerchants === isGiven && found !== null ? found : wrongMerchant;
+  /** A merchant's administrator names no merchant. */
+  const ofMerchant = ({ account }: Caller, named: string | undefined) => {
+    const merchant = account.merchant ?? named;
+    return merchant === undefined ? {} : { merchant };
   };
 
   return {
-    /** From their next request on: a session without a second factor has to set one up. */
     async "POST /users/demand-factor"({ demanded, merchant }, caller) {
-      const owner = caller.merchantId ?? merchantOf(names(), merchant);
-      if (owner === undefined || owner === null) return wrongMerchant;
-      await team.demandFactor(caller.actor, owner, demanded);
-      return { done: true };
+      const given = { ...ofMerchant(caller, merchant), demanded: demanded ? "on" : "off" };
+      return change(caller, "user demand-factor", given);
     },
-    async "GET /users"(_, caller) {
-      const users = (await listOwn(caller)).map(({ merchant, seenAt, ...user }) => ({
-        ...{ ...user, ...(merchant === null ? {} : { merchant }) },
-        ...(seenAt === null ? {} : { seenAt }),
-      }));
-      return { users, isFactorDemanded: caller.account.isFactorDemanded };
+    async "GET /users"(_, { merchantId, account, now }) {
+      const users = (await team.list(now))
+        .filter(({ merchant }) => merchantId === undefined || merchant === account.merchant)
+        .map(({ merchant, seenAt, ...user }) => ({
+          ...{ ...user, ...(merchant === null ? {} : { merchant }) },
+          ...(seenAt === null ? {} : { seenAt }),
+        }));
+      return { users, isFactorDemanded: account.isFactorDemanded };
     },
-    async "POST /users/add"({ name, role, merchant }, caller) {
-      if (hasCardNumber(name)) return cardAsLogin;
-      const owner = ownerOf(role, merchant, caller);
-      if (owner instanceof PortalRefusal) return owner;
-      const user = { name, role, ...(owner && { merchantId: owner }) };
-      return (await guard.bounded(() => team.add(caller.actor, user))) ?? taken;
-    },
-    async "POST /users/role/:login"({ login, role }, caller) {
-      if (isMerchantRole(role) !== login.includes("@")) return otherSide;
-      const set = managing(async () => {
-        const refusal = await byTwo(caller, `user role ${login} role ${role}`);
-        return refusal ?? team.setRole(caller.actor, login, role);
-      });
-      return (await set({ login }, caller)) ?? { done: true };
-    },
-    async "POST /users/enable/:login"({ login, enabled }, caller) {
-      const set = managing(() => team.enable(caller.actor, login, enabled));
-      return (await set({ login }, caller)) ?? { done: true };
-    },
-    "POST /users/password/:login": managing(async ({ login, role }, { actor }) => {
-      if (role === "service") return ofProgram;
-      const made = await guard.bounded(() => team.renewPassword(actor, login));
-      return made instanceof PortalRefusal ? made : { login, ...made };
-    }),
-    async "POST /users/reset-factors/:login"({ login }, caller) {
-      const reset = managing(async () => {
-        const refusal = await byTwo(caller, `user reset-factors ${login}`);
-        return refusal ?? team.removeFactors(caller.actor, login);
-      });
-      return (await reset({ login }, caller)) ?? { done: true };
-    },
+    "POST /users/add": ({ name, role, merchant }, caller) =>
+      makePassword(caller, "user add", { name, role, ...ofMerchant(caller, merchant) }),
+    "POST /users/role/:login": ({ login, role }, caller) =>
+      change(caller, "user role", { login, role }),
+    "POST /users/enable/:login": ({ login, enabled }, caller) =>
+      change(caller, enabled ? "user enable" : "user disable", { login }),
+    "POST /users/password/:login": ({ login }, caller) =>
+      makePassword(caller, "user password", { login }),
+    "POST /users/reset-factors/:login": ({ login }, caller) =>
+      change(caller, "user reset-factors", { login }),
 
-    async "GET /users/sessions"(_, { merchantId, session }) {
-      const found = await team.listSessions(merchantId);
+    async "GET /users/sessions"(_, { merchantId, session, now }) {
+      const found = await team.listSessions(merchantId, now);
       return { sessions: found.map((each) => viewSession(each, session)) };
     },
-    async "POST /users/end-session/:login/:session"({ login, session }, caller) {
-      const own = await listOwn(caller);
-      if (!own.some((user) => user.login === login)) return notFound;
-      return { done: await team.endSession(caller.actor, login, session) };
-    },
+    "POST /users/end-session/:login/:session": ({ login, session }, caller) =>
+      change(caller, "user end-session", { login, session }),
   } satisfies Partial<Handlers>;
 }
 
-export function auditHandlers({
-  findEntries,
-  findLookedAt,
-  verifyAudit,
-}: Pick<TeamOptions, "findEntries" | "findLookedAt" | "verifyAudit">) {
-  let running: Promise<VerifiedAudit> | undefined;
+type AuditFilter = Omit<Api["GET /audit"]["input"], "after" | "from" | "limit"> & {
+  readonly since?: Instant | number | undefined;
+  /** Only entries before this one. */
+  readonly before: number | undefined;
+  readonly limit: number;
+  /** How many entries are looked through at most. */
+  readonly most: number;
+};
+
+export type AuditOptions = {
+  /** The latest first. */
+  readonly listAudit: (filter: AuditFilter) => Promise<Api["GET /audit"]["output"]>;
+  readonly perform: PerformAction;
+};
+
+type Verified = Api["POST /audit/verify"]["output"];
+
+export function auditHandlers({ listAudit, perform }: AuditOptions) {
+  let running: Promise<unknown> | undefined;
   return {
     async "GET /audit"({ after, limit = 50, from: since, ...filter }) {
       const isCursor = /^\d{1,15}$/.test(after ?? "");
       const before = after === undefined ? undefined : Number(isCursor ? after : 0);
-      const asked = { ...filter, since, before, limit, most: lookedThrough };
-      const entries = await findEntries(asked);
-      const lines = entries.toReversed().map(({ reason, before: was, after: is, ...entry }) => ({
-        ...entry,
-        ...(reason === null ? {} : { reason }),
-        ...(was === null ? {} : { before: was }),
-        ...(is === null ? {} : { after: is }),
-      }));
-      const isWhole = lines.length === limit;
-      const end = isWhole ? undefined : await findLookedAt(asked);
-      const from = isWhole ? lines.at(-1) : end;
-      return {
-        entries: lines,
-        ...(from && { next: String(from.seq) }),
-        ...(end && { searchedTo: end.at }),
-      };
+      return listAudit({ ...filter, since, before, limit, most: lookedThrough });
     },
 
-    /** One at a time on a node: users who ask meanwhile get the same answer. */
-    async "POST /audit/verify"() {
-      running ??= verifyAudit().finally(() => {
+    /** One at a time on a node: users who ask while it runs get the same answer. */
+    async "POST /audit/verify"(_, caller) {
+      running ??= perform("audit verify", {}, caller).finally(() => {
         running = undefined;
       });
-      return running;
+      const output = await running;
+      if (output instanceof Problem) return refusalOf(output);
+      const verified: Verified = Object(output);
+      return verified;
     },
   } satisfies Partial<Handlers>;
 }

@@ -6,10 +6,18 @@ import { findAlpha2, findCurrency } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
 import { hours, minutes, seconds } from "../values/time.ts";
 
+/** A text for operators, in the languages that they read. */
+export type Documentation = { readonly en: string; readonly de: string };
+
+type ParameterKind = "choice" | "whole" | "duration" | "amount" | "currency" | "countries";
+
 export type Parameter<Value> = {
-  readonly type: string;
+  readonly kind: ParameterKind;
+  readonly type: Documentation;
   readonly necessity: "mandatory" | "optional";
-  readonly documentation: string;
+  readonly documentation: Documentation;
+  /** Permitted values. */
+  readonly choices?: readonly string[];
   /** Nothing when the text is not of the type. */
   readonly read: (text: string) => Value | undefined;
 };
@@ -32,16 +40,23 @@ export function optional<Value>(parameter: Parameter<Value>): OptionalParameter<
 
 export function choice<const Word extends string>(
   words: readonly Word[],
-  documentation: string,
+  en: string,
+  de: string,
 ): Parameter<Word> {
   const read = (text: string) => words.find((word) => word === text);
-  return mandatory(words.join("|"), documentation, read);
+  const list = words.join("|");
+  const type = { en: list, de: list };
+  return mandatory({ kind: "choice", type, documentation: { en, de }, choices: words, read });
 }
 
-export function whole(min: number, max: number, documentation: string): Parameter<number> {
-  return mandatory(`${min} to ${max}`, documentation, (text) => {
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= min && value <= max ? value : undefined;
+export function whole(min: number, max: number, en: string, de: string): Parameter<number> {
+  const type = { en: `${min} to ${max}`, de: `${min} bis ${max}` };
+  return mandatory({
+    ...{ kind: "whole", type, documentation: { en, de } },
+    read(text) {
+      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
   });
 }
 
@@ -49,39 +64,48 @@ const units = { s: seconds(1), m: minutes(1), h: hours(1), d: hours(24) } as con
 const durationMaxMs = hours(24) * 400;
 
 /** In milliseconds. */
-export function duration(documentation: string, maxMs = durationMaxMs): Parameter<number> {
+export function duration(en: string, de: string, maxMs = durationMaxMs): Parameter<number> {
   const longest = `${maxMs / units.d}d`;
-  return mandatory(`like 90s, 10m, 1h, 7d; up to ${longest}`, documentation, (text) => {
-    const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-    const value = Number(count) * (units[unit as keyof typeof units] ?? 0);
-    return value > 0 && value <= maxMs ? value : undefined;
+  const type = {
+    en: `like 90s, 10m, 1h, 7d; up to ${longest}`,
+    de: `wie 90s, 10m, 1h, 7d; bis ${longest}`,
+  };
+  return mandatory({
+    ...{ kind: "duration", type, documentation: { en, de } },
+    read(text) {
+      const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+      const value = Number(count) * (units[unit as keyof typeof units] ?? 0);
+      return value > 0 && value <= maxMs ? value : undefined;
+    },
   });
 }
 
 /** The decimal as typed: its value depends on the currency. */
-export function amount(documentation: string): Parameter<string> {
+export function amount(en: string, de: string): Parameter<string> {
+  const type = { en: "amount in the highest unit", de: "Betrag wie 12.50" };
   const read = (text: string) => (/^\d{1,12}(\.\d{1,4})?$/.test(text) ? text : undefined);
-  return mandatory("amount in the highest unit", documentation, read);
+  return mandatory({ kind: "amount", type, documentation: { en, de }, read });
 }
 
-export function currency(documentation: string) {
-  return mandatory("currency code", documentation, findCurrency);
+export function currency(en: string, de: string) {
+  const type = { en: "currency code", de: "Währungscode" };
+  return mandatory({ kind: "currency", type, documentation: { en, de }, read: findCurrency });
 }
 
 /** Alpha-2, separated by commas. */
-export function countries(documentation: string): Parameter<ReadonlySet<string>> {
-  return mandatory("country codes like DE,AT", documentation, (text) => {
-    const codes = text.split(",").map((code) => findAlpha2(code.trim().toUpperCase()));
-    return codes.every((code) => code !== undefined) ? new Set(codes) : undefined;
+export function countries(en: string, de: string): Parameter<ReadonlySet<string>> {
+  const type = { en: "country codes like DE,AT", de: "Ländercodes wie DE,AT" };
+  return mandatory({
+    ...{ kind: "countries", type, documentation: { en, de } },
+    read(text) {
+      const codes = text.split(",").map((code) => findAlpha2(code.trim().toUpperCase()));
+      return codes.every((code) => code !== undefined) ? new Set(codes) : undefined;
+    },
   });
 }
 
-function mandatory<Value>(
-  type: string,
-  documentation: string,
-  read: (text: string) => Value | undefined,
-): Parameter<Value> {
-  return { type, necessity: "mandatory", documentation, read };
+function mandatory<Value>(parameter: Omit<Parameter<Value>, "necessity">): Parameter<Value> {
+  return { ...parameter, necessity: "mandatory" };
 }
 
 export function readParameters<Table extends ParameterTable>(
@@ -96,7 +120,7 @@ export function readParameters<Table extends ParameterTable>(
     if (text === undefined && necessity === "mandatory") return new Problem(`${name} is missing.`);
     if (text === undefined) continue;
     values[name] = read(text);
-    if (values[name] === undefined) return new Problem(`${name} is ${type}, not ${text}.`);
+    if (values[name] === undefined) return new Problem(`${name} is ${type.en}, not ${text}.`);
   }
   // Every value was read by its own parameter.
   return values as ParameterValues<Table>;

@@ -8,7 +8,12 @@ import type { FailureCode } from "../values/failure.ts";
 import type { EndpointId, MerchantId, OrderId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import type { Instant } from "../values/time.ts";
-import { type ParameterTable, type ParameterValues, readParameters } from "./parameters.ts";
+import {
+  type Documentation,
+  type ParameterTable,
+  type ParameterValues,
+  readParameters,
+} from "./parameters.ts";
 
 /** The largest limit on a number of payments: as many are kept of each card, email … */
 export const countMax = 100;
@@ -105,14 +110,14 @@ export type Judge = {
 
 export type Rule = {
   readonly kind: string;
-  readonly documentation: string;
+  readonly documentation: Documentation;
   readonly parameters: ParameterTable;
   readonly bind: (texts: Readonly<Record<string, string>>) => Judge | Problem;
 };
 
 export function defineRule<Table extends ParameterTable>(rule: {
   readonly kind: string;
-  readonly documentation: string;
+  readonly documentation: Documentation;
   readonly parameters: Table;
   /** Checks what the parameters must be together. */
   readonly bind: (values: ParameterValues<Table>) => Judge | Problem;

@@ -6,7 +6,7 @@
  */
 import { randomUUIDv7 } from "node:crypto";
 import { FormFault, parseForm } from "@tollgate/protocols/form";
-import { demonstrationLogin } from "../cli/merchant-set.ts";
+import { demonstrationLogin } from "../administration/merchant-set.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { findSigner } from "../merchant-api/control.ts";
 import type { OrderEvent } from "../orders/events.ts";
@@ -15,7 +15,7 @@ import { initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import { asOrderId, asSerialNumber, type MerchantId } from "../values/ids.ts";
 import { asInstant, later } from "../values/time.ts";
-import type { StagingParts } from "../wiring/http.ts";
+import type { StagingParts } from "../wiring/staging-parts.ts";
 
 type Node = Parameters<NonNullable<StagingParts["routes"]>>[0];
 

@@ -6,12 +6,13 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { findSandboxGates } from "../administration/merchant-set.ts";
+import { readConfiguration } from "../administration/session.ts";
 import { refuseStart } from "../cli/environment.ts";
-import { type Installation, openInstallation, readConfiguration } from "../cli/installation.ts";
-import { findSandboxGates } from "../cli/merchant-set.ts";
 import { startEmpty } from "../storage/testing/database-for-tests.ts";
 import { asEndpointId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
+import { type Installation, openInstallation } from "../wiring/installation.ts";
 import {
   makeDemonstration,
   makeDemonstrationKey,

@@ -6,22 +6,22 @@ import { createPrivateKey, createPublicKey, generateKeyPair, X509Certificate } f
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { type Installation, openVault, readConfiguration } from "../cli/installation.ts";
-import { pemOf } from "../cli/merchant.ts";
+import { findMerchant } from "../administration/find.ts";
 import {
   binaryGate,
   createEndpoints,
   createMerchantSet,
   demonstrationLogin,
   demonstrationShop,
-  findMerchant,
   iso93Gate,
   type MerchantSet,
   merchantSetOf,
   type SandboxGates,
   sandboxGate,
-} from "../cli/merchant-set.ts";
-import { addWalletKey, openWalletKeys, pointOf } from "../cli/wallet.ts";
+} from "../administration/merchant-set.ts";
+import { pemOf } from "../administration/readers.ts";
+import { openVault, readConfiguration } from "../administration/session.ts";
+import { addWalletKey, openWalletKeys, pointOf } from "../administration/wallets.ts";
 import type { Config } from "../config/config.ts";
 import type { WalletSettings } from "../orders/merchant.ts";
 import type { DocumentValues } from "../pages/documentation.ts";
@@ -36,6 +36,7 @@ import { Problem } from "../values/problem.ts";
 import type { Role } from "../values/roles.ts";
 import { Secret } from "../values/secret.ts";
 import { hashPassword, newPassword } from "../vault/password.ts";
+import type { Installation } from "../wiring/installation.ts";
 
 /** In the data folder: the merchant's private key for OAuth, and its certificate at walleta. */
 const oauthKeyFile = "oauth-demo.pem";

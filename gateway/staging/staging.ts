@@ -1,6 +1,7 @@
 /**
  * What staging adds to the gateway: the sandbox bank, the demonstration merchant, the page at `/`
- * and the issuers of test cards. Only `cli/environment.ts` loads this folder, and only in staging.
+ * and the issuers of test cards. Only `administration/staging.ts` loads this folder, and only where
+ * GW_ENV is staging.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,11 +11,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { json } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Installation } from "../cli/installation.ts";
-import { demonstrationLogin } from "../cli/merchant-set.ts";
+import { demonstrationLogin } from "../administration/merchant-set.ts";
 import { baseUrlOf, type Config } from "../config/config.ts";
 import { Problem } from "../values/problem.ts";
-import type { StagingParts } from "../wiring/http.ts";
+import type { Installation } from "../wiring/installation.ts";
+import type { StagingParts } from "../wiring/staging-parts.ts";
 import { callbackFeedRoutes } from "./callback-feed.ts";
 import {
   type BankAddress,
@@ -40,14 +41,16 @@ export async function passAuthentication(address: string): Promise<void> {
   await (await import("./cardholder.ts")).passAuthentication(address);
 }
 
+/** The issuers of test cards, and the networks of documents. */
+export const sandboxData = { ranges: sandboxRanges, networks: sandboxNetworks };
+
 /** What a node in staging has beyond a node in production. */
 export function makeStagingParts(installation: Installation): StagingParts {
   const { config } = installation;
   const findFacts = makeFindFacts(installation);
   const sheet = makeWalletSheet(async () => (await readDemo(config))?.bank.url);
   return {
-    ranges: sandboxRanges,
-    networks: sandboxNetworks,
+    ...sandboxData,
     documentValues: () => readDocumentValues(installation.config),
     walletSheet: sheet.walletSheet,
     portal: (reads) => sandboxHandlers({ reads, findSandbox: () => findSandbox(config) }),

@@ -9,7 +9,6 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import { join, resolve } from "node:path";
 import { FormFault, parseForm } from "@tollgate/protocols/form";
-import type { Installation } from "../cli/installation.ts";
 import type { Config } from "../config/config.ts";
 import { type HttpReply, type HttpRoute, redirectTo } from "../http/router.ts";
 import type { Merchant } from "../orders/merchant.ts";
@@ -22,7 +21,8 @@ import { parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { type Clock, makePrintDate } from "../values/time.ts";
 import { printOrderLine } from "../views/status.ts";
-import type { NodeState } from "../wiring/http.ts";
+import type { Installation } from "../wiring/installation.ts";
+import type { NodeState } from "../wiring/staging-parts.ts";
 import { type ExampleSale, makeRequests } from "./example-sale.ts";
 import { sendSale } from "./send-sale.ts";
 import {

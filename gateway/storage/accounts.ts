@@ -145,7 +145,7 @@ export function makeAccountStore(options: AccountStoreOptions): AccountStore {
     async markUsed(userId, now) {
       await query(`update users set used_at = ${moment("$2")} where id = $1`, [userId, now]);
     },
-    revokeSession: (actor, login, id) => endSession(auditAs(actor), login, id),
+    revokeSession: async (actor, login, id) => (await endSessions(auditAs(actor), login, id)) > 0,
     async setPassword(actor, { account, digest }, password) {
       const stored = await hashPassword(password);
       await auditAs(actor).change(async (change, write) => {
@@ -191,19 +191,20 @@ export function makeTeamReads({ query, idleMs }: Pick<AccountStoreOptions, "quer
   };
 }
 
-/** By the id that lists show. */
-export function endSession(audit: Audit, login: string, id: string): Promise<boolean> {
+/** Ends the session of the id that lists show, or all of the user. Returns how many it ended. */
+export function endSessions(audit: Audit, login: string, id?: string): Promise<number> {
   return audit.change(async (change, write) => {
-    const ended = await change(
+    const ended = await change<{ id: string }>(
       `delete from portal_sessions using users where user_id = users.id and login = $1
-         and left(encode(digest, 'hex'), 32) = $2 returning digest`,
-      [login, id],
+         and ($2::text is null or left(encode(digest, 'hex'), 32) = $2)
+       returning left(encode(digest, 'hex'), 32) as id`,
+      [login, id ?? null],
     );
-    if (ended.length === 0) return false;
-    await write({
-      ...{ action: "portal session revoke", subject: `session ${id}`, before: { login } },
-    });
-    return true;
+    for (const { id: session } of ended) {
+      const subject = `session ${session}`;
+      await write({ action: "portal session revoke", subject, before: { login } });
+    }
+    return ended.length;
   });
 }
 

@@ -56,6 +56,16 @@ export function listApprovals(query: Query, merchantId?: MerchantId) {
   );
 }
 
+/** The right that its work needs, and whose users may approve it beside operators. */
+export async function findApproval(query: Query, id: string) {
+  const [approval] = await query<Pick<OpenApproval, "right"> & { merchantId: MerchantId | null }>(
+    `select access_right as right, merchant_id as "merchantId" from approvals
+     where id = $1 and ${isOpen}`,
+    [id],
+  );
+  return approval;
+}
+
 type GivenApproval = {
   readonly id: string;
   /** Whether an account of the machine belongs to one person (`GW_USERS_ONLY`). */

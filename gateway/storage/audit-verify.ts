@@ -201,7 +201,7 @@ async function checkEarlier(query: Query, find: Find): Promise<void> {
   }
 }
 
-type EntryFilter = {
+export type EntryFilter = {
   readonly by?: string | undefined;
   readonly action?: string | undefined;
   readonly subject?: string | undefined;

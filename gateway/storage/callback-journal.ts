@@ -2,7 +2,9 @@
 import type {
   CallbackQuery,
   CallbackWindow,
+  DeliveryFilter,
   DeliveryKey,
+  DeliveryState,
   ResentCount,
   StoredCallback,
 } from "../portal-api/reads.ts";
@@ -10,30 +12,12 @@ import type { Instant } from "../values/time.ts";
 import { isHere } from "./cells.ts";
 import type { Query } from "./database.ts";
 
-export const callbackStates = ["due", "delivered", "stopped", "given_up"] as const;
-type CallbackState = (typeof callbackStates)[number];
-/** Failing: due, and refused or unanswered before. */
-type FilteredState = CallbackState | "failing";
-
-/** A filter that is not given lets everything pass. Times are those of the final status. */
-export type CallbackFilter = {
-  readonly merchantId?: string | undefined;
-  readonly orderId?: string | undefined;
-  readonly sequence?: number | undefined;
-  readonly since?: Instant | undefined;
-  readonly until?: Instant | undefined;
-  readonly state?: FilteredState | undefined;
-  readonly endpointId?: string | undefined;
-  /** Of the receiver, with its port or without. */
-  readonly host?: string | undefined;
-};
-
 export type CallbackEntry = {
   readonly order: string;
   readonly sequence: number;
   readonly serial: string;
   readonly url: string;
-  readonly state: CallbackState;
+  readonly state: DeliveryState;
   readonly tries: number;
   readonly made: Instant;
   /** The next attempt. */
@@ -55,7 +39,7 @@ type AttemptEntry = {
 };
 
 /** The latest first. */
-export function findCallbacks(query: Query, filter: CallbackFilter, most: number) {
+export function findCallbacks(query: Query, filter: DeliveryFilter, most: number) {
   return query<CallbackEntry>(
     `select order_id as order, sequence, serial, url, coalesce(ended, 'due') as state, tries,
        ${milliseconds("made_at")} as made, ${milliseconds("due_at")} as next,
@@ -66,7 +50,7 @@ export function findCallbacks(query: Query, filter: CallbackFilter, most: number
 }
 
 /** Every attempt, the earliest first. */
-export function findAttempts(query: Query, { merchantId, orderId, sequence }: CallbackFilter) {
+export function findAttempts(query: Query, { merchantId, orderId, sequence }: DeliveryFilter) {
   return query<AttemptEntry>(
     `select sequence, ${milliseconds("at")} as at, node, method, url, body, status, failure,
        duration_ms as ms, answer
@@ -77,11 +61,11 @@ export function findAttempts(query: Query, { merchantId, orderId, sequence }: Ca
   );
 }
 
-export type Resending = {
+type Resending = {
   readonly now: Instant;
   /** The login of the user. */
   readonly by: string;
-  readonly most?: number;
+  readonly most?: number | undefined;
 };
 
 /**
@@ -90,7 +74,7 @@ export type Resending = {
  */
 export function resendCallbacks(
   query: Query,
-  filter: CallbackFilter,
+  filter: DeliveryFilter,
   { now, by, most }: Resending,
 ) {
   return query<Pick<CallbackEntry, "order" | "sequence"> & { readonly asked: boolean }>(
@@ -119,8 +103,9 @@ export function resendCallbacks(
 }
 
 /** At most so many in all cells together: each gets what those before it have left. */
-export function makeResend(filter: CallbackFilter, resending: Required<Resending>) {
-  let left = resending.most;
+export function makeResend(filter: DeliveryFilter, { most, ...resending }: Resending) {
+  if (most === undefined) return (query: Query) => resendCallbacks(query, filter, resending);
+  let left = most;
   let turn: Promise<unknown> = Promise.resolve();
   return (query: Query): ReturnType<typeof resendCallbacks> => {
     const sent = turn.then(async () => {
@@ -180,7 +165,7 @@ const lastAttempt = `select status, failure from callback_attempts as attempt
   order by attempt.at desc limit 1`;
 
 /** Of the receivers of those that a filter names, up to `most` callbacks. */
-export function countReceivers(query: Query, filter: CallbackFilter, most: number) {
+export function countReceivers(query: Query, filter: DeliveryFilter, most: number) {
   return query<{ readonly receiver: string; readonly count: number }>(
     `select receiver, count(*)::int as count
      from (select receiver from callbacks where ${filteredRows} and ${isHere} limit $9) as found
@@ -190,7 +175,7 @@ export function countReceivers(query: Query, filter: CallbackFilter, most: numbe
 }
 
 /** How those that were sent again at a moment have gone since. */
-export function countResent(query: Query, filter: CallbackFilter, at: Instant) {
+export function countResent(query: Query, filter: DeliveryFilter, at: Instant) {
   return query<ResentCount>(
     `select coalesce(ended, 'due') as state, tries > 0 as failed, count(*)::int as count
      from callbacks
@@ -217,7 +202,7 @@ const otherRows = (at: number) => `($${at}::text is null or coalesce(ended, 'due
 
 const filteredRows = `${rangeRows} and ${otherRows(6)}`;
 
-function valuesOf(filter: CallbackFilter) {
+function valuesOf(filter: DeliveryFilter) {
   const { merchantId, orderId, sequence, since, until, state, endpointId, host } = filter;
   const values = [merchantId, orderId, sequence, since, until, state, endpointId, host];
   return values.map((value) => value ?? null);

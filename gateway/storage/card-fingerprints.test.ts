@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { renewFingerprints } from "../cli/renew-fingerprints.ts";
+import { renewFingerprints } from "../administration/renew-fingerprints.ts";
 import { makeCards } from "../engine/cards.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import { approved, clockAt, draft } from "../orders/testing.ts";

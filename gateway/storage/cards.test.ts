@@ -7,7 +7,6 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
-import { type Installation, openInstallation } from "../cli/installation.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { asCardId, asMerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
@@ -16,6 +15,7 @@ import { asInstant, later } from "../values/time.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makePendingCards, type PendingCards } from "../vault/pending-cards.ts";
 import { makeVault } from "../vault/vault.ts";
+import { type Installation, openInstallation } from "../wiring/installation.ts";
 import { makeFindSealedCard, makePendingCardStore, vacuumPendingCards } from "./cards.ts";
 import { startEmpty } from "./testing/database-for-tests.ts";
 import { makeKeyStore } from "./vault-keys.ts";
@@ -136,7 +136,7 @@ type Opened = {
 
 /** For a test that looks at no file of the database. */
 async function openShared(t: TestContext): Promise<Opened> {
-  const { url, stop } = await startEmpty();
+  const { url, stop } = await startEmpty("tables");
   const opened = await open(t, await makeFolder(), { GW_DATABASE_URL: url });
   t.after(stop);
   return opened;

@@ -106,12 +106,12 @@ export async function countOverdueCallbacks(query: Query, before: Instant): Prom
 
 type UnreachableReceiver = { readonly receiver: string; readonly waiting: number };
 
-/** Receivers that have failed several times for callbacks that still wait. */
-export function findUnreachableReceivers(query: Query, most: number) {
+/** Receivers that have failed so many times for callbacks that still wait. */
+export function findUnreachableReceivers(query: Query, tries: number, most: number) {
   return query<UnreachableReceiver>(
     `select receiver, count(*)::int as waiting
-     from callbacks where due_at is not null and tries >= 3
-     group by receiver order by waiting desc limit $1`,
-    [most],
+     from callbacks where due_at is not null and tries >= $1
+     group by receiver order by waiting desc limit $2`,
+    [tries, most],
   );
 }

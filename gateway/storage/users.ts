@@ -48,6 +48,22 @@ export async function findUser(query: Query, login: string): Promise<User | unde
   return user;
 }
 
+/** The merchant whose user it is; undefined for an operator's. */
+export async function findMerchantOf(query: Query, login: string): Promise<MerchantId | undefined> {
+  const [user] = await query<{ id: MerchantId | null }>(
+    "select merchant_id as id from users where login = $1",
+    [login],
+  );
+  return user?.id ?? undefined;
+}
+
+export async function findMerchantId(query: Query, login: string): Promise<MerchantId | undefined> {
+  const [merchant] = await query<{ id: MerchantId }>("select id from merchants where login = $1", [
+    login,
+  ]);
+  return merchant?.id;
+}
+
 export function listUsers(query: Query): Promise<readonly ListedUser[]> {
   return query<ListedUser>(
     `select users.login, role, merchants.login as merchant, users.enabled,
@@ -89,12 +105,13 @@ export function reviewAccess(query: Query): Promise<readonly Readonly<Record<str
   );
 }
 
-/** A command of `gw`: it is written once a day. */
-export async function markUsed(query: Query, login: string): Promise<void> {
+/** A command of `gw`, by operators: it is written once a day. */
+export async function markUsed(query: Query, ...logins: readonly string[]): Promise<void> {
   await query(
     `update users set used_at = now()
-     where login = $1 and coalesce(used_at, created_at) < now() - interval '1 day'`,
-    [login],
+     where login = any($1) and merchant_id is null
+       and (used_at is null or used_at < now() - interval '1 day')`,
+    [logins],
   );
 }
 

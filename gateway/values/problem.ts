@@ -2,11 +2,29 @@
  * A problem that the operator can solve, as one or more sentences that say how. It is returned and
  * never thrown: a stack trace would not help the reader.
  */
+import type { FailureCode } from "./failure.ts";
+
+/** What a program does about a problem; where there is none, only a person can tell. */
+export type ProblemCode =
+  | FailureCode
+  | ("invalid_input" | "moved_on" | "not_allowed" | "not_found" | "not_now" | "nothing_found")
+  | ("own_account" | "refused" | "second_person" | "taken");
+
 export class Problem {
   readonly sentence: string;
+  readonly code: ProblemCode | undefined;
+  /** The field that it is about, as functions name it: a form shows it there. */
+  readonly field: string | undefined;
 
-  constructor(sentence: string) {
+  constructor(sentence: string, code?: ProblemCode, field?: string) {
     this.sentence = sentence;
+    this.code = code;
+    this.field = field;
+  }
+
+  /** Returns the same problem as one about a field. */
+  about(field: string): Problem {
+    return new Problem(this.sentence, this.code, field);
   }
 }
 

@@ -5,7 +5,8 @@ import { startCallbackWorker } from "../callbacks/callback-worker.ts";
 import { makeDelivery } from "../callbacks/deliver.ts";
 import { makeBuildMessage } from "../callbacks/message.ts";
 import { signFor } from "../merchant-api/control.ts";
-import { type CallbackFilter, findCallbacks } from "../storage/callback-journal.ts";
+import type { DeliveryFilter } from "../portal-api/reads.ts";
+import { findCallbacks } from "../storage/callback-journal.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeFindOrders } from "../storage/find-orders.ts";
 import type { LiveHold } from "../storage/installation-hold.ts";
@@ -61,7 +62,7 @@ export function makeCallbacks(dependencies: Dependencies) {
 
   /** The request as it would be sent now, to the address that `urlOf` makes of its own. */
   async function write(
-    key: OwnFilter & Required<Pick<CallbackFilter, "orderId" | "sequence">>,
+    key: OwnFilter & Required<Pick<DeliveryFilter, "orderId" | "sequence">>,
     urlOf: (own: string) => string,
   ): Promise<CallbackRequest | undefined> {
     const [found] = await find(key, 1);
@@ -75,4 +76,4 @@ export function makeCallbacks(dependencies: Dependencies) {
 }
 
 /** Of one merchant. */
-type OwnFilter = CallbackFilter & { readonly merchantId: MerchantId };
+type OwnFilter = DeliveryFilter & { readonly merchantId: MerchantId };

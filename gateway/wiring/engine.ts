@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Gates } from "../acquirers/gates.ts";
 import { callbackLeaseMs } from "../callbacks/callback.ts";
-import type { Config } from "../config/config.ts";
+import { deadlinesOf } from "../config/config.ts";
 import { makeAccept, makeAdmission, makeFindRepeat, makeFollowUp } from "../engine/accept.ts";
 import { afterOutages, makeClaimWork } from "../engine/claim.ts";
 import { makeEndedOrders } from "../engine/ended-orders.ts";
@@ -12,7 +12,7 @@ import { makePaymentPages, type PageDependencies } from "../engine/payment-page.
 import { announcing, makeOrderRunner, makeReport } from "../engine/run.ts";
 import { makeResultWaits } from "../engine/wait-for-result.ts";
 import { makeObserveOrders } from "../observability/observe.ts";
-import { type Conditions, type Deadlines, makeAdvance, type Step } from "../orders/advance.ts";
+import { type Conditions, makeAdvance, type Step } from "../orders/advance.ts";
 import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
 import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
@@ -160,28 +160,5 @@ function makeConditionsOf({ configuration, gates }: Dependencies) {
     const ready = endpoint.gates.filter(({ id }) => gates.isReady(id));
     const entropy = card.enrolment === undefined ? noEntropy : randomBytes(entropyBytes);
     return { endpoint, readyGates: new Set(ready.map(({ id }) => id)), entropy };
-  };
-}
-
-export function deadlinesOf(config: Config): Deadlines {
-  return {
-    stageMs: {
-      filtering: config.processingDeadlineMs,
-      authenticating: config.processingDeadlineMs,
-      awaiting_method: config.methodDeadlineMs,
-      awaiting_challenge: config.challengeDeadlineMs,
-      awaiting_result: config.resultWaitMs,
-      awaiting_return: config.resultGraceMs,
-      awaiting_pares: config.paresDeadlineMs,
-      authorizing: config.processingDeadlineMs,
-      inquiring: config.processingDeadlineMs,
-      reversing: config.doubtAlarmMs,
-      capturing: config.processingDeadlineMs,
-      returning: config.processingDeadlineMs,
-      repeating: config.doubtAlarmMs,
-    },
-    leaseMs: config.answerTimeoutMs + config.leaseSlackMs,
-    answerTimeoutMs: config.answerTimeoutMs,
-    repeatGapsMs: config.reversalGapsMs,
   };
 }

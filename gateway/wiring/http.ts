@@ -1,6 +1,8 @@
 /** Builds the HTTP edges: merchant interface, pages, portal, documentation, health, staging. */
 import { join } from "node:path";
 import type { Gates } from "../acquirers/gates.ts";
+import { makeReportToOrder } from "../administration/operator-events.ts";
+import type { Opened } from "../administration/session.ts";
 import { baseUrlOf, signedUrlsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { makeCards } from "../engine/cards.ts";
@@ -12,24 +14,17 @@ import { makeRateLimit, makeSummary } from "../http/rate-limit.ts";
 import type { HttpRequest, HttpRoute } from "../http/router.ts";
 import { type Bounds, makeServer, makeStorageGuard, type RefusalCause } from "../http/server.ts";
 import type { ServerTls } from "../http/tls.ts";
-import type { IssuerRange } from "../issuers/issuers.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import type { PipelineDependencies } from "../merchant-api/pipeline.ts";
 import { makeAnswerError, merchantRoutes } from "../merchant-api/routes.ts";
-import { type Merchant, shopNameOf } from "../orders/merchant.ts";
+import { shopNameOf } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import { receiptRoute } from "../pages/cardholder/receipts.ts";
 import { cardholderRoutes } from "../pages/cardholder/routes.ts";
-import { type DocumentValues, documentationRoutes } from "../pages/documentation.ts";
+import { documentationRoutes } from "../pages/documentation.ts";
 import { openTheme } from "../pages/operator-theme.ts";
-import type { PortalReads } from "../portal-api/reads.ts";
-import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
-import {
-  type Configuration,
-  type LiveConfiguration,
-  noteOldControlKey,
-} from "../storage/configuration.ts";
+import { type LiveConfiguration, noteOldControlKey } from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
 import type { LiveHold } from "../storage/installation-hold.ts";
 import {
@@ -39,20 +34,19 @@ import {
   routeTakeNonce,
 } from "../storage/routed-stores.ts";
 import type { MerchantId } from "../values/ids.ts";
-import { type Clock, makePrintDate } from "../values/time.ts";
+import { makePrintDate } from "../values/time.ts";
 import { newCardRefId } from "../vault/seal.ts";
 import { browserReturnOf } from "../views/result.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
-import { makeReportToOrder, type ReportToOrder } from "./operator-events.ts";
 import type { OrderIndexJob } from "./order-index.ts";
 import { paymentPageRoutes } from "./payment-pages.ts";
 import { portalRoutes } from "./portal.ts";
-import type { OpenDesk } from "./portal-configuration.ts";
 import { makeCheckReadiness } from "./readiness.ts";
 import type { RefusedJob } from "./refused-requests.ts";
 import type { Resources } from "./resources.ts";
 import type { Services } from "./services.ts";
+import type { StagingParts } from "./staging-parts.ts";
 import type { ThreeDs } from "./threeds.ts";
 import type { Wallets } from "./wallets.ts";
 
@@ -73,7 +67,7 @@ type Dependencies = Resources & {
   /** Where the gateway speaks TLS itself. */
   readonly tls: ServerTls | undefined;
   readonly shareMetrics?: ShareMetrics | undefined;
-  readonly openDesk?: OpenDesk | undefined;
+  readonly opened?: Opened | undefined;
 };
 
 /** Where several processes share the port: how one of them reads the figures of all. */
@@ -83,32 +77,6 @@ export type ShareMetrics = (
 ) => () => Promise<string>;
 
 export type HttpServers = ReturnType<typeof makeHttpServers>;
-
-/** What a node has in staging only. */
-export type StagingParts = {
-  /** The issuers of test cards. */
-  readonly ranges: readonly IssuerRange[];
-  /** Countries of networks that only documents use. */
-  readonly networks?: readonly (readonly [network: string, country: string])[];
-  /** The script that plays wallets on payment pages. */
-  readonly walletSheet?: string;
-  /** The demonstration merchant's, for the documentation. */
-  readonly documentValues?: () => Promise<DocumentValues>;
-  /** The portal's sandbox screen. */
-  portal?(reads: PortalReads): SandboxHandlers;
-  routes?(node: {
-    readonly findState: () => Promise<NodeState>;
-    readonly clock: Clock;
-    readonly callbacks: Pick<Callbacks, "find" | "findOrder" | "write">;
-    readonly findMerchant: (login: string) => Merchant | undefined;
-    readonly report: ReportToOrder;
-  }): readonly HttpRoute[];
-};
-
-export type NodeState = {
-  readonly configuration: Configuration;
-  readonly missing: Readonly<Record<string, string>>;
-};
 
 const builtDocumentation = join(import.meta.dirname, "../../docs-site/dist");
 

@@ -1,46 +1,29 @@
-/** What the portal shows of the configuration, and the commands that change it. */
+/** What the portal shows of the configuration, and the actions that change it. */
 import type { Gates } from "../acquirers/gates.ts";
+import type { PortalActions } from "../administration/portal-requests.ts";
+import type { Opened } from "../administration/session.ts";
 import { baseUrlOf } from "../config/config.ts";
 import type { PaymentLink } from "../orders/payment-link.ts";
-import type { CommandDesk } from "../portal-api/commands.ts";
 import type { MerchantView, RouteView } from "../portal-api/configuration-routes.ts";
 import { rules } from "../screening/rules/index.ts";
 import { screen } from "../screening/screen.ts";
-import {
-  type Configuration,
-  findControlKeyUse,
-  type LiveConfiguration,
-} from "../storage/configuration.ts";
+import { findControlKeyUse, type LiveConfiguration } from "../storage/configuration.ts";
 import { routeLinks } from "../storage/payment-links.ts";
 import { findReconciliation, listReconciliations } from "../storage/reconciliations.ts";
 import { type ListedWalletKey, listWalletKeys } from "../storage/wallets.ts";
-import { asEndpointId, asOrderId, type GateId, type MerchantId } from "../values/ids.ts";
+import { asEndpointId, asOrderId, type MerchantId } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import type { Resources } from "./resources.ts";
 
 type WalletKeyView = MerchantView["walletKeys"][number];
-type Printed = Readonly<Record<string, string>>;
 type Endpoint = ReturnType<LiveConfiguration["getEndpoint"]>;
-
-/** The commands of `gw`, and how they print settings. */
-export type OpenDesk = () => Promise<
-  CommandDesk & {
-    readonly settingsOf: {
-      merchant(merchant: Endpoint["merchant"]): Printed;
-      endpoint(endpoint: Endpoint): Printed;
-      gate(gate: GateOf<Configuration>): Printed;
-    };
-  }
->;
-type GateOf<Of extends Configuration> =
-  Of["gates"] extends ReadonlyMap<GateId, infer Gate> ? Gate : never;
 
 type Dependencies = Resources & {
   readonly configuration: LiveConfiguration;
   readonly gates: Gates;
-  readonly openDesk?: OpenDesk | undefined;
+  readonly opened?: Opened | undefined;
   readonly ports: () => { readonly port: number };
 };
 
@@ -50,22 +33,22 @@ const drawn = 1_000;
 export function openPortalConfiguration(dependencies: Dependencies) {
   const { config, cells, configuration, gates, vault, database, vaultDatabase } = dependencies;
   const { current } = configuration;
-  let desk: ReturnType<OpenDesk> | undefined;
-  const openDesk: OpenDesk = () => {
-    if (dependencies.openDesk === undefined) throw new Error("this node has no commands");
-    desk ??= dependencies.openDesk();
-    return desk;
+  let actions: Promise<PortalActions> | undefined;
+  const loadActions = () => {
+    actions ??= makeActions(dependencies.opened);
+    return actions;
   };
   const noLinks = { up: 0, wanted: 0 };
+  const publicUrl = () => baseUrlOf(config, dependencies.ports().port);
   return {
-    ...{ openDesk, reload: configuration.reload, configured: current },
+    ...{ loadActions, documentsUrl: () => `${publicUrl()}/docs/` },
+    ...{ reload: configuration.reload, configured: current },
     settingsOf: {
-      merchant: async (merchant: Endpoint["merchant"]) =>
-        (await openDesk()).settingsOf.merchant(merchant),
-      endpoint: async (endpoint: Endpoint) => (await openDesk()).settingsOf.endpoint(endpoint),
+      merchant: async (merchant: Endpoint["merchant"]) => (await loadSettings()).merchant(merchant),
+      endpoint: async (endpoint: Endpoint) => (await loadSettings()).endpoint(endpoint),
       async gate(id: string) {
         const gate = [...current().gates.values()].find((each) => each.id === id);
-        return gate === undefined ? {} : (await openDesk()).settingsOf.gate(gate);
+        return gate === undefined ? {} : (await loadSettings()).gate(gate);
       },
     },
     connectionsOf: (gate: string) => gates.connections().get(gate) ?? noLinks,
@@ -74,8 +57,7 @@ export function openPortalConfiguration(dependencies: Dependencies) {
       (await listWalletKeys(vaultDatabase.query, id)).map(viewWalletKey),
     ruleKinds: rules.map(({ kind }) => kind),
     links: routeLinks(cells),
-    linkUrlOf: (link: PaymentLink) =>
-      `${baseUrlOf(config, dependencies.ports().port)}/pay/${vault.linkTokenOf(link)}`,
+    linkUrlOf: (link: PaymentLink) => `${publicUrl()}/pay/${vault.linkTokenOf(link)}`,
     reconciliations: {
       list: (filter: Parameters<typeof listReconciliations>[1]) =>
         listReconciliations(database.query, filter),
@@ -106,6 +88,18 @@ export function openPortalConfiguration(dependencies: Dependencies) {
     }
     return [...counts].map(([key, count]) => ({ ...JSON.parse(key), share: count / drawn }));
   }
+}
+
+/** How forms and screens write settings. */
+async function loadSettings() {
+  return (await import("../administration/configuration-file.ts")).settingsOf;
+}
+
+/** The actions use the connections of the login that started the node, as `gw` does. */
+async function makeActions(opened: Opened | undefined): Promise<PortalActions> {
+  if (opened === undefined) throw new Error("this node was started without an installation");
+  const { makePortalActions } = await import("../administration/portal-requests.ts");
+  return makePortalActions(opened);
 }
 
 function viewWalletKey(key: ListedWalletKey): WalletKeyView {

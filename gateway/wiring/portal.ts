@@ -1,7 +1,10 @@
 /** Builds the portal: its API over the system of record, and the pages of its front end. */
-import { randomBytes, randomUUIDv7 } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Gates } from "../acquirers/gates.ts";
+import { listAudit } from "../administration/audit.ts";
+import { makeOperatorAdvance } from "../administration/operator-events.ts";
+import type { Opened } from "../administration/session.ts";
 import { baseUrlOf, portalOriginsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { makeIsTrusted } from "../http/client-network.ts";
@@ -9,14 +12,12 @@ import { makeRateLimit } from "../http/rate-limit.ts";
 import type { HttpRoute } from "../http/router.ts";
 import { findSigner } from "../merchant-api/control.ts";
 import { statusReply, writeReply } from "../merchant-api/reply.ts";
-import { readHeads } from "../observability/audit-heads.ts";
-import type { OperatorEvent } from "../orders/events.ts";
-import type { FollowUpTerms, Order } from "../orders/order.ts";
+import type { Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { accountHandlers, type SignInEvent } from "../portal-api/account.ts";
-import { type AuditedWork, actionHandlers } from "../portal-api/actions.ts";
+import { actionHandlers } from "../portal-api/actions.ts";
+import { administrationHandlers } from "../portal-api/administration.ts";
 import { callbackHandlers, resendHandlers } from "../portal-api/callbacks.ts";
-import { commandHandlers } from "../portal-api/commands.ts";
 import { configurationHandlers, gateHandlers } from "../portal-api/configuration.ts";
 import { codeHandlers, passkeyHandlers } from "../portal-api/factors.ts";
 import { homeHandlers } from "../portal-api/home.ts";
@@ -25,39 +26,32 @@ import { openApiRoute } from "../portal-api/openapi.ts";
 import { orderHandlers } from "../portal-api/orders.ts";
 import { portalPageRoutes } from "../portal-api/pages.ts";
 import { portalApiRoutes } from "../portal-api/pipeline.ts";
-import type { DeliveryFilter, PortalReads } from "../portal-api/reads.ts";
+import type { PortalReads } from "../portal-api/reads.ts";
 import { reconciliationHandlers } from "../portal-api/reconciliations.ts";
 import { requestHandlers } from "../portal-api/requests.ts";
 import type { Caller, RecordRefusal } from "../portal-api/route.ts";
 import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
 import { type ApprovalOptions, approvalHandlers } from "../portal-api/second-person.ts";
 import { makeGuard } from "../portal-api/sign-in.ts";
-import { auditHandlers, type TeamStore, teamHandlers } from "../portal-api/team.ts";
+import { auditHandlers, teamHandlers } from "../portal-api/team.ts";
 import { type ViewOptions, viewHandlers } from "../portal-api/views.ts";
 import {
-  endSession,
   makeAccountStore,
   makeSessionStore,
   makeSignInTries,
   makeTeamReads,
 } from "../storage/accounts.ts";
-import { giveApproval, listApprovals, takeApproval } from "../storage/approvals.ts";
-import { isOwnKey, refusalEntry } from "../storage/audit.ts";
-import { findEntries, findLookedAt, verifyAudit } from "../storage/audit-verify.ts";
-import { makeResend } from "../storage/callback-journal.ts";
+import { listApprovals, takeApproval } from "../storage/approvals.ts";
+import { refusalEntry } from "../storage/audit.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
 import { unpackEvent } from "../storage/order-row.ts";
 import { listViews, removeView, shareView } from "../storage/order-views.ts";
 import { makeFactorStore } from "../storage/second-factors.ts";
-import { disableIdle, makeUserAdministration, temporaryPasswordHours } from "../storage/users.ts";
-import { Failure } from "../values/failure.ts";
+import { disableIdle } from "../storage/users.ts";
 import { asSerialNumber } from "../values/ids.ts";
-import { messageOf, Problem } from "../values/problem.ts";
 import { renderQrSvg } from "../values/qr-code.ts";
-import { Secret } from "../values/secret.ts";
-import { hours, later } from "../values/time.ts";
-import { findPasswordFault, hashPassword, isPassword, newPassword } from "../vault/password.ts";
+import { findPasswordFault, hashPassword, isPassword } from "../vault/password.ts";
 import {
   digestRecoveryCode,
   findTotpStep,
@@ -66,9 +60,9 @@ import {
   showTotp,
 } from "../vault/totp.ts";
 import type { Engine } from "./engine.ts";
-import { decideDoubt, makeOperatorAdvance, makeReport } from "./operator-events.ts";
 import type { OrderIndexJob } from "./order-index.ts";
-import { type OpenDesk, openPortalConfiguration } from "./portal-configuration.ts";
+import { makePerformAction } from "./portal-actions.ts";
+import { openPortalConfiguration } from "./portal-configuration.ts";
 import { makePortalNames, makePortalReads, makeShownMessages } from "./portal-reads.ts";
 import { openRequests } from "./portal-requests.ts";
 import type { Readiness } from "./readiness.ts";
@@ -86,7 +80,8 @@ type Dependencies = Resources & {
   readonly refused: RefusedJob;
   readonly services: Services;
   readonly checkReadiness: () => Promise<Readiness>;
-  readonly openDesk?: OpenDesk | undefined;
+  /** What actions work on. */
+  readonly opened?: Opened | undefined;
   readonly staging?: { portal?(reads: PortalReads): SandboxHandlers } | undefined;
   /** They are known when the gateway listens. */
   readonly ports: () => { readonly port: number; readonly portalPort: number };
@@ -99,15 +94,23 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const access = openAccess(dependencies);
   const approvals = openApprovals(dependencies);
   const orders = openOrders(dependencies);
-  const options = { ...access, ...openTeam(dependencies), ...orders, ...approvals, origin };
-  const requests = openRequests(dependencies);
   const recordRefusal = makeRecordRefusal(dependencies);
+  const perform = makePerformAction(dependencies, recordRefusal);
+  const options = {
+    ...{ ...access, ...orders, ...approvals, origin, perform },
+    team: makeTeamReads(access.stored),
+    listAudit: (filter: Parameters<typeof listAudit>[1]) =>
+      listAudit(dependencies.database.query, filter),
+  };
+  const requests = openRequests(dependencies);
   const { names } = options;
-  const configured = { ...openPortalConfiguration(dependencies), names, recordRefusal };
+  const configuration = openPortalConfiguration(dependencies);
+  const configured = { ...configuration, names, recordRefusal };
   const handlers = {
     ...{ ...accountHandlers(options), ...codeHandlers(options), ...passkeyHandlers(options) },
     ...{ ...orderHandlers(options), ...homeHandlers(options), ...actionHandlers(options) },
-    ...{ ...teamHandlers(options), ...commandHandlers(configured), ...linkHandlers(configured) },
+    ...{ ...teamHandlers(options), ...administrationHandlers(configured) },
+    ...linkHandlers(configured),
     ...{ ...configurationHandlers(configured), ...gateHandlers(configured) },
     ...{ ...callbackHandlers(options), ...resendHandlers(options) },
     ...requestHandlers({ ...options, ...requests, now: clock.now }),
@@ -126,7 +129,9 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
       ...{ isDevice: access.isDevice, recordRefusal },
       onFailed: (route, error) => log("portal.request_failed", { route, err: error }),
     }),
-    openApiRoute(Object.keys(handlers)),
+    openApiRoute(Object.keys(handlers), async () =>
+      (await configuration.loadActions()).describeSchemas(),
+    ),
     ...portalPageRoutes(builtPortal),
   ];
 }
@@ -136,8 +141,6 @@ const noSerialNumber = asSerialNumber("00000000-0000-0000-0000-000000000000");
 /** What the portal reads of orders and does to them. */
 function openOrders(dependencies: Dependencies) {
   const { config, cells, configuration, engine, gates, vault, services } = dependencies;
-  const report = makeReport(dependencies);
-  const queries = cells.stores(({ node }) => node.query);
   const publicUrl = () => baseUrlOf(config, dependencies.ports().port);
   return {
     reads: makePortalReads(cells, engine.countInDoubt),
@@ -166,36 +169,13 @@ function openOrders(dependencies: Dependencies) {
         missing: Object.entries(missing).map(([what, why]) => `${what}: ${why}`),
       };
     },
-    async followUp(order: Order, request: FollowUpTerms) {
-      const entryPoint = configuration.current().endpointById.get(order.endpointId);
-      // As in the merchant interface: a disabled endpoint goes on, a disabled merchant does not.
-      if (entryPoint?.merchant.enabled !== true) return new Failure("unknown_endpoint");
-      const wanted = { clientOrderId: order.clientOrderId, orderId: order.id };
-      const serialNumber = asSerialNumber(randomUUIDv7());
-      return services.orders.followUp(entryPoint, { wanted, serialNumber, request });
-    },
     advance: makeOperatorAdvance(config),
-    async decideDoubt(order: Order, event: OperatorEvent) {
-      const decided = await decideDoubt(report, order, event);
-      if (!(decided instanceof Problem)) dependencies.orderIndex.onStep({ order: decided });
-      return decided;
-    },
-    receiptIdOf: ({ merchantId, id }: Order) => vault.receiptIdOf({ merchantId, orderId: id }),
-    async resend(filter: DeliveryFilter, most: number, by: string) {
-      const { merchantId } = filter;
-      const resend = makeResend(filter, { now: dependencies.clock.now(), most, by });
-      const sent = await (merchantId === undefined
-        ? queries.each(resend).then((all) => all.flat())
-        : queries.call(merchantId, resend));
-      return sent.length;
-    },
     findSigner({ endpointId }: Order, text: string, control: string) {
       const { merchant } = configuration.getEndpoint(endpointId);
       return findSigner(merchant, text, control);
     },
     ...{ tokenOf: vault.tokenOf, isToken: vault.isToken },
     ...openViews(dependencies),
-    recorded: makeRecorded(dependencies),
     recordExport: (actor: Caller["actor"], after: object) =>
       dependencies
         .auditAs(actor)
@@ -241,87 +221,11 @@ function openViews({ database, auditAs }: Resources): ViewOptions {
 }
 
 function openApprovals({ config, database, auditAs }: Resources): ApprovalOptions {
-  const { secondPerson, secondPersonAbove, usersOnly: byAccount } = config;
+  const { secondPerson } = config;
   return {
-    ...{ secondPerson, secondPersonAbove },
+    secondPerson,
     listApprovals: (merchantId) => listApprovals(database.query, merchantId),
-    giveApproval: (actor, id) => giveApproval(auditAs(actor), actor, { id, byAccount }),
     takeApproval: (actor, wanted) => takeApproval(auditAs(actor), actor.who, wanted),
-  };
-}
-
-/** Users as `gw user` manages them. */
-function openTeam(resources: Resources) {
-  const { config, clock, vault, auditAs } = resources;
-  const { query } = resources.database;
-  const reads = makeTeamReads(storedAccess(resources));
-  const expiresAt = () => later(clock.now(), hours(temporaryPasswordHours));
-  const temporary = async () => {
-    const password = newPassword();
-    return { password, stored: await hashPassword(new Secret(password)), isTemporary: true };
-  };
-  const team: TeamStore = {
-    list: reads.list,
-    listSessions: (merchantId) => reads.listSessions(merchantId, clock.now()),
-    endSession: (actor, ...given) => endSession(auditAs(actor), ...given),
-    async add(actor, { name, role, merchantId }) {
-      const { password, ...hashed } = await temporary();
-      const login = await auditAs(actor).together(async (audit) => {
-        const users = makeUserAdministration(audit);
-        const added = await users.add(name, role, merchantId);
-        if (added !== undefined) await users.setPassword(added, hashed);
-        return added;
-      });
-      return login === undefined ? undefined : { login, password, expiresAt: expiresAt() };
-    },
-    async renewPassword(actor, login) {
-      const { password, ...hashed } = await temporary();
-      await makeUserAdministration(auditAs(actor)).setPassword(login, hashed);
-      return { password, expiresAt: expiresAt() };
-    },
-    setRole: (actor, ...given) => makeUserAdministration(auditAs(actor)).setRole(...given),
-    enable: (actor, ...given) => makeUserAdministration(auditAs(actor)).enable(...given),
-    demandFactor: (actor, ...given) =>
-      makeUserAdministration(auditAs(actor)).demandFactor(...given),
-    removeFactors: (actor, login) => makeUserAdministration(auditAs(actor)).removeFactors(login),
-  };
-  type Filter = Parameters<typeof findEntries>[1];
-  return {
-    team,
-    findEntries: (filter: Filter) => findEntries(query, filter),
-    findLookedAt: (filter: Filter) => findLookedAt(query, filter),
-    async verifyAudit() {
-      const file = config.auditHeadFile;
-      const outside = file === "" ? [] : await readHeads(file);
-      const isOwn = (key: Parameters<typeof isOwnKey>[0]) => isOwnKey(key, vault.openSecret);
-      return verifyAudit(query, { outside, isOwnKey: isOwn });
-    },
-  };
-}
-
-/** Returns true if the user has sent the same form before, so that nothing was done this time. */
-function isRepeat(result: unknown): boolean {
-  return typeof result === "object" && result !== null && "repeated" in result && !!result.repeated;
-}
-
-/** As commands of more than one transaction are: an entry before the work, and its outcome. */
-function makeRecorded({ auditAs }: Resources) {
-  return async <Result>(work: AuditedWork, run: () => Promise<Result>): Promise<Result> => {
-    const { actor, action, subject, reason, after } = work;
-    const audit = auditAs({ ...actor, why: reason });
-    await audit.write({ action, subject, after });
-    const end = (outcome: object) =>
-      audit.write({ action: `${action} ended`, subject, after: outcome });
-    try {
-      const result = await run();
-      if (result instanceof Problem) await end({ outcome: "refused", why: result.sentence });
-      else if (result instanceof Failure) await end({ outcome: "refused", why: result.code });
-      else await end({ outcome: isRepeat(result) ? "repeated" : "done" });
-      return result;
-    } catch (error) {
-      await end({ outcome: "failed", why: messageOf(error) });
-      throw error;
-    }
   };
 }
 

@@ -54,7 +54,7 @@ export async function openResources(options: ResourceOptions) {
   const auditAs = (actor: Actor) =>
     makeAudit(databases.node, { actor, signer, publish: publishHead });
   return {
-    ...{ config, log, clock, keys, cells, metrics },
+    ...{ config, log, clock, keys, cells, metrics, masterKey },
     isBusy: makeIsBusy(),
     database: databases.node,
     vaultDatabase: databases.vault,

@@ -1,6 +1,6 @@
 /** The directory servers of 3-D Secure. */
-import { CommandButton } from "../commands/command-form.tsx";
-import { type Row, useRows } from "../commands/request.ts";
+import { ActionButton } from "../actions/action-button.tsx";
+import { type Row, useRows } from "../actions/values.ts";
 import { LoadedPart, Mark, Section } from "../design/details.tsx";
 import { StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
@@ -12,7 +12,7 @@ export function Directories({ mayChange }: { readonly mayChange: boolean }) {
   return (
     <Section
       title={messages.directories}
-      action={mayChange && <CommandButton command="directory put" label={messages.newDirectory} />}
+      action={mayChange && <ActionButton action="directory put" label={messages.newDirectory} />}
     >
       <LoadedPart query={found}>
         {(servers) =>
@@ -47,8 +47,14 @@ function ServerTable({ servers, mayChange }: TableProps) {
         (({ name = "" }) => (
           <>
             <ChangeServer name={name} />
-            <CommandButton command="directory refresh" label={messages.refresh} words={[name]} />
-            <CommandButton command="directory remove" label={messages.remove} words={[name]} />
+            <ActionButton action="directory refresh" label={messages.refresh} values={{ name }} />
+            <ActionButton
+              action="directory remove"
+              label={messages.remove}
+              title={messages.named.remove(`${messages.things.directory} ${name}`)}
+              isDangerous
+              values={{ name }}
+            />
           </>
         ))
       }
@@ -64,7 +70,7 @@ function Files({ server }: { readonly server: Row }) {
 /** The form begins with the settings as they are. */
 function ChangeServer({ name }: { readonly name: string }) {
   const { change } = useConfigurationMessages();
-  const [known] = useRows("directory show", { words: [name] }).data ?? [];
+  const [known] = useRows("directory show", { name }).data ?? [];
   if (known === undefined) return null;
-  return <CommandButton command="directory put" label={change} words={[name]} known={known} />;
+  return <ActionButton action="directory put" label={change} values={{ name }} known={known} />;
 }

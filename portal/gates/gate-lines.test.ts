@@ -6,7 +6,7 @@ import {
   currenciesOf,
   filesOf,
   hostOf,
-  keyCommandsFor,
+  keyActionsFor,
   linkColour,
 } from "./gate-lines.ts";
 
@@ -37,7 +37,7 @@ test("a directory server tells what is wrong with its files, and its address of 
 });
 
 test("the next key is asked for, and the zone key dropped, only where there is a zone key", () => {
-  const labels = (hasZoneKey: boolean) => keyCommandsFor(hasZoneKey).map(({ label }) => label);
+  const labels = (hasZoneKey: boolean) => keyActionsFor(hasZoneKey).map(({ label }) => label);
 
   assert.deepEqual(labels(false), ["addKey", "setZoneKey"]);
   assert.deepEqual(labels(true), ["addKey", "setZoneKey", "exchangeKey", "dropZoneKey"]);

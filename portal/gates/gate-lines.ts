@@ -1,5 +1,5 @@
 /** Gates and directory servers as their tables show them. */
-import type { Row } from "../commands/request.ts";
+import type { Row } from "../actions/values.ts";
 import type { OutputOf } from "../shell/call.ts";
 
 export type GateLine = OutputOf<"GET /gates">["gates"][number];
@@ -32,15 +32,15 @@ export function addressOf({ url = "", url102 = "" }: Row): string {
 }
 
 /** Keys can be asked of the host once there is a zone key that protects them. */
-export function keyCommandsFor(hasZoneKey: boolean) {
+export function keyActionsFor(hasZoneKey: boolean) {
   return [
-    { command: "gate mac-key set", label: "addKey" },
-    { command: "gate mac-key zone", label: "setZoneKey" },
+    { action: "gate mac-key set", label: "addKey" },
+    { action: "gate mac-key zone", label: "setZoneKey" },
     ...(hasZoneKey ? withZoneKey : []),
   ] as const;
 }
 
 const withZoneKey = [
-  { command: "gate mac-key exchange", label: "exchangeKey" },
-  { command: "gate mac-key drop-zone", label: "dropZoneKey" },
+  { action: "gate mac-key exchange", label: "exchangeKey" },
+  { action: "gate mac-key drop-zone", label: "dropZoneKey", title: "dropZoneKeyOf" },
 ] as const;

@@ -1,14 +1,14 @@
 /** One gate: its settings, its keys for message authentication, and the endpoints that use it. */
 import { useQuery } from "@tanstack/react-query";
-import { CommandButton } from "../commands/command-form.tsx";
-import { useRows } from "../commands/request.ts";
+import { ActionButton } from "../actions/action-button.tsx";
+import { useRows } from "../actions/values.ts";
 import { Facts, Head, Loaded, LoadedPart, Mark, Section } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { EndpointTable } from "../merchants/endpoint-table.tsx";
 import { Settings } from "../merchants/settings.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { usePlace } from "../shell/url.tsx";
-import { currenciesOf, keyCommandsFor } from "./gate-lines.ts";
+import { currenciesOf, keyActionsFor } from "./gate-lines.ts";
 import { GateState } from "./gates.tsx";
 
 type GateDetail = OutputOf<"GET /gates/:gate">;
@@ -25,7 +25,7 @@ export function Gate({ user }: { readonly user: User }) {
 function Shown({ detail, user }: { readonly detail: GateDetail; readonly user: User }) {
   const messages = useConfigurationMessages();
   const { line, settings, endpoints } = detail;
-  const words = [line.name];
+  const values = { gate: line.name };
   return (
     <div className="screen">
       <Head
@@ -35,13 +35,19 @@ function Shown({ detail, user }: { readonly detail: GateDetail; readonly user: U
       >
         {user.rights.includes("change_acquiring") && (
           <>
-            <CommandButton
-              command="gate set"
+            <ActionButton
+              action="gate set"
               label={messages.change}
-              words={words}
+              values={values}
               known={settings}
             />
-            <CommandButton command="gate remove" label={messages.remove} words={words} />
+            <ActionButton
+              action="gate remove"
+              label={messages.remove}
+              title={messages.named.remove(`${messages.things.gate} ${line.name}`)}
+              isDangerous
+              values={values}
+            />
           </>
         )}
       </Head>
@@ -72,8 +78,8 @@ type KeysProps = { readonly detail: GateDetail; readonly mayChange: boolean };
 
 function MacKeys({ detail: { line, hasZoneKey }, mayChange }: KeysProps) {
   const messages = useConfigurationMessages();
-  const words = [line.name];
-  const found = useRows("gate mac-key list", { words });
+  const gate = line.name;
+  const found = useRows("gate mac-key list", { gate });
   return (
     <Section title={messages.macKeys}>
       <LoadedPart query={found}>
@@ -91,10 +97,12 @@ function MacKeys({ detail: { line, hasZoneKey }, mayChange }: KeysProps) {
                   {writes === "true" && <Mark kind="approved">{messages.writes}</Mark>}
                   <div className="space" />
                   {mayChange && (
-                    <CommandButton
-                      command="gate mac-key drop"
+                    <ActionButton
+                      action="gate mac-key drop"
                       label={messages.remove}
-                      words={[line.name, id]}
+                      title={messages.named.remove(`${messages.things.macKey} ${checkValue}`)}
+                      isDangerous
+                      values={{ gate, id }}
                     />
                   )}
                 </li>
@@ -105,8 +113,14 @@ function MacKeys({ detail: { line, hasZoneKey }, mayChange }: KeysProps) {
       </LoadedPart>
       {mayChange && (
         <div className="row-actions start">
-          {keyCommandsFor(hasZoneKey).map(({ command, label }) => (
-            <CommandButton key={command} command={command} label={messages[label]} words={words} />
+          {keyActionsFor(hasZoneKey).map(({ action, label, ...rest }) => (
+            <ActionButton
+              key={action}
+              action={action}
+              label={messages[label]}
+              {...("title" in rest && { title: messages[rest.title](gate), isDangerous: true })}
+              values={{ gate }}
+            />
           ))}
         </div>
       )}

@@ -1,6 +1,6 @@
 /** The gates: the connections to acquirers, and whether they are up. */
 import { useQuery } from "@tanstack/react-query";
-import { CommandButton } from "../commands/command-form.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Loaded, Mark } from "../design/details.tsx";
 import { Nothing } from "../design/states.tsx";
 import { Name, StackedTable } from "../design/table.tsx";
@@ -19,7 +19,7 @@ export function Gates({ user }: { readonly user: User }) {
   return (
     <div className="screen">
       <Head title={messages.gates}>
-        {mayChange && <CommandButton command="gate create" label={messages.newGate} isMain />}
+        {mayChange && <ActionButton action="gate create" label={messages.newGate} isMain />}
       </Head>
       <Loaded query={found}>
         {({ gates }) =>

@@ -1,5 +1,5 @@
 /** The vault's keys and wallets' keys as their tables show them. */
-import type { Row } from "../commands/request.ts";
+import type { Row } from "../actions/values.ts";
 import type { ConfigurationMessages } from "../language/configuration.ts";
 
 /** The newest first, and last those that are no more. */

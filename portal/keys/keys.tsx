@@ -1,6 +1,6 @@
 /** The operator's keys: the vault's own, those of wallets, and files that prove the domain. */
-import { CommandButton } from "../commands/command-form.tsx";
-import { type Row, useRows } from "../commands/request.ts";
+import { ActionButton } from "../actions/action-button.tsx";
+import { type Row, useRows } from "../actions/values.ts";
 import { Head, LoadedPart, Mark, PrintedTime, Section } from "../design/details.tsx";
 import { Name, StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
@@ -25,7 +25,7 @@ function VaultKeys() {
   return (
     <Section
       title={messages.vaultKeys}
-      action={<CommandButton command="key rotate" label={messages.rotateKeys} />}
+      action={<ActionButton action="key rotate" label={messages.rotateKeys} />}
     >
       <p className="quiet section-hint">{messages.vaultKeysHint}</p>
       <LoadedPart query={found}>
@@ -108,9 +108,7 @@ function DomainFiles({ mayChange }: { readonly mayChange: boolean }) {
     <Section
       title={messages.domainFiles}
       action={
-        mayChange && (
-          <CommandButton command="wallet domain-file set" label={messages.newDomainFile} />
-        )
+        mayChange && <ActionButton action="wallet domain-file set" label={messages.newDomainFile} />
       }
     >
       <p className="quiet section-hint">{messages.domainFilesHint}</p>
@@ -123,10 +121,12 @@ function DomainFiles({ mayChange }: { readonly mayChange: boolean }) {
                 <span className="quiet">{bytes} bytes</span>
                 <div className="space" />
                 {mayChange && (
-                  <CommandButton
-                    command="wallet domain-file remove"
+                  <ActionButton
+                    action="wallet domain-file remove"
                     label={messages.remove}
-                    words={[name]}
+                    title={messages.named.remove(`${messages.things.file} ${name}`)}
+                    isDangerous
+                    values={{ name }}
                   />
                 )}
               </li>

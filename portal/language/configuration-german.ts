@@ -1,25 +1,6 @@
 /** Texts of links, merchants, gates, keys, screening and reconciliation, in German. */
-import { commandTextsGerman } from "./command-texts-german.ts";
-import type { ConfigurationMessages, Labels, Words } from "./configuration.ts";
-
-// biome-ignore format: a table
-const fieldsGerman: Labels = {
-  login: "Login", name: "Name", "name:rank:weight": "Gates, als Name:Rang:Gewicht", gate: "Gate", endpoint: "Endpunkt", merchant: "Händler", currency: "Währung", amount: "Betrag", description: "Beschreibung", uses: "Wie oft bezahlt werden kann", expires: "Endet", "return-url": "Rückkehradresse", "callback-url": "Callback-Adresse",
-  cell: "Zelle", endpoints: "Endpunkte", force: "Obwohl offene Zahlungen es brauchen", commissions: "Gebühren dem Händler zeigen", "card-keep-days": "Kartennummern gespeichert, Tage", "unpaid-card-keep-days": "Das Gleiche für unbezahlte Zahlungen", "decrypted-wallets": "Entschlüsselte Wallet-Daten", enable: "Nimmt Anfragen an",
-  "3ds": "3-D Secure", min: "Kleinster Betrag", max: "Größter Betrag", descriptor: "Text auf dem Kontoauszug", optional: "Freiwillige Felder", fee: "Gebühr", "partial-approvals": "Teilgenehmigungen", callbacks: "Callbacks werden gesendet als", chargebacks: "Rückbelastungen melden", "oauth-only": "Nur OAuth", "plain-addresses": "http://-Adressen annehmen", "private-callbacks": "Callbacks in private Netze",
-  "shop-name": "Name des Shops", "shop-logo": "Logo des Shops", "shop-colour": "Farbe des Shops", "page-lifetime": "Zahlungsseite lebt, Sekunden", "page-tries": "Kartenversuche", "page-fields": "Zahlungsseite fragt nach", "embed-origins": "Seiten, die einbetten dürfen",
-  kind: "Art", host: "Host", connections: "Verbindungen", "sign-on": "Anmeldung mit 0800", tls: "TLS", "tls-roots": "TLS-Stellen, Datei", "tls-name": "Name im Zertifikat des Hosts", "tls-certificate": "Client-Zertifikat, Datei", "tls-key": "Privater Schlüssel, Datei", terminal: "Terminal (Feld 41)", "merchant-code": "Händlercode (Feld 42)", "name-and-place": "Name und Ort (Feld 43)", category: "Branche (Feld 18)", country: "Land des Acquirers (Feld 19)", "acquirer-id": "Acquirer-Nummer (Feld 32)", zone: "Zeitzone", "without-cvv": "Geht ohne CVV", "partial-reversal": "Teilstornos", "partial-capture": "Teilbuchungen", "refund-after": "Rückgaben sind Erstattungen ab", "partial-as": "Teilrückgaben sind", "hold-days": "Reservierung lebt, Tage", currencies: "Währungen", "recurrent-initiator": "Wiederkehrend: Auslöser", "recurrent-scenario": "Wiederkehrend: Szenario", sandbox: "Sandbox-Bank",
-  algorithm: "Verfahren", bytes: "Bytes des Codes", "turn-off": "Auch den letzten Schlüssel", cipher: "Zonenschlüssel ist für", every: "Schlüssel anfordern alle, Stunden", networks: "Kartennetze", url: "Adresse, EMV 3-D Secure", url102: "Adresse, 1.0.2", certificate: "Client-Zertifikat, Datei", key: "Privater Schlüssel, Datei", authority: "Zertifizierungsstelle, Datei",
-  walleta: "Wallet A", walletb: "Wallet B", "walleta-identity": "Wallet A, Identität", "walleta-merchant": "Händlerkennung bei Wallet A", "walleta-country": "Land des Händlers, für Wallet A", "walletb-recipient": "Empfänger bei Wallet B", "walletb-merchant": "Händlernummer bei Wallet B", use: "Für", list: "Liste", value: "Wert", order: "Karte dieser Zahlung", reason: "Bemerkung", parameters: "Parameter, als Name=Wert", action: "Aktion", disabled: "Ausgeschaltet lassen", per: "Gezählt nach", window: "Innerhalb von", count: "Anzahl", share: "Anteil, Prozent", sum: "Summe",
-  day: "Tag (UTC)", totals: "Summen beim Host erfragen", columns: "Spalten der Datei", amounts: "Beträge der Datei", delimiter: "Trennzeichen", words: "Wörter der Datei", entries: "Einträge",
-  controlKey: "Kontrollschlüssel", oldControlKey: "Alter Kontrollschlüssel", request: "Zertifikatsantrag", publicKey: "Öffentlicher Schlüssel",
-  secret: "Callback-Geheimnis",
-  age: "Bekannt seit mindestens", alike: "Länder, die als eines gelten", anew: "Trotzdem neue Schlüssel", fingerprints: "Schlüssel der Kartenfingerabdrücke", at: "Gemacht an", compare: "Verglichen wird", of: "Welche Zahlungen",
-  disable: "Lehnt Anfragen ab", "no-endpoints": "Ohne Endpunkte", "no-partial-capture": "Keine Teilbuchungen", "no-partial-reversal": "Keine Teilstornos", "no-sandbox": "Keine Sandbox-Bank", "with-cvv": "Braucht den CVV", expired: "Alle abgelaufenen", "no-screening": "Ohne Regeln gegen Kartentests",
-  endpointid: "Endpunkt", groupid: "Gruppe", id: "Nummer", link: "Link", rule: "Regel",
-  "reference-number": "Referenznummer des 3DS-Servers", "operator-id": "Betreiber-Id des 3DS-Servers", "requestor-id": "Id des 3DS-Requestors", "requestor-name": "Name des 3DS-Requestors", "requestor-url": "Website des 3DS-Requestors", "results-name": "Name im Ergebnis-Zertifikat", "pares-roots": "Wurzelzertifikate der Herausgeber, Datei",
-  renew: "Ein neues anlegen", retire: "Das alte jetzt verwerfen",
-};
+import { choiceLabels, fieldLabels, inLanguage } from "@tollgate/gateway/labels";
+import type { ConfigurationMessages } from "./configuration.ts";
 
 // biome-ignore format: a table
 export const configurationGerman: ConfigurationMessages = {
@@ -40,6 +21,7 @@ export const configurationGerman: ConfigurationMessages = {
   address: "Adresse",
   copyAddress: "Adresse kopieren",
   endLink: "Link beenden",
+  endLinkOf: (amount) => `Zahlungslink über ${amount} beenden`,
   allOfThem: "In der Liste der Zahlungen",
   noOrdersOfLink: "Mit diesem Link hat noch niemand begonnen zu zahlen.",
 
@@ -64,6 +46,13 @@ export const configurationGerman: ConfigurationMessages = {
   enable: "Einschalten",
   disable: "Ausschalten",
   change: "Ändern",
+  named: {
+    remove: (what) => `${what} entfernen`,
+    change: (what) => `${what} ändern`,
+    enable: (what) => `${what} einschalten`,
+    disable: (what) => `${what} ausschalten`,
+  },
+  things: { merchant: "Händler", gate: "Gate", directory: "Directory-Server", rule: "Regel", entry: "Eintrag", oauthKey: "OAuth-Schlüssel", walletKey: "Wallet-Schlüssel", macKey: "Schlüssel", file: "Datei" },
   remove: "Entfernen",
   settings: "Einstellungen",
   allUsual: "Nichts ist gesetzt: Es gelten die üblichen Werte.",
@@ -78,6 +67,7 @@ export const configurationGerman: ConfigurationMessages = {
   renewKey: "Erneuern",
   setKey: "Schlüssel vorgeben",
   dropOldKey: "Alten verwerfen",
+  dropOldKeyOf: (login) => `Alten Kontrollschlüssel von ${login} verwerfen`,
   revealKey: "Schlüssel zeigen",
   oauthKeys: "OAuth-Schlüssel",
   noOauthKeys: "Keine. Anfragen der Version 4 brauchen hier den öffentlichen RSA-Schlüssel des Händlers.",
@@ -116,6 +106,7 @@ export const configurationGerman: ConfigurationMessages = {
   setZoneKey: "Zonenschlüssel setzen",
   exchangeKey: "Nächsten Schlüssel anfordern",
   dropZoneKey: "Zonenschlüssel verwerfen",
+  dropZoneKeyOf: (gate) => `Zonenschlüssel des Gates ${gate} verwerfen`,
   directories: "Directory-Server von 3-D Secure",
   newDirectory: "Neuer Directory-Server",
   noDirectories: "Keine: Zahlungen gehen ohne 3-D Secure.",
@@ -199,18 +190,16 @@ export const configurationGerman: ConfigurationMessages = {
 
   preview: "Vorschau",
   back: "Zurück",
-  noPreview: "Das geschieht sofort; vorher gibt es nichts zu zeigen.",
+  noPreview: "Was es bewirkt, ist erst danach bekannt: Eine Vorschau gibt es nicht.",
   moreSettings: (count: number) => `${count} weitere Einstellungen`,
   onePerLine: "Eins je Zeile",
-  secretInput: "Schlüssel",
-  secretInputHint: "Er wird sofort versiegelt und nie gezeigt.",
-  fileInput: "Datei",
   fileContent: "Oder ihr Inhalt",
-  shownOnce: "Nur jetzt zu sehen: Bewahren Sie es sicher auf.",
+  documentation: "Dokumentation",
+  nothingMatches: "Nichts passt",
+  copyNow: "Kopieren Sie es jetzt und bewahren Sie es sicher auf: Dieses Fenster zeigt es nicht noch einmal.",
   kept: "Aufbewahrt",
   copy: "Kopieren",
 
-  choices: { on: "An", off: "Aus", when_possible: "Wenn möglich", always: "Immer", block: "Sperren", force_3ds: "3-D Secure erzwingen", "3ds": "3-D Secure erzwingen", mark: "Markieren", allow: "Erlauben", single: "Einmal", many: "Beliebig oft", card: "Karte", email: "E-Mail-Adresse", phone: "Telefon", ip: "IP-Netz", "email-domain": "E-Mail-Domain", bin: "BIN", purpose: "Zweck", "issuer-country": "Land des Herausgebers", "payer-country": "Land des Zahlers", device: "Gerät", attempted: "Alle Zahlungen", approved: "Genehmigte und offene", endpoint: "Am selben Endpunkt", merchant: "An irgendeinem Endpunkt des Händlers", reversal: "Storno", refund: "Erstattung", "issuer-payer": "Herausgeber und Zahler", "issuer-ip": "Herausgeber und IP-Adresse", "payer-ip": "Zahler und IP-Adresse" },
-  fields: fieldsGerman as Words,
-  commandTexts: commandTextsGerman as Words,
+  choices: inLanguage(choiceLabels, "de"),
+  fields: inLanguage(fieldLabels, "de"),
 };

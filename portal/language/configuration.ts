@@ -1,33 +1,7 @@
 /** Texts of links, merchants, gates, keys, screening and reconciliation. */
-import type { CommandFieldName } from "./commands.generated.ts";
+import { choiceLabels, fieldLabels, inLanguage } from "@tollgate/gateway/labels";
 
 export type Words = Readonly<Record<string, string>>;
-
-/** Wallets, and what is shown once. */
-type OtherName =
-  | ("walleta" | "walletb" | "walleta-identity")
-  | ("controlKey" | "oldControlKey" | "request" | "publicKey" | "secret");
-export type Labels = Readonly<Record<CommandFieldName | OtherName, string>>;
-
-/** Labels of commands' words and options, and of what some of them tell. */
-// biome-ignore format: a table
-const fieldsEnglish: Labels = {
-  login: "Login", name: "Name", "name:rank:weight": "Gates, as name:rank:weight", gate: "Gate", endpoint: "Endpoint", merchant: "Merchant", currency: "Currency", amount: "Amount", description: "Description", uses: "How often it can be paid", expires: "Ends", "return-url": "Return address", "callback-url": "Callback address",
-  cell: "Cell", endpoints: "Endpoints", force: "Although open orders need it", commissions: "Show fees to the merchant", "card-keep-days": "Card numbers stored, days", "unpaid-card-keep-days": "The same for unpaid orders", "decrypted-wallets": "Decrypted wallet data", enable: "Accepts requests",
-  "3ds": "3-D Secure", min: "Smallest amount", max: "Largest amount", descriptor: "Text on the statement", optional: "Optional fields of a sale", fee: "Fee", "partial-approvals": "Partial approvals", callbacks: "Callbacks are sent as", chargebacks: "Tell of chargebacks", "oauth-only": "OAuth only", "plain-addresses": "Accept http:// addresses", "private-callbacks": "Callbacks into private networks",
-  "shop-name": "Shop name", "shop-logo": "Shop logo", "shop-colour": "Shop colour", "page-lifetime": "Payment page lives, seconds", "page-tries": "Cards that may be tried", "page-fields": "Payment page asks for", "embed-origins": "Sites that may embed the page",
-  kind: "Kind", host: "Host", connections: "Connections", "sign-on": "Sign on with 0800", tls: "TLS", "tls-roots": "TLS authorities, file", "tls-name": "Name in the host's certificate", "tls-certificate": "Client certificate, file", "tls-key": "Private key, file", terminal: "Terminal (field 41)", "merchant-code": "Merchant code (field 42)", "name-and-place": "Name and place (field 43)", category: "Category (field 18)", country: "Acquirer's country (field 19)", "acquirer-id": "Acquirer id (field 32)", zone: "Time zone", "without-cvv": "Works without CVV", "partial-reversal": "Partial reversals", "partial-capture": "Partial captures", "refund-after": "Returns are refunds after", "partial-as": "Returns of a part are", "hold-days": "A hold lives, days", currencies: "Currencies", "recurrent-initiator": "Recurrent: initiator", "recurrent-scenario": "Recurrent: scenario", sandbox: "Sandbox bank",
-  algorithm: "Algorithm", bytes: "Bytes of the code", "turn-off": "Also the last key", cipher: "Zone key is for", every: "Ask for a key every, hours", networks: "Card networks", url: "Address, EMV 3-D Secure", url102: "Address, 1.0.2", certificate: "Client certificate, file", key: "Private key, file", authority: "Authority, file",
-  walleta: "Wallet A", walletb: "Wallet B", "walleta-identity": "Wallet A, identity", "walleta-merchant": "Merchant identifier at wallet A", "walleta-country": "Merchant's country, for wallet A", "walletb-recipient": "Recipient at wallet B", "walletb-merchant": "Merchant id at wallet B", use: "For", list: "List", value: "Value", order: "Card of this order", reason: "Remark", parameters: "Parameters, as name=value", action: "Action", disabled: "Leave it off", per: "Counted by", window: "Within", count: "Count", share: "Share, per cent", sum: "Sum",
-  day: "Day (UTC)", totals: "Ask the host for its totals", columns: "Columns of the file", amounts: "Amounts of the file", delimiter: "Delimiter", words: "Words of the file", entries: "Entries",
-  controlKey: "Control key", oldControlKey: "Old control key", request: "Certificate request", publicKey: "Public key",
-  secret: "Callback secret",
-  age: "Known for at least", alike: "Countries that count as one", anew: "New keys all the same", fingerprints: "Key of card fingerprints", at: "Made at", compare: "Compared", of: "Which payments",
-  disable: "Refuses requests", "no-endpoints": "Without endpoints", "no-partial-capture": "No partial captures", "no-partial-reversal": "No partial reversals", "no-sandbox": "No sandbox bank", "with-cvv": "Needs the CVV", expired: "All that have expired", "no-screening": "Without rules against card testing",
-  endpointid: "Endpoint", groupid: "Group", id: "Number", link: "Link", rule: "Rule",
-  "reference-number": "3DS Server reference number", "operator-id": "3DS Server operator id", "requestor-id": "3DS Requestor id", "requestor-name": "3DS Requestor name", "requestor-url": "3DS Requestor website", "results-name": "Name of the results certificate", "pares-roots": "Issuers' root certificates, file",
-  renew: "Make a new one", retire: "Drop the old one now",
-};
 
 // biome-ignore format: a table
 export const configurationEnglish = {
@@ -48,6 +22,7 @@ export const configurationEnglish = {
   address: "Address",
   copyAddress: "Copy address",
   endLink: "End link",
+  endLinkOf: (amount: string) => `End the payment link of ${amount}`,
   allOfThem: "In the list of orders",
   noOrdersOfLink: "No customer has begun to pay with this link yet.",
 
@@ -72,6 +47,13 @@ export const configurationEnglish = {
   enable: "Switch on",
   disable: "Switch off",
   change: "Change",
+  named: {
+    remove: (what: string) => `Remove ${what}`,
+    change: (what: string) => `Change ${what}`,
+    enable: (what: string) => `Switch ${what} on`,
+    disable: (what: string) => `Switch ${what} off`,
+  },
+  things: { merchant: "merchant", gate: "gate", directory: "directory server", rule: "rule", entry: "entry", oauthKey: "OAuth key", walletKey: "wallet key", macKey: "key", file: "file" },
   remove: "Remove",
   settings: "Settings",
   allUsual: "Nothing is set: the usual values count.",
@@ -86,6 +68,7 @@ export const configurationEnglish = {
   renewKey: "Renew",
   setKey: "Set a given key",
   dropOldKey: "Drop the old key",
+  dropOldKeyOf: (login: string) => `Drop the old control key of ${login}`,
   revealKey: "Show the key",
   oauthKeys: "OAuth keys",
   noOauthKeys: "None. Requests of version 4 need the merchant's RSA public key here.",
@@ -124,6 +107,7 @@ export const configurationEnglish = {
   setZoneKey: "Set zone key",
   exchangeKey: "Ask for the next key",
   dropZoneKey: "Drop zone key",
+  dropZoneKeyOf: (gate: string) => `Drop the zone key of gate ${gate}`,
   directories: "Directory servers of 3-D Secure",
   newDirectory: "New directory server",
   noDirectories: "None: payments go without 3-D Secure.",
@@ -207,20 +191,18 @@ export const configurationEnglish = {
 
   preview: "Preview",
   back: "Back",
-  noPreview: "This is done at once; there is nothing to show beforehand.",
+  noPreview: "What it does is known when it is done: there is no preview.",
   moreSettings: (count: number) => `${count} more settings`,
   onePerLine: "One in each line",
-  secretInput: "Key",
-  secretInputHint: "It is sealed at once and never shown.",
-  fileInput: "File",
   fileContent: "Or its content",
-  shownOnce: "It is shown only now: keep it in a safe place.",
+  documentation: "Documentation",
+  nothingMatches: "Nothing matches",
+  copyNow: "Copy it now, and keep it in a safe place: this window does not show it again.",
   kept: "I have kept it",
   copy: "Copy",
 
-  choices: { on: "On", off: "Off", when_possible: "When possible", always: "Always", block: "Block", force_3ds: "Force 3-D Secure", "3ds": "Force 3-D Secure", mark: "Mark", allow: "Allow", single: "Once", many: "Any number of times", card: "Card", email: "Email address", phone: "Phone", ip: "IP network", "email-domain": "Email domain", bin: "BIN", purpose: "Purpose", "issuer-country": "Issuer's country", "payer-country": "Payer's country", device: "Device", attempted: "All payments", approved: "Approved or open", endpoint: "At the same endpoint", merchant: "At any endpoint of the merchant", reversal: "Reversal", refund: "Refund", "issuer-payer": "Issuer and payer", "issuer-ip": "Issuer and IP address", "payer-ip": "Payer and IP address" } as Words,
-  fields: fieldsEnglish as Words,
-  commandTexts: {} as Words,
+  choices: inLanguage(choiceLabels, "en"),
+  fields: inLanguage(fieldLabels, "en"),
 };
 
 export type ConfigurationMessages = typeof configurationEnglish;

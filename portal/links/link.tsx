@@ -1,6 +1,6 @@
 /** One payment link: its address, its QR code to show or print, and the orders paid with it. */
 import { useQuery } from "@tanstack/react-query";
-import { CommandButton } from "../commands/command-form.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Facts, Head, Loaded, LoadedPart, Section, Stamp } from "../design/details.tsx";
 import { CopyButton } from "../design/dialog.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
@@ -26,17 +26,24 @@ const showStamp = (at: number, by?: string) => <Stamp at={at} by={by} />;
 function Shown({ detail, user }: { readonly detail: LinkDetail; readonly user: User }) {
   const messages = useConfigurationMessages();
   const { line, url, svg } = detail;
+  const amount = `${line.amount.text} ${line.amount.currency}`;
   const picture = `data:image/svg+xml,${encodeURIComponent(svg)}`;
   return (
     <div className="screen">
       <Head
         back={{ to: "payment-links", label: messages["payment-links"] }}
-        title={`${line.amount.text} ${line.amount.currency}`}
+        title={amount}
         state={<LinkState state={line.state} />}
       >
         <CopyButton text={url} label={messages.copyAddress} />
         {mayEnd(line, user) && (
-          <CommandButton command="link close" label={messages.endLink} words={[line.link]} />
+          <ActionButton
+            action="link close"
+            label={messages.endLink}
+            title={messages.endLinkOf(amount)}
+            isDangerous
+            values={{ link: line.link }}
+          />
         )}
       </Head>
       <Facts facts={factsOf(detail, messages, showStamp)} />

@@ -1,6 +1,6 @@
 /** Payment links: the latest first, and the form of a new one. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { CommandButton } from "../commands/command-form.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Loaded, Mark, Time } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
@@ -18,8 +18,8 @@ export function Links({ user }: { readonly user: User }) {
     placeholderData: keepPreviousData,
   });
   const create = user.rights.includes("move_money") && (
-    <CommandButton
-      command="link create"
+    <ActionButton
+      action="link create"
       label={messages.newLink}
       isMain
       onDone={(result) => go(`payment-links/${Reflect.get(result, "link")}`)}

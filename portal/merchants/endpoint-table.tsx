@@ -1,5 +1,5 @@
 /** Endpoints and groups in tables, for a merchant and for a gate. */
-import { CommandButton } from "../commands/command-form.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { OnOff } from "../design/details.tsx";
 import { Name, StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
@@ -58,10 +58,10 @@ export function GroupTable({ groups, mayChange }: GroupTableProps) {
       actions={
         mayChange &&
         (({ id, enabled, endpoints }) => (
-          <CommandButton
-            command="group set"
+          <ActionButton
+            action="group set"
             label={messages.change}
-            words={[id]}
+            values={{ group: id }}
             known={termsOf(enabled, endpoints)}
           />
         ))

@@ -2,7 +2,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { CommandButton } from "../commands/command-form.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Facts, Head, Loaded, LoadedPart, Mark, OnOff, Section } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
@@ -34,17 +34,17 @@ function Shown({ detail, user }: { readonly detail: EndpointDetail; readonly use
         state={<OnOff isOn={line.enabled} />}
       >
         {user.rights.includes("reveal_secrets") && (
-          <CommandButton
-            command="callback secret"
+          <ActionButton
+            action="callback secret"
             label={messages.callbackSecret}
-            words={[line.id]}
+            values={{ endpoint: line.id }}
           />
         )}
         {mayChange && (
-          <CommandButton
-            command="endpoint set"
+          <ActionButton
+            action="endpoint set"
             label={messages.change}
-            words={[line.id]}
+            values={{ endpoint: line.id }}
             known={{ ...settings, enable: String(line.enabled) }}
           />
         )}
@@ -77,11 +77,11 @@ function Gates({ line, mayChange }: LineProps & { readonly mayChange: boolean })
       title={messages.gates}
       action={
         mayChange && (
-          <CommandButton
-            command="endpoint gates"
+          <ActionButton
+            action="endpoint gates"
             label={messages.change}
-            words={[line.id]}
-            known={{ "name:rank:weight": placesOf(line) }}
+            values={{ endpoint: line.id }}
+            known={{ gates: placesOf(line) }}
           />
         )
       }

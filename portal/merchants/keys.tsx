@@ -1,10 +1,10 @@
 /** A merchant's keys: the control key of checksums, and public keys of OAuth signatures. */
-import { CommandButton } from "../commands/command-form.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { PrintedTime, Section } from "../design/details.tsx";
 import { StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import type { PartProps } from "./settings.tsx";
-import { keyCommandsFor } from "./terms.ts";
+import { keyActionsFor } from "./terms.ts";
 
 export function Keys(props: PartProps) {
   return (
@@ -18,7 +18,7 @@ export function Keys(props: PartProps) {
 function ControlKey({ detail, user }: PartProps) {
   const messages = useConfigurationMessages();
   const { controlKey, line } = detail;
-  const words = [line.login];
+  const { login } = line;
   const hasOld = controlKey.oldLastUsed !== undefined;
   return (
     <Section title={messages.controlKey}>
@@ -45,15 +45,20 @@ function ControlKey({ detail, user }: PartProps) {
       <p className="quiet note-line">{hasOld ? messages.oldKeyHint : messages.controlKeyHint}</p>
       <div className="row-actions start">
         {user.rights.includes("manage_keys") &&
-          keyCommandsFor(controlKey).map(({ label, ...rest }) => (
-            <CommandButton key={rest.command} {...rest} words={words} label={messages[label]} />
+          keyActionsFor(controlKey).map(({ label, action, isOffered }) => (
+            <ActionButton
+              key={action}
+              {...{ action, isOffered, label: messages[label], values: { login } }}
+              {...(label === "dropOldKey" && {
+                ...{ title: messages.dropOldKeyOf(login), isDangerous: true },
+              })}
+            />
           ))}
         {user.rights.includes("reveal_secrets") && (
-          <CommandButton
-            command="merchant show"
+          <ActionButton
+            action="merchant show"
             label={messages.revealKey}
-            words={words}
-            options={[{ name: "reveal" }]}
+            values={{ login, reveal: true }}
           />
         )}
       </div>
@@ -64,12 +69,13 @@ function ControlKey({ detail, user }: PartProps) {
 function OAuthKeys({ detail: { oauthKeys, line }, user }: PartProps) {
   const messages = useConfigurationMessages();
   const mayChange = user.rights.includes("manage_keys");
+  const { login } = line;
   return (
     <Section
       title={messages.oauthKeys}
       action={
         mayChange && (
-          <CommandButton command="merchant key add" label={messages.addKey} words={[line.login]} />
+          <ActionButton action="merchant key add" label={messages.addKey} values={{ login }} />
         )
       }
     >
@@ -88,10 +94,12 @@ function OAuthKeys({ detail: { oauthKeys, line }, user }: PartProps) {
           actions={
             mayChange &&
             (({ id }) => (
-              <CommandButton
-                command="merchant key remove"
+              <ActionButton
+                action="merchant key remove"
                 label={messages.remove}
-                words={[line.login, id]}
+                title={messages.named.remove(`${messages.things.oauthKey} ${id}`)}
+                isDangerous
+                values={{ login, key: id }}
               />
             ))
           }

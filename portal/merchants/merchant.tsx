@@ -1,6 +1,6 @@
 /** One merchant: endpoints and groups, keys, wallets, rules and settings, each in a tab. */
 import { useQuery } from "@tanstack/react-query";
-import { CommandButton } from "../commands/command-form.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Facts, Head, Loaded, OnOff, Section, Tabs } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { RuleTable } from "../screening/rule-table.tsx";
@@ -33,6 +33,7 @@ function Shown({ detail, user }: PartProps) {
   const tab = query.get("tab") ?? "endpoints";
   const mayChange = user.rights.includes("change_merchants");
   const isOperator = user.merchant === undefined;
+  const toggle = line.enabled ? "disable" : "enable";
   return (
     <div className="screen">
       <Head
@@ -41,10 +42,12 @@ function Shown({ detail, user }: PartProps) {
         state={<OnOff isOn={line.enabled} />}
       >
         {mayChange && (
-          <CommandButton
-            command={line.enabled ? "merchant disable" : "merchant enable"}
-            label={line.enabled ? messages.disable : messages.enable}
-            words={[line.login]}
+          <ActionButton
+            action={line.enabled ? "merchant disable" : "merchant enable"}
+            label={messages[toggle]}
+            title={messages.named[toggle](`${messages.things.merchant} ${line.login}`)}
+            isDangerous={line.enabled}
+            values={{ login: line.login }}
           />
         )}
       </Head>
@@ -78,10 +81,10 @@ function Shown({ detail, user }: PartProps) {
 function OwnSettings({ detail: { line, settings }, user }: PartProps) {
   const messages = useConfigurationMessages();
   const change = user.rights.includes("change_merchants") && (
-    <CommandButton
-      command="merchant set"
+    <ActionButton
+      action="merchant set"
       label={messages.change}
-      words={[line.login]}
+      values={{ login: line.login }}
       known={settings}
     />
   );
@@ -92,14 +95,14 @@ function Endpoints({ detail, user }: PartProps) {
   const messages = useConfigurationMessages();
   const { line, endpoints, groups } = detail;
   const mayChange = user.rights.includes("change_merchants");
-  const words = [line.login];
+  const values = { login: line.login };
   return (
     <>
       <Section
         title={messages.endpoints}
         action={
           mayChange && (
-            <CommandButton command="endpoint create" label={messages.newEndpoint} words={words} />
+            <ActionButton action="endpoint create" label={messages.newEndpoint} values={values} />
           )
         }
       >
@@ -113,7 +116,7 @@ function Endpoints({ detail, user }: PartProps) {
         title={messages.groups}
         action={
           mayChange && (
-            <CommandButton command="group create" label={messages.newGroup} words={words} />
+            <ActionButton action="group create" label={messages.newGroup} values={values} />
           )
         }
       >

@@ -1,7 +1,7 @@
 /** The merchants; a merchant's own user comes to that one at once. */
 import { TextInput } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { CommandButton } from "../commands/command-form.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Loaded, OnOff } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
@@ -35,7 +35,7 @@ function MerchantList({ user }: { readonly user: User }) {
     <div className="screen">
       <Head title={messages.merchants}>
         {user.rights.includes("change_merchants") && (
-          <CommandButton command="merchant create" label={messages.newMerchant} isMain />
+          <ActionButton action="merchant create" label={messages.newMerchant} isMain />
         )}
       </Head>
       <TextInput

@@ -1,7 +1,7 @@
 /** Settings by their labels, as the gateway prints them; and what a merchant's tabs are given. */
 import type { ReactNode } from "react";
-import { useLabel } from "../commands/field.tsx";
-import type { Values } from "../commands/request.ts";
+import { useLabel } from "../actions/result.tsx";
+import type { Texts } from "../actions/values.ts";
 import { Section } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import type { OutputOf, User } from "../shell/call.ts";
@@ -11,7 +11,7 @@ export type MerchantDetail = OutputOf<"GET /merchants/:login">;
 /** Of a tab. */
 export type PartProps = { readonly detail: MerchantDetail; readonly user: User };
 
-type SettingsProps = { readonly settings: Values; readonly action: ReactNode };
+type SettingsProps = { readonly settings: Texts; readonly action: ReactNode };
 
 export function Settings({ settings, action }: SettingsProps) {
   const messages = useConfigurationMessages();

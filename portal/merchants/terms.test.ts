@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { german } from "../language/german.ts";
-import { keyCommandsFor, membersOf, placesOf, showSetting, termsOf } from "./terms.ts";
+import { keyActionsFor, membersOf, placesOf, showSetting, termsOf } from "./terms.ts";
 
 // biome-ignore format: a table
 const settings = [
@@ -37,7 +37,7 @@ test("a group is shown by its endpoints' currencies, and changed by their ids", 
 
 test("a control key is renewed or set unless an old one has to be dropped first", () => {
   const offered = (oldLastUsed?: string) =>
-    keyCommandsFor(oldLastUsed === undefined ? {} : { oldLastUsed })
+    keyActionsFor(oldLastUsed === undefined ? {} : { oldLastUsed })
       .filter(({ isOffered }) => isOffered)
       .map(({ label }) => label);
 

@@ -1,5 +1,5 @@
 /** A merchant's settings, endpoints and keys as their screens and forms show them. */
-import type { Row } from "../commands/request.ts";
+import type { Row } from "../actions/values.ts";
 import type { OutputOf } from "../shell/call.ts";
 
 type Detail = OutputOf<"GET /merchants/:login">;
@@ -31,15 +31,15 @@ export function termsOf(enabled: boolean, endpoints: readonly Member[]) {
 }
 
 /** An old key has to be dropped before there is another one. */
-const keyCommands = [
+const keyActions = [
   ["merchant control-key renew", "renewKey", false],
   ["merchant control-key set", "setKey", false],
   ["merchant control-key drop", "dropOldKey", true],
 ] as const;
 
 /** All of them, so that the window of one that is no longer offered can stay open. */
-export function keyCommandsFor({ oldLastUsed }: Pick<Detail["controlKey"], "oldLastUsed">) {
-  return keyCommands.map(([command, label, needsOld]) => ({
-    ...{ command, label, isOffered: needsOld === (oldLastUsed !== undefined) },
+export function keyActionsFor({ oldLastUsed }: Pick<Detail["controlKey"], "oldLastUsed">) {
+  return keyActions.map(([action, label, needsOld]) => ({
+    ...{ action, label, isOffered: needsOld === (oldLastUsed !== undefined) },
   }));
 }

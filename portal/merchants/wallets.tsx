@@ -1,5 +1,5 @@
 /** A merchant's identifiers at its customers' wallets, and the keys that wallets encrypt for. */
-import { CommandButton } from "../commands/command-form.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Mark, Section } from "../design/details.tsx";
 import { Name, StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
@@ -15,10 +15,10 @@ export function Wallets({ detail, user }: PartProps) {
         settings={wallets}
         action={
           user.rights.includes("change_acquiring") && (
-            <CommandButton
-              command="wallet set"
+            <ActionButton
+              action="wallet set"
               label={messages.change}
-              words={[line.login]}
+              values={{ login: line.login }}
               known={wallets}
             />
           )
@@ -28,10 +28,10 @@ export function Wallets({ detail, user }: PartProps) {
         title={messages.walletKeys}
         action={
           mayMake && (
-            <CommandButton
-              command="wallet key make"
+            <ActionButton
+              action="wallet key make"
               label={messages.newWalletKey}
-              words={[line.login]}
+              values={{ login: line.login }}
             />
           )
         }
@@ -74,13 +74,19 @@ function WalletKeyTable({ keys, mayChange }: TableProps) {
 }
 
 function WalletKeyActions({ id, certificate }: MerchantDetail["walletKeys"][number]) {
-  const { addCertificate, remove } = useConfigurationMessages();
+  const { addCertificate, remove, named, things } = useConfigurationMessages();
   return (
     <>
       {certificate !== "none" && (
-        <CommandButton command="wallet key certify" label={addCertificate} words={[id]} />
+        <ActionButton action="wallet key certify" label={addCertificate} values={{ id }} />
       )}
-      <CommandButton command="wallet key remove" label={remove} words={[id]} />
+      <ActionButton
+        action="wallet key remove"
+        label={remove}
+        title={named.remove(`${things.walletKey} ${id}`)}
+        isDangerous
+        values={{ id }}
+      />
     </>
   );
 }

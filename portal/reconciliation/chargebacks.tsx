@@ -1,5 +1,5 @@
 /** The chargebacks that were recorded on orders, the latest first, and lines that were not. */
-import { type Row, useRows } from "../commands/request.ts";
+import { type Row, useRows } from "../actions/values.ts";
 import { LoadedPart, Mark } from "../design/details.tsx";
 import { Nothing } from "../design/states.tsx";
 import { Name, StackedTable } from "../design/table.tsx";

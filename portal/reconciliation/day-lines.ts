@@ -1,5 +1,5 @@
 /** Compared days and imported chargebacks as their screens show them. */
-import type { Row } from "../commands/request.ts";
+import type { Row } from "../actions/values.ts";
 import type { ConfigurationMessages } from "../language/configuration.ts";
 import type { InputOf, OutputOf } from "../shell/call.ts";
 

@@ -1,7 +1,7 @@
 /** Days that were compared with the acquirers' books, and the form that compares one. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { CommandButton } from "../commands/command-form.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Loaded, Mark, Stamp, Tabs } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
 import { Name, StackedTable } from "../design/table.tsx";
@@ -19,10 +19,10 @@ export function Reconciliation() {
     <div className="screen">
       <Head title={messages.reconciliation}>
         {tab === "days" ? (
-          <CommandButton command="reconcile" label={messages.compareDay} isMain />
+          <ActionButton action="reconcile" label={messages.compareDay} isMain />
         ) : (
-          <CommandButton
-            command="chargeback import"
+          <ActionButton
+            action="chargeback import"
             label={messages.importChargebacks}
             isMain
             onDone={setImported}

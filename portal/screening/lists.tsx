@@ -1,13 +1,13 @@
 /** The allow and block lists, by their filters in the address; the latest entries first. */
 import { NativeSelect } from "@mantine/core";
-import { CommandButton } from "../commands/command-form.tsx";
-import { type Row, useRows } from "../commands/request.ts";
+import { ActionButton } from "../actions/action-button.tsx";
+import { type Row, useRows } from "../actions/values.ts";
 import { LoadedPart, Mark, PrintedTime } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
 import { StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { changeQuery, usePlace } from "../shell/url.tsx";
-import { listOptions, pageOf } from "./rules.ts";
+import { listValues, pageOf } from "./rules.ts";
 
 const kinds = [
   ...["card", "email", "phone", "ip", "email-domain", "bin", "purpose"],
@@ -18,7 +18,7 @@ export function Lists({ mayChange }: { readonly mayChange: boolean }) {
   const messages = useConfigurationMessages();
   const { query } = usePlace();
   const isFirst = (query.get("after") ?? "") === "";
-  const found = useRows("list show", { options: listOptions(query) });
+  const found = useRows("list show", listValues(query));
   return (
     <>
       <div className="inline-form">
@@ -27,8 +27,8 @@ export function Lists({ mayChange }: { readonly mayChange: boolean }) {
         <div className="space" />
         {mayChange && (
           <>
-            <CommandButton command="list import" label={messages.importList} />
-            <CommandButton command="list add" label={messages.newEntry} isMain />
+            <ActionButton action="list import" label={messages.importList} />
+            <ActionButton action="list add" label={messages.newEntry} isMain />
           </>
         )}
       </div>
@@ -76,7 +76,7 @@ type TableProps = { readonly rows: readonly Row[]; readonly mayChange: boolean }
 
 function EntryTable({ rows, mayChange }: TableProps) {
   const messages = useConfigurationMessages();
-  const { choices, everywhere, fields } = messages;
+  const { choices, everywhere, fields, things } = messages;
   return (
     <StackedTable
       rows={rows}
@@ -100,8 +100,14 @@ function EntryTable({ rows, mayChange }: TableProps) {
       ]}
       actions={
         mayChange &&
-        (({ entry = "" }) => (
-          <CommandButton command="list remove" label={messages.remove} words={[entry]} />
+        (({ entry = "", value }) => (
+          <ActionButton
+            action="list remove"
+            label={messages.remove}
+            title={messages.named.remove(`${things.entry} ${value}`)}
+            isDangerous
+            values={{ entries: [entry] }}
+          />
         ))
       }
     />

@@ -1,5 +1,5 @@
 /** Rules of screening in a table, with what can be done to each. */
-import { CommandButton } from "../commands/command-form.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { OnOff } from "../design/details.tsx";
 import { Name, StackedTable } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
@@ -29,20 +29,26 @@ export function RuleTable({ rules, mayChange }: TableProps) {
 function RuleActions({ rule }: { readonly rule: Rule }) {
   const messages = useConfigurationMessages();
   const { id, enabled } = rule;
+  const values = { rule: id };
+  const toggle = enabled ? "disable" : "enable";
+  const named = (verb: keyof typeof messages.named) => ({
+    ...{ label: messages[verb], title: messages.named[verb](`${messages.things.rule} ${id}`) },
+  });
   return (
     <>
-      <CommandButton
-        command="filter change"
-        label={messages.change}
-        words={[id]}
+      <ActionButton
+        action="filter change"
+        {...named("change")}
+        values={values}
         known={{ parameters: parametersOf(rule, "=").join("\n") }}
       />
-      <CommandButton
-        command={enabled ? "filter disable" : "filter enable"}
-        label={enabled ? messages.disable : messages.enable}
-        words={[id]}
+      <ActionButton
+        action={enabled ? "filter disable" : "filter enable"}
+        {...named(toggle)}
+        isDangerous={enabled}
+        values={values}
       />
-      <CommandButton command="filter remove" label={messages.remove} words={[id]} />
+      <ActionButton action="filter remove" {...named("remove")} isDangerous values={values} />
     </>
   );
 }

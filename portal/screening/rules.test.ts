@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configurationEnglish } from "../language/configuration.ts";
-import { listOptions, pageOf, parametersOf, placeOf, reportRows, trialOptions } from "./rules.ts";
+import { listValues, pageOf, parametersOf, placeOf, reportRows, trialValues } from "./rules.ts";
 
-test("parameters are read with a space, and changed as the command takes them", () => {
+test("parameters are read with a space, and changed as the action takes them", () => {
   const rule = { parameters: { count: "9", window: "1h" } };
 
   assert.deepEqual(parametersOf(rule, " "), ["count 9", "window 1h"]);
@@ -26,10 +26,10 @@ const addresses = [
 
 for (const [query, options] of addresses) {
   test(`the address “${query}” asks for the lists with ${options.join(", ")}`, () => {
-    const asked = listOptions(new URLSearchParams(query));
+    const asked = listValues(new URLSearchParams(query));
 
     assert.deepEqual(
-      asked.map(({ name, value }) => `${name}=${value}`),
+      Object.entries(asked).map(([name, value]) => `${name}=${value}`),
       options,
     );
   });
@@ -54,7 +54,9 @@ const trials = [
 
 for (const [rule, since, options] of trials) {
   test(`a trial of “${rule}” since “${since}” is sent as [${options}]`, () => {
-    const sent = trialOptions(rule, since).map(({ name, value }) => `${name}=${value}`);
+    const sent = Object.entries(trialValues(rule, since)).map(
+      ([name, value]) => `${name}=${value}`,
+    );
 
     assert.deepEqual(sent, options);
   });

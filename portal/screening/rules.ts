@@ -1,5 +1,5 @@
 /** Rules, lists and trials of screening: what is asked of the gateway, and what is shown of it. */
-import type { CommandRequest, Row } from "../commands/request.ts";
+import type { Row, Values } from "../actions/values.ts";
 import type { ConfigurationMessages } from "../language/configuration.ts";
 import type { OutputOf } from "../shell/call.ts";
 
@@ -20,10 +20,12 @@ export function placeOf(
 const pageRows = 100;
 
 /** One row more than is shown tells whether there is a next page. */
-export function listOptions(query: URLSearchParams): CommandRequest["options"] {
-  const given = { list: query.get("list"), kind: query.get("kind"), before: query.get("after") };
-  const options = Object.entries({ ...given, limit: String(pageRows + 1) });
-  return options.flatMap(([name, value]) => (value ? [{ name, value }] : []));
+export function listValues(query: URLSearchParams): Values {
+  const [list, kind, before] = ["list", "kind", "after"].map((name) => query.get(name));
+  return {
+    ...{ ...(list && { list }), ...(kind && { kind }), ...(before && { before }) },
+    limit: String(pageRows + 1),
+  };
 }
 
 export function pageOf(rows: readonly Row[]) {
@@ -32,11 +34,11 @@ export function pageOf(rows: readonly Row[]) {
 }
 
 /** A day of the trial begins in UTC. */
-export function trialOptions(rule: string, since: string): CommandRequest["options"] {
-  return [
-    ...(rule.trim() === "" ? [] : [{ name: "rule", value: rule.trim() }]),
-    ...(since === "" ? [] : [{ name: "since", value: `${since}T00:00:00Z` }]),
-  ];
+export function trialValues(rule: string, since: string): Values {
+  return {
+    ...(rule.trim() !== "" && { rule: rule.trim() }),
+    ...(since !== "" && { since: `${since}T00:00:00Z` }),
+  };
 }
 
 type Counts = Readonly<Record<"orders" | "paid" | "refunded" | "chargedBack", number>>;

@@ -1,7 +1,7 @@
 /** Screening: its rules, the allow and block lists, and a trial of rules on past orders. */
 import { NativeSelect } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { CommandButton } from "../commands/command-form.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Loaded, Tabs } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
@@ -61,9 +61,9 @@ function Rules({ mayChange }: { readonly mayChange: boolean }) {
                     changeQuery({ kind: currentTarget.value }, { replaces: true })
                   }
                 />
-                <CommandButton
+                <ActionButton
                   key={kind}
-                  command={`filter add ${kind}`}
+                  action={`filter add ${kind}`}
                   label={messages.newRule}
                   isMain
                 />

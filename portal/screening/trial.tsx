@@ -7,7 +7,7 @@ import { Refusal } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
-import { type Report, reportRows, trialOptions } from "./rules.ts";
+import { type Report, reportRows, trialValues } from "./rules.ts";
 
 export function Trial() {
   const messages = useConfigurationMessages();
@@ -15,8 +15,8 @@ export function Trial() {
   const [since, setSince] = useState("");
   const run = useMutation({
     mutationFn: async () => {
-      const given = { name: "filter try", words: [], options: trialOptions(rule, since) };
-      const { result } = await call("POST /commands/run", given);
+      const given = { action: "filter try", values: trialValues(rule, since) };
+      const { result } = await call("POST /actions/run", given);
       // The gateway's own report.
       return result as Report;
     },

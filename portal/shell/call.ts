@@ -15,11 +15,14 @@ export type User = NonNullable<Session["user"]>;
 export class CallError extends Error {
   readonly status: number;
   readonly code: string;
+  /** The field of the form that was refused. */
+  readonly field: string | undefined;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, field?: string) {
     super(message);
     this.status = status;
     this.code = code;
+    this.field = field;
   }
 }
 
@@ -46,7 +49,7 @@ export async function call<Name extends Route>(
   const body = await answer.json().catch(() => undefined);
   if (answer.ok) return body;
   const { code = "internal", message = "The gateway gave no usable answer." } = body?.error ?? {};
-  throw refusal(answer.status, code, message);
+  throw refusal(answer.status, code, message, body?.error?.field);
 }
 
 /** Queries a route that the page polls. Every request after the first is marked as a poll. */
@@ -93,8 +96,8 @@ export function describeRefusalsWith(given: Describe): void {
   describe = given;
 }
 
-function refusal(status: number, code: string, sentence: string): CallError {
-  return new CallError(status, code, describe(code, sentence));
+function refusal(status: number, code: string, sentence: string, field?: string): CallError {
+  return new CallError(status, code, describe(code, sentence), field);
 }
 
 /** Lists of a query are separated by commas. */

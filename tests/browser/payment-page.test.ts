@@ -265,7 +265,7 @@ describe("whatever is done with windows, one charge is made", () => {
     }
   });
 
-  test("two tabs with a card each", async (t) => {
+  testInLongRun("two tabs with a card each", async (t) => {
     const checkout = prepared();
     const { page, context, payment } = await openPage(t, checkout, "desk");
     const other = await context.newPage();

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { dayOf, fetchSettlement } from "../support/bank/settlement.ts";
 import { test, testInLongRun } from "../support/browser/browser.ts";
-import { glance, look, lookAtBoth, makeDesk } from "../support/browser/portal-window.ts";
+import { glance, look, lookAtBoth, makeDesk, signIn } from "../support/browser/portal-window.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { addUser, buildPortal } from "../support/operator/portal.ts";
 import { startWorld } from "../support/world.ts";
@@ -22,21 +22,39 @@ test("a payment link is made after a preview, with a reason, and ended", async (
   const { page, troubles } = await atDesk("payment-links");
   await page.getByRole("heading", { name: "No payment links yet" }).waitFor();
 
-  const form = { Endpoint: plain, Amount: "120.00", Currency: "USD", Description: "Pottery" };
+  const form = { Endpoint: plain, Amount: "120.00", Description: "Pottery" };
   await fill(page, "New link", form);
+  // The currency is the endpoint's.
+  assert.match(await page.getByRole("combobox", { name: "Currency" }).inputValue(), /^USD – /);
   await look(page, "portal-link-form-desk");
+  await page.getByLabel("Ends").fill("2099-01-31T09:30");
   await send(page);
   await page.getByRole("heading", { name: "120.00 USD" }).waitFor();
   await page.getByRole("img", { name: "QR code" }).waitFor();
   await lookAtBoth(page, "portal-link");
   await fill(page, "End link", {});
-  await send(page);
+  await page.getByRole("heading", { name: "End the payment link of 120.00 USD" }).waitFor();
+  await confirm(page);
   await page.getByText("Ended").waitFor();
 
   await page.getByRole("link", { name: "Payment links" }).first().click();
   await page.getByText("Pottery").waitFor();
   await lookAtBoth(page, "portal-links");
   assert.deepEqual(troubles, []);
+});
+
+test("a value that is refused is explained at its field, which has the cursor", async (t) => {
+  const { page } = await signIn(t, "desk", `${address}payment-links`, "ann");
+
+  await fill(page, "New link", { Endpoint: plain, Amount: "120.005" });
+  await showPreview(page);
+  await page.getByText("120.005 is no amount in USD.").waitFor();
+  const amount = page.getByLabel("Amount *").and(page.locator(":focus"));
+  assert.equal(await amount.getAttribute("aria-invalid"), "true");
+  await amount.fill("120.00");
+  await showPreview(page);
+
+  await page.getByText("120.00 USD").waitFor();
 });
 
 test("an endpoint is changed, and tells which gate a sale would take", async () => {
@@ -48,7 +66,7 @@ test("an endpoint is changed, and tells which gate a sale would take", async () 
   await page.getByRole("heading", { name: "plain", level: 1 }).waitFor();
 
   await fill(page, "Change", { "Largest amount": "100" });
-  await page.getByRole("dialog").getByRole("button", { name: "Preview" }).press("Enter");
+  await showPreview(page);
   await page.getByRole("heading", { name: /^Endpoint \d+$/ }).waitFor();
   const preview = (await page.getByRole("dialog").textContent()) ?? "";
   assert.match(preview, /Largest amount.*100\.00/);
@@ -66,7 +84,7 @@ test("a control key is renewed and shown once, beside a merchant's wallets", asy
   const { page, troubles } = await atDesk("merchants/demo?tab=keys");
 
   await fill(page, "Renew", {});
-  await send(page, "secret");
+  await confirm(page, "secret");
   const key = (await page.locator(".secret").textContent()) ?? "";
   assert.match(key, /^[0-9A-F-]{36}$/);
   await page.getByRole("button", { name: "I have kept it" }).press("Enter");
@@ -176,7 +194,7 @@ testInLongRun("the vault's keys are listed", async () => {
 async function fill(page: Page, button: string, fields: Readonly<Record<string, string>>) {
   const dialog = page.getByRole("dialog");
   await page.getByRole("button", { name: button }).first().click();
-  await dialog.getByRole("button", { name: "Preview" }).waitFor();
+  await dialog.locator("form").waitFor();
   const more = dialog.locator("details:not([open]) summary");
   if (await more.isVisible()) await more.press("Enter");
   for (const [label, value] of Object.entries(fields)) {
@@ -187,12 +205,18 @@ async function fill(page: Page, button: string, fields: Readonly<Record<string, 
     const isChoice = await field.evaluate((element) => element.tagName === "SELECT");
     if (isChoice) await field.selectOption(value);
     else await field.fill(value);
+    const isChosen = (await field.getAttribute("aria-haspopup")) === "listbox";
+    if (isChosen) await page.getByRole("option", { name: value }).first().click();
   }
 }
 
-async function send(page: Page, shows?: "secret"): Promise<void> {
+async function showPreview(page: Page): Promise<void> {
   await page.getByRole("dialog").getByRole("button", { name: "Preview" }).press("Enter");
-  await confirm(page, shows);
+}
+
+async function send(page: Page): Promise<void> {
+  await showPreview(page);
+  await confirm(page);
 }
 
 /** By the keyboard alone: after the preview the cursor is in the reason. */

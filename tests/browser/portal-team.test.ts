@@ -1,7 +1,7 @@
 /** The portal's account, passkeys, team, audit and command palette in a real browser. */
 import assert from "node:assert/strict";
 import { assertFitsWidth } from "../support/browser/accessibility.ts";
-import { openWindow, takePicture, test } from "../support/browser/browser.ts";
+import { openWindow, takePicture, test, testInLongRun } from "../support/browser/browser.ts";
 import {
   fillIn,
   glance,
@@ -116,33 +116,36 @@ test("an administrator adds a user, who needs a password of their own, and ends 
   assert.deepEqual(troubles, []);
 });
 
-test("by keys alone the audit is gone to, searched and proved, and ? shows the keys", async () => {
-  const { page, troubles } = await atDesk("home");
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox").waitFor();
-  await look(page, "portal-palette");
-  await page.keyboard.insertText("aud");
-  await page.keyboard.press("Enter");
-  await page.waitForURL(/portal\/audit/);
-  await page.locator(".entries > li").first().waitFor();
-  await page.keyboard.press("/");
-  await page.keyboard.insertText("user disable");
-  await page.waitForURL(/search=user\+disable/);
-  const entry = page.locator(".entries > li").first();
-  await entry.getByText("user carl@demo").click();
-  await entry.getByText('"enabled": false').waitFor();
-  await page.getByRole("button", { name: "Verify chain" }).click();
-  await page.getByText(/The audit is whole: \d+ entries/).waitFor();
-  await lookAtBoth(page, "portal-audit");
+testInLongRun(
+  "by keys alone the audit is gone to, searched and proved, and ? shows the keys",
+  async () => {
+    const { page, troubles } = await atDesk("home");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").waitFor();
+    await look(page, "portal-palette");
+    await page.keyboard.insertText("aud");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/portal\/audit/);
+    await page.locator(".entries > li").first().waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.insertText("user disable");
+    await page.waitForURL(/search=user\+disable/);
+    const entry = page.locator(".entries > li").first();
+    await entry.getByText("user carl@demo").click();
+    await entry.getByText('"enabled": false').waitFor();
+    await page.getByRole("button", { name: "Verify chain" }).click();
+    await page.getByText(/The audit is whole: \d+ entries/).waitFor();
+    await lookAtBoth(page, "portal-audit");
 
-  await page.locator("h1").click();
-  await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
-  await takePicture(page, "portal-shortcuts");
-  await page.keyboard.press("Escape");
-  await page.getByRole("dialog").waitFor({ state: "detached" });
-  assert.deepEqual(troubles, []);
-});
+    await page.locator("h1").click();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await takePicture(page, "portal-shortcuts");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    assert.deepEqual(troubles, []);
+  },
+);
 
 test("on a phone every screen is reached, and a merchant's administrator sees no audit", async (t) => {
   const { page, troubles } = await signIn(t, "phone", address, "bob@demo");

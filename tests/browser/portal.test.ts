@@ -73,7 +73,7 @@ test("orders appear by themselves, are searched, filtered and put into a file", 
   assert.deepEqual(troubles, []);
 });
 
-test("home tells how payments go, over ranges that are in the address", async () => {
+testInLongRun("home tells how payments go, over ranges that are in the address", async () => {
   const { page, troubles } = await atDesk("home");
 
   await page.getByText("66.7%").waitFor();
@@ -252,7 +252,7 @@ testInLongRun("the portal speaks German where the browser does", async (t) => {
   assert.equal(await page.locator("html").getAttribute("lang"), "de");
 });
 
-test("a session that has ended shows nothing more of the orders", async () => {
+testInLongRun("a session that has ended shows nothing more of the orders", async () => {
   const { page, context } = await atDesk("orders");
   await page.locator("tbody tr").nth(2).waitFor();
 

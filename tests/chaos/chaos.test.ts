@@ -6,26 +6,24 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { isLongRun, seed } from "../support/series.ts";
+import { seed, testInLongRun } from "../support/series.ts";
 import { untilTrue } from "../support/until.ts";
 import { startLine } from "./line.ts";
 import { kinds, partsOf, planOf } from "./plan.ts";
 import { type Done, type Run, recoveryOf, toMarkdown, toSvg } from "./report.ts";
 
-if (isLongRun) {
-  test("five minutes of faults leave books that agree", async (t) => {
-    const program = join(import.meta.dirname, "chaos.ts");
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const child = spawn(process.execPath, [program, "--seed", `${seed}`], {
-      env,
-      signal: t.signal,
-    });
-    const [output, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
-
-    t.diagnostic(`npm run chaos -- --seed ${seed}`);
-    assert.equal(code, 0, output);
+testInLongRun("five minutes of faults leave books that agree", async (t) => {
+  const program = join(import.meta.dirname, "chaos.ts");
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const child = spawn(process.execPath, [program, "--seed", `${seed}`], {
+    env,
+    signal: t.signal,
   });
-}
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+
+  t.diagnostic(`npm run chaos -- --seed ${seed}`);
+  assert.equal(code, 0, output);
+});
 
 test("a seed gives the same faults each time, and another seed gives others", () => {
   const plan = planOf(7, 60);

@@ -7,7 +7,7 @@ import { type Node, startCrashWorld } from "../support/crash-world.ts";
 import { makeLoadClient } from "../support/load.ts";
 import { saleFields } from "../support/merchant.ts";
 import { answerWith, hang, type Receiver, startReceiver } from "../support/receiver.ts";
-import { isLongRun, rowsOf } from "../support/series.ts";
+import { rowsOf, testInLongRun } from "../support/series.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 /** A lease is four times as long as a try may take. */
@@ -94,64 +94,62 @@ test("what a stopped node was telling is told by its neighbour at once", async (
 });
 
 // The points above have one order each; the simulator kills nodes amid many, in every run.
-if (isLongRun) {
-  test("what a killed node was telling is told again by its neighbour", async (t) => {
-    const world = await startCrashWorld(t, { settings });
-    const shop = await startReceiver(t, hang);
-    const left = await world.startNode({ GW_NODE_NAME: "left", GW_CALLBACK_TIMEOUT_S: "5" });
-    await left.untilReady();
-    const endpoint = makeLoadClient({ set: world.set, url: () => left.url });
-    const sale = await endpoint.sale(saleFields({ server_callback_url: shop.url }));
-    await shop.untilHeard(1);
+testInLongRun("what a killed node was telling is told again by its neighbour", async (t) => {
+  const world = await startCrashWorld(t, { settings });
+  const shop = await startReceiver(t, hang);
+  const left = await world.startNode({ GW_NODE_NAME: "left", GW_CALLBACK_TIMEOUT_S: "5" });
+  await left.untilReady();
+  const endpoint = makeLoadClient({ set: world.set, url: () => left.url });
+  const sale = await endpoint.sale(saleFields({ server_callback_url: shop.url }));
+  await shop.untilHeard(1);
 
-    await left.kill();
-    shop.answer(answerWith(200));
-    await world.startNode({ GW_NODE_NAME: "right" });
-    await untilDelivered(world.databaseUrl, 1);
+  await left.kill();
+  shop.answer(answerWith(200));
+  await world.startNode({ GW_NODE_NAME: "right" });
+  await untilDelivered(world.databaseUrl, 1);
 
-    assert.equal(shop.heard.length, 2);
-    assertSame(shop, sale["gw-order-id"]);
-    const tries = await readRows<{ node: string }>(
-      world.databaseUrl,
-      "select node from callback_attempts",
-    );
-    assert.deepEqual(
-      tries.map(({ node }) => node),
-      ["right"],
-    );
-  });
+  assert.equal(shop.heard.length, 2);
+  assertSame(shop, sale["gw-order-id"]);
+  const tries = await readRows<{ node: string }>(
+    world.databaseUrl,
+    "select node from callback_attempts",
+  );
+  assert.deepEqual(
+    tries.map(({ node }) => node),
+    ["right"],
+  );
+});
 
-  test("of many orders under kills, each is told in the end", async (t) => {
-    const shop = await startReceiver(t);
-    // One with a short lease: what it is telling when it is killed is told again soon.
-    await node.stop();
-    node = await shared.startNode();
-    await node.untilReady();
-    const endpoint = makeLoadClient({ set: shared.set, url: () => node.url });
-    const sales: string[] = [];
-    let isEnough = false;
-    const pay = async () => {
-      while (!isEnough) {
-        const sale = await endpoint.sale(saleFields({ server_callback_url: shop.url }));
-        sales.push(sale["gw-order-id"]);
-      }
-    };
-
-    const paying = Promise.all(Array.from({ length: 10 }, pay));
-    for (let kills = 0; kills < 20; kills += 1) {
-      const enough = sales.length + 40;
-      await untilTrue("some more orders are taken", () => sales.length >= enough);
-      await node.kill();
-      node = await shared.startNode();
+testInLongRun("of many orders under kills, each is told in the end", async (t) => {
+  const shop = await startReceiver(t);
+  // One with a short lease: what it is telling when it is killed is told again soon.
+  await node.stop();
+  node = await shared.startNode();
+  await node.untilReady();
+  const endpoint = makeLoadClient({ set: shared.set, url: () => node.url });
+  const sales: string[] = [];
+  let isEnough = false;
+  const pay = async () => {
+    while (!isEnough) {
+      const sale = await endpoint.sale(saleFields({ server_callback_url: shop.url }));
+      sales.push(sale["gw-order-id"]);
     }
-    isEnough = true;
-    await paying;
-    await untilDelivered(shared.databaseUrl, points.length + 1 + sales.length);
+  };
 
-    const told = new Set(shop.heard.map(({ fields }) => fields["orderid"]));
-    assert.deepEqual([...told].sort(), sales.sort());
-  });
-}
+  const paying = Promise.all(Array.from({ length: 10 }, pay));
+  for (let kills = 0; kills < 20; kills += 1) {
+    const enough = sales.length + 40;
+    await untilTrue("some more orders are taken", () => sales.length >= enough);
+    await node.kill();
+    node = await shared.startNode();
+  }
+  isEnough = true;
+  await paying;
+  await untilDelivered(shared.databaseUrl, points.length + 1 + sales.length);
+
+  const told = new Set(shop.heard.map(({ fields }) => fields["orderid"]));
+  assert.deepEqual([...told].sort(), sales.sort());
+});
 
 function untilDelivered(databaseUrl: string, count: number): Promise<true> {
   return until(`${count} callbacks are delivered`, async () => {

@@ -15,7 +15,7 @@ import { waitingLocks } from "../support/databases/locks.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { type Load, startLoad } from "../support/load.ts";
 import { makeMerchant } from "../support/merchant.ts";
-import { isLongRun } from "../support/series.ts";
+import { testInLongRun } from "../support/series.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 const statementMs = 2_000;
@@ -84,8 +84,9 @@ async function saleOnce(): Promise<number | undefined> {
   return refused instanceof Refused ? refused.httpStatus : undefined;
 }
 
-if (isLongRun) {
-  test("what the server carries out after the gateway has given it up is not done twice", async (t) => {
+testInLongRun(
+  "what the server carries out after the gateway has given it up is not done twice",
+  async (t) => {
     const options = `-c search_path=${testSearchPath}`;
     const client = new pg.Client({ connectionString: world.databaseUrl, options });
     await client.connect();
@@ -104,8 +105,8 @@ if (isLongRun) {
     await paying.finish();
 
     await assertNoAnswerDropped(paying);
-  });
-}
+  },
+);
 
 test("a node whose database is silent says what it waits for, and stops within its bound", async (t) => {
   const stopping = await world.startNode({ GW_DRAIN_S: "1" });

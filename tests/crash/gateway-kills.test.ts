@@ -6,7 +6,7 @@ import { setLatency } from "../support/bank/bank-program.ts";
 import { assertBooksAgree, readOrders, readRows } from "../support/books.ts";
 import { type Node, shortLease, startCrashWorld } from "../support/crash-world.ts";
 import { type Load, type Merchants, type Sale, startLoad } from "../support/load.ts";
-import { seed, series } from "../support/series.ts";
+import { seed, testInLongRun } from "../support/series.ts";
 import { untilTrue } from "../support/until.ts";
 
 const world = await startCrashWorld({ after });
@@ -21,26 +21,29 @@ before(async () => {
   await node.untilReady();
 });
 
-test("a gateway that is killed again and again under load ends with books that agree", async (t) => {
-  t.diagnostic(`TOLLGATE_SEED=${seed}`);
-  const random = makeRandom(seed);
-  const merchants = { set: world.set, url: () => node.url };
-  const paying = startLoad(t, { ...merchants, clients: 16 });
+testInLongRun(
+  "a gateway that is killed again and again under load ends with books that agree",
+  async (t) => {
+    t.diagnostic(`TOLLGATE_SEED=${seed}`);
+    const random = makeRandom(seed);
+    const merchants = { set: world.set, url: () => node.url };
+    const paying = startLoad(t, { ...merchants, clients: 16 });
 
-  for (let kills = 0; kills < series(1, 50); kills += 1) {
-    const enough = paying.acknowledged + 10 + Math.floor(random() * 60);
-    await untilTrue("some more orders are taken", () => paying.acknowledged >= enough);
-    await pause(random() * 50);
-    await node.kill();
-    node = await world.startNode(asLeft);
-  }
-  await node.untilReady();
-  const enough = paying.acknowledged + 20;
-  await untilTrue("the last gateway takes orders", () => paying.acknowledged >= enough);
-  await paying.finish();
+    for (let kills = 0; kills < 50; kills += 1) {
+      const enough = paying.acknowledged + 10 + Math.floor(random() * 60);
+      await untilTrue("some more orders are taken", () => paying.acknowledged >= enough);
+      await pause(random() * 50);
+      await node.kill();
+      node = await world.startNode(asLeft);
+    }
+    await node.untilReady();
+    const enough = paying.acknowledged + 20;
+    await untilTrue("the last gateway takes orders", () => paying.acknowledged >= enough);
+    await paying.finish();
 
-  await assertAllPaid(paying, merchants);
-});
+    await assertAllPaid(paying, merchants);
+  },
+);
 
 test("what a killed node had in flight is finished by the other one after its lease", async (t) => {
   const left = node;

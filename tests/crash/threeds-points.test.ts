@@ -17,7 +17,7 @@ import {
 } from "../support/crash-payments.ts";
 import type { Node } from "../support/crash-world.ts";
 import { saleFields } from "../support/merchant.ts";
-import { isLongRun, rowsOf } from "../support/series.ts";
+import { isLongRun, rowsOf, testInLongRun } from "../support/series.ts";
 import { cards } from "../support/threeds.ts";
 import { untilTrue } from "../support/until.ts";
 
@@ -138,11 +138,12 @@ test("an AReq that a killed node has sent is sent again under the same id", asyn
 });
 
 // Only the long run kills a node between the storing of card data and the order that needs it.
-if (isLongRun) {
-  test("pending card data that no order needs is destroyed, by its time at the latest", async () => {
+testInLongRun(
+  "pending card data that no order needs is destroyed, by its time at the latest",
+  async () => {
     await untilNothingHeld(world);
-  });
-}
+  },
+);
 
 async function startNext(settings?: Readonly<Record<string, string>>): Promise<void> {
   if (node?.isRunning) return;

@@ -12,7 +12,7 @@ import { endOfFile } from "../support/end-of-file.ts";
 import { startProcess } from "../support/gateway-process.ts";
 import { startLoad } from "../support/load.ts";
 import { saleFields } from "../support/merchant.ts";
-import { isLongRun } from "../support/series.ts";
+import { testInLongRun } from "../support/series.ts";
 import { cards } from "../support/threeds.ts";
 import { untilTrue } from "../support/until.ts";
 
@@ -43,29 +43,27 @@ test("everything killed at once under load starts again and goes on, and stops w
   await assert.rejects(fetch(whole.baseUrl));
 });
 
-if (isLongRun) {
-  test("challenges are finished whichever of two workers gets their result", async () => {
-    const whole = await startProcess(endOfFile, { env: { ...crashTimes, GW_WORKERS: "2" } });
-    const { dataDir, demo } = whole;
-    const databaseUrl = findServerOf(dataDir) ?? "";
-    const pay = payAt({ set: { ...demo.merchant, ...demo } }, { url: whole.baseUrl });
+testInLongRun("challenges are finished whichever of two workers gets their result", async () => {
+  const whole = await startProcess(endOfFile, { env: { ...crashTimes, GW_WORKERS: "2" } });
+  const { dataDir, demo } = whole;
+  const databaseUrl = findServerOf(dataDir) ?? "";
+  const pay = payAt({ set: { ...demo.merchant, ...demo } }, { url: whole.baseUrl });
 
-    const orders = await Promise.all(
-      Array.from({ length: 8 }, () =>
-        payToTheEnd(pay, saleFields({ credit_card_number: cards.challenge })),
-      ),
-    );
+  const orders = await Promise.all(
+    Array.from({ length: 8 }, () =>
+      payToTheEnd(pay, saleFields({ credit_card_number: cards.challenge })),
+    ),
+  );
 
-    const statuses = await Promise.all(orders.map((order) => pay.status(order)));
-    const results = await readRows<{ node: string }>(
-      databaseUrl,
-      `select distinct node from order_history where events::text like '%"challenge_passed"%'`,
-    );
-    for (const { status, "verified-3d-status": verified } of statuses) {
-      assert.deepEqual({ status, verified }, { status: "approved", verified: "AUTHENTICATED" });
-    }
-    assert.equal(results.length, 2, "one worker has taken all results");
-    await assertMoneyAddsUp({ databaseUrl, dataDir });
-    await whole.stop();
-  });
-}
+  const statuses = await Promise.all(orders.map((order) => pay.status(order)));
+  const results = await readRows<{ node: string }>(
+    databaseUrl,
+    `select distinct node from order_history where events::text like '%"challenge_passed"%'`,
+  );
+  for (const { status, "verified-3d-status": verified } of statuses) {
+    assert.deepEqual({ status, verified }, { status: "approved", verified: "AUTHENTICATED" });
+  }
+  assert.equal(results.length, 2, "one worker has taken all results");
+  await assertMoneyAddsUp({ databaseUrl, dataDir });
+  await whole.stop();
+});

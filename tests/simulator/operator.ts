@@ -2,7 +2,8 @@
  * An operator who settles an order in doubt by what the hosts' books have, and who gives a gate
  * another host although orders need the present one.
  */
-import { countHostChange } from "../../gateway/cli/gate.ts";
+import { countHostChange } from "../../gateway/administration/gates.ts";
+import { decideDoubt, makeReport } from "../../gateway/administration/operator-events.ts";
 import type { OperatorEvent } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
 import {
@@ -14,7 +15,6 @@ import { initialOf } from "../../gateway/orders/transactions.ts";
 import { makeCells } from "../../gateway/storage/cells.ts";
 import { asReceiptId, type GateId } from "../../gateway/values/ids.ts";
 import { Problem } from "../../gateway/values/problem.ts";
-import { decideDoubt, makeReport } from "../../gateway/wiring/operator-events.ts";
 import { type Configurations, readSettings } from "./configuration.ts";
 import type { OrderRecord } from "./database-model.ts";
 import type { DatabaseServer } from "./database-server.ts";

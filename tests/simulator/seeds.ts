@@ -11,12 +11,12 @@ export const ordersPerSeed = 50;
 
 // biome-ignore format: a list
 export const shortSeeds: readonly number[] = [
-  1, 4, 5, 7, 8, 10, 17, 21, 24, 27, 29, 36, 38, 42, 43, 45, 46, 51, 53, 54, 62, 75, 83, 91, 96,
-  99, 102, 129, 135, 141, 144, 152, 180, 200, 210, 219, 226, 240,
+  1, 4, 5, 7, 8, 10, 17, 21, 23, 24, 27, 29, 36, 38, 42, 43, 44, 45, 46, 51, 53, 54, 62, 65, 75,
+  83, 91, 96, 99, 102, 129, 135, 141, 144, 152, 180, 200, 210, 219, 226, 240,
 ];
 
 /** The seeds of the long run are those from 1 to this one. */
 export const longSeeds = 600;
 
-/** The short seeds reached 255 cells when they were chosen; they are chosen again below this. */
+/** The short seeds reached 251 cells when they were chosen; they are chosen again below this. */
 export const cellsMin = 250;

@@ -5,6 +5,7 @@
  */
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { openVault } from "@tollgate/gateway/administration";
 import { addCell } from "@tollgate/gateway/cell-administration";
 import { openDatabase } from "@tollgate/gateway/database";
 import {
@@ -13,7 +14,7 @@ import {
   putSandboxDirectory,
   putSandboxGates,
 } from "@tollgate/gateway/demonstration";
-import { type Installation, openInstallation, openVault } from "@tollgate/gateway/installation";
+import { type Installation, openInstallation } from "@tollgate/gateway/installation";
 import { makePartitions } from "@tollgate/gateway/partitions";
 import { Problem } from "@tollgate/gateway/problem";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";

@@ -2,8 +2,14 @@
  * The two runs of the tests: `npm test`, which takes ten minutes, and `npm test -- long`, which has
  * all dialects, longer series and the tests that are too slow for the first.
  */
+import { type TestContext, test } from "node:test";
 
 export const isLongRun = process.env["TOLLGATE_LONG"] !== undefined;
+
+/** Defines a test of the long run: the short run takes the same path in another test. */
+export function testInLongRun(name: string, run: (t: TestContext) => Promise<void>): void {
+  if (isLongRun) test(name, run);
+}
 
 export function series(short: number, inFull: number): number {
   return isLongRun ? inFull : short;

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, type KeyObject, randomBytes, randomUUID } from "node:crypto";
 import type { StatusReply } from "@tollgate/client";
+import { openVault } from "@tollgate/gateway/administration";
 import { preparePageWallets, prepareWallets } from "@tollgate/gateway/demonstration";
-import { openVault } from "@tollgate/gateway/installation";
 import type { WalletAOptions, WalletBOptions } from "@tollgate/sandbox-bank";
 import { ascii, binary } from "../../sandbox-bank/acquirer-host/dialects.ts";
 import type { Test } from "./clean-up.ts";

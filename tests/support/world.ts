@@ -6,10 +6,9 @@
 import assert from "node:assert/strict";
 import { makeClient } from "@tollgate/client";
 import type { Gateway } from "@tollgate/gateway";
+import { openVault } from "@tollgate/gateway/administration";
 import { callbackFeedRoutes } from "@tollgate/gateway/callback-feed";
-import { makeProgram } from "@tollgate/gateway/commands";
-import { makeDesk } from "@tollgate/gateway/desk";
-import { type Installation, openVault } from "@tollgate/gateway/installation";
+import type { Installation } from "@tollgate/gateway/installation";
 import { createMerchantSet, type MerchantSet } from "@tollgate/gateway/merchant-set";
 import { backToPortal, sandboxHandlers } from "@tollgate/gateway/sandbox-portal";
 import { sandboxNetworks, sandboxRanges } from "@tollgate/gateway/sandbox-ranges";
@@ -167,8 +166,8 @@ export async function startWorld(
         },
       }),
     };
-    const openDesk = async () => makeDesk({ ...installation, config }, makeProgram);
-    const parts = { ...installation, config, log, staging, openDesk };
+    const opened = { ...installation, config };
+    const parts = { ...opened, opened, log, staging };
     const started = await startByClock(clock, parts, aheadMs);
     const { hostDown, refuseSignOn } = bank.switches();
     if (!hostDown && !refuseSignOn) await untilDown(started, down);

@@ -92,11 +92,11 @@ export function insertRules(document: string): string {
     const rows = Object.entries(parameters).map(([name, parameter]) => [
       mono(name),
       parameter.necessity,
-      parameter.type.replaceAll("|", ", "),
-      sentence(parameter.documentation),
+      parameter.type.en.replaceAll("|", ", "),
+      sentence(parameter.documentation.en),
     ]);
     const head = ["Parameter", "Necessity", "Value", "Meaning"];
-    return `### ${mono(kind)}\n\n${documentation}\n\n${table(head, rows)}`;
+    return `### ${mono(kind)}\n\n${documentation.en}\n\n${table(head, rows)}`;
   });
   return insert(document, "gateway/screening/rules", sections.join("\n\n"));
 }

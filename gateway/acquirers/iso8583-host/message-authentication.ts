@@ -40,7 +40,7 @@ export function makeGateAuthentication(
   }
 }
 
-export const zoneCiphers = Object.keys(zoneKeyBytes);
+export const zoneCiphers = Object.keys(zoneKeyBytes) as readonly ZoneCipher[];
 
 /** The zone key as an operator types it. */
 export function readZoneKey(given: string, cipher: ZoneCipher) {

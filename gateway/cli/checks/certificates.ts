@@ -1,7 +1,9 @@
 /** Checks of gates, directory servers, certificates and keys: plain text, and what ends soon. */
 import { X509Certificate } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { certificateFilesOf, leadsToSandbox } from "../../acquirers/gates.ts";
+import { findGateFault } from "../../administration/rehearsal.ts";
 import { daysLeft, readCertificateFiles } from "../../certificates/certificate-files.ts";
 import { loadGates } from "../../storage/configuration.ts";
 import { loadDirectories } from "../../storage/directories.ts";
@@ -16,7 +18,6 @@ import { messageOf } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";
 import type { Session } from "../command.ts";
 import { findResultTroubles } from "../environment.ts";
-import { findGateFault } from "../rehearsal.ts";
 import {
   type Check,
   type CheckResult,
@@ -31,6 +32,7 @@ export const certificateChecks: readonly Check[] = [
   ["gates",        "sandbox gates, plain TCP, client certificates, message authentication",  checkGates],
   ["directories",  "directory servers: their files, plain HTTP, results of challenges",      checkDirectories],
   ["certificates", "certificates of the ports, and those for directory servers",             checkCertificates],
+  ["authorities",  "the file of `NODE_EXTRA_CA_CERTS`: certificates that the service can read", checkAuthorities],
   ["wallet keys",  "certificates of wallets' keys",                                          checkWalletKeys],
   ["mac keys",     "hosts that have stopped delivering keys",                                checkMacKeys],
   ["control keys", "old control keys that still count",                                      checkControlKeys],
@@ -105,6 +107,32 @@ async function checkCertificates({ database, config }: Session): Promise<CheckRe
     ]);
   });
   return together(`certificates: ${used.length}`, await Promise.all(found));
+}
+
+/** Node only warns at its start where it cannot use the file, and then trusts public ones alone. */
+async function checkAuthorities(): Promise<CheckResult> {
+  const file = process.env["NODE_EXTRA_CA_CERTS"] ?? "";
+  const what = `additional authorities: ${file || "none"}`;
+  if (file === "") return { what };
+  const consequence = "calls to servers with such a certificate fail, callbacks among them";
+  const text = await readFile(file, "utf8").catch(messageOf);
+  const [block = ""] = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(text) ?? [];
+  if (!isCertificate(block)) {
+    const cause = /^E[A-Z]+: /.test(text) ? text : "it has no certificate";
+    return { what, troubles: [`NODE_EXTRA_CA_CERTS cannot be used (${cause}): ${consequence}.`] };
+  }
+  const { uid, mode } = await stat(file);
+  if (uid !== 0 || (mode & 0o044) !== 0) return { what };
+  const closed = `Root alone can read ${file}: where the service is another user, ${consequence}`;
+  return { what, warnings: [`${closed}. Give it to the service's group and chmod 640.`] };
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the host of the public address if the certificate does not cover it. */

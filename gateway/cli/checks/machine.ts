@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { readFile, realpath, stat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { countWorkers } from "../../config/config.ts";
+import { countWorkers, masterKeySource } from "../../config/config.ts";
 import { loadGates } from "../../storage/configuration.ts";
 import { loadDirectories } from "../../storage/directories.ts";
 import { messageOf } from "../../values/problem.ts";
@@ -11,7 +11,6 @@ import { checkValueOf } from "../../vault/master-key.ts";
 import type { Session } from "../command.ts";
 import { findWriteFault } from "../environment.ts";
 import { digestFile, programFolder } from "../installed-files.ts";
-import { masterKeySource } from "../master-key.ts";
 import { type Check, type CheckResult, inProduction, listOf, troubleUnless } from "./check.ts";
 
 // biome-ignore format: a table
@@ -130,13 +129,14 @@ function logFileOf({ logFile, dataDir }: Session["config"]): string {
 async function checkMemory({ config }: Session): Promise<CheckResult> {
   const workers = countWorkers(config);
   const available = process.availableMemory();
-  const what = `memory: ${Math.floor(available / mebibyte)} MiB for ${workers} processes`;
+  const processes = `${workers} ${workers === 1 ? "process" : "processes"}`;
+  const what = `memory: ${Math.floor(available / mebibyte)} MiB for ${processes}`;
   if (available >= workers * memoryPerProcess) return { what };
   const advice = `Each takes up to ${memoryPerProcess / mebibyte} MiB: lower GW_WORKERS`;
   return { what, warnings: [`${advice}, or give the machine more.`] };
 }
 
-/** Only where systemd can tell. */
+/** Where systemd can tell. */
 async function checkTime(): Promise<CheckResult> {
   const words = ["show", "--property=NTPSynchronized", "--value"];
   const answer = await promisify(execFile)("timedatectl", words, { timeout: 2_000 }).catch(
@@ -144,6 +144,9 @@ async function checkTime(): Promise<CheckResult> {
   );
   const state = answer?.stdout.trim();
   const what = `time synchronisation: ${{ yes: "on", no: "off" }[String(state)] ?? "unknown"}`;
-  if (state !== "no") return { what };
+  if (state === "yes") return { what };
+  if (state !== "no") {
+    return { what, warnings: ["timedatectl does not tell: see yourself that the clock is set."] };
+  }
   return { what, warnings: ["Run chrony or systemd-timesyncd: this machine's clock drifts."] };
 }

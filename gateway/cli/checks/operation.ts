@@ -1,5 +1,8 @@
 /** Checks of what runs: what would keep it from starting, doubt, callbacks, backups. */
 import { lookup } from "node:dns/promises";
+import { rehearsalNotice } from "../../administration/rehearsal.ts";
+import { makeFindMissing, openCountries } from "../../administration/screening-rule.ts";
+import { readConfiguration } from "../../administration/session.ts";
 import { makeAddressRules } from "../../callbacks/addresses.ts";
 import { findUnknownSettings } from "../../config/config.ts";
 import { findLatestBackup } from "../../storage/backups.ts";
@@ -11,13 +14,12 @@ import {
 import { countInDoubt, findInDoubt } from "../../storage/find-orders.ts";
 import { findHold, identifyServer } from "../../storage/installation-hold.ts";
 import { listMoves } from "../../storage/move-merchant.ts";
+import { countFailingCallbacks } from "../../storage/portal-orders.ts";
 import { idleDaysShown, listUsers } from "../../storage/users.ts";
 import { messageOf } from "../../values/problem.ts";
 import { later, minutes, systemClock } from "../../values/time.ts";
 import type { Session } from "../command.ts";
 import { findUnbuilt, findWriteFault, refuseStart } from "../environment.ts";
-import { rehearsalNotice } from "../rehearsal.ts";
-import { checkScreening } from "../screening-data.ts";
 import {
   type Check,
   type CheckResult,
@@ -87,9 +89,15 @@ async function checkReadiness(session: Session): Promise<CheckResult> {
     const advice = `No node answers at ${url} (${answer}): start it, or see its log.`;
     return inProduction(session, "node: not running", [advice]);
   }
-  const missing = Object.entries(answer.missing).map(([what, fault]) => `${what}: ${fault}`);
+  const missing = Object.entries(answer.missing).map(([what, fault]) => {
+    return fault === notSignedOn ? `${what}: ${fault}; ${whyNotSignedOn}` : `${what}: ${fault}`;
+  });
   return inProduction(session, `node: ${answer.status}`, missing);
 }
+
+/** What a node answers of a gate without a link; its log has the cause. */
+const notSignedOn = "not signed on";
+const whyNotSignedOn = "acquirer.tls_failed and acquirer.link_down in the log tell why, in `why`.";
 
 type NodeHealth = {
   readonly status: string;
@@ -177,23 +185,32 @@ async function checkDoubt({ cells, config }: Session): Promise<CheckResult> {
 
 const overdueMs = 300_000;
 const receiversShown = 5;
+const unreachableTries = 3;
 
 async function checkCallbacks({ cells }: Session): Promise<CheckResult> {
   const stores = cells.stores(({ node }) => node.query);
   const before = later(systemClock.now(), -overdueMs);
   const counts = await stores.each((query) => countOverdueCallbacks(query, before));
   const overdue = counts.reduce((sum, each) => sum + each, 0);
-  const receivers = await stores.each((query) => findUnreachableReceivers(query, receiversShown));
+  // The portal's home shows the same number.
+  const failing = await stores.each((query) => countFailingCallbacks(query, undefined));
+  const failed = failing.reduce((sum, each) => sum + each, 0);
+  const receivers = await stores.each((query) =>
+    findUnreachableReceivers(query, unreachableTries, receiversShown),
+  );
   const told = receivers
     .flat()
     .map(
       ({ receiver, waiting }) =>
-        `${receiver} has failed several times, and ${waiting} callbacks wait for it: tell the ` +
-        "merchant, and see gw callback list.",
+        `${receiver} has failed ${unreachableTries} times or more, and ${waiting} callbacks wait ` +
+        "for it: tell the merchant, and see gw callback list.",
     );
   const late = `${overdue} should have been sent five minutes ago: is a node running?`;
   return {
-    what: `callbacks overdue: ${overdue || "none"}; receivers that fail: ${told.length || "none"}`,
+    what:
+      `callbacks overdue: ${overdue || "none"}; failed once or more and tried again: ` +
+      `${failed || "none"}; receivers that failed ${unreachableTries} times or more: ` +
+      `${told.length || "none"}`,
     troubles: overdue > 0 ? [late] : [],
     warnings: told.slice(0, receiversShown),
   };
@@ -281,6 +298,24 @@ async function checkMoves({ database, cells }: Session): Promise<CheckResult> {
   });
   const isStopped = moves.some(({ state }) => state === "stopped");
   return isStopped ? { what, troubles: told } : { what, warnings: told };
+}
+
+async function checkScreening(session: Session): Promise<CheckResult> {
+  const { ipCountryFile: file } = session.config;
+  const what = `IP country file: ${file || "none"}`;
+  // The check itself reports a file that cannot be used.
+  const opened = { ...session, warn: () => undefined };
+  const { problem } = await openCountries(opened);
+  if (problem !== undefined) {
+    return { what, troubles: [`It cannot be used: ${problem}. Load another one.`] };
+  }
+  const findMissing = await makeFindMissing(opened);
+  const { screeningRules } = await readConfiguration(session);
+  const warnings = screeningRules.flatMap((rule) => {
+    const missing = rule.enabled ? findMissing(rule) : undefined;
+    return missing === undefined ? [] : [`The rule ${rule.id} does not fire, ${missing}.`];
+  });
+  return { what, warnings };
 }
 
 async function checkHold({ database }: Session): Promise<CheckResult> {

@@ -7,14 +7,17 @@ import { defineRule, type Fired, type PaymentFacts } from "../rule.ts";
 
 // biome-ignore format: a table
 const parameters = {
-  currency: parameter.currency("payments in other currencies are left alone"),
-  min:      parameter.optional(parameter.amount("the smallest amount that does not fire the rule")),
-  max:      parameter.optional(parameter.amount("the largest amount that does not fire the rule")),
+  currency: parameter.currency("payments in other currencies are left alone", "Zahlungen in anderen Währungen bleiben unberührt"),
+  min:      parameter.optional(parameter.amount("the smallest amount that does not fire the rule", "der kleinste Betrag, der die Regel nicht auslöst")),
+  max:      parameter.optional(parameter.amount("the largest amount that does not fire the rule", "der größte Betrag, der die Regel nicht auslöst")),
 };
 
 export const amount = defineRule({
   kind: "amount",
-  documentation: "The amount is smaller or larger than a limit. An account verification has none.",
+  documentation: {
+    en: "The amount is smaller or larger than a limit. An account verification has none.",
+    de: "Der Betrag ist kleiner oder größer als eine Grenze. Eine Kontoprüfung hat keinen.",
+  },
   parameters,
   bind({ currency, min, max }) {
     if (min === undefined && max === undefined) return new Problem("min or max is missing.");

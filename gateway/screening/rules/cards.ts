@@ -4,14 +4,17 @@ import { defineRule, seenWithin } from "../rule.ts";
 
 // biome-ignore format: a table
 const parameters = {
-  per:    parameter.choice(["email", "ip", "device", "purpose"], "whose cards are counted"),
-  count:  parameter.whole(1, 50, "how many different cards do not fire the rule; one more does"),
-  window: parameter.duration("how far back cards are counted"),
+  per:    parameter.choice(["email", "ip", "device", "purpose"], "whose cards are counted", "wessen Karten gezählt werden"),
+  count:  parameter.whole(1, 50, "how many different cards do not fire the rule; one more does", "so viele verschiedene Karten lösen die Regel nicht aus, eine mehr schon"),
+  window: parameter.duration("how far back cards are counted", "wie weit zurück Karten gezählt werden"),
 };
 
 export const cards = defineRule({
   kind: "cards",
-  documentation: "Too many different cards with one email, IP address, device or purpose.",
+  documentation: {
+    en: "Too many different cards with one email, IP address, device or purpose.",
+    de: "Zu viele verschiedene Karten mit einer E-Mail- oder IP-Adresse, einem Gerät oder Zweck.",
+  },
   parameters,
   bind: ({ per, count, window }) => ({
     counting: { per, keepMs: window },

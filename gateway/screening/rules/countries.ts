@@ -15,14 +15,20 @@ const names = Object.keys(pairs) as readonly (keyof typeof pairs)[];
 
 // biome-ignore format: a table
 const parameters = {
-  compare: parameter.choice(names, "the card's issuer, the payer as the merchant says, and the IP address"),
-  alike:   parameter.optional(parameter.countries("countries that count as one, like DE,AT,CH")),
+  compare: parameter.choice(names, "the card's issuer, the payer as the merchant says, and the IP address", "Herausgeber der Karte, Zahler laut Händler und IP-Adresse"),
+  alike:   parameter.optional(parameter.countries("countries that count as one, like DE,AT,CH", "Länder, die als eines gelten, wie DE,AT,CH")),
 };
 
 export const countries = defineRule({
   kind: "countries",
-  documentation:
-    "Two countries differ. Without data for either (BIN table, IP country file) it does not fire.",
+  documentation: {
+    en:
+      "Two countries differ. Without data for either (BIN table, IP country file) it does not " +
+      "fire.",
+    de:
+      "Zwei Länder sind verschieden. Ohne Daten für beide (BIN-Tabelle, Datei der IP-Länder) " +
+      "greift die Regel nicht.",
+  },
   parameters,
   bind({ compare, alike = new Set<string>() }) {
     const pair = pairs[compare];

@@ -6,15 +6,21 @@ import { defineRule, type PaymentFacts, type Seen, seenWithin } from "../rule.ts
 
 // biome-ignore format: a table
 const parameters = {
-  window: parameter.duration("how far back the same purchase is looked for", hours(24)),
-  at:     parameter.optional(parameter.choice(["endpoint", "merchant"], "where it was made: at the same endpoint (default), or at any of the merchant's")),
+  window: parameter.duration("how far back the same purchase is looked for", "wie weit zurück derselbe Kauf gesucht wird", hours(24)),
+  at:     parameter.optional(parameter.choice(["endpoint", "merchant"], "where it was made: at the same endpoint (default), or at any of the merchant's", "wo er gemacht wurde: am selben Endpunkt (üblich) oder an irgendeinem des Händlers")),
 };
 
 export const duplicate = defineRule({
   kind: "duplicate",
-  documentation:
-    "The same card has paid the same amount minutes ago, or is about to. A payment that was " +
-    "declined, filtered or ended with an error may be tried again.",
+  documentation: {
+    en:
+      "The same card has paid the same amount minutes ago, or is about to. A payment that was " +
+      "declined, filtered or ended with an error may be tried again.",
+    de:
+      "Dieselbe Karte hat vor Minuten denselben Betrag bezahlt oder bezahlt ihn gerade. Eine " +
+      "Zahlung, die abgelehnt oder gefiltert wurde oder mit einem Fehler endete, darf " +
+      "wiederholt werden.",
+  },
   parameters,
   bind({ window, at = "endpoint" }) {
     const findSame = (facts: PaymentFacts): readonly Seen[] => {

@@ -8,15 +8,20 @@ const rememberMs = hours(24) * 400;
 
 // biome-ignore format: a table
 const parameters = {
-  per: parameter.choice(subjects, "what must have been seen before"),
-  age: parameter.duration("the rule fires until the first payment is so long ago"),
+  per: parameter.choice(subjects, "what must have been seen before", "was schon einmal gesehen worden sein muss"),
+  age: parameter.duration("the rule fires until the first payment is so long ago", "die Regel greift, bis die erste Zahlung so lange her ist"),
 };
 
 export const firstSeen = defineRule({
   kind: "first-seen",
-  documentation:
-    "The first payment with the card, email, IP address, device or purpose is less than a time " +
-    "ago. It is remembered for 400 days after the latest payment.",
+  documentation: {
+    en:
+      "The first payment with the card, email, IP address, device or purpose is less than a time " +
+      "ago. It is remembered for 400 days after the latest payment.",
+    de:
+      "Die erste Zahlung mit der Karte, der E-Mail- oder IP-Adresse, dem Gerät oder dem Zweck " +
+      "ist erst eine bestimmte Zeit her. Das Gateway merkt sie sich bis 400 Tage nach der letzten.",
+  },
   parameters,
   bind: ({ per, age }) => ({
     counting: { per, keepMs: rememberMs },

@@ -11,7 +11,7 @@ import { received } from "../../support/expect.ts";
 import { startProcess } from "../../support/gateway-process.ts";
 import { startLoad } from "../../support/load.ts";
 import type { Acknowledged } from "../../support/merchant.ts";
-import { isLongRun, series } from "../../support/series.ts";
+import { series, testInLongRun } from "../../support/series.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
@@ -47,26 +47,24 @@ test("two nodes get the answers to their own requests", async (t) => {
   assert.equal(world.logged.filter((line) => line.includes("acquirer.late_approval")).length, 0);
 });
 
-if (isLongRun) {
-  test("two processes of one node get the answers to their own requests", async (t) => {
-    const whole = await startProcess(endOfFile, { env: { GW_WORKERS: "2" } });
-    const { dataDir, demo } = whole;
-    const set = { ...demo.merchant, ...demo };
-    const merchants = { set, url: () => whole.baseUrl };
-    const headers = { "content-type": "application/json" };
-    const body = JSON.stringify({ answersElsewhere: true });
-    await fetch(`${demo.bank.url}/switches`, { method: "POST", headers, body });
+testInLongRun("two processes of one node get the answers to their own requests", async (t) => {
+  const whole = await startProcess(endOfFile, { env: { GW_WORKERS: "2" } });
+  const { dataDir, demo } = whole;
+  const set = { ...demo.merchant, ...demo };
+  const merchants = { set, url: () => whole.baseUrl };
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ answersElsewhere: true });
+  await fetch(`${demo.bank.url}/switches`, { method: "POST", headers, body });
 
-    const paying = startLoad(t, { ...merchants, clients: 8, sales });
-    await paying.finish();
-    const databaseUrl = findServerOf(dataDir) ?? "";
-    const own = { ...merchants, databaseUrl, dataDir, nodes: [whole] };
-    const orders = await assertBooksAgree(own, paying);
+  const paying = startLoad(t, { ...merchants, clients: 8, sales });
+  await paying.finish();
+  const databaseUrl = findServerOf(dataDir) ?? "";
+  const own = { ...merchants, databaseUrl, dataDir, nodes: [whole] };
+  const orders = await assertBooksAgree(own, paying);
 
-    assert.deepEqual(new Set(orders.map(({ stage }) => stage)), new Set(["approved"]));
-    assert.equal(orders.length, sales);
-  });
-}
+  assert.deepEqual(new Set(orders.map(({ stage }) => stage)), new Set(["approved"]));
+  assert.equal(orders.length, sales);
+});
 
 function untilStage(merchant: ReturnType<World["merchant"]>, order: Acknowledged, stage: string) {
   return until(`the order is ${stage}`, async () => {

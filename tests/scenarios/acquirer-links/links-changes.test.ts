@@ -212,7 +212,7 @@ test("a gate gets no other host while an order needs it, and the new one is not 
   for (let count = 0; count < 6; count += 1) await world.pass(300_000);
 
   assert.match(refused.complaint, /^Open orders need the host of the gate/m);
-  assert.match(unexplained.complaint, /--force also needs --why/);
+  assert.match(unexplained.complaint, /force also needs a reason/);
   assert.deepEqual([refused.code, unexplained.code, harmless.code, forced.code], [2, 2, 0, 0]);
   assert.ok(received(world, "0421") > before, "the reversal goes on");
   assert.match((await merchant.status(sale))["order-stage"] ?? "", /_unknown$/);

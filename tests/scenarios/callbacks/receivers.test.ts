@@ -10,6 +10,7 @@ import {
   makeDrip,
   startReceiver,
 } from "../../support/receiver.ts";
+import { testInLongRun } from "../../support/series.ts";
 import { joinWorld } from "../../support/shared-world.ts";
 import { until, untilTrue } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
@@ -52,7 +53,7 @@ test("a receiver that hangs delays nobody else, and is tried again", async (t) =
   assert.ok(kept.every(({ ended }) => ended === "delivered"));
 });
 
-test("a receiver has its places once, however its address is spelled", async (t) => {
+testInLongRun("a receiver has its places once, however its address is spelled", async (t) => {
   const world = await joinWorld(t);
   const stuck = await startReceiver(t, hang);
   const shop = await startReceiver(t);
@@ -137,7 +138,7 @@ test("a connection that breaks and one that is refused are tried again", async (
   assert.equal(refused.length, 2);
 });
 
-test("what was under way when a gateway stopped is sent by the next one", async (t) => {
+testInLongRun("what was under way when a gateway stopped is sent by the next one", async (t) => {
   const world = await joinWorld(t);
   const shop = await startReceiver(t, hang);
   const sale = await world.merchant().sale({ server_callback_url: shop.url });

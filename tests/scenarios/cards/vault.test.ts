@@ -10,7 +10,7 @@ import { atEnd } from "../../support/clean-up.ts";
 import { makeDatabase } from "../../support/databases/database-server.ts";
 import type { Acknowledged } from "../../support/merchant.ts";
 import { migrateFirst, readGw, runGw, startProgram } from "../../support/programs.ts";
-import { isLongRun } from "../../support/series.ts";
+import { testInLongRun } from "../../support/series.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
@@ -117,33 +117,31 @@ test("the key-encryption key is changed, and the old one opens nothing any more"
   assert.equal((await world.merchant().describe(returned)).status, "approved");
 });
 
-if (isLongRun) {
-  test("workers are handed a key that only their parent was given", async (t) => {
-    const world = await startWorld(t);
-    const folder = world.dataDir;
-    const key = "3".repeat(64);
-    const settings = {
-      GW_ENV: "production",
-      GW_BASE_URL: "https://pay.example",
-      GW_DATABASE_URL: await makeDatabase(),
-      GW_DATA_DIR: join(folder, "workers"),
-      GW_PORT: "0",
-      GW_WORKERS: "2",
-      GW_MASTER_KEY: key,
-      GW_ALLOW: "local-audit",
-    };
-    await migrateFirst(settings);
-    const gateway = startProgram([gw, "start"], settings);
-    atEnd(t, () => gateway.stop());
+testInLongRun("workers are handed a key that only their parent was given", async (t) => {
+  const world = await startWorld(t);
+  const folder = world.dataDir;
+  const key = "3".repeat(64);
+  const settings = {
+    GW_ENV: "production",
+    GW_BASE_URL: "https://pay.example",
+    GW_DATABASE_URL: await makeDatabase(),
+    GW_DATA_DIR: join(folder, "workers"),
+    GW_PORT: "0",
+    GW_WORKERS: "2",
+    GW_MASTER_KEY: key,
+    GW_ALLOW: "local-audit",
+  };
+  await migrateFirst(settings);
+  const gateway = startProgram([gw, "start"], settings);
+  atEnd(t, () => gateway.stop());
 
-    await until("it listens", () => {
-      assert.ok(gateway.isRunning, gateway.output);
-      return gateway.output.includes("Tollgate listens on") || undefined;
-    });
-
-    assert.ok(!gateway.output.includes(key));
+  await until("it listens", () => {
+    assert.ok(gateway.isRunning, gateway.output);
+    return gateway.output.includes("Tollgate listens on") || undefined;
   });
-}
+
+  assert.ok(!gateway.output.includes(key));
+});
 
 function quickly(world: World) {
   return { ...world, settings: { GW_KEY_GRACE_S: "1" } };

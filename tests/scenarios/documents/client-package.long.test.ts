@@ -16,7 +16,7 @@ import { endOfFile } from "../../support/end-of-file.ts";
 import { saleFields } from "../../support/merchant.ts";
 import { readFences, repository } from "../../support/operator/document.ts";
 import { startProgram } from "../../support/programs.ts";
-import { isLongRun, rowsOf } from "../../support/series.ts";
+import { rowsOf, testInLongRun } from "../../support/series.ts";
 import { cards } from "../../support/threeds.ts";
 import { until, untilTrue } from "../../support/until.ts";
 import { makeKeyPair } from "../../support/wire.ts";
@@ -51,21 +51,19 @@ test("the package has types and ES modules, needs no other package and nothing o
   }
 });
 
-if (isLongRun) {
-  test("the README's examples have the types of the package", async () => {
-    const options = {
-      ...{ strict: true, noEmit: true, target: "es2024", module: "nodenext", types: ["node"] },
-      ...{ lib: ["es2024"], exactOptionalPropertyTypes: true },
-    };
-    const files = ["sale.ts", "handler.ts", "oauth.ts"];
-    const project = JSON.stringify({ compilerOptions: options, files });
-    await writeFile(join(folder, "tsconfig.json"), project);
-    const compiler = join(repository, "node_modules/typescript/bin/tsc");
+testInLongRun("the README's examples have the types of the package", async () => {
+  const options = {
+    ...{ strict: true, noEmit: true, target: "es2024", module: "nodenext", types: ["node"] },
+    ...{ lib: ["es2024"], exactOptionalPropertyTypes: true },
+  };
+  const files = ["sale.ts", "handler.ts", "oauth.ts"];
+  const project = JSON.stringify({ compilerOptions: options, files });
+  await writeFile(join(folder, "tsconfig.json"), project);
+  const compiler = join(repository, "node_modules/typescript/bin/tsc");
 
-    const { stdout } = await run(compiler, "-p", folder);
-    assert.equal(stdout, "");
-  });
-}
+  const { stdout } = await run(compiler, "-p", folder);
+  assert.equal(stdout, "");
+});
 
 test("the README's sale is approved", async () => {
   const { stdout, stderr } = await run(join(folder, "sale.ts"));

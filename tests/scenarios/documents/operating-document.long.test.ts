@@ -48,6 +48,8 @@ test("every command of the document runs, and the sale and its return are approv
   const script = toScript(fences, {
     "/opt/tollgate": installation,
     "/etc/tollgate": folder,
+    "/var/lib/tollgate": join(folder, "state"),
+    "/var/log/tollgate": join(folder, "log"),
     "db.example:5432": `localhost:${databasePort}`,
     "bank.example:8583": bank.binaryHostAddress,
     "https://pay.example/gw": `https://localhost:${port}/gw`,
@@ -64,7 +66,7 @@ test("every command of the document runs, and the sale and its return are approv
   atEnd(endOfFile, () => shell.stop());
   await until("the script ends", () => !shell.isRunning || undefined);
 
-  const log = await readFile(join(folder, "gateway.log"), "utf8").catch(() => "");
+  const log = await readFile(join(folder, "log/gateway.log"), "utf8").catch(() => "");
   assert.equal(shell.child.exitCode, 0, `${shell.output}\n${log.slice(-3_000)}`);
   assert.match(shell.output, /== done/);
   assert.match(shell.output, /status=approved/);

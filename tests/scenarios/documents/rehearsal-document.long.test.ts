@@ -75,6 +75,8 @@ async function choosePlaces(folder: string, installation: string) {
     "/opt/tollgate": installation,
     "/etc/tollgate": folder,
     "/var/lib/tollgate-bank": join(folder, "bank"),
+    "/var/lib/tollgate": join(folder, "state"),
+    "/var/log/tollgate": join(folder, "log"),
     "db.example:5432": `localhost:${database}`,
     "GW_PORT=443": `GW_PORT=${own}`,
     "GW_ADMIN_PORT=9090": `GW_ADMIN_PORT=${admin}`,
@@ -142,7 +144,7 @@ async function run(
       return count > begun || !shell.isRunning ? count : undefined;
     });
   }
-  const log = await readFile(join(folder, "gateway.log"), "utf8").catch(() => "");
+  const log = await readFile(join(folder, "log/gateway.log"), "utf8").catch(() => "");
   assert.equal(shell.child.exitCode, 0, `${shell.output}\n${log.slice(-3_000)}`);
   return shell.output;
 }

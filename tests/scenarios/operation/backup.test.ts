@@ -9,7 +9,7 @@ import { backUp, makeElsewhere, makeIdentity, restore } from "../../support/data
 import { endOfFile } from "../../support/end-of-file.ts";
 import { makeFolder } from "../../support/folder.ts";
 import { cleanEnvironment, runGw, startProgram } from "../../support/programs.ts";
-import { isLongRun } from "../../support/series.ts";
+import { testInLongRun } from "../../support/series.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
 
@@ -57,13 +57,14 @@ test("a disk that is full leaves no backup, neither a file nor a record", async 
   assert.equal(await countBackups(), before);
 });
 
-if (isLongRun) {
-  test("a backup that is killed leaves nothing that looks whole; no second one runs beside it", async () => {
+testInLongRun(
+  "a backup that is killed leaves nothing that looks whole; no second one runs beside it",
+  async () => {
     const folder = await makeFolder(endOfFile);
     const { query } = world.installation.database;
     await query(`create table public.filler as
-      select string_agg(md5(random()::text), '') as text
-      from generate_series(1, 1000) as line, generate_series(1, 1500) as row group by row`);
+    select string_agg(md5(random()::text), '') as text
+    from generate_series(1, 1000) as line, generate_series(1, 1500) as row group by row`);
     const words = ["backup", "--to", folder, "--recipient", identity.recipient];
     const program = startProgram([gw, ...words], settings);
     await until("it writes", async () => {
@@ -86,8 +87,8 @@ if (isLongRun) {
       return ran.code === 0 ? ran : undefined;
     });
     assert.match(next.printed, /\.tar\.zst\.age$/m);
-  });
-}
+  },
+);
 
 test("a backup is refused with a wrong key and in a database with rows; standard input will do", async () => {
   await world.merchant().sale();

@@ -92,7 +92,7 @@ test("a user's role decides which commands are refused, and every change has its
   assert.match(merchants.complaint, /is a merchant's user: only operators run commands/);
   assert.match(disabled.complaint, /The user ann is disabled/);
   assert.match(strange.complaint, /is no user: GW_USERS_ONLY is on/);
-  assert.match(unknown.complaint, /--role is one of admin, /);
+  assert.match(unknown.complaint, /^role is one of admin, /);
   assert.equal((await actionsOf(world, "user add")).length, 3);
   assert.equal((await actionsOf(world, "user disable")).length, 1);
   const verified = await runGw(world, "audit", "verify");

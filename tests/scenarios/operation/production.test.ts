@@ -9,7 +9,7 @@ import { atEnd } from "../../support/clean-up.ts";
 import { makeDatabase } from "../../support/databases/database-server.ts";
 import { endOfFile } from "../../support/end-of-file.ts";
 import { migrateFirst, startProgram } from "../../support/programs.ts";
-import { isLongRun, rowsOf } from "../../support/series.ts";
+import { isLongRun, rowsOf, testInLongRun } from "../../support/series.ts";
 import { until } from "../../support/until.ts";
 
 const gw = join(import.meta.dirname, "../../../gateway/cli/gw.ts");
@@ -84,18 +84,16 @@ const commands: readonly (readonly [words: string, code: number, run: "short" | 
   ["doctor",           1, "short"],
 ];
 
-if (isLongRun) {
-  test("no command loads it in production", async () => {
-    const { settings, loaded } = await makePlace();
+testInLongRun("no command loads it in production", async () => {
+  const { settings, loaded } = await makePlace();
 
-    for (const [words, code] of rowsOf(commands, ([, , run]) => run === "short")) {
-      const ended = await run(settings, words);
+  for (const [words, code] of rowsOf(commands, ([, , run]) => run === "short")) {
+    const ended = await run(settings, words);
 
-      assert.equal(ended.code, code, `${words}: ${ended.output}`);
-      assert.deepEqual(stagingOf(await loaded()), [], words);
-    }
-  });
-}
+    assert.equal(ended.code, code, `${words}: ${ended.output}`);
+    assert.deepEqual(stagingOf(await loaded()), [], words);
+  }
+});
 
 test("the same command in staging does", async () => {
   const { settings, loaded } = await makePlace();

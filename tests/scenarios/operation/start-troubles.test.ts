@@ -11,7 +11,7 @@ import { atEnd, type Test } from "../../support/clean-up.ts";
 import { makeDatabase } from "../../support/databases/database-server.ts";
 import { copyInstallation } from "../../support/installation.ts";
 import { runGw } from "../../support/programs.ts";
-import { isLongRun } from "../../support/series.ts";
+import { isLongRun, testInLongRun } from "../../support/series.ts";
 
 const program = join(import.meta.dirname, "../../../gateway/cli/gw.ts");
 const freePorts = {
@@ -36,8 +36,9 @@ for (const setting of isLongRun ? ["GW_PORT", "GW_BANK_PORT"] : ["GW_PORT"]) {
   });
 }
 
-if (isLongRun) {
-  test("gateway processes without a port or a name of their own end, and so does the start", async (t) => {
+testInLongRun(
+  "gateway processes without a port or a name of their own end, and so does the start",
+  async (t) => {
     const port = String(await occupy(t));
     const taken = { GW_NODE_NAME: "kiosk", GW_NODE_NAME_WAIT_S: "0" };
     const place = await holdNames(t, "kiosk-worker-1");
@@ -47,18 +48,16 @@ if (isLongRun) {
     assert.match(outcome.output, new RegExp(`Port ${port} is in use: .*GW_PORT`));
     assert.match(outcome.output, /another node is running as kiosk-worker-1\. Set GW_NODE_NAME/);
     assertSentence(outcome, /No gateway process could be started/);
-  });
-}
+  },
+);
 
-if (isLongRun) {
-  test("a node whose name another one has does not start", async (t) => {
-    const taken = { GW_NODE_NAME: "kiosk", GW_NODE_NAME_WAIT_S: "0" };
+testInLongRun("a node whose name another one has does not start", async (t) => {
+  const taken = { GW_NODE_NAME: "kiosk", GW_NODE_NAME_WAIT_S: "0" };
 
-    const outcome = await run(t, { ...taken, ...(await holdNames(t, "kiosk")) });
+  const outcome = await run(t, { ...taken, ...(await holdNames(t, "kiosk")) });
 
-    assertSentence(outcome, /another node is running as kiosk\. Set GW_NODE_NAME/);
-  });
-}
+  assertSentence(outcome, /another node is running as kiosk\. Set GW_NODE_NAME/);
+});
 
 /** An installation in which nodes of these names are running. */
 async function holdNames(t: Test, ...names: readonly string[]): Promise<Settings> {
@@ -72,19 +71,17 @@ async function holdNames(t: Test, ...names: readonly string[]): Promise<Settings
   return place;
 }
 
-if (isLongRun) {
-  test("a certificate that is no certificate is named", async (t) => {
-    const place = await install(t);
-    const file = join(await makeFolder(t), "file.pem");
-    await writeFile(file, "nothing");
+testInLongRun("a certificate that is no certificate is named", async (t) => {
+  const place = await install(t);
+  const file = join(await makeFolder(t), "file.pem");
+  await writeFile(file, "nothing");
 
-    const outcome = await refuse(t, {
-      ...{ ...place, GW_TLS_CERTIFICATE_FILE: file, GW_TLS_KEY_FILE: file },
-    });
-
-    assertSentence(outcome, /file\.pem cannot be used: .*GW_TLS_KEY_FILE/);
+  const outcome = await refuse(t, {
+    ...{ ...place, GW_TLS_CERTIFICATE_FILE: file, GW_TLS_KEY_FILE: file },
   });
-}
+
+  assertSentence(outcome, /file\.pem cannot be used: .*GW_TLS_KEY_FILE/);
+});
 
 test("a data folder that cannot be written is named", async (t) => {
   const folder = await makeFolder(t);

@@ -144,10 +144,10 @@ test("a return is previewed, made with a reason, in the audit, and made once by 
   const entries = await world.installation.database.query<Record<string, string | null>>(
     `select action, reason, after::json ->> 'outcome' as outcome from audit
      where actor = 'bob@demo' and subject = $1 order by seq`,
-    [`order ${order}`],
+    [order],
   );
   const reason = "broken cup";
-  assert.deepEqual(entries[0], { action: "portal return", reason, outcome: null });
+  assert.deepEqual(entries[0], { action: "order return", reason, outcome: null });
   const outcomes = entries.flatMap(({ outcome }) => outcome ?? []);
   assert.deepEqual(outcomes, ["done", "repeated", "done"]);
 });
@@ -324,7 +324,7 @@ test("an operator's reason is not shown to the merchant, and card numbers in it 
   const stored = await query<{ row: string }>(
     `select audit::text as row from audit where subject = $1
      union all select row::text from order_history as row where order_id = $2::bigint`,
-    [`order ${order}`, order],
+    [order, order],
   );
   assert.ok(stored.length > 2 && stored.every(({ row }) => !row.includes(plainCard)));
   assert.ok(!own.includes(plainCard));
@@ -368,21 +368,17 @@ async function signedIn(login: string, role: "finance" | "merchant-viewer") {
 
 test("refusals, exports and comparisons are in the audit with who and from where", async () => {
   const [eve, fin] = [await signedIn("eve", "merchant-viewer"), await signedIn("fin", "finance")];
-  const asked = { words: [], reason: "the test" };
-  const day = [
-    { name: "gate", value: "none" },
-    { name: "day", value: "2030-01-01" },
-  ];
-
-  const renewal = { ...asked, name: "merchant control-key renew", words: ["demo"], options: [] };
-  await eve.call("POST /commands/run", renewal);
+  const reason = "the test";
+  const renewal = { action: "merchant control-key renew", values: { login: "demo" }, reason };
+  await eve.call("POST /actions/run", renewal);
   await eve.call("POST /orders/return/:order", {
     order: "10000000",
     reason: "not mine",
     once: randomUUID(),
   });
   await eve.call("GET /exports/orders", { search: "carla@example.com", status: ["approved"] });
-  await fin.call("POST /commands/run", { ...asked, name: "reconcile", options: day });
+  const day = { gate: "none", day: "2030-01-01" };
+  await fin.call("POST /actions/run", { action: "reconcile", values: day, reason });
 
   const written = await readEntries(["eve@demo", "fin"]);
   assert.deepEqual(

@@ -12,7 +12,7 @@ import {
   teamOf,
 } from "../../support/operator/portal.ts";
 import { readGw, runGw } from "../../support/programs.ts";
-import { isLongRun } from "../../support/series.ts";
+import { testInLongRun } from "../../support/series.ts";
 import { startWorld } from "../../support/world.ts";
 
 const minuteMs = 60_000;
@@ -102,6 +102,61 @@ test("no merchant's user becomes an operator, and no operator a merchant's user"
     "select role from users where login in ('carl@demo', 'tollgate') order by login",
   );
   assert.deepEqual(rows, [{ role }, { role: "support" }]);
+});
+
+test("no user changes its own account where another administrator has to", async () => {
+  const refused = await Promise.all([
+    bob.call("POST /users/role/:login", { login: "bob@demo", role }),
+    bob.call("POST /users/enable/:login", { login: "bob@demo", enabled: false }),
+    bob.call("POST /users/password/:login", { login: "bob@demo" }),
+    ann.call("POST /users/reset-factors/:login", { login: "ann" }),
+  ]);
+
+  for (const { status, body } of refused) {
+    assert.deepEqual([status, body.error?.code], [409, "own_account"]);
+  }
+});
+
+// biome-ignore format: a table
+const beyond: readonly (readonly [what: string, action: string, values: Readonly<Record<string, string>>])[] = [
+  ["adds an operator",                          "user add",           { name: "evil", role: "admin" }],
+  ["adds an operator within the merchant",      "user add",           { name: "evil", role: "admin", merchant: "demo" }],
+  ["adds a user of another merchant",           "user add",           { name: "evil", role: "merchant-admin", merchant: "stranger" }],
+  ["makes a user a program's account",          "user role",          { login: "carl@demo", role: "service" }],
+  ["makes a password for an operator",          "user password",      { login: "ann" }],
+  ["makes a password for another merchant's",   "user password",      { login: "mallory@stranger" }],
+  ["makes a password for itself",               "user password",      { login: "bob@demo" }],
+  ["signs an operator out",                     "user end-session",   { login: "ann" }],
+  ["asks another merchant's users for factors", "user demand-factor", { merchant: "stranger", demanded: "on" }],
+  ["removes a user",                            "user remove",        { login: "carl@demo" }],
+  ["approves anything",                         "approval give",      { id: "1" }],
+];
+
+for (const [what, action, values] of beyond) {
+  test(`refused by a form for any action: a merchant's administrator ${what}`, async () => {
+    const read = () => query("select * from users order by id");
+    const before = await read();
+
+    const request = { action, values, reason: "test", once: crypto.randomUUID() };
+    const { status } = await bob.call("POST /actions/run", request);
+
+    assert.ok([400, 404, 409].includes(status), `${status}`);
+    assert.deepEqual(await read(), before);
+  });
+}
+
+test("gw signs a user out of the portal, and shows until when a new password counts", async () => {
+  const own = await signedIn("nora", "admin");
+
+  const ended = await readGw(world, "user", "end-session", "nora");
+  const again = await runGw(world, "user", "end-session", "nora", "0".repeat(32));
+  const made = Object(await readGw(world, "user", "password", "nora"));
+
+  assert.deepEqual(ended, { login: "nora", "sessions ended": 1 });
+  assert.equal(again.code, 2);
+  assert.equal((await own.call("GET /session", {})).body.state, "out");
+  const leftMs = made.expiresAt - Date.now();
+  assert.ok(Math.abs(leftMs - 72 * 60 * minuteMs) < minuteMs, `${leftMs}`);
 });
 
 test("a removed user is out at once, and a new one of its name has nothing of it", async () => {
@@ -196,8 +251,9 @@ test("codes that are right do not count, and wrong ones lock the code and not th
   assert.equal(await show(right()), "in");
 });
 
-if (isLongRun) {
-  test("a password is none of the last ones, and its hashes are all that is kept", async () => {
+testInLongRun(
+  "a password is none of the last ones, and its hashes are all that is kept",
+  async () => {
     const own = await signedIn("hugo", "admin");
     const chosen = ["first", "second", "third", "fourth"].map((each) => `the ${each} phrase 7`);
     let current = password;
@@ -216,8 +272,8 @@ if (isLongRun) {
       "select users::text as text from users where login = 'hugo'",
     );
     assert.ok(!row?.text.includes("phrase"));
-  });
-}
+  },
+);
 
 test("the token from before the second factor opens nothing after it", async () => {
   const own = await signedIn("lena", "admin");
@@ -364,6 +420,21 @@ test("the review of access has each user with role, factors, last use and who ad
   });
   assert.equal(of("lena").factors, "password + app");
   assert.match(of("bob@demo").used, /^\d{4}-\d\d-\d\d$/);
+});
+
+test("the first command is a use on the day of the admission too, of the person and the account", async () => {
+  const account = userInfo().username;
+  await addUser(world, { login: "chief", role: "admin" });
+  await addUser(world, { login: account, role: "admin" });
+
+  await runGw({ ...world, settings: { GW_USER: "chief" } }, "merchant", "list");
+  const rows = await readGw(world, "access-review");
+  for (const login of [account, "chief"]) await teamOf(world).remove(login);
+
+  for (const login of [account, "chief"]) {
+    const { used } = Object(rows).find((row: { login: string }) => row.login === login);
+    assert.match(used, /^\d{4}-\d\d-\d\d$/, login);
+  }
 });
 
 test("GW_USER gives no right that the account of the machine does not have", async () => {

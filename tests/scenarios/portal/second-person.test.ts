@@ -61,7 +61,7 @@ test("a return of a large order waits for another person of the merchant, and is
   const written = await world.installation.database.query<{ line: string }>(
     `select actor || ' ' || action as line from audit
      where subject = $1 and action like 'approval%' order by seq`,
-    [`return order ${order} 5.00`],
+    [`order return ${order} amount 5.00`],
   );
   assert.deepEqual(
     written.map(({ line }) => line),
@@ -113,6 +113,19 @@ test("a colleague's role is changed by two persons, of whom neither has admitted
   assert.equal((await change()).error?.code, "second_person");
   assert.equal(await giveAs(ann, number), true);
   assert.deepEqual(await change(), { done: true });
+});
+
+test("nobody is asked to approve what would be refused", async () => {
+  const { database } = world.installation;
+  const count = async () => (await database.query("select from approvals")).length;
+  const before = await count();
+
+  const own = await bob.call("POST /users/reset-factors/:login", { login: "bob@demo" });
+  const unknown = await runGw(as("ann"), "user", "role", "nobody", "--role", "admin");
+
+  assert.equal(own.body.error?.code, "own_account");
+  assert.match(unknown.complaint, /^There is no user nobody/);
+  assert.equal(await count(), before);
 });
 
 test("gw settles doubt and rotates keys when another user has approved it", async () => {

@@ -145,12 +145,21 @@ test("a dialect without the message, or a command without a subject, ends with 2
   const without = await compare(gate);
   const neither = await runGw(world, "reconcile", "--gate", gate, "--day", dayOf(world));
   const both = await runGw(
-    ...[world, "reconcile", "--gate", gate, "--day", dayOf(world), "--totals", "/some.csv"],
+    ...[
+      world,
+      "reconcile",
+      "--gate",
+      gate,
+      "--day",
+      dayOf(world),
+      "--totals",
+      import.meta.filename,
+    ],
   );
 
   assert.deepEqual([without.code, neither.code, both.code], [2, 2, 2]);
   assert.match(without.complaint, /The dialect sandbox has no message for totals/);
-  for (const { complaint } of [neither, both]) assert.match(complaint, /or --totals/);
+  for (const { complaint } of [neither, both]) assert.match(complaint, /or totals/);
 });
 
 test("a host that is silent after the sign-on ends with 2", async (t) => {

@@ -157,7 +157,10 @@ test("rules are added, changed, switched and removed, and refused with what is w
     [["add", "velocity", "--per", "email", "--window", "1h"], /velocity: count or sum is missing/],
     [["add", "velocity", "--per", "shoe", "--window", "1h", "--count", "1"], /per is .*not shoe/],
     [["add", ...velocity, "--endpoint", "1"], /no endpoint's id/],
-    [["add", ...velocity, "--action", "maim"], /An action is one of block, 3ds, mark, allow/],
+    [
+      ["add", ...velocity, "--action", "maim"],
+      /action is one of block, 3ds, mark, allow, not maim/,
+    ],
     [["change", "999", "count=1"], /There is no rule 999/],
     [["remove", "x"], /There is no rule x/],
     [["try", "--rule", "999"], /There is no rule 999/],

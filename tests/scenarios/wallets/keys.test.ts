@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { readGw, runGw } from "../../support/programs.ts";
+import { testInLongRun } from "../../support/series.ts";
 import { until } from "../../support/until.ts";
 import {
   assertWalletRefused,
@@ -81,7 +82,7 @@ test("tokens for the old key of walletb open until it is removed", async (t) => 
   assertWalletRefused(late, 3009, "its key is removed");
 });
 
-test("tokens for the old key of walleta open until it is removed", async (t) => {
+testInLongRun("tokens for the old key of walleta open until it is removed", async (t) => {
   const world = await startWalletWorld(t, patient);
   const [old] = (await listKeys(world)).filter(({ wallet }) => wallet === "walleta");
   const { id, request = "" } = await makeKey(world, "walleta");
@@ -155,34 +156,37 @@ test("a certificate is taken for its own key only", async (t) => {
   );
 });
 
-test("the list tells when certificates end, and warns of one that ends soon", async (t) => {
-  const world = await startWalletWorld(t);
-  const { id, request = "" } = await makeKey(world, "walleta");
-  const file = await certify(world, request, "merchant.tollgate.demo", 10);
-  await runGw(world, "wallet", "key", "certify", id, file);
+testInLongRun(
+  "the list tells when certificates end, and warns of one that ends soon",
+  async (t) => {
+    const world = await startWalletWorld(t);
+    const { id, request = "" } = await makeKey(world, "walleta");
+    const file = await certify(world, request, "merchant.tollgate.demo", 10);
+    await runGw(world, "wallet", "key", "certify", id, file);
 
-  const keys = await listKeys(world);
-  const shown = await runGw(world, "wallet", "key", "list");
+    const keys = await listKeys(world);
+    const shown = await runGw(world, "wallet", "key", "list");
 
-  const ends = new Map(keys.map((key) => [key.id, key.expires]));
-  const soon = new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
-  assert.match(ends.get(id) ?? "", /^\d{4}-\d\d-\d\d \(in (9|10) days: make another\)$/);
-  assert.ok(ends.get(id)?.startsWith(soon), `${ends.get(id)} instead of ${soon}`);
-  const [first] = keys.filter(({ wallet }) => wallet === "walleta");
-  assert.match(first?.expires ?? "", /^\d{4}-\d\d-\d\d$/);
-  assert.match(shown.printed, /make another/);
-  assert.ok(!/PRIVATE KEY/.test(shown.printed));
-});
+    const ends = new Map(keys.map((key) => [key.id, key.expires]));
+    const soon = new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
+    assert.match(ends.get(id) ?? "", /^\d{4}-\d\d-\d\d \(in (9|10) days: make another\)$/);
+    assert.ok(ends.get(id)?.startsWith(soon), `${ends.get(id)} instead of ${soon}`);
+    const [first] = keys.filter(({ wallet }) => wallet === "walleta");
+    assert.match(first?.expires ?? "", /^\d{4}-\d\d-\d\d$/);
+    assert.match(shown.printed, /make another/);
+    assert.ok(!/PRIVATE KEY/.test(shown.printed));
+  },
+);
 
 test("what an operator cannot mean is refused with a sentence", async (t) => {
   const world = await startWorld(t);
   // biome-ignore format: a table
   const rows: readonly (readonly [words: string, sentence: RegExp])[] = [
     ["set nobody --walleta-merchant a",             /There is no merchant nobody/],
-    ["set demo --walletb-recipient shop",           /--walletb-recipient is merchant:<id> or gateway:<id>/],
-    ["set demo --walletb-merchant shop",            /--walletb-merchant also needs --walletb-recipient/],
+    ["set demo --walletb-recipient shop",           /walletb-recipient is merchant:<id> or gateway:<id>/],
+    ["set demo --walletb-merchant shop",            /walletb-merchant also needs walletb-recipient/],
     ["key make nobody walleta",                     /There is no merchant nobody/],
-    ["key make demo walletc",                       /The use is one of walleta, walletb, walleta-identity/],
+    ["key make demo walletc",                       /use is one of walleta, walletb, walleta-identity, not walletc/],
     ["key remove 12345",                            /There is no key 12345/],
     ["key remove abc",                              /There is no key abc/],
   ];
@@ -197,7 +201,7 @@ test("what an operator cannot mean is refused with a sentence", async (t) => {
   assert.equal((await query("select from vault.wallet_keys")).length, 0);
 });
 
-test("names that are set later leave the others as they are", async (t) => {
+testInLongRun("names that are set later leave the others as they are", async (t) => {
   const world = await startWalletWorld(t);
   await readGw(world, "wallet", "set", "demo", "--walletb-merchant", "shop-7");
   await world.restart();
@@ -211,20 +215,23 @@ test("names that are set later leave the others as they are", async (t) => {
   assert.deepEqual([fine.status, ofA.status], ["approved", "approved"]);
 });
 
-test("a start leaves the names that the operator has set for the demonstration", async (t) => {
-  const world = await startWalletWorld(t);
-  const names = ["--walleta-merchant", "merchant.own", "--walletb-recipient", "merchant:own"];
-  const own = [...names, "--walletb-merchant", "shop-7"];
-  const set = await readGw(world, "wallet", "set", "demo", ...own);
+testInLongRun(
+  "a start leaves the names that the operator has set for the demonstration",
+  async (t) => {
+    const world = await startWalletWorld(t);
+    const names = ["--walleta-merchant", "merchant.own", "--walletb-recipient", "merchant:own"];
+    const own = [...names, "--walletb-merchant", "shop-7"];
+    const set = await readGw(world, "wallet", "set", "demo", ...own);
 
-  await withWallets(world);
-  const after = await readGw(world, "wallet", "set", "demo");
-  const ofA = await paid(world, "walleta_encrypted", await mintA(world));
-  const ofB = await paid(world, "walletb_encrypted", await mintB(world));
+    await withWallets(world);
+    const after = await readGw(world, "wallet", "set", "demo");
+    const ofA = await paid(world, "walleta_encrypted", await mintA(world));
+    const ofB = await paid(world, "walletb_encrypted", await mintB(world));
 
-  assert.deepEqual(after, set);
-  assert.deepEqual([ofA.status, ofB.status], ["approved", "approved"]);
-});
+    assert.deepEqual(after, set);
+    assert.deepEqual([ofA.status, ofB.status], ["approved", "approved"]);
+  },
+);
 
 type Made = { readonly id: string; readonly request?: string; readonly publicKey?: string };
 

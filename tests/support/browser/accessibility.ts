@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { isLongRun } from "../series.ts";
+import { until } from "../until.ts";
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -37,9 +38,11 @@ export async function assertNoViolations(page: Page, name = ""): Promise<void> {
   if (isLongRun) assert.deepEqual(await violationsIn(page, [contrast]), [], `${name} dark`);
 }
 
-/** Nothing has to be scrolled sideways. */
+/** Nothing has to be scrolled sideways. After a resize, open menus move in the next frames. */
 export async function assertFitsWidth(page: Page): Promise<void> {
   const width = page.viewportSize()?.width ?? 0;
-  const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
-  assert.ok(wide <= width, `${wide} px wide on a screen of ${width} px`);
+  await until(`the page fits a screen of ${width} px`, async () => {
+    const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+    return wide <= width || undefined;
+  });
 }

@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { before } from "node:test";
-import { openVault } from "@tollgate/gateway/installation";
+import { openVault } from "@tollgate/gateway/administration";
 import { atEnd, type Test } from "../clean-up.ts";
 import { endOfFile } from "../end-of-file.ts";
 import type { Acknowledged, SaleFields } from "../merchant.ts";

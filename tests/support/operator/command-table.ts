@@ -5,6 +5,7 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { loadAllActions } from "@tollgate/gateway/actions";
 import { commandRights } from "@tollgate/gateway/rights";
 import { hasRight, type Right, type Role, rights, roles } from "@tollgate/gateway/roles";
 import { type Ran, runGwWith } from "../programs.ts";
@@ -39,6 +40,8 @@ export const changing: readonly Example[] = [
   { path: "generate orders",            words: "--count 0", isRefused: true },
   { path: "user password",              words: "zoe" },
   { path: "user reset-factors",         words: "zoe" },
+  { path: "user demand-factor",         words: "demo off" },
+  { path: "user end-session",           words: "zoe" },
   { path: "user disable",               words: "zoe" },
   { path: "user enable",                words: "zoe" },
   { path: "user remove",                words: "zoe" },
@@ -78,7 +81,13 @@ export const changing: readonly Example[] = [
   { path: "wallet key make",            words: "fresh walletb", keep: ["wallet", "id"] },
   { path: "wallet key certify",         words: "<wallet> <folder>/public.pem", isRefused: true },
   { path: "wallet key remove",          words: "<wallet>" },
-  { path: "filter add",                 words: "velocity --per email --count 9 --window 1h --endpoint <endpoint>", keep: ["rule", "rule"] },
+  { path: "filter add amount",          words: "--currency USD --max 1000000 --disabled" },
+  { path: "filter add cards",           words: "--per email --count 9 --window 1h --action mark" },
+  { path: "filter add declines",        words: "--per card --count 9 --window 1h --share 50" },
+  { path: "filter add duplicate",       words: "--window 1m --at merchant --action mark" },
+  { path: "filter add first-seen",      words: "--per card --age 1m --action mark" },
+  { path: "filter add countries",       words: "--compare payer-ip --alike DE,AT --action mark" },
+  { path: "filter add velocity",        words: "--per email --count 9 --window 1h --endpoint <endpoint>", keep: ["rule", "rule"] },
   { path: "filter change",              words: "<rule> count=8" },
   { path: "filter disable",             words: "<rule>" },
   { path: "filter enable",              words: "<rule>" },
@@ -88,7 +97,7 @@ export const changing: readonly Example[] = [
   { path: "list import",                words: "<folder>/list.csv" },
   { path: "doubt ask",                  words: "1 --reason test", isRefused: true },
   { path: "doubt settle",               words: "1 --as done --reason test", isRefused: true },
-  { path: "chargeback import",          words: "<folder>/none.csv", isRefused: true },
+  { path: "chargeback import",          words: "<folder>/public.pem", isRefused: true },
   { path: "reconcile",                  words: "--gate none --day 2030-01-01 --totals", isRefused: true },
   { path: "callback resend",            words: "1", isRefused: true },
   { path: "callback secret",            words: "<endpoint>" },
@@ -147,8 +156,22 @@ export const looking: readonly Example[] = [
 /** They go on until they are stopped. */
 export const endless = ["tail", "callback listen", "start", "serve"];
 
+/** The command line has no node, whose engine some actions need. */
+const actions = (await loadAllActions()).filter(({ needsNode }) => needsNode !== true);
+/** A field with a right of its own is an example of its own, which leaves an entry. */
+const withRights = actions.flatMap(({ name, fields }) =>
+  Object.entries(fields).flatMap(([field, { right }]) =>
+    right === undefined ? [] : [[`${name} --${field}`, [right, "change"]] as const],
+  ),
+);
+const table: Readonly<Record<string, readonly [right: Right, mode: string]>> = {
+  ...commandRights,
+  ...Object.fromEntries(actions.map(({ name, right, mode }) => [name, [right, mode] as const])),
+  ...Object.fromEntries(withRights),
+};
+
 export function commandsOf(...modes: readonly string[]): readonly string[] {
-  return Object.entries(commandRights)
+  return Object.entries(table)
     .filter(([, [, mode]]) => modes.includes(mode))
     .map(([path]) => path);
 }
@@ -185,7 +208,7 @@ export async function writeExampleFiles(folder: string, publicKey: string): Prom
 
 /** One command for each right; every other command with that right is refused by the same check. */
 export function exampleOf(right: Right): Example | undefined {
-  return [...looking, ...changing].find(({ path }) => commandRights[path]?.[0] === right);
+  return [...looking, ...changing].find(({ path }) => table[path]?.[0] === right);
 }
 
 export type RoleCell = { readonly role: Role; readonly right: Right; readonly isAllowed: boolean };

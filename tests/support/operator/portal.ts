@@ -62,11 +62,13 @@ type NewUser = {
   readonly isTemporary?: boolean;
 };
 
+type Refused = { readonly code: string; readonly message: string; readonly field?: string };
+
 export type Reply<Output> = {
   readonly status: number;
   readonly headers: Headers;
   /** What a route answers, or the error. */
-  readonly body: Output & { readonly error?: { readonly code: string; readonly message: string } };
+  readonly body: Output & { readonly error?: Refused };
 };
 
 type Route = keyof Api;

@@ -1,0 +1,212 @@
+/**
+ * The configuration as a file: its keys are the settings' names, and its values what one would
+ * write in a field. Printing and the JSON schema are made from the settings' tables.
+ */
+import type { Gate } from "../acquirers/gates.ts";
+import type { Endpoint, EndpointSettings, Merchant, MerchantSettings } from "../orders/merchant.ts";
+import { listKinds } from "../screening/list-kinds.ts";
+import { listNames } from "../screening/lists.ts";
+import { rules } from "../screening/rules/index.ts";
+import type { AuditEntry } from "../storage/audit.ts";
+import type { Configuration } from "../storage/configuration.ts";
+import type { DirectoryServer } from "../threeds/directory-client.ts";
+import { type Currency, findCurrency, getCurrency } from "../values/iso-codes.ts";
+import { directoryTable } from "./directories.ts";
+import { endpointTable } from "./endpoint-settings.ts";
+import { endpointsOf } from "./find.ts";
+import { gateTable, gateValuesOf, type ReadGate } from "./gate-settings.ts";
+import { merchantTable } from "./merchants.ts";
+import { printSwitch } from "./readers.ts";
+import { type FileEntry, type PrintedSetting, printSettings, schemaOf } from "./settings.ts";
+
+/** Limits are amounts in the currency of an endpoint, or in any of a gate's currencies. */
+export function printGate(gate: ReadGate): FileEntry {
+  const [code = ""] = gate.settings.currencies ?? [];
+  return printSettings(gateTable(findCurrency(code)), gateValuesOf(gate));
+}
+
+export function printDirectory({ networks, settings }: Omit<DirectoryServer, "name">): FileEntry {
+  return printSettings(directoryTable, { networks, ...settings });
+}
+
+export function printMerchant(
+  settings: MerchantSettings,
+  { cell, enabled }: { readonly cell: string; readonly enabled: boolean },
+): FileEntry {
+  return { cell, enabled, ...printSettings(merchantTable, settings) };
+}
+
+type PrintedEndpoint = Pick<Endpoint, "currency" | "enabled"> & {
+  readonly settings: EndpointSettings;
+  readonly gates: readonly string[];
+};
+
+export function printEndpoint(endpoint: PrintedEndpoint): FileEntry {
+  const { currency, enabled, gates } = endpoint;
+  return { currency, enabled, gates, ...printEndpointSettings(endpoint) };
+}
+
+function printEndpointSettings({
+  settings,
+  currency,
+}: Pick<PrintedEndpoint, "settings" | "currency">) {
+  return printSettings(endpointTable(getCurrency(currency)), settings);
+}
+
+export function placesOf({ gates }: Endpoint): readonly string[] {
+  return gates.map(({ name, rank, weight }) => `${name}:${rank}:${weight}`);
+}
+
+/** What `gw export` writes: everything but secrets. */
+export function printConfiguration(
+  configuration: Configuration,
+  directories: readonly DirectoryServer[],
+) {
+  const { merchants, gates, groups } = configuration;
+  const named = <Entry extends { readonly name: string }>(
+    entries: readonly Entry[],
+    print: (entry: Entry) => FileEntry,
+  ) => Object.fromEntries(entries.map((entry) => [entry.name, print(entry)]));
+  return {
+    gates: named([...gates.values()], printGate),
+    directories: named(directories, printDirectory),
+    merchants: Object.fromEntries(
+      merchants.map((merchant) => {
+        const endpoints = endpointsOf(merchant, configuration);
+        const own = groups.filter((group) => group.merchant.id === merchant.id);
+        return [
+          merchant.login,
+          {
+            ...printMerchant(merchant.settings, merchant),
+            endpoints: named(endpoints, (each) =>
+              printEndpoint({ ...each, gates: placesOf(each) }),
+            ),
+            groups: named(own, (group) => ({
+              enabled: group.enabled,
+              endpoints: group.endpoints.map(({ name }) => name),
+            })),
+          },
+        ];
+      }),
+    ),
+  };
+}
+
+/** As one would write them, by the names of the fields that set them. */
+export const settingsOf = {
+  merchant: ({ settings }: Merchant) => asTexts(printSettings(merchantTable, settings)),
+  endpoint: (endpoint: Endpoint) => asTexts(printEndpointSettings(endpoint)),
+  gate: (gate: Gate) => asTexts(printGate(gate)),
+};
+
+/** What the audit would keep, with settings as one writes them: 100.00 and not 10000. */
+export function asTyped({ subject, before, after, ...entry }: AuditEntry): AuditEntry {
+  const [kind = ""] = subject.split(" ", 1);
+  const print = (kept: KeptConfiguration) => printKept(kind, kept);
+  return { ...entry, subject, before: before && print(before), after: after && print(after) };
+}
+
+type KeptConfiguration = {
+  readonly settings?: { readonly currencies?: readonly string[] };
+  readonly enabled?: boolean;
+  readonly currency?: string;
+};
+
+function printKept(kind: string, kept: KeptConfiguration): object {
+  const { settings, enabled, ...rest } = kept;
+  const currency = findCurrency(rest.currency ?? settings?.currencies?.[0] ?? "");
+  const table = tableOf(kind, currency);
+  if (settings === undefined || table === undefined) return kept;
+  // The audit keeps a gate as it is stored.
+  const values = kind === "gate" ? gateValuesOf({ ...rest, settings } as Gate) : settings;
+  const others = Object.entries(values).filter(([name]) => !table.some(({ key }) => key === name));
+  return {
+    ...{ ...rest, ...Object.fromEntries(others) },
+    ...(enabled !== undefined && { enable: printSwitch(enabled) }),
+    ...printSettings(table, values),
+  };
+}
+
+function tableOf(kind: string, currency?: Currency): readonly PrintedSetting[] | undefined {
+  if (kind === "merchant") return merchantTable;
+  if (kind === "endpoint") return endpointTable(currency);
+  return kind === "gate" ? gateTable(currency) : undefined;
+}
+
+function asTexts(entry: FileEntry): Readonly<Record<string, string>> {
+  const pairs = Object.entries(entry).map(([name, value]) => {
+    return [name, Array.isArray(value) ? value.join(",") : String(value)] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** For editors: the same tables as a JSON schema. */
+export function makeSchema() {
+  const texts = { type: "array", items: { type: "string" } };
+  const flag = { type: "boolean" };
+  const endpoint = closed({
+    ...{ currency: { type: "string" }, enabled: flag, gates: texts },
+    ...schemaOf(endpointTable()),
+  });
+  const group = { ...closed({ enabled: flag, endpoints: texts }) };
+  const merchant = closed({
+    ...{ cell: { type: "string" }, enabled: flag, "control-key-file": { type: "string" } },
+    ...{ "oauth-key-files": texts, "walleta-key-files": texts, "walletb-key-files": texts },
+    ...{ endpoints: mapOf(endpoint), groups: mapOf(group) },
+    ...schemaOf(merchantTable),
+  });
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "Configuration of Tollgate, for gw apply",
+    ...closed({
+      gates: mapOf(closed({ ...macKeySchema, ...schemaOf(gateTable()) })),
+      directories: mapOf(closed(schemaOf(directoryTable))),
+      merchants: mapOf(merchant),
+      screening: screeningSchema,
+    }),
+  };
+}
+
+const text = { type: "string" };
+const macKeySchema = {
+  "mac-key-file": text,
+  "mac-algorithm": { enum: ["retail", "retail_80", "cmac"] },
+  "mac-bytes": { enum: [4, 8] },
+};
+const place = { merchant: text, endpoint: text };
+
+/** A rule's parameters are its kind's: `gw filter add <kind> --help`. */
+const screeningSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    rules: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["rule"],
+        properties: {
+          ...{ rule: { enum: rules.map(({ kind }) => kind) }, ...place },
+          ...{ action: { enum: ["block", "3ds", "mark", "allow"] }, enabled: { type: "boolean" } },
+        },
+      },
+    },
+    lists: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["list", "kind", "value"],
+        additionalProperties: false,
+        properties: {
+          ...{ list: { enum: listNames }, kind: { enum: listKinds.map(({ name }) => name) } },
+          ...{ value: { type: ["string", "number"] }, ...place, expires: text, reason: text },
+        },
+      },
+    },
+  },
+};
+
+const closed = (properties: object) => ({
+  ...{ type: "object", additionalProperties: false, properties },
+});
+const mapOf = (entry: object) => ({ type: "object", additionalProperties: entry });

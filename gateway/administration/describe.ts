@@ -1,0 +1,110 @@
+/** Describes an action: for a form in a language, and as the JSON schema of its values. */
+import { hasRight, type Role } from "../values/roles.ts";
+import { type Action, isChange } from "./action.ts";
+import {
+  type Field,
+  type FieldKind,
+  type Language,
+  namesOf,
+  type Texts,
+  texts,
+  written,
+} from "./field.ts";
+import { choiceLabels, documents, fieldLabels, kindLabels } from "./labels.ts";
+
+export type FieldView = {
+  /** As a request names it. */
+  readonly name: string;
+  readonly label: string;
+  readonly help: string;
+  readonly kind: FieldKind;
+  readonly isRequired: boolean;
+  readonly isList: boolean;
+  readonly preset?: string;
+  /** Empty where other values are permitted. */
+  readonly choices: readonly { readonly value: string; readonly label: string }[];
+  /** Where it is explained, below `/docs/`. */
+  readonly document?: string;
+};
+
+export type ActionView = {
+  readonly name: string;
+  readonly does: string;
+  readonly isChange: boolean;
+  readonly duration?: "minutes" | "hours";
+  readonly fields: readonly FieldView[];
+};
+
+export function describeAction(action: Action, language: Language, role: Role): ActionView {
+  const { name, does, duration } = action;
+  const fields = offeredFields(action).filter(
+    ([, { right }]) => right === undefined || hasRight(role, right),
+  );
+  return {
+    ...{ name, does: does[language], isChange: isChange(action), ...(duration && { duration }) },
+    fields: fields.map((each) => describeField(each, language)),
+  };
+}
+
+/** Those that a form has. */
+export function offeredFields({ fields }: Action): readonly (readonly [string, Field])[] {
+  return Object.entries(fields).filter(([, each]) => each.isOnlyOnCommandLine !== true);
+}
+
+function describeField([key, field]: readonly [string, Field], language: Language): FieldView {
+  const { kind, help, isRequired, isList, preset } = field;
+  const name = written(key);
+  const document = documents[name];
+  return {
+    ...{ name, label: labelOf(key, field)?.[language] ?? name, help: help[language] },
+    ...{ kind, isRequired, isList, ...(preset !== undefined && { preset }) },
+    choices: choicesOf(key, field).map(([value, label = texts(value, value)]) => ({
+      ...{ value, label: label[language] },
+    })),
+    ...(document !== undefined && { document }),
+  };
+}
+
+/** What can only be denied is called by that: `no-endpoints`. */
+export function labelOf(key: string, field: Field): Texts | undefined {
+  const { yes, no = "" } = field.kind === "toggle" ? namesOf(key, field) : { yes: key };
+  return kindLabels[field.kind] ?? fieldLabels[yes === undefined ? no : written(key)];
+}
+
+function choicesOf(key: string, field: Field): readonly (readonly [string, Texts | undefined])[] {
+  if (field.kind !== "toggle") {
+    return (field.choices ?? []).map((value) => [value, choiceLabels[value]]);
+  }
+  const { on, off } = choiceLabels;
+  return namesOf(key, field).yes === undefined
+    ? [["off", on]]
+    : [
+        ["on", on],
+        ["off", off],
+      ];
+}
+
+/** The values of the action in a request of the portal's API. */
+export function schemaOf(action: Action): Readonly<Record<string, unknown>> {
+  const fields = offeredFields(action);
+  const required = fields.filter(([, each]) => each.isRequired && each.preset === undefined);
+  return {
+    type: "object",
+    description: action.does.en,
+    properties: Object.fromEntries(
+      fields.map(([name, field]) => [written(name), schemaOfField(field)]),
+    ),
+    required: required.map(([name]) => written(name)),
+    additionalProperties: false,
+  };
+}
+
+function schemaOfField({ kind, help, choices, preset, isList }: Field) {
+  const isBoolean = kind === "flag" || kind === "toggle";
+  const one = { type: isBoolean ? "boolean" : "string", ...(choices && { enum: choices }) };
+  return {
+    ...(isList ? { type: "array", items: one } : one),
+    description: help.en,
+    ...(preset !== undefined && { default: preset }),
+  };
+}

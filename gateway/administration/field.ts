@@ -1,0 +1,211 @@
+/**
+ * The fields of actions. A value is written as text in every face: on the command line behind the
+ * field's name, in the portal's form, and in an apply file.
+ */
+
+export const languages = ["en", "de"] as const;
+export type Language = (typeof languages)[number];
+export type Texts = Readonly<Record<Language, string>>;
+
+export function texts(en: string, de: string): Texts {
+  return { en, de };
+}
+
+/**
+ * What a field holds, from which a face makes its control. A form offers what exists for
+ * `merchant`, `endpoint`, `gate` and `currency`. `path` names a file that every node has. `picture`
+ * and `file` are sent by a browser and named on the command line; `secret` comes from standard
+ * input there.
+ */
+export type FieldKind =
+  | ("text" | "amount" | "fee" | "whole" | "day" | "moment" | "duration" | "colour" | "url")
+  | ("switch" | "choice" | "flag" | "toggle")
+  | ("merchant" | "endpoint" | "gate" | "currency" | "user")
+  | ("path" | "picture" | "file" | "secret");
+
+/** A file or a secret that the user has given. */
+export type Content = {
+  /** As the user has named it; `-` is standard input. */
+  readonly name: string;
+  open(): AsyncIterable<Uint8Array>;
+};
+
+export type Field<Value = unknown> = {
+  readonly kind: FieldKind;
+  /** What stands for the value in the command's usage. */
+  readonly shows: string;
+  readonly help: Texts;
+  readonly isRequired: boolean;
+  /** On the command line it has a place, and no name before it. */
+  readonly isWord: boolean;
+  /** Takes several values. */
+  readonly isList: boolean;
+  /** Permitted values. */
+  readonly choices?: readonly string[] | undefined;
+  readonly preset?: string | undefined;
+  /** On the command line, the value that the field's name alone stands for. */
+  readonly alone?: string | undefined;
+  /** How it is written on the command line, where a form has a control. */
+  readonly format?: string | undefined;
+  /** The command line's names for yes and no, if they are not the field's own name. */
+  readonly names?: { readonly yes?: string; readonly no?: string };
+  /** On the command line, a letter that may stand in place of the name. */
+  readonly letter?: string;
+  /** Only the command line has it: it names files of the machine, or says how output looks. */
+  readonly isOnlyOnCommandLine?: boolean;
+  /** A further right that the action needs when the field is given. */
+  readonly right?: "reveal_secrets";
+  /** Carries the type of the value; never set. */
+  readonly value?: Value;
+};
+
+/** By the name that functions use: `returnUrl` is `return-url` in every face. */
+export type Fields = Readonly<Record<string, Field>>;
+
+type ValueOf<Each> = Each extends Field<infer Value> ? Value : never;
+type Needed<Taken extends Fields> = {
+  [Name in keyof Taken]: undefined extends ValueOf<Taken[Name]> ? never : Name;
+}[keyof Taken];
+
+/** What an action's function takes. */
+export type Given<Taken extends Fields> = {
+  readonly [Name in Needed<Taken>]: ValueOf<Taken[Name]>;
+} & { readonly [Name in Exclude<keyof Taken, Needed<Taken>>]?: ValueOf<Taken[Name]> };
+
+type TextOptions = Pick<Field, "alone" | "choices" | "format">;
+
+function field<Value>(
+  kind: FieldKind,
+  shows: string,
+  help: Texts,
+  more: Partial<Omit<Field, "value">> = {},
+): Field<Value> {
+  return { isRequired: false, isWord: false, isList: false, ...more, kind, shows, help };
+}
+
+/** An optional value behind its name. */
+export function option(
+  kind: FieldKind,
+  shows: string,
+  help: Texts,
+  more: TextOptions = {},
+): Field<string | undefined> {
+  return field(kind, shows, help, more);
+}
+
+/** A value behind its name that must be given. */
+export function required(
+  kind: FieldKind,
+  shows: string,
+  help: Texts,
+  more: TextOptions = {},
+): Field<string> {
+  return field(kind, shows, help, { ...more, isRequired: true });
+}
+
+/** A value behind its name that is this one unless another is given. */
+export function preset(
+  kind: FieldKind,
+  shows: string,
+  help: Texts,
+  value: string,
+  more: TextOptions = {},
+): Field<string> {
+  return field(kind, shows, help, { ...more, preset: value });
+}
+
+/** Several values, each behind the name. */
+export function list(
+  kind: FieldKind,
+  shows: string,
+  help: Texts,
+): Field<readonly string[] | undefined> {
+  return field(kind, shows, help, { isList: true });
+}
+
+/** A value at its place that must be given. */
+export function word(
+  kind: FieldKind,
+  shows: string,
+  help: Texts,
+  more: TextOptions = {},
+): Field<string> {
+  return field(kind, shows, help, { ...more, isRequired: true, isWord: true });
+}
+
+/** A value at its place that may be left out. */
+export function lastWord(
+  kind: FieldKind,
+  shows: string,
+  help: Texts,
+  more: TextOptions = {},
+): Field<string | undefined> {
+  return field(kind, shows, help, { ...more, isWord: true });
+}
+
+/** All values from a place on; `isRequired` asks for one at least. */
+export function words(
+  kind: FieldKind,
+  shows: string,
+  help: Texts,
+  { isRequired = true }: { readonly isRequired?: boolean } = {},
+): Field<readonly string[]> {
+  return field(kind, shows, help, { isList: true, isWord: true, isRequired });
+}
+
+/** On, off, or left as it is. */
+export function switched(help: Texts): Field<string | undefined> {
+  return field("switch", "on|off", help, { choices: ["on", "off"] });
+}
+
+/** Given or not. */
+export function flag(help: Texts, more: Pick<Field, "right"> = {}): Field<true | undefined> {
+  return field("flag", "", help, more);
+}
+
+/** Yes or no, by two names on the command line. */
+export function toggle(
+  help: Texts,
+  names: { readonly yes?: string; readonly no?: string } = {},
+): Field<boolean | undefined> {
+  return field("toggle", "on|off", help, { names });
+}
+
+/** A file at its place on the command line; a browser sends its content. */
+export function file(shows: string, help: Texts): Field<Content> {
+  return field("file", shows, help, { isWord: true, isRequired: true });
+}
+
+export function optionalFile(shows: string, help: Texts): Field<Content | undefined> {
+  return field("file", shows, help, { isWord: true });
+}
+
+/** A file behind its name. */
+export function fileOption(shows: string, help: Texts): Field<Content | undefined> {
+  return field("file", shows, help);
+}
+
+/** Standard input on the command line. */
+export function secret(help: Texts): Field<Content> {
+  return field("secret", "", help, { isRequired: true });
+}
+
+/** For an action that reads standard input only when another field asks for it. */
+export function optionalSecret(help: Texts): Field<Content | undefined> {
+  return field("secret", "", help);
+}
+
+export function onlyOnCommandLine<Value>(one: Field<Value>): Field<Value> {
+  return { ...one, isOnlyOnCommandLine: true };
+}
+
+/** The names of a toggle on the command line: `sandbox` and `no-sandbox` unless it has others. */
+export function namesOf(name: string, { names }: Field): NonNullable<Field["names"]> {
+  if (names?.yes !== undefined || names?.no !== undefined) return names;
+  return { yes: written(name), no: `no-${written(name)}` };
+}
+
+/** `returnUrl` is written `return-url`. */
+export function written(name: string): string {
+  return name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

@@ -1,0 +1,135 @@
+/** Finds what an action's fields name. A problem says what there is not. */
+import type { Gate } from "../acquirers/gates.ts";
+import type { Endpoint, Merchant } from "../orders/merchant.ts";
+import type { Order } from "../orders/order.ts";
+import { parseReference } from "../orders/trace.ts";
+import type { Configuration } from "../storage/configuration.ts";
+import type { Query } from "../storage/database.ts";
+import { findAtPlace, findByNumber } from "../storage/find-by-number.ts";
+import { findPlace } from "../storage/order-ids.ts";
+import {
+  asEndpointId,
+  asOrderId,
+  isNumericId,
+  type MerchantId,
+  orderNumberOf,
+} from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
+import type { FindOwner } from "./action.ts";
+import { texts, word } from "./field.ts";
+import { type Opened, type Output, readConfiguration, type Session } from "./session.ts";
+
+export function findMerchant({ merchants }: Configuration, login: string): Merchant | Problem {
+  const found = merchants.find((merchant) => merchant.login === login);
+  return found ?? new Problem(`There is no merchant ${login}.`, "not_found");
+}
+
+export function findEndpoint({ endpoints }: Configuration, id: string): Endpoint | Problem {
+  return endpoints.get(asEndpointId(id)) ?? new Problem(`There is no endpoint ${id}.`, "not_found");
+}
+
+export function findGate({ gates }: Configuration, name: string): Gate | Problem {
+  const found = [...gates.values()].find((gate) => gate.name === name);
+  return found ?? new Problem(`There is no gate ${name}.`, "not_found");
+}
+
+export function endpointsOf(
+  { id }: Pick<Merchant, "id">,
+  { endpoints }: Configuration,
+): readonly Endpoint[] {
+  return [...endpoints.values()].filter(({ merchant }) => merchant.id === id);
+}
+
+type Known = Parameters<FindOwner>[0];
+
+/** Finds an order by the id that merchants and logs use. */
+export async function findOrder({ cells }: Pick<Opened, "cells">, text: string) {
+  const id = asOrderId(text);
+  const isId = isNumericId(text) && text.length > 6;
+  const order = isId
+    ? await search(cells, (query) => findByNumber(query, orderNumberOf(id)))
+    : undefined;
+  return order?.id === id ? order : new Problem(`There is no order ${text}.`, "not_found");
+}
+
+/** Finds an order by the reference that the acquirer knows a charge or a refund by. */
+export async function findByReference(
+  { cells, database }: Pick<Opened, "cells" | "database">,
+  reference: string,
+) {
+  const named = parseReference(reference);
+  if (named === undefined) return undefined;
+  const place = await findPlace(database.query, named.sequence);
+  return search(cells, (query) => findAtPlace(query, place));
+}
+
+function search(cells: Opened["cells"], find: (query: Query) => Promise<Order | undefined>) {
+  return cells.stores(({ node }) => node.query).search(find);
+}
+
+/** For an action whose subject is the merchant of this login. */
+export async function ownerByLogin(
+  opened: Known,
+  { login }: { readonly login: string },
+): Promise<MerchantId | undefined> {
+  const merchant = findMerchant(await readConfiguration(opened), login);
+  return merchant instanceof Problem ? undefined : merchant.id;
+}
+
+/** For an action whose subject is an endpoint, or belongs to one. */
+export async function ownerByEndpoint(
+  opened: Known,
+  { endpoint: id }: { readonly endpoint: string },
+): Promise<MerchantId | undefined> {
+  const endpoint = findEndpoint(await readConfiguration(opened), id);
+  return endpoint instanceof Problem ? undefined : endpoint.merchant.id;
+}
+
+/** For an action whose subject is an order. */
+export async function ownerByOrder(
+  opened: Known,
+  { order: id }: { readonly order: string },
+): Promise<MerchantId | undefined> {
+  const order = await findOrder(opened, id);
+  return order instanceof Problem ? undefined : order.merchantId;
+}
+
+export const login = word(
+  "merchant",
+  "login",
+  texts("the merchant's login", "der Login des Händlers"),
+);
+
+/** Performs an action on the merchant of its field `login`. */
+export function onMerchant<Given>(
+  work: (
+    session: Session,
+    merchant: Merchant,
+    given: Given,
+    configuration: Configuration,
+  ) => Promise<Output> | Output,
+) {
+  return async (session: Session, given: Given & { readonly login: string }): Promise<Output> => {
+    const configuration = await readConfiguration(session);
+    const merchant = findMerchant(configuration, given.login);
+    if (merchant instanceof Problem) return merchant;
+    return work(session, merchant, given, configuration);
+  };
+}
+
+/** Performs an action on the gate of its field `gate`. */
+export function onGate<Given>(
+  work: (
+    session: Session,
+    gate: Gate,
+    given: Given,
+    configuration: Configuration,
+  ) => Promise<Output> | Output,
+) {
+  return async (session: Session, given: Given & { readonly gate: string }): Promise<Output> => {
+    const configuration = await readConfiguration(session);
+    const gate = findGate(configuration, given.gate);
+    if (gate instanceof Problem) return gate;
+    return work(session, gate, given, configuration);
+  };
+}

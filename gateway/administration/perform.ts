@@ -1,0 +1,223 @@
+/**
+ * How an action is performed, for every face alike: the user's right, the second person, the work
+ * and the audit. A trial does the work and rolls it back: it returns what would happen.
+ */
+import { makeAdministration } from "../storage/administration.ts";
+import { takeApproval } from "../storage/approvals.ts";
+import type { Audit, AuditEntry } from "../storage/audit.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { hasRight, type Right } from "../values/roles.ts";
+import type { Action } from "./action.ts";
+import { type Content, written } from "./field.ts";
+import {
+  type Lines,
+  type Opened,
+  type Output,
+  openVault,
+  type PortalUser,
+  Report,
+  type Session,
+} from "./session.ts";
+
+/** What a face adds to an open installation. */
+export type Face = Pick<
+  Session,
+  | ("findings" | "reason" | "user" | "report" | "warn" | "confirm" | "progress" | "once" | "seen")
+  | "node"
+>;
+
+/** The values of an action's fields, as `readGiven` returns them. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** Returns the refusal if the user lacks the right. */
+type Refuse = (audit: Audit, right: Right) => Promise<Problem | undefined>;
+
+export async function perform(
+  opened: Opened,
+  action: Action,
+  values: Values,
+  { refuse, ...face }: Face & { readonly refuse: Refuse },
+): Promise<Output> {
+  const right = (await action.findRight?.(opened, values as never)) ?? rightFor(action, values);
+  const { audit, entries } = noted(auditFor(opened, face.reason));
+  const refused = await refuse(audit, right);
+  if (refused !== undefined) return refused;
+  const entry = entryOf(action, values);
+  const session = sessionOf(opened, audit, { ...face, isTrial: false });
+  if (await needsSecondPerson(session, action, values)) {
+    // A second person is asked only for what would be done.
+    const tried = action.mode === "change" && (await tryOut(opened, action, values, face)).output;
+    if (tried instanceof Problem) return tried;
+    const wanted = { work: describeWork(action, values), right };
+    const merchantId = await findApprovers(opened, action, values, face);
+    const sentence = await takeApproval(audit, opened.actor.who, { ...wanted, merchantId });
+    if (sentence !== undefined) return new Problem(sentence, "second_person");
+  }
+  const start = async () => action.perform(session, values as never);
+  if (action.mode === "record") return recorded({ audit, entry, right, ...face }, start);
+  const output = await start();
+  const isDone = !(output instanceof Problem) && values["dryRun"] !== true;
+  if (changesAtOnce(action, values) && isDone && entries.length === 0) await audit.write(entry);
+  return output;
+}
+
+function needsSecondPerson(session: Session, { needsSecondPerson: needs }: Action, values: Values) {
+  if (typeof needs === "function") return needs(session, values as never);
+  return session.config.secondPerson && needs === true;
+}
+
+/** The merchant whose users may approve it beside operators: the user's own, or the order's. */
+async function findApprovers(opened: Opened, action: Action, values: Values, { user }: Face) {
+  if (typeof action.needsSecondPerson !== "function") return user?.merchantId;
+  return action.findOwner?.(opened, values as never);
+}
+
+/**
+ * The refusal of a user of the portal: by the role, or because the subject is another merchant's.
+ * The latter does not tell whether there is such a subject.
+ */
+export async function refuseUser(
+  opened: Opened,
+  action: Action,
+  values: Values,
+  { user, right }: { readonly user: PortalUser; readonly right: Right },
+): Promise<Problem | undefined> {
+  const { role, merchantId } = user;
+  if (!hasRight(role, right)) {
+    return new Problem(`The role ${role} does not have the right ${right}.`, "not_allowed");
+  }
+  if (merchantId === undefined) return undefined;
+  const owner = await action.findOwner?.(opened, values as never);
+  if (owner === merchantId) return undefined;
+  return new Problem("There is no such thing here.", "not_found");
+}
+
+export type Trial = { readonly output: Output; readonly entries: readonly AuditEntry[] };
+
+/**
+ * For an action that changes things in the audit's transaction alone, or asks `isTrial`. A trial
+ * holds the audit's head, so it reads on connections that are kept for it: changes that wait for
+ * the head may occupy all others.
+ */
+export async function tryOut(
+  opened: Opened,
+  action: Action,
+  values: Values,
+  face: Face,
+): Promise<Trial> {
+  const { aside: query, snapshotAside: snapshot } = opened.database;
+  const database = { ...opened.database, query, snapshot };
+  const openKnown = async () => (await openVault({ ...opened, database })).openSecret;
+  const undo = new Error("the trial is rolled back");
+  let trial: Trial = { output: undefined, entries: [] };
+  try {
+    await auditFor(opened, face.reason).together(async (inside) => {
+      const { audit, entries } = noted(inside);
+      const session = sessionOf({ ...opened, database, openKnown }, audit, {
+        ...face,
+        isTrial: true,
+      });
+      trial = { output: await action.perform(session, values as never), entries };
+      throw undo;
+    });
+  } catch (error) {
+    if (error !== undo) throw error;
+  }
+  return trial;
+}
+
+/** Some fields need a right of their own. */
+export function rightFor({ right, fields }: Action, values: Values): Right {
+  const further = Object.keys(values).map((name) => fields[name]?.right);
+  return further.find((each) => each !== undefined) ?? right;
+}
+
+/** Whether it changes something, or reveals a secret, and writes that in one transaction. */
+export function changesAtOnce(action: Action, values: Values): boolean {
+  return action.mode === "change" || rightFor(action, values) !== action.right;
+}
+
+function sessionOf(opened: Opened, audit: Audit, face: Face & Pick<Session, "isTrial">): Session {
+  return { ...opened, audit, administration: makeAdministration(audit), ...face };
+}
+
+function auditFor({ auditAs, actor }: Opened, reason: string | undefined): Audit {
+  return auditAs(reason === undefined ? actor : { ...actor, why: reason });
+}
+
+/** Keeps the entries that the work writes. */
+function noted(audit: Audit) {
+  const entries: AuditEntry[] = [];
+  const note = (entry: AuditEntry) => {
+    entries.push(entry);
+    return entry;
+  };
+  const wrap = (inner: Audit): Audit => ({
+    change: (work) => inner.change((query, write) => work(query, (entry) => write(note(entry)))),
+    together: (work) => inner.together((each) => work(wrap(each))),
+    write: (entry) => inner.write(note(entry)),
+  });
+  return { audit: wrap(audit), entries };
+}
+
+type Recorded = Pick<Session, "findings"> & {
+  readonly audit: Audit;
+  readonly entry: AuditEntry;
+  readonly right: Right;
+};
+
+async function recorded(
+  { audit, entry, right, findings }: Recorded,
+  work: () => Promise<Output>,
+): Promise<Output> {
+  await audit.write(entry);
+  const end = (after: object) =>
+    audit.write({ action: `${entry.action} ended`, subject: entry.subject, after });
+  try {
+    const output = await work();
+    const summary = summaryOf(output);
+    const result = right === "reveal_secrets" ? {} : { result: summary };
+    const done = summary?.["repeated"] === true ? "repeated" : "done";
+    if (output instanceof Problem) await end({ outcome: "refused", why: output.sentence });
+    else await end({ outcome: findings.exist() ? "done, with findings" : done, ...result });
+    return output;
+  } catch (error) {
+    await end({ outcome: "failed", why: messageOf(error) });
+    throw error;
+  }
+}
+
+/** Returns named values without lists, which may be long. */
+function summaryOf(output: Output): Lines | undefined {
+  const value = output instanceof Report ? output.value : output;
+  if (typeof value !== "object" || Array.isArray(value)) return undefined;
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => typeof each !== "object"));
+}
+
+/** The entry of an action that writes none of its own. It names files; secrets are not in it. */
+export function entryOf({ name, fields }: Action, values: Values): AuditEntry {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  const isWord = ([each]: readonly [string, unknown]) => fields[each]?.isWord === true;
+  const words = given.filter(isWord).flatMap(([, value]) => printValue(value));
+  const others = given.filter((each) => !isWord(each) && fields[each[0]]?.kind !== "secret");
+  const named = others.map(([each, value]) => [each, isContent(value) ? value.name : value]);
+  const after = Object.fromEntries(named);
+  return { action: name, subject: words.join(" ") || name, after };
+}
+
+/** Says everything that decides what is done: other words need another approval. */
+export function describeWork(action: Action, values: Values): string {
+  const { subject, after } = entryOf(action, values);
+  const { reason: _reason, by: _by, ...decisive } = { ...after } as Values;
+  const pairs = Object.entries(decisive).map(([name, value]) => `${written(name)} ${value}`);
+  return [action.name, subject, ...pairs].join(" ");
+}
+
+function printValue(value: unknown): readonly string[] {
+  if (isContent(value)) return [value.name];
+  return Array.isArray(value) ? value.map(String) : [String(value)];
+}
+
+export function isContent(value: unknown): value is Content {
+  return typeof value === "object" && value !== null && "open" in value;
+}

@@ -1,0 +1,301 @@
+/**
+ * Actions for the users of the portal: who may perform which, what a form sends, previews, and one
+ * long-running action at a time. The portal's API has the routes.
+ */
+import { hash } from "node:crypto";
+import { access, constants, stat } from "node:fs/promises";
+import { Readable } from "node:stream";
+import type { AuditEntry } from "../storage/audit.ts";
+import { hasCardNumber, maskCardNumbers } from "../values/mask-card-numbers.ts";
+import { Problem } from "../values/problem.ts";
+import { hasRight, type Right } from "../values/roles.ts";
+import { type Action, isChange } from "./action.ts";
+import { findAction, loadAllActions } from "./actions.ts";
+import { asTyped } from "./configuration-file.ts";
+import { type ActionView, describeAction, offeredFields, schemaOf } from "./describe.ts";
+import { type Content, type Field, type Language, written } from "./field.ts";
+import {
+  changesAtOnce,
+  entryOf,
+  perform,
+  refuseUser,
+  rightFor,
+  type Trial,
+  tryOut,
+  type Values,
+} from "./perform.ts";
+import { type GivenTexts, readGiven } from "./read-given.ts";
+import { type Opened, type Output, type PortalUser, Report, Rows } from "./session.ts";
+
+export type ActingUser = PortalUser & {
+  readonly actor: { readonly who: string; readonly from: string };
+};
+
+export type ActionRequest = {
+  /** Like `endpoint set`. */
+  readonly action: string;
+  /** By the fields' written names. A file or a secret is sent as its text. */
+  readonly values: Readonly<Record<string, string | readonly string[] | boolean>>;
+  readonly reason?: string | undefined;
+  /** The form that it was sent from: a form that is sent twice does its work once. */
+  readonly once?: string | undefined;
+};
+
+/** `not_found` also stands for what is another merchant's, or not for the user's role. */
+export type RefusedAction = {
+  readonly refused: "not_found" | "card_number" | "invalid_input" | "refused";
+  readonly sentence: string;
+  /** The written name of the field that it is about. */
+  readonly field?: string;
+  /** The right that the user's role lacks. */
+  readonly right?: Right;
+};
+
+/** Previews that wait here hold none of the connections that changes need. */
+const previewsMax = 20;
+
+export type PortalActions = ReturnType<typeof makePortalActions>;
+
+export function makePortalActions(opened: Opened) {
+  const inTurn = makeTurns(previewsMax);
+  let isBusy = false;
+  return { describe, preview, run, describeSchemas };
+
+  async function describe(
+    name: string,
+    language: Language,
+    user: ActingUser,
+  ): Promise<ActionView | undefined> {
+    const action = await findOffered(name);
+    if (action === undefined || findLackingRight(action, {}, user) !== undefined) return undefined;
+    return describeAction(action, language, user.role);
+  }
+
+  /** Returns the audit entries that the action would write. */
+  async function preview(
+    request: ActionRequest,
+    user: ActingUser,
+  ): Promise<readonly AuditEntry[] | RefusedAction> {
+    const read = await readRequest(opened, request, user);
+    if ("refused" in read) return read;
+    const { action, acting, values } = read;
+    if (!changesAtOnce(action, values) || action.duration !== undefined) return [];
+    const trial = await inTurn<Trial>(() => tryOut(acting, action, values, faceOf(read, request)));
+    if (trial === "full") return refuse(new Problem("Many previews are being made: try again."));
+    return trial.output instanceof Problem ? refuse(trial.output) : changesOf(read, trial);
+  }
+
+  async function run(request: ActionRequest, user: ActingUser) {
+    const read = await readRequest(opened, request, user);
+    if ("refused" in read) return read;
+    const { action, acting, values } = read;
+    const needsReason = isChange(action) || changesAtOnce(action, values);
+    if (needsReason && request.reason === undefined) return noReason;
+    const { duration } = action;
+    if (duration !== undefined && isBusy) return refuse(new Problem(busy));
+    isBusy ||= duration !== undefined;
+    // An action that takes hours is answered by its first report; the audit has its end.
+    const begun = Promise.withResolvers<Output>();
+    const report = (progress: string) => begun.resolve({ progress });
+    const judge = (_: unknown, right: Right) => refuseUser(acting, action, values, { user, right });
+    const face = { ...faceOf(read, request), refuse: judge, report };
+    const ended = perform(acting, action, values, face).finally(() => {
+      if (duration !== undefined) isBusy = false;
+    });
+    const output = await (duration === "hours" ? Promise.race([begun.promise, ended]) : ended);
+    if (output instanceof Problem) return refuse(output);
+    if (output instanceof Rows) throw new Error("only the command line writes rows");
+    return {
+      output: output instanceof Report ? output.value : output,
+      ...{ hasFindings: face.findings.exist(), notes: face.notes, isChange: isChange(action) },
+    };
+  }
+
+  /** Returns the schema of the values of every action that the portal offers. */
+  async function describeSchemas(): Promise<ReadonlyMap<string, ReturnType<typeof schemaOf>>> {
+    const offered = (await loadAllActions()).filter(isOffered);
+    return new Map(offered.map((action) => [action.name, schemaOf(action)]));
+  }
+}
+
+const busy = "Another action that takes long is running: wait for its end.";
+const noReason: RefusedAction = {
+  refused: "invalid_input",
+  sentence: "Say why: it is kept in the audit.",
+};
+const noSuchThing: RefusedAction = {
+  refused: "not_found",
+  sentence: "There is no such thing here.",
+};
+
+function refuse({ sentence, field }: Problem): RefusedAction {
+  return { refused: "refused", sentence, ...(field !== undefined && { field: written(field) }) };
+}
+
+/** An action that writes no entry of its own gets one when it is performed. */
+function changesOf({ action, values }: ReadRequest, { entries }: Trial): readonly AuditEntry[] {
+  return (entries.length > 0 ? entries : [entryOf(action, values)]).map(asTyped);
+}
+
+/** Runs one after the other. */
+function makeTurns(max: number) {
+  let [count, latest]: [number, Promise<unknown>] = [0, Promise.resolve()];
+  return async <Result>(work: () => Promise<Result>): Promise<Result | "full"> => {
+    if (count >= max) return "full";
+    count += 1;
+    const turn = latest.then(work).finally(() => {
+      count -= 1;
+    });
+    latest = turn.catch(() => undefined);
+    return turn;
+  };
+}
+
+/** Screens of their own perform what needs the node's engine. */
+function isOffered({ commandLineOnly, needsNode }: Action): boolean {
+  return commandLineOnly === undefined && needsNode !== true;
+}
+
+async function findOffered(name: string): Promise<Action | undefined> {
+  const action = await findAction(name);
+  return action !== undefined && isOffered(action) ? action : undefined;
+}
+
+/** An action without an owner is for operators. */
+function findLackingRight(
+  action: Action,
+  values: Values,
+  { role, merchantId }: ActingUser,
+): RefusedAction | undefined {
+  const right = rightFor(action, values);
+  if (!hasRight(role, right)) {
+    const sentence = `The role ${role} does not have the right ${right}.`;
+    return { refused: "not_found", sentence, right };
+  }
+  return merchantId === undefined || action.findOwner !== undefined ? undefined : noSuchThing;
+}
+
+type ReadRequest = {
+  readonly user: ActingUser;
+  readonly action: Action;
+  /** The installation, as the user. */
+  readonly acting: Opened;
+  readonly values: Values;
+  readonly once: string | undefined;
+};
+
+async function readRequest(
+  opened: Opened,
+  request: ActionRequest,
+  user: ActingUser,
+): Promise<ReadRequest | RefusedAction> {
+  const action = await findOffered(request.action);
+  if (action === undefined) return noSuchThing;
+  const given = givenIn(action, request);
+  if (given instanceof Problem) return refuse(given);
+  const lacking = findLackingRight(action, given, user);
+  if (lacking !== undefined) return lacking;
+  const cleaned = cleanedOf(action, given);
+  if ("refused" in cleaned) return cleaned;
+  const values = readGiven(action, cleaned.values);
+  if (values instanceof Problem) return refuse(values);
+  const acting = { ...opened, actor: user.actor };
+  if (user.merchantId !== undefined) {
+    const owner = await action.findOwner?.(acting, values as never);
+    if (owner !== user.merchantId) return noSuchThing;
+  }
+  const fault = await findFileFault(action, values);
+  if (fault !== undefined) return refuse(fault);
+  // Other values are another request, and those of another user too.
+  const same = [user.actor.who, request.once, request.action, cleaned.values];
+  const once = request.once && hash("sha256", JSON.stringify(same));
+  return { user, action, acting, values, once };
+}
+
+function givenIn(action: Action, { values }: ActionRequest): GivenTexts | Problem {
+  const fields = new Map(offeredFields(action).map((each) => [written(each[0]), each]));
+  const given: Record<string, GivenTexts[string]> = {};
+  for (const [name, value] of Object.entries(values)) {
+    const [key, field] = fields.get(name) ?? [];
+    if (key === undefined) return new Problem(`There is no field ${name} here.`);
+    const isSent = field?.kind === "file" || field?.kind === "secret";
+    given[key] = isSent && typeof value === "string" ? contentOf(value) : value;
+  }
+  return given;
+}
+
+function contentOf(text: string): Content {
+  return { name: "-", open: () => Readable.from([Buffer.from(text)]) };
+}
+
+/** Fields in which people write sentences; the others are ids, numbers and names. */
+const sentences = ["description", "reason", "name", "shopName"];
+
+/** Actions on lists check card numbers themselves. A merchant's order id may look like one. */
+function cleanedOf(
+  { name: action, fields }: Action,
+  given: GivenTexts,
+): { readonly values: GivenTexts } | RefusedAction {
+  if (action.startsWith("list ")) return { values: given };
+  const values: Record<string, GivenTexts[string]> = { ...given };
+  for (const [name, value] of Object.entries(given)) {
+    const isSentence = sentences.includes(name) && fields[name]?.isWord === false;
+    if (isSentence && typeof value === "string") values[name] = maskCardNumbers(value);
+    else if (name !== "clientOrder" && textsIn(value).some(hasCardNumber)) {
+      const sentence = "This may be a card number, which must not be here.";
+      return { refused: "card_number", sentence, field: written(name) };
+    }
+  }
+  return { values };
+}
+
+function textsIn(value: unknown): readonly string[] {
+  return [value].flat().filter((each) => typeof each === "string");
+}
+
+const fileBytesMax = 1_000_000;
+/** Enough for a picture. */
+const charactersMax = 40_000;
+
+/** Settings name files that every node has. A picture is sent, and never read from a disk. */
+async function findFileFault({ fields }: Action, values: Values): Promise<Problem | undefined> {
+  for (const [name, value] of Object.entries(values)) {
+    for (const text of textsIn(value)) {
+      if (text.length > charactersMax) {
+        return new Problem(`${written(name)} is too long.`).about(name);
+      }
+      if (text === "none" || (await isUsable(fields[name], text))) continue;
+      const what = fields[name]?.kind === "picture" ? "picture" : "file";
+      return new Problem(`${text} is no ${what} that can be used here.`).about(name);
+    }
+  }
+  return undefined;
+}
+
+async function isUsable(field: Field | undefined, text: string): Promise<boolean> {
+  if (field?.kind === "picture") return text.startsWith("data:");
+  if (field?.kind !== "path") return true;
+  const isReadable = await access(text, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
+  const found = isReadable ? await stat(text) : undefined;
+  return found?.isFile() === true && found.size <= fileBytesMax;
+}
+
+function faceOf({ user, once }: ReadRequest, { reason }: ActionRequest) {
+  let found = false;
+  const notes: string[] = [];
+  const findings = {
+    note() {
+      found = true;
+    },
+    exist: () => found,
+  };
+  const ignore = () => undefined;
+  return {
+    ...{ user, findings, notes, reason, once, report: ignore, progress: () => ignore },
+    confirm: async () => false,
+    warn: (sentence: string) => void notes.push(sentence),
+  };
+}

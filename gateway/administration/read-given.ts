@@ -1,0 +1,61 @@
+/**
+ * Reads what a user has given for an action's fields, from any face: the same text is refused with
+ * the same sentence on the command line and in the browser.
+ */
+import { Problem } from "../values/problem.ts";
+import type { Action } from "./action.ts";
+import { type Content, type Field, written } from "./field.ts";
+import type { Values } from "./perform.ts";
+
+/** By the fields' names as functions use them: texts, lists of texts, yes or no, and contents. */
+export type GivenTexts = Readonly<
+  Record<string, string | readonly string[] | boolean | Content | undefined>
+>;
+
+export function readGiven({ fields }: Action, given: GivenTexts): Values | Problem {
+  const stray = Object.keys(given).find((name) => !Object.hasOwn(fields, name));
+  if (stray !== undefined)
+    return new Problem(`There is no field ${written(stray)} here.`, "invalid_input");
+  const values: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const value = given[name] ?? field.preset;
+    const isMissing = value === undefined || (Array.isArray(value) && value.length === 0);
+    if (isMissing && field.isRequired) {
+      return new Problem(`${written(name)} is required.`, "invalid_input", name);
+    }
+    if (value === undefined || (field.kind === "flag" && value === false)) {
+      if (field.isWord && field.isList) values[name] = [];
+      continue;
+    }
+    const fault = findFault(name, field, value);
+    if (fault !== undefined) return fault;
+    values[name] = value;
+  }
+  return values;
+}
+
+function findFault(
+  name: string,
+  { kind, isList, choices }: Field,
+  value: NonNullable<GivenTexts[string]>,
+): Problem | undefined {
+  const isContent = typeof value === "object" && "open" in value;
+  const isRightShape =
+    kind === "flag" || kind === "toggle"
+      ? typeof value === "boolean"
+      : kind === "file" || kind === "secret"
+        ? isContent
+        : isList
+          ? Array.isArray(value)
+          : typeof value === "string";
+  if (!isRightShape)
+    return new Problem(`${written(name)} has a value of another kind.`, "invalid_input", name);
+  const texts = isContent || typeof value === "boolean" ? [] : [value].flat();
+  const stray = choices && texts.find((text) => !choices.includes(text));
+  if (stray === undefined || choices === undefined) return undefined;
+  return new Problem(
+    `${written(name)} is one of ${choices.join(", ")}, not ${stray}.`,
+    "invalid_input",
+    name,
+  );
+}

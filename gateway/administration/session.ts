@@ -1,0 +1,133 @@
+/** What an action works with, and what it returns. */
+import { text } from "node:stream/consumers";
+import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
+import type { Config } from "../config/config.ts";
+import type { FollowUpTerms, Order } from "../orders/order.ts";
+import type { Accepted } from "../orders/requests.ts";
+import type { makeAdministration } from "../storage/administration.ts";
+import type { Actor, Audit } from "../storage/audit.ts";
+import type { Cells } from "../storage/cells.ts";
+import { type Configuration, loadConfiguration } from "../storage/configuration.ts";
+import type { Database } from "../storage/database.ts";
+import { routeFindSealedCard } from "../storage/routed-stores.ts";
+import { makeKeyStore } from "../storage/vault-keys.ts";
+import type { Failure } from "../values/failure.ts";
+import type { MerchantId } from "../values/ids.ts";
+import type { Problem } from "../values/problem.ts";
+import type { Role } from "../values/roles.ts";
+import { Secret } from "../values/secret.ts";
+import type { Instant } from "../values/time.ts";
+import { openKeys } from "../vault/keys.ts";
+import { makeVault, type Vault } from "../vault/vault.ts";
+import type { Content } from "./field.ts";
+
+/** An open installation, with the rights of the login that opened it. */
+export type Opened = {
+  readonly config: Config;
+  readonly database: Database;
+  readonly cells: Cells;
+  readonly masterKey: Uint8Array;
+  /** Open already, in a node, whose login may not read the vault's tables. */
+  readonly vault?: Vault | undefined;
+  /** Returns undefined for an action that only looks and has no key. */
+  readonly openKnown: () => Promise<Vault["openSecret"] | undefined>;
+  readonly actor: Actor;
+  readonly audit: Audit;
+  readonly auditAs: (by: Partial<Actor>) => Audit;
+};
+
+export type Lines = Readonly<Record<string, unknown>>;
+export type Block = string | Lines | readonly Lines[];
+
+/** An output whose form for programs differs from the blocks that people read. */
+export class Report {
+  readonly value: Lines | readonly Lines[];
+  readonly blocks: readonly Block[];
+
+  constructor(value: Lines | readonly Lines[], ...blocks: readonly Block[]) {
+    this.value = value;
+    this.blocks = blocks;
+  }
+}
+
+/** A table that may be too long for memory. */
+export class Rows {
+  readonly rows: AsyncIterable<Lines>;
+
+  constructor(rows: AsyncIterable<Lines>) {
+    this.rows = rows;
+  }
+}
+
+/** Undefined when the action has nothing to say. */
+export type Output = Block | Report | Rows | Problem | undefined;
+
+export type Session = Opened & {
+  readonly administration: ReturnType<typeof makeAdministration>;
+  /** The audit's transaction is rolled back; what is outside of it must not be done. */
+  readonly isTrial: boolean;
+  readonly findings: Findings;
+  /** The reason that the user gives, for the audit. */
+  readonly reason: string | undefined;
+  /** Who performs it in the portal; undefined on the command line. */
+  readonly user?: PortalUser | undefined;
+  /** Says what goes on. */
+  readonly report: (sentence: string) => void;
+  /** Says what the user should know, beside the output. */
+  readonly warn: (sentence: string) => void;
+  /** Asks the user at the terminal; without one, the answer is no. */
+  readonly confirm: (question: string) => Promise<boolean>;
+  /** Returns a function that shows how many of them are done. */
+  readonly progress: (unit: string) => (count: number) => void;
+  /** The running node, if there is one. */
+  readonly node?: RunningNode | undefined;
+  /** The same for a form that was sent again: what it makes is made once. */
+  readonly once?: string | undefined;
+  /** The version of the order that the user has seen: a later one is not changed. */
+  readonly seen?: number | undefined;
+};
+
+export type PortalUser = {
+  readonly role: Role;
+  /** Undefined for an operator. */
+  readonly merchantId: MerchantId | undefined;
+};
+
+/** What only a running node can do: it has the engine, and connections to the hosts. */
+export type RunningNode = {
+  /** Begins a capture or a return as the merchant's own request would. */
+  followUp(
+    order: Order,
+    terms: FollowUpTerms,
+  ): Promise<Pick<Accepted, "transaction" | "repeated"> | Failure>;
+  /** Indexes an order that the action has changed. */
+  noteStep(order: Order): void;
+  now(): Instant;
+};
+
+/** Whether the action has found something that needs a person. */
+export type Findings = { note(): void; exist(): boolean };
+
+export function readContent({ open }: Content): Promise<string> {
+  return text(open());
+}
+
+export async function openVault(
+  opened: Pick<Opened, "database" | "masterKey" | "cells" | "vault">,
+): Promise<Vault> {
+  if (opened.vault !== undefined) return opened.vault;
+  const { database, masterKey, cells } = opened;
+  const keys = await openKeys(masterKey, makeKeyStore(database.query));
+  return makeVault(keys, routeFindSealedCard(cells));
+}
+
+/** For actions that only look and have no key. */
+export const leaveSealed: Vault["openSecret"] = () => new Secret("");
+
+export async function readConfiguration({
+  database,
+  openKnown,
+}: Pick<Opened, "database" | "openKnown">): Promise<Configuration> {
+  const open = (await openKnown()) ?? leaveSealed;
+  return database.snapshot((query) => loadConfiguration(query, open, amountDigitsOf));
+}

@@ -1,0 +1,88 @@
+/** Values of settings: what is understood, and how the rest is complained of. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { getCurrency } from "../values/iso-codes.ts";
+import { Problem } from "../values/problem.ts";
+import { directoryTable } from "./directories.ts";
+import {
+  checkLimits,
+  readAmountIn,
+  readCurrencies,
+  readFee,
+  readOneOf,
+  readSwitch,
+  readText,
+} from "./readers.ts";
+import { form, optional, readSettings, required, type SettingRow, setting } from "./settings.ts";
+
+const readAmount = (text: string) => readAmountIn(getCurrency("USD"))(text, "min");
+
+test("fees, amounts, currencies and switches are read, or told plainly to be none", () => {
+  assert.deepEqual(readFee("2.5%+30"), { percent: "2.5", fixed: "30" });
+  assert.match(complaintOf(readFee("2,5%")), /^2,5% is no fee: write it like 2\.5%/);
+  assert.equal(readAmount("0500"), "50000");
+  assert.match(complaintOf(readAmount("5.001")), /^5\.001 is no amount in USD/);
+  assert.deepEqual(readCurrencies("USD, EUR,USD"), ["USD", "EUR"]);
+  assert.equal(readCurrencies("all"), undefined);
+  assert.match(complaintOf(readCurrencies("USD,XYZ")), /^XYZ is no currency/);
+  assert.equal(readSwitch("on", "commissions"), true);
+  assert.match(complaintOf(readSwitch("yes", "commissions")), /^commissions is on or off/);
+  assert.equal(readOneOf(["off", "always"])("always", "3ds"), "always");
+  assert.match(complaintOf(readOneOf(["off"])("on", "3ds")), /^3ds is one of off, not on/);
+});
+
+type Settings = { readonly name: string; readonly fee?: string; readonly min?: string };
+
+const amount = optional(form("amount", "amount", readAmount));
+const table: readonly SettingRow<Settings>[] = [
+  setting("name", "name", required(form("text", "name", (text) => text)), ["", ""]),
+  setting("fee", "fee", amount, ["", ""]),
+  setting("min", "min", amount, ["", ""], ({ fee }) => fee === undefined),
+];
+
+test("what is not given stays, and what is taken away is gone", () => {
+  const known = { name: "a", fee: "30", min: "5" };
+
+  assert.deepEqual(readSettings(table, { min: "none" }, known), { name: "a", fee: "30" });
+  assert.deepEqual(readSettings(table, { fee: "40", other: true }, known), {
+    ...known,
+    fee: "4000",
+  });
+  assert.match(complaintOf(readSettings(table, { fee: "x" }, known)), /^x is no amount/);
+  assert.match(complaintOf(readText(/^.{1,9}$/, "text")("none", "name")), /^name is text/);
+});
+
+test("all settings that are missing are named at once", () => {
+  const fault = readSettings(table, {}, {}, "A gate");
+
+  assert.equal(complaintOf(fault), "A gate also needs name, min.");
+  assert.deepEqual(readSettings(table, { name: "a", fee: "1" }, {}), { name: "a", fee: "100" });
+});
+
+test("limits that leave no amount are refused", () => {
+  assert.match(complaintOf(checkLimits({ amountMin: "10", amountMax: "9" })), /larger/);
+  assert.deepEqual(checkLimits({ amountMin: "9", amountMax: "10" }), {
+    ...{ amountMin: "9", amountMax: "10" },
+  });
+});
+
+test("a directory server is put into the sandbox, and taken out of it again", () => {
+  const server = {
+    certificateFile: "c",
+    keyFile: "k",
+    authorityFile: "a",
+    url: "https://d.example",
+  };
+  const own = { referenceNumber: "r", operatorId: "o", requestorId: "q", requestorName: "n" };
+  const known = { ...server, ...own, requestorUrl: "https://shop.example", networks: [] };
+
+  const put = readSettings(directoryTable, { sandbox: true }, known);
+  assert.ok(!(put instanceof Problem) && put.sandbox === true);
+  const out = readSettings(directoryTable, { sandbox: false }, put);
+  assert.ok(!(out instanceof Problem) && !("sandbox" in out));
+});
+
+function complaintOf(read: unknown): string {
+  assert.ok(read instanceof Problem);
+  return read.sentence;
+}

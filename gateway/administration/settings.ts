@@ -1,0 +1,209 @@
+/**
+ * Settings of merchants, endpoints, gates and directory servers. A row of their tables has the
+ * field that gives the setting, the key under which it is stored, and how its value is read and
+ * printed. Actions, files for `gw apply` and their JSON schema are made from the rows.
+ */
+import { resolve } from "node:path";
+import type { Currency } from "../values/iso-codes.ts";
+import { Problem } from "../values/problem.ts";
+import { type Field, texts, written } from "./field.ts";
+import {
+  orNone,
+  printFee,
+  printLimit,
+  printSwitch,
+  type Read,
+  readAmountIn,
+  readFee,
+  readFlag,
+  readOneOf,
+  readSwitch,
+  readText,
+} from "./readers.ts";
+
+export type FileValue = string | number | boolean | readonly string[];
+export type FileEntry = Readonly<Record<string, FileValue>>;
+/** By the names of the fields; other fields may be among them. */
+export type GivenSettings = Readonly<Record<string, unknown>>;
+
+/** How the values of a setting are written, read and printed. */
+export type Form<Value> = Pick<Field, "kind" | "shows" | "choices" | "names"> & {
+  readonly read: Read<Value>;
+  print?(value: Value): FileValue;
+  /** Whether the setting must be there. */
+  readonly isRequired?: boolean;
+};
+
+export type SettingRow<Settings> = {
+  /** That of the field: `cardKeepDays` is written `card-keep-days`. */
+  readonly name: string;
+  readonly key: keyof Settings;
+  readonly form: Form<Settings[keyof Settings]>;
+  readonly field: Field<string | boolean | undefined>;
+  /** Whether the setting must be there, given the others. */
+  readonly isRequired: (settings: Partial<Settings>) => boolean;
+};
+
+/** Help is in English and German. */
+export function setting<Settings, Key extends keyof Settings>(
+  name: string,
+  key: Key,
+  form: Form<NonNullable<Settings[Key]>>,
+  help: readonly [en: string, de: string],
+  isRequired: SettingRow<Settings>["isRequired"] = () => form.isRequired === true,
+): SettingRow<Settings> {
+  const { kind, shows, choices, names } = form;
+  const usage = { kind, shows, choices, ...(names && { names }), help: texts(...help) };
+  const field = { ...usage, isRequired: false, isWord: false, isList: false };
+  return { name, key, form, field, isRequired };
+}
+
+export function form<Value>(
+  kind: Field["kind"],
+  shows: string,
+  read: Read<Value>,
+  print?: (value: Value) => FileValue,
+): Form<Value> {
+  return { kind, shows, read, ...(print && { print }) };
+}
+
+export function required<Value>(inner: Form<Value>): Form<Value> {
+  return { ...inner, isRequired: true };
+}
+
+/** `none` removes the setting. */
+export function optional<Value>(inner: Form<Value>): Form<Value> {
+  const { choices, read } = inner;
+  return { ...inner, read: orNone(read), choices: choices && [...choices, "none"] };
+}
+
+export function text(shows: string, pattern: RegExp, description: string): Form<string> {
+  return form("text", shows, readText(pattern, description));
+}
+
+export function oneOf<const Word extends string>(
+  shows: string,
+  choices: readonly Word[],
+): Form<Word> {
+  return { ...form("choice", shows, readOneOf(choices)), choices };
+}
+
+export const onOff: Form<boolean> = {
+  ...form("switch", "on|off", readSwitch, printSwitch),
+  choices: ["on", "off"],
+};
+
+/** `--sandbox` and `--no-sandbox`, or the two names that are given. */
+export function yesOrNo(names: Field["names"] = {}): Form<boolean> {
+  return { ...form("toggle", "on|off", readFlag), names };
+}
+
+/** Stored as true, and not at all for no. */
+export const onlyYes: Form<true> = { ...yesOrNo(), read: (given) => readFlag(given) || undefined };
+
+/** Absolute: the gateway may be started in another folder. */
+export const path: Form<string> = form("path", "file", (given) => resolve(given));
+
+export const fee: Form<Parameters<typeof printFee>[0]> = form("fee", "fee", readFee, printFee);
+
+/** An amount, which settings keep in minor units. */
+export function amountIn(currency: Currency | undefined): Form<string> {
+  const print = (minor: string) => (currency ? printLimit(minor, currency.code) : minor);
+  return form("amount", "amount", readAmountIn(currency), print);
+}
+
+/** For an action that takes the settings. */
+export function fieldsOf<Settings>(table: readonly SettingRow<Settings>[]) {
+  const fields = table.map(({ name, field }) => [name, field] as const);
+  return Object.fromEntries<SettingRow<Settings>["field"]>(fields);
+}
+
+/** What is given of the table's settings. */
+export function givenOf<Settings>(table: readonly SettingRow<Settings>[], given: GivenSettings) {
+  const names = table.map(({ name }) => name).filter((name) => given[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, given[name]]));
+}
+
+/** Only what is given changes. The result has all required settings, or the problem names them. */
+export function readSettings<Settings extends object>(
+  table: readonly SettingRow<Settings>[],
+  given: GivenSettings,
+  known: Partial<Settings>,
+  what = "It",
+): Settings | Problem {
+  const settings = { ...known };
+  for (const {
+    name,
+    key,
+    form: { read },
+  } of table) {
+    if (given[name] === undefined) continue;
+    const value = read(String(given[name]), written(name));
+    if (value instanceof Problem) return value.about(name);
+    if (value === undefined) delete settings[key];
+    else settings[key] = value;
+  }
+  const missing = table.filter(
+    ({ key, isRequired }) => settings[key] === undefined && isRequired(settings),
+  );
+  const [first] = missing;
+  // Nothing that is required is missing.
+  if (first === undefined) return settings as Settings;
+  const names = missing.map(({ name }) => written(name)).join(", ");
+  return new Problem(`${what} also needs ${names}.`).about(first.name);
+}
+
+/** What printing needs of a setting. */
+export type PrintedSetting = Pick<SettingRow<object>, "name"> & {
+  readonly key: PropertyKey;
+  readonly form: { print?(value: unknown): FileValue };
+};
+
+export function printSettings(table: readonly PrintedSetting[], settings: object): FileEntry {
+  const known: Readonly<Record<PropertyKey, unknown>> = { ...settings };
+  const pairs = table.flatMap(({ name, key, form: { print = printPlain } }) => {
+    const value = known[key];
+    return value === undefined ? [] : [[written(name), print(value)] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function printPlain(value: unknown): FileValue {
+  if (Array.isArray(value)) return value.length === 0 ? "all" : value.map(String);
+  return typeof value === "number" || typeof value === "boolean" ? value : String(value);
+}
+
+/** Reads the settings in a file for `gw apply`. A key that is no setting is a problem. */
+export function readEntry<Settings>(
+  table: readonly SettingRow<Settings>[],
+  entry: object,
+  what: string,
+): GivenSettings | Problem {
+  const given: Record<string, string> = {};
+  for (const [key, value] of Object.entries(entry)) {
+    const row = table.find(({ name }) => written(name) === key);
+    if (row === undefined) return new Problem(`${what} has no setting ${key}.`);
+    given[row.name] = textOf(value, row.field);
+  }
+  return given;
+}
+
+function textOf(value: unknown, { kind }: Field): string {
+  if (value === null) return "none";
+  if (Array.isArray(value)) return value.join(",");
+  return typeof value === "boolean" && kind !== "toggle" ? printSwitch(value) : String(value);
+}
+
+/** As properties of a JSON schema. */
+export function schemaOf<Settings>(table: readonly SettingRow<Settings>[]): object {
+  const pairs = table.map(({ name, field: { kind, help } }) => {
+    const type = schemaTypes[kind] ?? { type: ["string", "number", "array", "null"] };
+    return [written(name), { description: help.en, ...type }] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+
+const schemaTypes: Readonly<Partial<Record<Field["kind"], object>>> = {
+  switch: { enum: ["on", "off", true, false] },
+  toggle: { type: "boolean" },
+};

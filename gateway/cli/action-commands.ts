@@ -1,0 +1,219 @@
+/**
+ * The command line's face of the actions (`administration/actions.ts`): each becomes a command, its
+ * fields become arguments and options, and its output is printed for people or as JSON.
+ */
+import { once } from "node:events";
+import { constants, createReadStream } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import { type Action, isChange } from "../administration/action.ts";
+import { type Content, type Field, namesOf, written } from "../administration/field.ts";
+import { perform, rightFor, type Values } from "../administration/perform.ts";
+import { type GivenTexts, readGiven } from "../administration/read-given.ts";
+import { type Output, Report, Rows } from "../administration/session.ts";
+import { userName } from "../config/config.ts";
+import { markUsed } from "../storage/users.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { openInstallation } from "../wiring/installation.ts";
+import { openToLook } from "../wiring/look.ts";
+import { complain, print, processFindings } from "./command.ts";
+import { refuse } from "./rights.ts";
+import { ask, makeProgress, showProgress } from "./terminal.ts";
+
+/** Adds the commands of one subject below the subject's own. */
+export function addActionCommands(
+  subject: Command,
+  actions: readonly Action[],
+  groups: Readonly<Record<string, string>> = {},
+): void {
+  for (const action of actions.filter(({ needsNode }) => needsNode !== true)) {
+    const words = action.name.split(" ").slice(1);
+    let command = subject;
+    for (const [at, word] of words.entries()) {
+      const path = words.slice(0, at + 1).join(" ");
+      const known = command.commands.find((each) => each.name() === word);
+      command = known ?? command.command(word).description(groups[path] ?? "");
+    }
+    addActionCommand(command, action);
+  }
+}
+
+function addActionCommand(command: Command, action: Action): void {
+  if (command.description() === "") command.description(action.does.en);
+  const fields = Object.entries(action.fields);
+  const places = fields.filter(([, { isWord }]) => isWord);
+  for (const [, field] of places) command.argument(usageOf(field), field.help.en);
+  for (const [name, field] of fields) {
+    if (field.isWord || field.kind === "secret") continue;
+    for (const option of optionsOf(name, field)) command.addOption(option);
+  }
+  if (isChange(action) || fields.some(([, { right }]) => right !== undefined)) {
+    command.option("--why <text>", "the reason, for the audit");
+  }
+  if (action.duration !== undefined || action.showsProgress === true) {
+    command.option("--progress", "report progress also when standard error is no terminal");
+  }
+  command.option("--json", "as JSON").action(async (...taken: unknown[]) => {
+    const { why, json = false, progress = false } = command.opts<OwnOptions>();
+    showProgress(progress || process.stderr.isTTY === true);
+    const given = readCommand(action, command, taken.slice(0, places.length));
+    if (given instanceof Problem) complain(given);
+    else await run(action, given, { reason: why, json });
+  });
+}
+
+type OwnOptions = { readonly why?: string; readonly json?: boolean; readonly progress?: boolean };
+
+/** `<login>`, `[sequence]` or `<endpoints...>`. */
+function usageOf({ shows, isRequired, isList }: Field): string {
+  const inner = isList ? `${shows}...` : shows;
+  return isRequired ? `<${inner}>` : `[${inner}]`;
+}
+
+export function optionsOf(name: string, field: Field): readonly Option[] {
+  const { kind, shows, help, isList, isRequired } = field;
+  if (kind === "toggle") {
+    const { yes, no } = namesOf(name, field);
+    const opposite = `the opposite of --${yes}`;
+    return [
+      ...(yes === undefined ? [] : [new Option(`--${yes}`, help.en)]),
+      ...(no === undefined ? [] : [new Option(`--${no}`, yes === undefined ? help.en : opposite)]),
+    ];
+  }
+  if (kind === "flag") return [new Option(`--${written(name)}`, help.en)];
+  const form = field.format === undefined ? "" : `: ${field.format}`;
+  const preset = field.preset === undefined ? "" : ` (default: ${field.preset})`;
+  const needed = isRequired ? " (required)" : "";
+  const letter = field.letter === undefined ? "" : `-${field.letter}, `;
+  const value = field.alone === undefined ? `<${shows}>` : `[${shows}]`;
+  const usage = `${letter}--${written(name)} ${value}`;
+  const option = new Option(usage, help.en + form + preset + needed);
+  if (field.alone !== undefined) return [option.preset(field.alone)];
+  if (!isList) return [option];
+  return [option.argParser((value, earlier: readonly string[] = []) => [...earlier, value])];
+}
+
+function readCommand(action: Action, command: Command, places: readonly unknown[]) {
+  const options: Readonly<Record<string, unknown>> = command.opts();
+  const given: Record<string, GivenTexts[string]> = {};
+  const words = Object.entries(action.fields).filter(([, { isWord }]) => isWord);
+  for (const [at, [name, field]] of words.entries()) {
+    const value = places[at];
+    if (value === undefined) continue;
+    // Commander returns a list for a variadic argument, and a text for any other.
+    given[name] = field.kind === "file" ? contentOf(String(value)) : (value as string | string[]);
+  }
+  for (const [name, field] of Object.entries(action.fields)) {
+    if (field.isWord) continue;
+    const value = field.kind === "toggle" ? readToggle(name, field, options) : options[name];
+    if (value instanceof Problem) return value;
+    if (field.kind === "secret") given[name] = contentOf("-");
+    else if (field.kind === "file" && value !== undefined) given[name] = contentOf(String(value));
+    // Commander returns texts, lists of texts, and true for an option without a value.
+    else if (value !== undefined) given[name] = value as string | string[] | boolean;
+  }
+  return readGiven(action, given);
+}
+
+function readToggle(name: string, field: Field, options: Readonly<Record<string, unknown>>) {
+  const { yes, no } = namesOf(name, field);
+  // Commander stores `--no-x` as x: false.
+  const [isYes, isNo] = [yes, no].map((each) => {
+    if (each === undefined) return false;
+    const key = attributeOf(each.replace(/^no-/, ""));
+    return options[key] === !each.startsWith("no-");
+  });
+  if (isYes && isNo) return new Problem(`Choose --${yes} or --${no}.`);
+  return isYes ? true : isNo ? false : undefined;
+}
+
+function attributeOf(name: string): string {
+  return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function contentOf(name: string): Content {
+  return { name, open: () => (name === "-" ? process.stdin : createReadStream(name)) };
+}
+
+type Manner = { readonly reason: string | undefined; readonly json: boolean };
+
+/** Opens the installation for the action, prints what it returns, and closes the installation. */
+async function run(action: Action, values: Values, { reason, json }: Manner): Promise<void> {
+  const unreadable = await findUnreadable(action, values);
+  if (unreadable !== undefined) return complain(unreadable);
+  const report = (sentence: string) => void process.stderr.write(`${sentence}\n`);
+  // What only looks makes neither a data folder nor a key.
+  const makesNothing = !isChange(action) && rightFor(action, values) === action.right;
+  const place = { environment: process.env, report, besideOthers: true, makesNothing };
+  const isLook = action.mode === "look" && makesNothing;
+  const installation = await (isLook ? openToLook(place) : openInstallation(place));
+  if (installation instanceof Problem) return complain(installation);
+  try {
+    const output = await perform(installation, action, values, {
+      ...{ reason, report, warn: report, confirm: ask, progress: makeProgress },
+      findings: processFindings,
+      async refuse(audit, right) {
+        const refused = await refuse({ ...installation, audit }, right, action.name);
+        const { database, actor } = installation;
+        if (refused === undefined) await markUsed(database.query, actor.who, userName());
+        return refused;
+      },
+    });
+    await printOutput(output, json);
+  } finally {
+    await installation.close();
+  }
+}
+
+/** Looks for all files before anything is done. A pipe may be read only once, so none is opened. */
+async function findUnreadable({ fields }: Action, values: Values): Promise<Problem | undefined> {
+  const files = Object.entries(fields).filter(([, { kind }]) => kind === "file");
+  // A field of this kind has a content.
+  const contents = files.map(([name]) => values[name] as Content | undefined);
+  for (const { name } of contents.filter((content) => content !== undefined)) {
+    if (name === "-") continue;
+    try {
+      await access(name, constants.R_OK);
+      if ((await stat(name)).isDirectory()) return new Problem(`${name} is not a file.`);
+    } catch (error) {
+      return new Problem(`The file ${name} cannot be read: ${messageOf(error)}.`);
+    }
+  }
+  return undefined;
+}
+
+export async function printOutput(output: Output, json: boolean): Promise<void> {
+  if (output instanceof Problem) complain(output);
+  else if (output instanceof Report) printReport(output, json);
+  else if (output instanceof Rows) await printRows(output, json);
+  else if (output !== undefined) print(output, json);
+}
+
+function printReport({ value, blocks }: Report, json: boolean): void {
+  if (json) print(value, true);
+  for (const [at, block] of json ? [] : blocks.entries()) {
+    if (at > 0) process.stdout.write("\n");
+    print(block);
+  }
+}
+
+/** CSV with a line of names, or a line of JSON for each row. */
+async function printRows({ rows }: Rows, json: boolean): Promise<void> {
+  let isFirst = true;
+  for await (const row of rows) {
+    if (isFirst && !json) await writeLine(Object.keys(row).join(","));
+    isFirst = false;
+    await writeLine(json ? JSON.stringify(row) : Object.values(row).map(quote).join(","));
+  }
+}
+
+/** Waits while the reader is slower: a long export is never in memory. */
+export async function writeLine(line: string): Promise<void> {
+  if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
+}
+
+/** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+function quote(value: unknown): string {
+  const text = String(value).replace(/^[=+\-@\t\r]/, "'$&");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,40 @@
+/**
+ * What a person captures or returns of an order: the amount as it is typed, the most that there is,
+ * and the sentence that refuses it. The portal's preview and the action itself agree on all three.
+ */
+import { type Failure, failures } from "../values/failure.ts";
+import { formatAmount, isZero, type Money, parseAmount } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
+import type { FollowUpTerms, Order } from "./order.ts";
+import { totalsOf } from "./transactions.ts";
+
+/** Returns undefined for the whole amount. */
+export function readMovedAmount(
+  { purchase }: Order,
+  text: string | undefined,
+): Money | undefined | Problem {
+  if (text === undefined) return undefined;
+  const { currency } = purchase.amount;
+  const amount = parseAmount(text, currency);
+  return amount ?? new Problem(`${text} is no amount in ${currency.code}.`, "invalid_amount");
+}
+
+/** What can be captured, cancelled or refunded now. */
+export function mostOf(order: Order, operation: FollowUpTerms["operation"]): Money {
+  const { held, left } = totalsOf(order);
+  return operation === "capture" || !isZero(held) ? held : left;
+}
+
+/** The meaning of the failure in the catalogue, and the most that there is where that refuses. */
+export function describeRefusal({ code, detail }: Failure, most: Money): string {
+  const { meaning } = failures[code];
+  const sentence = meaning.slice(0, 1).toUpperCase() + meaning.slice(1);
+  const why = detail === "" ? `${sentence}.` : `${sentence}: ${detail}.`;
+  if (code !== "amount_out_of_range") return why;
+  return `${why} At most ${formatAmount(most)} ${most.currency.code}.`;
+}
+
+/** By the order's amount and not by the return's: small returns add up. */
+export function isLargerThan(units: number, { purchase: { amount } }: Order): boolean {
+  return units > 0 && amount.minor > BigInt(units) * 10n ** BigInt(amount.currency.exponent);
+}

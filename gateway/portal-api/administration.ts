@@ -1,0 +1,105 @@
+/**
+ * The actions of the administration in the portal. What an action takes, who may perform it, what
+ * it checks and what it writes to the audit is in its row; here a form becomes a request.
+ */
+import type {
+  ActingUser,
+  PortalActions,
+  RefusedAction,
+} from "../administration/portal-requests.ts";
+import type { Handlers } from "./api.ts";
+import type { ChangeView } from "./configuration-routes.ts";
+import { type Caller, notFound, PortalRefusal, type RecordRefusal } from "./route.ts";
+
+export type AdministrationOptions = {
+  /** They are loaded when they are first used: a node at rest does not have them in memory. */
+  readonly loadActions: () => Promise<PortalActions>;
+  /** Has this node read what an action has changed. */
+  readonly reload: () => Promise<void>;
+  readonly recordRefusal: RecordRefusal;
+  /** Where the documentation is. */
+  readonly documentsUrl: () => string;
+};
+
+export function administrationHandlers(options: AdministrationOptions) {
+  const { loadActions, reload, recordRefusal, documentsUrl } = options;
+  return {
+    async "GET /actions/:action"({ action, language }, caller) {
+      const actions = await loadActions();
+      const found = await actions.describe(action, language, userOf(caller));
+      if (found === undefined) return notFound;
+      const fields = found.fields.map(({ document, ...field }) => ({
+        ...{ ...field, ...(document !== undefined && { document: documentsUrl() + document }) },
+      }));
+      return { ...found, fields };
+    },
+
+    async "POST /actions/preview"(request, caller) {
+      const actions = await loadActions();
+      const entries = await actions.preview(request, userOf(caller));
+      return "refused" in entries ? refusalOf(entries) : { changes: entries.map(viewChange) };
+    },
+
+    async "POST /actions/run"(request, caller) {
+      const actions = await loadActions();
+      const ran = await actions.run(request, userOf(caller));
+      if ("refused" in ran) {
+        const { right } = ran;
+        if (right !== undefined) await recordRefusal(caller.actor, `gw ${request.action}`, right);
+        return refusalOf(ran);
+      }
+      if (ran.isChange) await reload();
+      const { hasFindings, notes } = ran;
+      return { result: asObject(ran.output), hasFindings, notes };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function userOf({ account, merchantId, actor }: Caller): ActingUser {
+  return { role: account.role, merchantId, actor };
+}
+
+const statuses = { not_found: 404, card_number: 400, invalid_input: 400, refused: 409 } as const;
+
+function refusalOf({ refused, sentence, field }: RefusedAction): PortalRefusal {
+  return new PortalRefusal(statuses[refused], refused, sentence, field);
+}
+
+function asObject(output: unknown): object {
+  if (Array.isArray(output)) return { rows: output };
+  return typeof output === "object" && output !== null ? output : { text: output ?? "" };
+}
+
+type Written = {
+  readonly action: string;
+  readonly subject: string;
+  readonly before?: object | undefined;
+  readonly after?: object | undefined;
+};
+
+/** Returns what differs. */
+export function viewChange({ action, subject, before, after }: Written): ChangeView {
+  const [old, next] = [flatten(before), flatten(after)];
+  const names = [...new Set([...old.keys(), ...next.keys()])];
+  const fields = names
+    .map((name) => ({ name, before: old.get(name) ?? "", after: next.get(name) ?? "" }))
+    .filter((field) => field.before !== field.after);
+  return { action, subject, fields };
+}
+
+/** `{ settings: { amountMax: "1000" } }` has the field `amountMax`. */
+function flatten(value: object | undefined, path = ""): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const [name, each] of Object.entries(value ?? {})) {
+    const at = path === "" || path === "settings" ? name : `${path} ${name}`;
+    const isNested = typeof each === "object" && each !== null && !Array.isArray(each);
+    if (isNested) for (const [inner, text] of flatten(each, at)) fields.set(inner, text);
+    else if (each !== undefined && each !== null) fields.set(at, textOf(each));
+  }
+  return fields;
+}
+
+function textOf(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}

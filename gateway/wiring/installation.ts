@@ -1,0 +1,342 @@
+/**
+ * What every command starts from: settings read, the database connected (the embedded one is
+ * started, or found running), its schema up to date, the vault's keys opened. Problems that the
+ * operator can solve are returned as sentences.
+ */
+import { statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { openVault } from "../administration/session.ts";
+import { actorOf, type Config, keySourcesOf, readConfig } from "../config/config.ts";
+import { makePublishHead } from "../observability/audit-heads.ts";
+import { type Actor, type Audit, makeAudit, openSigner } from "../storage/audit.ts";
+import { deletePendingCards } from "../storage/cards.ts";
+import { prepareCell } from "../storage/cell-administration.ts";
+import {
+  type CellPlace,
+  type Cells,
+  loadCellMap,
+  mainCell,
+  makeCells,
+  openCellMap,
+  schemaOf,
+} from "../storage/cells.ts";
+import { makeServers, type Servers } from "../storage/connections.ts";
+import { type Database, openDatabase } from "../storage/database.ts";
+import { nodeRole, separateVault, vaultRole } from "../storage/database-roles.ts";
+import { namesOfServers, parseDatabaseUrl } from "../storage/database-url.ts";
+import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
+import { type Approve, approveAll, migrate, refuseOlder } from "../storage/migrate.ts";
+import { markRehearsal, refuseDatabase } from "../storage/rehearsal.ts";
+import { deleteCvvKeys, makeKeyStore } from "../storage/vault-keys.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { openKeys, WrongMasterKey } from "../vault/keys.ts";
+import type { Vault } from "../vault/vault.ts";
+import { deleteGivenKeys, findMasterKey, stagingKeyFile } from "./master-key.ts";
+
+export type Installation = Exclude<Awaited<ReturnType<typeof openInstallation>>, Problem>;
+/** Nothing for a command that only looks and has no key. */
+type OpenKnown = () => Promise<Vault["openSecret"] | undefined>;
+
+type InstallationOptions = {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly report: (progress: string) => void;
+  /** A gateway may be running on the data folder: its database is used and left running. */
+  readonly besideOthers: boolean;
+  /** For commands that only look: where no installation is, they make none. */
+  readonly makesNothing?: boolean;
+  /** What to do about an older schema; without it, staging updates it and production refuses. */
+  readonly approve?: Approve;
+  /** Why the user may not open it, before anything is changed. */
+  readonly admit?: (place: AdmitPlace) => Promise<Problem | undefined>;
+};
+
+type AdmitPlace = {
+  readonly actor: Actor;
+  readonly config: Config;
+  readonly database: Database;
+  readonly audit: Audit;
+};
+
+export async function openInstallation(options: InstallationOptions) {
+  const { report } = options;
+  const config = readConfig(options.environment);
+  deleteGivenKeys(options.environment);
+  if (config instanceof Problem) return config;
+
+  const blocked = options.makesNothing ? findAbsence(config) : await makeDataFolder(config);
+  if (blocked !== undefined) return blocked;
+  const masterKey = await findMasterKey(config, options.environment);
+  if (masterKey instanceof Problem) return masterKey;
+
+  const server = await findServer(config, options);
+  if (server instanceof Problem) return server;
+  const servers = makeServers(server.url);
+  // A migration or a rotation of keys may take longer than any statement of a node.
+  const patient = { ...config, databaseStatementMs: 0 };
+  const database = openAs(undefined, servers, patient);
+  const opened = [database];
+  const close = async () => {
+    await Promise.allSettled(opened.map((each) => each.close()));
+    await server.stop();
+  };
+  const usual = config.environment === "production" ? refuseOlder : approveAll;
+  const { approve = usual } = options;
+  const actor = actorOf(config, options.environment);
+  const problem =
+    (await admitUser(options, { actor, config, database })) ??
+    (await updateSchema(database, config, { report, approve })) ??
+    (await checkMasterKey(database, masterKey)) ??
+    (await refuseDatabase(database.query, config));
+  if (problem !== undefined) {
+    await close();
+    return problem;
+  }
+  const vaultAdvice = await separateVault(database);
+  if (vaultAdvice !== undefined && !options.besideOthers) report(vaultAdvice);
+  const isSeparate = vaultAdvice === undefined;
+  const serversOf = makeServersOf(servers, server.url);
+  const openCell = (place?: CellPlace) => {
+    const own = serversOf(place);
+    return {
+      node: openAs(isSeparate ? nodeRole : undefined, own, config, place),
+      vault: openAs(isSeparate ? vaultRole : undefined, own, config, place),
+    };
+  };
+  const databases = openCell();
+  opened.push(databases.node, databases.vault);
+  const open = (place: CellPlace) => openAs(undefined, serversOf(place), patient, place);
+  const found = await openCells({ database, masterKey, config, report, open, approve });
+  if (found instanceof Problem) {
+    await close();
+    return found;
+  }
+  const { cells, cellsAway } = found;
+  const vault = { database, masterKey, cells };
+  const auditAs = await openAudit(vault, { config, actor, report });
+  if (config.rehearsal) await markRehearsal(auditAs({}));
+  const openKnown: OpenKnown = async () => (await openVault(vault)).openSecret;
+  return {
+    ...{ config, databaseUrl: server.url, masterKey, actor, audit: auditAs({}), auditAs },
+    async close() {
+      if (server.isOwn) {
+        await deletePendingOnServer(cells);
+        await deleteCvvKeys(database.query).catch(() => undefined);
+      }
+      await cells.close();
+      await close();
+    },
+    openKnown,
+    /** With the rights of the login, for operators' commands. */
+    ...{ database, cells },
+    /** Their schema may be older. */
+    cellsAway,
+    /** For a node: its own connections cannot read the vault's tables, those of the vault can. */
+    ...{ databases, openCell },
+    /** What to do when the login may not separate the two. */
+    vaultAdvice,
+  };
+}
+
+/**
+ * Cells behind the main address leave a failed server together with it. The silence of a cell on
+ * Citus may be its worker's, and says nothing about the others.
+ */
+export function makeServersOf(main: Servers, mainUrl: string): (place?: CellPlace) => Servers {
+  return (place) =>
+    place === undefined || (place.url === undefined && place.onCitus !== true)
+      ? main
+      : makeServers(place.url?.reveal() ?? mainUrl);
+}
+
+type AuditPlace = Pick<InstallationOptions, "report"> & {
+  readonly config: Config;
+  readonly actor: Actor;
+};
+
+async function openAudit(
+  place: Parameters<typeof openVault>[0],
+  { config, actor, report }: AuditPlace,
+) {
+  const signer = await openSigner(place.database.query, await openVault(place));
+  const publish = makePublishHead(config, (where, cause) =>
+    report(`The head of the audit could not be written to ${where}: ${cause}.`),
+  );
+  return (by: Partial<Actor>) =>
+    makeAudit(place.database, { actor: { ...actor, ...by }, signer, publish });
+}
+
+type CellsToOpen = {
+  readonly database: Database;
+  readonly masterKey: Uint8Array;
+  readonly config: Config;
+  readonly report: (progress: string) => void;
+  readonly open: (place: CellPlace) => Database;
+  readonly approve: Approve;
+};
+
+/** All cells with the rights of the login. One that is away is reported, and costs nothing else. */
+async function openCells({ database, masterKey, config, report, open, approve }: CellsToOpen) {
+  const openBoth = (place: CellPlace) => {
+    const cell = open(place);
+    return { node: cell, vault: cell };
+  };
+  const onFailed = (cell: string, error: unknown) =>
+    report(`The cell ${cell} cannot be used: ${messageOf(error)}.`);
+  const main = { node: database, vault: database };
+  const cells = makeCells({ main, open: openBoth, waitMs: config.acceptRetryMs, onFailed });
+  const { openSecret } = await openVault({ database, masterKey, cells });
+  cells.follow(await openCellMap(() => loadCellMap(database.query, openSecret)));
+  const stores = cells.stores(({ node }) => node);
+  let refusal: Problem | undefined;
+  const cellsAway: string[] = [];
+  await stores.each(async (cell, name) => {
+    const place = cells.places().find((each) => each.name === name);
+    if (place === undefined || name === mainCell) return;
+    const approveHere: Approve = async (missing) => {
+      const refused = await approve(missing);
+      refusal ??= refused;
+      return refused;
+    };
+    await prepareCell(cell, place, report, approveHere).catch((error) => {
+      cellsAway.push(name);
+      throw error;
+    });
+  });
+  if (refusal !== undefined) await cells.close();
+  return refusal ?? { cells, cellsAway };
+}
+
+/** Of the cells on the server that is stopped next. */
+async function deletePendingOnServer(cells: Cells): Promise<void> {
+  for (const { name, url } of cells.places()) {
+    if (url !== undefined) continue;
+    await deletePendingCards(cells.databasesOf(name).vault.query).catch(() => undefined);
+  }
+}
+
+/** Connections are made when they are needed. */
+export function openAs(
+  role: string | undefined,
+  servers: Servers,
+  config: Config,
+  place?: CellPlace,
+) {
+  return openDatabase(servers, {
+    ...(place !== undefined && { searchPath: schemaOf(place.name), onCitus: place.onCitus }),
+    poolSize: config.databasePoolSize,
+    connectTimeoutMs: config.databaseConnectMs,
+    statementTimeoutMs: config.databaseStatementMs,
+    onLost: () => undefined,
+    role,
+  });
+}
+
+/** Its own server is started here, and stopped when the installation is closed. */
+export async function findServer(
+  config: Config,
+  { report, besideOthers }: Pick<InstallationOptions, "report" | "besideOthers">,
+) {
+  const others = { isOwn: false, stop: async () => undefined };
+  if (config.databaseUrl !== "") {
+    const servers = parseDatabaseUrl(config.databaseUrl);
+    return servers instanceof Problem ? servers : { ...others, url: config.databaseUrl };
+  }
+  const folder = join(resolve(config.dataDir), "postgres");
+  const running = besideOthers ? findEmbeddedUrl(folder) : undefined;
+  if (running !== undefined) return { ...others, url: running };
+  const started = await startEmbedded({ folder, report });
+  return started instanceof Problem ? started : { ...started, isOwn: true };
+}
+
+async function admitUser(
+  { admit }: Pick<InstallationOptions, "admit">,
+  place: Omit<AdmitPlace, "audit">,
+): Promise<Problem | undefined> {
+  try {
+    return await admit?.({ ...place, audit: makeAudit(place.database, place) });
+  } catch (error) {
+    return describeUnusable(place.config, error);
+  }
+}
+
+async function updateSchema(
+  database: Database,
+  config: Config,
+  { report, approve }: Required<Pick<InstallationOptions, "report" | "approve">>,
+): Promise<Problem | undefined> {
+  try {
+    return await migrate(database, report, approve);
+  } catch (error) {
+    return describeUnusable(config, error);
+  }
+}
+
+/** Throws the error when the database is the embedded one. */
+export function describeUnusable({ databaseUrl }: Config, error: unknown): Problem {
+  if (databaseUrl === "") throw error;
+  const cause = error instanceof Error ? error.message || error.name : String(error);
+  const fault = cause.replace(/\.$/, "");
+  const advice = /does not support SSL/.test(cause)
+    ? "Set `ssl = on`, ssl_cert_file and ssl_key_file in its postgresql.conf, and restart it."
+    : "Check that it runs and that address and password are right, or unset GW_DATABASE_URL.";
+  return new Problem(
+    `The database at ${namesOfServers(databaseUrl)} (GW_DATABASE_URL) cannot be used: ${fault}. ` +
+      advice,
+  );
+}
+
+/** Also makes the keys of a new database. */
+async function checkMasterKey({ query }: Database, masterKey: Uint8Array) {
+  try {
+    await openKeys(masterKey, makeKeyStore(query));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof WrongMasterKey)) throw error;
+    return new Problem(
+      "The key-encryption key does not open this database's keys: " +
+        "set GW_MASTER_KEY_FILE, or whichever GW_MASTER_KEY setting you use, to the one that does.",
+    );
+  }
+}
+
+/**
+ * Without the settings of a production installation, a shell has those of staging. A command that
+ * only looks would make a key and a database there, and judge these.
+ */
+export function findAbsence(config: Config): Problem | undefined {
+  const folder = resolve(config.dataDir);
+  const isStaging = config.environment === "staging";
+  const hasKey = !isStaging || keySourcesOf(config).length > 0 || isThere(stagingKeyFile(config));
+  const hasDatabase = config.databaseUrl !== "" || isThere(join(folder, "postgres"));
+  if (hasKey && hasDatabase) return undefined;
+  const meant = isStaging ? "GW_ENV is staging: set the settings of the one that you mean" : "";
+  return new Problem(
+    `There is no installation in ${folder} (GW_DATA_DIR), and this command makes none. ` +
+      `${meant || "Set GW_DATABASE_URL"}, or start it first.`,
+  );
+}
+
+/** A place that this user may not look into is another sentence's. */
+function isThere(place: string): boolean {
+  try {
+    return statSync(place) !== undefined;
+  } catch (error) {
+    // Failures of the file system have a code.
+    return !["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+  }
+}
+
+export async function makeDataFolder({ dataDir }: Config): Promise<Problem | undefined> {
+  try {
+    // For root the database runs as another user, who must be able to reach its folder in here.
+    await mkdir(resolve(dataDir), { recursive: true, mode: 0o711 });
+    await mkdir(join(resolve(dataDir), "keys"), { recursive: true, mode: 0o700 });
+    return undefined;
+  } catch (error) {
+    return new Problem(
+      `The data folder ${resolve(dataDir)} is not writable (${messageOf(error)}): ` +
+        "make it writable for this user, or set GW_DATA_DIR to another folder.",
+    );
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * An installation for commands that only look. In production it needs neither the key-encryption
+ * key nor a login that may read the vault: secrets stay sealed, and statements run with the role
+ * of nodes. Cells with an address of their own are left out without the key, which seals it.
+ */
+
+import { leaveSealed } from "../administration/session.ts";
+import { actorOf, readConfig } from "../config/config.ts";
+import { makeAudit } from "../storage/audit.ts";
+import { type CellPlace, loadCellMap, makeCells, openCellMap } from "../storage/cells.ts";
+import { makeServers } from "../storage/connections.ts";
+import type { Database } from "../storage/database.ts";
+import { findNodeRole } from "../storage/database-roles.ts";
+import { refuseOlderSchema } from "../storage/migrate.ts";
+import { makeKeyStore } from "../storage/vault-keys.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { openKeys } from "../vault/keys.ts";
+import { makeVault } from "../vault/vault.ts";
+import {
+  describeUnusable,
+  findAbsence,
+  findServer,
+  type Installation,
+  makeServersOf,
+  openAs,
+  openInstallation,
+} from "./installation.ts";
+import { deleteGivenKeys, findMasterKey } from "./master-key.ts";
+
+type LookOptions = Omit<Parameters<typeof openInstallation>[0], "besideOthers" | "approve">;
+
+export async function openToLook(options: LookOptions): Promise<Installation | Problem> {
+  const { environment, report } = options;
+  const config = readConfig(environment, false);
+  if (config instanceof Problem) return config;
+  if (config.environment === "staging") return openInstallation({ ...options, besideOthers: true });
+  const absent = config.databaseUrl === "" ? findAbsence(config) : undefined;
+  if (absent !== undefined) return absent;
+  const masterKey = await findMasterKey(config, environment).catch(() => new Problem(""));
+  deleteGivenKeys(environment);
+  const server = await findServer(config, { report, besideOthers: true });
+  if (server instanceof Problem) return server;
+  const servers = makeServers(server.url);
+  const login = openAs(undefined, servers, config);
+  const opened = [login];
+  const close = async () => {
+    await Promise.allSettled(opened.map((each) => each.close()));
+    await server.stop();
+  };
+  const serversOf = makeServersOf(servers, server.url);
+  const open = (place?: CellPlace) => openAs(role, serversOf(place), config, place);
+  let role: string | undefined;
+  try {
+    role = await findNodeRole(login.query);
+  } catch (error) {
+    await close();
+    return describeUnusable(config, error);
+  }
+  const database = open();
+  opened.push(database);
+  const older = await refuseOlderSchema(database.query);
+  if (older !== undefined) {
+    await close();
+    return older;
+  }
+  const openSecret = await findSecrets(login, masterKey);
+  const cells = makeCells({
+    main: { node: database, vault: database },
+    open: (place) => both(open(place)),
+    waitMs: config.acceptRetryMs,
+    onFailed: (cell, error) => report(`The cell ${cell} cannot be used: ${messageOf(error)}.`),
+  });
+  cells.follow(await openCellMap(loadReachable));
+  const actor = actorOf(config, environment);
+  const auditAs = (by: Partial<typeof actor>) =>
+    makeAudit(database, { actor: { ...actor, ...by } });
+  return {
+    ...{ config, databaseUrl: server.url, actor, audit: auditAs({}), auditAs, database, cells },
+    masterKey: masterKey instanceof Problem ? new Uint8Array() : masterKey,
+    openKnown: async () => openSecret,
+    cellsAway: [],
+    ...{ databases: both(database), openCell: (place?: CellPlace) => both(open(place)) },
+    vaultAdvice: undefined,
+    async close() {
+      await cells.close();
+      await close();
+    },
+  };
+
+  async function loadReachable() {
+    const map = await loadCellMap(database.query, openSecret ?? leaveSealed);
+    if (openSecret !== undefined) return map;
+    const reachable = map.cells.filter(({ url }) => url === undefined);
+    for (const { name } of map.cells.filter(({ url }) => url !== undefined)) {
+      report(`Without the key-encryption key, the cell ${name} and its orders are left out.`);
+    }
+    return { ...map, cells: reachable };
+  }
+}
+
+const both = (database: Database) => ({ node: database, vault: database });
+
+/** Where the key is given and the login may read the vault's keys. */
+async function findSecrets({ query }: Database, masterKey: Uint8Array | Problem) {
+  if (masterKey instanceof Problem) return undefined;
+  try {
+    const keys = await openKeys(masterKey, makeKeyStore(query));
+    return makeVault(keys, () => Promise.resolve(undefined)).openSecret;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * What staging gives to a node, and what it sees of the node. The types stand apart from the node's
+ * construction: actions of the administration load staging too, and the construction loads them.
+ */
+import type { ReportToOrder } from "../administration/operator-events.ts";
+import type { HttpRoute } from "../http/router.ts";
+import type { IssuerRange } from "../issuers/issuers.ts";
+import type { Merchant } from "../orders/merchant.ts";
+import type { DocumentValues } from "../pages/documentation.ts";
+import type { PortalReads } from "../portal-api/reads.ts";
+import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
+import type { Configuration } from "../storage/configuration.ts";
+import type { Clock } from "../values/time.ts";
+import type { Callbacks } from "./callbacks.ts";
+
+/** What a node has in staging only. */
+export type StagingParts = {
+  /** The issuers of test cards. */
+  readonly ranges: readonly IssuerRange[];
+  /** Countries of networks that only documents use. */
+  readonly networks?: readonly (readonly [network: string, country: string])[];
+  /** The script that plays wallets on payment pages. */
+  readonly walletSheet?: string;
+  /** The demonstration merchant's, for the documentation. */
+  readonly documentValues?: () => Promise<DocumentValues>;
+  /** The portal's sandbox screen. */
+  portal?(reads: PortalReads): SandboxHandlers;
+  routes?(node: {
+    readonly findState: () => Promise<NodeState>;
+    readonly clock: Clock;
+    readonly callbacks: Pick<Callbacks, "find" | "findOrder" | "write">;
+    readonly findMerchant: (login: string) => Merchant | undefined;
+    readonly report: ReportToOrder;
+  }): readonly HttpRoute[];
+};
+
+export type NodeState = {
+  readonly configuration: Configuration;
+  readonly missing: Readonly<Record<string, string>>;
+};

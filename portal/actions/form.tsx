@@ -1,0 +1,203 @@
+/**
+ * The form of an action: first its fields, then what it would change and the reason for it, then
+ * what it answers. Nothing here knows the action: fields, checks and changes are the gateway's own.
+ */
+import { Button } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { ReasonInput } from "../design/dialog.tsx";
+import { Refusal } from "../design/states.tsx";
+import { useConfigurationMessages } from "../language/language.tsx";
+import { useKnown } from "../orders/order-query.ts";
+import { CallError, call, type InputOf } from "../shell/call.ts";
+import { submitting } from "../shell/keys.ts";
+import { ActionField, isChosen } from "./field.tsx";
+import { Changes, Result } from "./result.tsx";
+import {
+  type Action,
+  type Field,
+  initialOf,
+  secretsIn,
+  splitFields,
+  type Texts,
+  type Values,
+  valuesOf,
+  withCurrency,
+} from "./values.ts";
+
+export type ActionProps = {
+  /** Like `endpoint set`. */
+  readonly action: string;
+  readonly label: string;
+  /** Names what is removed or switched off, in the window's title and on its button. */
+  readonly title?: string;
+  readonly isDangerous?: boolean;
+  /** Fields whose values the screen knows, and the form does not show. */
+  readonly values?: Values;
+  /** The settings as they are. */
+  readonly known?: Texts;
+  readonly isMain?: boolean;
+  /** Its window stays when the button goes: it may show a key that is not shown again. */
+  readonly isOffered?: boolean;
+  /** What to do with the result, in place of showing it. */
+  readonly onDone?: (result: object) => void;
+};
+
+export type WindowProps = Omit<ActionProps, "isMain" | "isOffered"> & {
+  readonly close: () => void;
+};
+
+type FormProps = WindowProps & { readonly described: Action };
+
+export function ActionForm({ described, action, close, ...given }: FormProps) {
+  const messages = useConfigurationMessages();
+  const { label, title = label, values = {}, known = {}, onDone, isDangerous = false } = given;
+  const fields = described.fields.filter(({ name }) => !Object.hasOwn(values, name));
+  // Kept as they were when the window was opened, so that others' changes are not reverted.
+  const [initial] = useState(() => initialOf(fields, known));
+  const [texts, setTexts] = useState(initial);
+  const [reason, setReason] = useState("");
+  const request = { action, values: { ...values, ...valuesOf(fields, initial, texts) } };
+  const preview = useMutation({ mutationFn: () => call("POST /actions/preview", request) });
+  const [once] = useState(makeToken);
+  const run = useRun({ ...request, once }, reason, ({ result, notes }) => {
+    onDone?.(result);
+    if (notes.length === 0 && (onDone || secretsIn(result).length === 0)) close();
+  });
+  // Without fields, the effect is shown at once.
+  const { mutate: show } = preview;
+  const hasFields = fields.length > 0;
+  useEffect(() => {
+    if (!hasFields) show();
+  }, [hasFields, show]);
+  const error = run.error ?? preview.error;
+  const refused = findRefused(error, fields);
+  const form = useFocus(refused);
+  if (run.data !== undefined) return <Result {...run.data} close={close} />;
+  const isTried = preview.data !== undefined && refused === undefined;
+  const reset = () => {
+    preview.reset();
+    run.reset();
+  };
+  return (
+    <form
+      ref={form}
+      className="action action-form"
+      onSubmit={submitting(() => (isTried ? run.mutate() : preview.mutate()))}
+    >
+      {!hasFields && <p className="quiet">{described.does}</p>}
+      {!isTried && (
+        <FieldList
+          {...{ fields, texts, known, refused }}
+          write={(next) => {
+            reset();
+            setTexts(next);
+          }}
+        />
+      )}
+      {preview.data && isTried && <Changes changes={preview.data.changes} />}
+      {isTried && <ReasonInput text={reason} write={setReason} isFirst />}
+      <Refusal text={refused === undefined ? error?.message : undefined} />
+      <div className="action-buttons">
+        {isTried && hasFields && (
+          <Button variant="default" size="sm" onClick={reset}>
+            {messages.back}
+          </Button>
+        )}
+        <Button
+          type="submit"
+          size="sm"
+          loading={preview.isPending || run.isPending}
+          {...(isDangerous && { color: "red.8" })}
+        >
+          {isTried ? title : messages.preview}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+type Refused = { readonly name: string; readonly message: string };
+
+/** A refusal that is about a field is shown there. */
+function findRefused(error: Error | null, fields: readonly Field[]): Refused | undefined {
+  const name = error instanceof CallError ? error.field : undefined;
+  const isHere = fields.some((field) => field.name === name);
+  return error === null || name === undefined || !isHere
+    ? undefined
+    : { message: error.message, name };
+}
+
+/** Moves the cursor into the field that was refused. */
+function useFocus(refused: Refused | undefined) {
+  const form = useRef<HTMLFormElement>(null);
+  const { name, message } = refused ?? {};
+  useEffect(() => {
+    if (message === undefined) return;
+    const control = ":is(input:not([type=hidden]), select, textarea)";
+    form.current?.querySelector<HTMLElement>(`[data-field="${name}"] ${control}`)?.focus();
+  }, [name, message]);
+  return form;
+}
+
+/** Of the form: sent again, it makes nothing twice. */
+function makeToken(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+type Ran = Awaited<ReturnType<typeof call<"POST /actions/run">>>;
+
+/** Everything on the screen may have changed by it. */
+function useRun(request: InputOf<"POST /actions/run">, reason: string, onDone: (ran: Ran) => void) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: () =>
+      call("POST /actions/run", { ...request, ...(reason && { reason: reason.trim() }) }),
+    onSuccess: async (ran) => {
+      const isOther = ({ queryKey: [first] }: { readonly queryKey: readonly unknown[] }) =>
+        first !== "session" && first !== "action";
+      await queries.invalidateQueries({ predicate: isOther });
+      onDone(ran);
+    },
+  });
+}
+
+type ListProps = {
+  readonly fields: readonly Field[];
+  readonly texts: Texts;
+  readonly known: Texts;
+  readonly refused: Refused | undefined;
+  readonly write: (texts: Texts) => void;
+};
+
+function FieldList({ fields, texts, known, refused, write }: ListProps) {
+  const messages = useConfigurationMessages();
+  const filters = useKnown(fields.some(isChosen)).data;
+  const [first, more] = splitFields(fields, known);
+  const isNew = Object.keys(known).length === 0;
+  const change = ({ kind, name }: Field, text: string) => {
+    const endpoint = filters?.endpoints.find(({ id }) => kind === "endpoint" && id === text);
+    write(withCurrency({ ...texts, [name]: text }, fields, endpoint));
+  };
+  const render = (field: Field) => (
+    <ActionField
+      key={field.name}
+      {...{ field, filters, text: texts[field.name] ?? "" }}
+      error={field.name === refused?.name ? refused.message : undefined}
+      write={(text) => change(field, text)}
+    />
+  );
+  const isInMore = more.some(({ name }) => name === refused?.name);
+  return (
+    <>
+      {first.length > 0 && <div className="action-fields">{first.map(render)}</div>}
+      {more.length > 0 && (
+        <details open={(isNew && first.length < 3) || isInMore}>
+          <summary>{messages.moreSettings(more.length)}</summary>
+          <div className="action-fields">{more.map(render)}</div>
+        </details>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,134 @@
+/** From an action's description to its form, and back to the values of a request. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { configurationEnglish } from "../language/configuration.ts";
+import {
+  type Field,
+  initialOf,
+  labelOf,
+  rowsOf,
+  secretsIn,
+  showValue,
+  splitFields,
+  subjectOf,
+  type Texts,
+  valuesOf,
+  withCurrency,
+} from "./values.ts";
+
+const field = (name: string, kind: Field["kind"] = "text", more: Partial<Field> = {}): Field => ({
+  ...{ name, kind, label: name, help: "", isRequired: false, isList: false, choices: [], ...more },
+});
+const fields = [
+  field("max", "amount"),
+  field("window", "duration", { preset: "15m" }),
+  field("partial-capture", "toggle"),
+  field("turn-off", "flag"),
+  field("gates", "text", { isList: true }),
+  field("expires", "moment"),
+  field("note", "file"),
+  field("login", "text", { isRequired: true }),
+];
+
+function send(known: Texts, written: Texts) {
+  const initial = initialOf(fields, known);
+  return valuesOf(fields, initial, { ...initial, ...written });
+}
+
+test("nothing is sent that was not changed, except what must be given", () => {
+  const known = { max: "100", "partial-capture": "true", login: "acme" };
+
+  assert.deepEqual(send(known, {}), { login: "acme" });
+});
+
+test("an emptied setting is removed by its word, and switches are yes or no", () => {
+  const known = { max: "100", "partial-capture": "true" };
+
+  assert.deepEqual(send(known, { max: " ", "partial-capture": "off", "turn-off": "on" }), {
+    ...{ max: "none", "partial-capture": false, "turn-off": true },
+  });
+});
+
+test("a list is sent by its lines, and a file as it is", () => {
+  const note = " a line\n";
+
+  assert.deepEqual(send({}, { gates: "a:1:1\n b:2:1\n", note }), {
+    ...{ gates: ["a:1:1", "b:2:1"], note },
+  });
+});
+
+test("a moment of the browser's clock is sent in UTC, and a time from now as it is", () => {
+  const sent = send({}, { expires: "2030-01-31T09:30" });
+
+  const at = new Date(2030, 0, 31, 9, 30).toISOString().slice(0, 19);
+  assert.deepEqual(sent, { expires: `${at}Z` });
+  assert.deepEqual(send({}, { expires: "30d" }), { expires: "30d" });
+});
+
+test("a required currency becomes that of the chosen endpoint", () => {
+  const euro = { currency: "EUR" };
+  const required = [field("currency", "currency", { isRequired: true })];
+
+  assert.deepEqual(withCurrency({ currency: "USD" }, required, euro), euro);
+  assert.deepEqual(withCurrency({}, [field("currency", "currency")], euro), {});
+  assert.deepEqual(withCurrency({}, required, undefined), {});
+});
+
+test("a moment, a choice and a text are shown as the user reads them", () => {
+  const show = { choices: { on: "On", always: "Always" }, showTime: (at: number) => `at ${at}` };
+
+  assert.equal(showValue("expiresAt", "1893456000000", show), "at 1893456000000");
+  assert.equal(showValue("expiresAt", "never", show), "never");
+  assert.equal(showValue("3ds", "always", show), "Always");
+  assert.equal(showValue("enabled", "on", show), "On");
+  // A text of the user's own that happens to be a choice elsewhere.
+  assert.equal(showValue("descriptor", "always", show), "always");
+});
+
+// biome-ignore format: a table
+const labelled = [
+  ["max", "Largest amount"], ["partial-capture", "Partial captures"], ["returnUrl", "Return address"], ["new-option", "New option"], ["madeByWhom", "Made by whom"], ["IP", "Ip"],
+] as const;
+
+for (const [name, label] of labelled) {
+  test(`the field ${name} is labelled “${label}”`, () => {
+    assert.equal(labelOf(name, configurationEnglish.fields), label);
+  });
+}
+
+test("the subject of a change begins with the word that the user knows", () => {
+  const labels = configurationEnglish.fields;
+
+  assert.equal(subjectOf("endpoint 12", labels), "Endpoint 12");
+  assert.equal(subjectOf("toString 12", labels), "toString 12");
+  assert.equal(subjectOf("the whole gateway", labels), "the whole gateway");
+});
+
+test("what is to be copied is found in a result, and nothing else of it", () => {
+  assert.deepEqual(secretsIn({ login: "acme", controlKey: "AB-12", id: 3 }), [
+    ["controlKey", "AB-12"],
+  ]);
+  assert.deepEqual(secretsIn({ rows: [] }), []);
+});
+
+test("a form with many fields shows first what must be given or is set, a short one shows all", () => {
+  const many = Array.from({ length: 10 }, (_, at) =>
+    field(`o${at}`, "text", { isRequired: at === 7 }),
+  );
+  const namesOf = (known: Texts) => splitFields(many, known)[0].map(({ name }) => name);
+
+  assert.deepEqual(namesOf({ o2: "x" }), ["o2", "o7"]);
+  // A value that the action would take anyway is not set yet.
+  assert.deepEqual(namesOf({}), ["o7"]);
+  assert.equal(splitFields(many.slice(0, 9), {})[0].length, 9);
+});
+
+test("an action that shows one thing has one row, and every value is a text", () => {
+  assert.deepEqual(rowsOf({ name: "north", up: 2, since: null }), [
+    { name: "north", up: "2", since: "" },
+  ]);
+  assert.deepEqual(rowsOf({ rows: [{ isOn: true }, { isOn: false }] }), [
+    { isOn: "true" },
+    { isOn: "false" },
+  ]);
+});

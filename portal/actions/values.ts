@@ -1,0 +1,122 @@
+/**
+ * Makes the values of a form from an action's description, and the request from the values. Only
+ * changed values are sent. Also reads the results of actions.
+ */
+import { useQuery } from "@tanstack/react-query";
+import { call, type InputOf, type OutputOf } from "../shell/call.ts";
+
+export type Action = OutputOf<"GET /actions/:action">;
+export type Field = Action["fields"][number];
+/** As a request has them. */
+export type Values = InputOf<"POST /actions/run">["values"];
+/** As the form has them: every value is a text, of a list one in each line. */
+export type Texts = Readonly<Record<string, string>>;
+
+const isSwitch = ({ kind }: Field) => kind === "flag" || kind === "toggle";
+const isSent = ({ kind }: Field) => kind === "file" || kind === "secret";
+
+/** What the form begins with: the settings as they are, or what the action would take. */
+export function initialOf(fields: readonly Field[], known: Texts): Texts {
+  return Object.fromEntries(
+    fields.map((field) => {
+      const text = known[field.name] ?? field.preset ?? "";
+      if (!isSwitch(field) || text === "") return [field.name, text];
+      return [field.name, text === "true" || text === "on" ? "on" : "off"];
+    }),
+  );
+}
+
+export function valuesOf(fields: readonly Field[], initial: Texts, texts: Texts): Values {
+  const written = fields.flatMap((field) => {
+    const text = texts[field.name] ?? "";
+    const isChanged = text.trim() !== (initial[field.name] ?? "");
+    const isWanted = isChanged || (field.isRequired && text !== "");
+    const value = isWanted ? sentValueOf(field, text) : undefined;
+    return value === undefined ? [] : [[field.name, value] as const];
+  });
+  return Object.fromEntries(written);
+}
+
+function sentValueOf(field: Field, text: string): Values[string] | undefined {
+  if (isSent(field)) return text === "" ? undefined : text;
+  if (isSwitch(field)) return text === "" ? undefined : text === "on";
+  if (field.isList) return text.split(/\s+/).filter((each) => each !== "");
+  if (isLocalTime(field, text)) return `${new Date(text).toISOString().slice(0, 19)}Z`;
+  // The word that removes an optional setting.
+  return text.trim() === "" ? "none" : text.trim();
+}
+
+/** As the browser's control for a moment writes it. */
+export function isLocalTime({ kind }: Field, text: string): boolean {
+  return kind === "moment" && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text);
+}
+
+/** What is paid to an endpoint is in its currency. */
+export function withCurrency(
+  texts: Texts,
+  fields: readonly Field[],
+  endpoint: { readonly currency: string } | undefined,
+): Texts {
+  const field = fields.find(({ kind, isRequired }) => kind === "currency" && isRequired);
+  if (field === undefined || endpoint === undefined) return texts;
+  return { ...texts, [field.name]: endpoint.currency };
+}
+
+/** What must be given, or is set already, stands first; all where there is little. */
+export function splitFields(fields: readonly Field[], known: Texts) {
+  if (fields.length <= 9) return [fields, []] as const;
+  const isFirst = ({ isRequired, name }: Field) => isRequired || known[name] !== undefined;
+  return [fields.filter(isFirst), fields.filter((field) => !isFirst(field))] as const;
+}
+
+/** The label of a name, written like `return-url` or `returnUrl`. */
+export function labelOf(name: string, labels: Texts): string {
+  const written = name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+  const plain = written.replaceAll("-", " ");
+  return labels[written] ?? plain.slice(0, 1).toUpperCase() + plain.slice(1);
+}
+
+/** `endpoint 12`, with its first word as the user reads it. */
+export function subjectOf(text: string, labels: Texts): string {
+  const [, kind = "", name] = /^(\w+) (\S+)$/.exec(text) ?? [];
+  return name !== undefined && Object.hasOwn(labels, kind) ? `${labels[kind]} ${name}` : text;
+}
+
+type Show = { readonly choices: Texts; readonly showTime: (at: number) => string };
+
+/** A value of the preview: a moment, a choice by its word, or the value itself. */
+export function showValue(name: string, value: string, { choices, showTime }: Show): string {
+  if (name.endsWith("At") && /^\d{13}$/.test(value)) return showTime(Number(value));
+  const isChoice = name === "3ds" || value === "on" || value === "off";
+  return (isChoice && choices[value]) || value;
+}
+
+/** The form shows them, so that they can be copied. */
+const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret"];
+
+export function secretsIn(result: object): readonly (readonly [name: string, text: string])[] {
+  const shown = Object.entries(result).filter(([name]) => secrets.includes(name));
+  return shown.map(([name, value]) => [name, String(value)]);
+}
+
+/** A line of a table. */
+export type Row = Readonly<Record<string, string>>;
+
+/** The rows of an action like `list show`; one that shows one thing has one. */
+export function useRows(action: string, values: Values = {}) {
+  return useQuery({
+    queryKey: ["rows", action, values],
+    queryFn: async ({ signal }): Promise<readonly Row[]> => {
+      const { result } = await call("POST /actions/run", { action, values }, { signal });
+      return rowsOf(result);
+    },
+  });
+}
+
+export function rowsOf(result: object): readonly Row[] {
+  const { rows = [result] }: { readonly rows?: readonly object[] } = result;
+  return rows.map((row) => {
+    const pairs = Object.entries(row).map(([name, value]) => [name, String(value ?? "")]);
+    return Object.fromEntries(pairs);
+  });
+}

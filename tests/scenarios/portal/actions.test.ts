@@ -1,0 +1,406 @@
+/**
+ * Actions in the portal: the same work, the same checks and the same audit as those of `gw`, for
+ * those whose role and merchant they belong to, without a way to the gateway's disk.
+ */
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { test } from "node:test";
+import { dayOf, fetchSettlement } from "../../support/bank/settlement.ts";
+import { endOfFile } from "../../support/end-of-file.ts";
+import { changing, type Values, writeExampleFiles } from "../../support/operator/command-table.ts";
+import { addUser, type Browser, openBrowser } from "../../support/operator/portal.ts";
+import {
+  makePortalActions,
+  nameIn,
+  offered,
+  type Request,
+  requestOf,
+} from "../../support/operator/portal-actions.ts";
+import { hasRight, type Role, roles } from "../../support/operator/portal-routes.ts";
+import { isLongRun } from "../../support/series.ts";
+import { until } from "../../support/until.ts";
+import { startWorld } from "../../support/world.ts";
+
+const world = await startWorld(endOfFile, { GW_PORTAL_INDEX_EVERY_S: "1", GW_KEY_GRACE_S: "0" });
+const stranger = await world.stranger();
+const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+await writeExampleFiles(
+  world.dataDir,
+  publicKey.export({ format: "pem", type: "spki" }).toString(),
+);
+const plain = world.set.endpoints["plain"] ?? "";
+const values: Values = new Map([
+  ["folder", world.dataDir],
+  ["bank", world.bank.tlsFolder],
+  ["endpoint", plain],
+]);
+const ann = await signedIn("ann", "admin");
+const bob = await signedIn("bob", "merchant-admin", "demo");
+const mallory = await signedIn("mallory", "merchant-admin", "stranger");
+const linkTo = (endpoint: string, more: Request["values"] = {}): Request => ({
+  action: "link create",
+  values: { endpoint, amount: "12.50", currency: "USD", ...more },
+});
+/** While commands become actions one by one. */
+const needs = (...actions: string[]) => ({ skip: !actions.every((each) => offered.has(each)) });
+
+async function signedIn(login: string, role: Role, merchant?: string): Promise<Browser> {
+  const browser = openBrowser(world.gateway);
+  const added = await addUser(world, { login, role, ...(merchant && { merchant }) });
+  assert.equal(await browser.signIn(added), "in");
+  return browser;
+}
+
+type Entry = Readonly<Record<"action" | "actor" | "origin" | "reason", string>>;
+const readEntries = () =>
+  world.installation.database.query<Entry>(
+    "select action, actor, origin, reason from audit where seq is not null order by seq",
+  );
+const run = (browser: Browser, request: Request) =>
+  browser.call("POST /actions/run", { reason: "the test", ...request });
+
+/** What may take hours is answered when it has begun. */
+const untilEnded = (path: string) =>
+  until(`${path} has ended`, async () =>
+    (await readEntries()).find(({ action }) => action === `${path} ended`),
+  );
+
+for (const example of changing.filter((each) => offered.has(nameIn(each)))) {
+  test(`${example.path}: tried without a trace, then done as gw does it`, async () => {
+    const request = await requestOf(example, values);
+    const before = await readEntries();
+
+    const tried = await ann.call("POST /actions/preview", request);
+    assert.deepEqual(await readEntries(), before);
+    const done = await run(ann, request);
+
+    const text = `${JSON.stringify(tried.body)} ${JSON.stringify(done.body)}`;
+    const { duration, mode } = offered.get(nameIn(example)) ?? {};
+    // What is more than one transaction is not tried beforehand.
+    const isChange = mode === "change" || example.path.includes(" --");
+    const isTried = isChange && duration === undefined;
+    if (example.isRefused)
+      return assert.deepEqual([done.status, tried.status], [409, isTried ? 409 : 200], text);
+    assert.deepEqual([tried.status, done.status], [200, 200], text);
+    if (duration === "hours") await untilEnded(example.path);
+    const written = (await readEntries()).slice(before.length);
+    assert.ok(written.length > 0);
+    for (const { actor, origin, reason } of written) {
+      assert.deepEqual([actor, reason], ["ann", "the test"]);
+      assert.match(origin, /^portal, 127\.0\.0\.1/);
+    }
+    assert.deepEqual(
+      tried.body.changes.map(({ action }) => action),
+      isTried ? written.map(({ action }) => action) : [],
+    );
+    const [name, field] = example.keep ?? ["", ""];
+    if (name !== "") values.set(name, String(Reflect.get(done.body.result, field)));
+  });
+}
+
+test("each role performs the actions that its rights have, and a merchant's its own alone", async () => {
+  for (const role of roles) {
+    const isMerchants = role.startsWith("merchant-");
+    const browser = await signedIn(`the-${role}`, role, isMerchants ? "demo" : undefined);
+    for (const [index, [action, { right, findOwner }]] of [...offered].entries()) {
+      // The short run tries every action in one role and every role with some actions.
+      if (!isLongRun && index % roles.length !== roles.indexOf(role)) continue;
+      const may = hasRight(role, right) && !(isMerchants && findOwner === undefined);
+      const described = await browser.call("GET /actions/:action", { action, language: "de" });
+      assert.equal(described.status, may ? 200 : 404, `${role} ${action}`);
+      if (may) continue;
+      assert.equal((await run(browser, { action, values: {} })).status, 404, `${role} ${action}`);
+    }
+  }
+});
+
+test("nothing of another merchant is shown or changed", async () => {
+  const made = await run(bob, linkTo(plain));
+  const link = String(Reflect.get(made.body.result, "link"));
+  const login = "demo";
+  const key = await run(bob, { action: "wallet key make", values: { login, use: "walletb" } });
+  const id = String(Reflect.get(Object(key.body.result), "id"));
+  const before = await readEntries();
+
+  // biome-ignore format: a table
+  const requests: readonly Request[] = [
+    linkTo(plain),
+    { action: "link close",                 values: { link } },
+    { action: "wallet key remove",          values: { id } },
+    { action: "wallet key make",            values: { login, use: "walletb" } },
+    { action: "merchant show",              values: { login, reveal: true } },
+    { action: "merchant control-key renew", values: { login } },
+    { action: "callback secret",            values: { endpoint: plain } },
+    { action: "merchant set",               values: { login: "stranger", commissions: "on" } },
+    { action: "user add",                   values: { name: "eve", role: "admin" } },
+  ];
+  for (const request of requests) {
+    const text = JSON.stringify(request);
+    assert.equal((await run(mallory, request)).status, 404, text);
+    assert.equal((await mallory.call("POST /actions/preview", request)).status, 404, text);
+  }
+
+  const changed = (await readEntries()).filter(({ action }) => action !== "command refused");
+  assert.deepEqual(
+    changed,
+    before.filter(({ action }) => action !== "command refused"),
+  );
+  assert.equal((await mallory.call("GET /links/:link", { link })).status, 404);
+  assert.deepEqual((await mallory.call("GET /links", {})).body.links, []);
+  const shown = await bob.call("GET /merchants/:login", { login: "demo" });
+  assert.ok(shown.body.endpoints.every(({ gates }) => gates.length === 0));
+  assert.ok(id === "undefined" || shown.body.walletKeys.some((each) => each.id === id));
+});
+
+const login = "demo";
+// biome-ignore format: a table
+const malicious: readonly (readonly [what: string, request: Request])[] = [
+  ["a picture on the gateway's disk",  { action: "endpoint set", values: { endpoint: plain, "shop-logo": "/etc/hostname" } }],
+  ["a file without an end",            { action: "gate set", values: { gate: "sandbox", "tls-roots": "/dev/zero" } }],
+  ["a file of rules",                  { action: "filter try", values: { file: "/etc/hostname" } }],
+  ["a file to write",                  linkTo(plain, { svg: "/tmp/portal.svg" })],
+  ["a field of the prototype",         linkTo(plain, JSON.parse('{ "__proto__": "x" }'))],
+  ["a list in place of a text",        linkTo(plain, { amount: ["12.50"] })],
+  ["a text in place of a flag",        { action: "merchant show", values: { login, reveal: "yes" } }],
+  ["a value that is too long",         linkTo(plain, { description: "x".repeat(40_001) })],
+  ["an action of the command line",    { action: "link list", values: {} }],
+  ["a command of the machine",         { action: "key rewrap", values: {} }],
+  ["no action at all",                 { action: "__proto__", values: {} }],
+  ["a group of actions",               { action: "link", values: {} }],
+  ["another reason than the form's",   { action: "merchant disable", values: { login, why: "none" } }],
+];
+
+for (const [what, request] of malicious) {
+  test(`refused: ${what}`, async () => {
+    const before = await readEntries();
+
+    const { status } = await run(ann, request);
+
+    assert.ok([404, 409].includes(status), `${status}`);
+    assert.deepEqual(await readEntries(), before);
+  });
+}
+
+test("the form says that a payment page needs the shop's name", needs("endpoint set"), async () => {
+  const endpoint = stranger.set.endpoints["plain"] ?? "";
+  const request = { action: "endpoint set", values: { endpoint, "page-tries": "5" } };
+
+  const { status, body } = await ann.call("POST /actions/preview", request);
+
+  assert.equal(status, 409);
+  assert.match(body.error?.message ?? "", /give the endpoint a shop-name/);
+});
+
+test("a refusal names the field that it is about", async () => {
+  const wrong = { amount: "12.505", currency: "EUR", "return-url": "ftp://x", expires: "1h ago" };
+  for (const [field, value] of Object.entries(wrong)) {
+    const refused = await ann.call("POST /actions/preview", linkTo(plain, { [field]: value }));
+    assert.deepEqual([refused.status, refused.body.error?.field], [409, field]);
+  }
+  const { body } = await run(ann, { action: "link create", values: { endpoint: plain } });
+  assert.deepEqual(body.error, {
+    ...{ code: "refused", message: "amount is required.", field: "amount" },
+  });
+});
+
+test(
+  "merchants and entries of lists come in pages, each after the last of the one before",
+  needs("list add"),
+  async () => {
+    const logins: string[] = [];
+    let { body } = await ann.call("GET /merchants", { limit: 2 });
+    assert.equal(body.merchants.length, 2);
+    for (;;) {
+      logins.push(...body.merchants.map(({ login }) => login));
+      if (body.next === undefined) break;
+      ({ body } = await ann.call("GET /merchants", { limit: 2, after: body.next }));
+    }
+    assert.deepEqual(logins, [...new Set(logins)].toSorted());
+    assert.ok(["demo", "stranger"].every((login) => logins.includes(login)));
+    const found = (await ann.call("GET /merchants", { search: "STRANG" })).body.merchants;
+    const own = (await bob.call("GET /merchants", { search: "strang" })).body.merchants;
+    assert.deepEqual([found.map(({ login }) => login), own], [["stranger"], []]);
+
+    for (const value of ["one.example", "two.example", "three.example"]) {
+      const values = { list: "block", kind: "email-domain", value };
+      await run(ann, { action: "list add", values });
+    }
+    const show = async (more: Request["values"]) => {
+      const values = { kind: "email-domain", ...more };
+      const ran = await run(ann, { action: "list show", values });
+      return Reflect.get(ran.body.result, "rows") as { entry: string; value: string }[];
+    };
+    const first = await show({ limit: "2" });
+    const rest = await show({ before: first[1]?.entry ?? "" });
+    assert.deepEqual(
+      [...first, ...rest].map(({ value }) => value),
+      ["three.example", "two.example", "one.example"],
+    );
+  },
+);
+
+test("a change needs a reason, in which card numbers are masked", async () => {
+  const request = linkTo(plain);
+  assert.equal((await ann.call("POST /actions/run", request)).status, 400);
+
+  await run(ann, { ...request, reason: "card 4000 0000 0000 0002 was stolen" });
+
+  assert.equal((await readEntries()).at(-1)?.reason, "card **** **** **** 0002 was stolen");
+});
+
+test("a card number is no address, and is masked in a description", async () => {
+  const card = "4000001000000018";
+  const named = linkTo(plain, { "return-url": `https://shop.example/${card}` });
+  assert.equal((await run(ann, named)).body.error?.code, "card_number");
+  assert.equal((await ann.call("POST /actions/preview", named)).body.error?.code, "card_number");
+
+  const made = await run(ann, linkTo(plain, { description: `paid with ${card}` }));
+
+  assert.equal(Reflect.get(made.body.result, "description"), "paid with ************0018");
+});
+
+test("a form that is sent twice makes one payment link, on whichever node", async () => {
+  const count = async () =>
+    (await world.installation.database.query("select from payment_links")).length;
+  const once = "0123456789abcdef0123";
+  const before = await count();
+  const request = { ...linkTo(plain), reason: "the test", once };
+  const there = makePortalActions(world.installation);
+  const actor = { who: "ann", from: "another node" };
+
+  const sent = await Promise.all([run(ann, request), run(ann, request), run(ann, request)]);
+  const elsewhere = await there.run(request, { role: "admin", merchantId: undefined, actor });
+  const others = await run(ann, { ...request, once: "another-form-of-hers" });
+  const changed = await run(ann, { ...request, ...linkTo(plain, { uses: "many" }) });
+
+  const ids = sent.map(({ body }) => Reflect.get(body.result, "link"));
+  assert.deepEqual([...ids, Reflect.get(Object(elsewhere), "output").link], Array(4).fill(ids[0]));
+  assert.deepEqual([others.status, changed.status], [200, 200]);
+  assert.equal((await count()) - before, 3);
+});
+
+test(
+  "a preview names what would change, and the node knows at once what has",
+  needs("endpoint set"),
+  async () => {
+    const set = (max: string) => ({ action: "endpoint set", values: { endpoint: plain, max } });
+    const { body } = await ann.call("POST /actions/preview", set("100"));
+    assert.deepEqual(body.changes, [
+      {
+        ...{ action: "endpoint set", subject: `endpoint ${plain}` },
+        fields: [{ name: "max", before: "", after: "100.00" }],
+      },
+    ]);
+    assert.equal(
+      (await ann.call("POST /actions/preview", set("x"))).body.error?.message,
+      "x is no amount in USD.",
+    );
+
+    await run(ann, set("100"));
+    const routed = async (amount: string) =>
+      (await ann.call("GET /routing", { endpoint: plain, amount })).body.routes;
+
+    const { settings } = (await ann.call("GET /endpoints/:endpoint", { endpoint: plain })).body;
+    assert.equal(settings["max"], "100.00");
+    assert.deepEqual(await routed("100"), [
+      { outcome: "cleared", why: "only gate", gate: "sandbox", share: 1 },
+    ]);
+    assert.deepEqual(await routed("100.01"), [
+      { outcome: "filtered_out", why: "amount_above_maximum", share: 1 },
+    ]);
+    await run(ann, set("none"));
+  },
+);
+
+const bothKeys = needs("merchant control-key renew", "merchant enable");
+
+test("previews and changes at once do not wait for one another", bothKeys, async () => {
+  const renew = { action: "merchant control-key renew", values: { login } };
+  const enable = { action: "merchant enable", values: { login: "stranger" } };
+  const times = <Result>(count: number, work: () => Promise<Result>) =>
+    Array.from({ length: count }, work);
+
+  const done = await Promise.all([
+    ...times(16, () => bob.call("POST /actions/preview", renew)),
+    ...times(12, () => run(ann, enable)),
+  ]);
+
+  assert.ok(
+    done.every(({ status }) => status === 200),
+    done.map(({ status }) => status).join(" "),
+  );
+});
+
+const weighed = "gates of one rank share by weight, and one that is not ready says so";
+
+test(weighed, needs("endpoint gates"), async () => {
+  const set = (...gates: string[]) =>
+    run(ann, { action: "endpoint gates", values: { endpoint: plain, gates } });
+  await set("sandbox:1:3", "sandbox-binary:1:1");
+
+  const { routes } = (await ann.call("GET /routing", { endpoint: plain, amount: "1" })).body;
+  await set("sandbox");
+
+  const share = routes.find(({ gate }) => gate === "sandbox")?.share ?? 0;
+  assert.equal(routes.length, 2);
+  assert.ok(share > 0.7 && share < 0.8, `${share}`);
+  assert.match(routes[0]?.why ?? "", /rank 1, weight [13] of 4/);
+});
+
+test("rules are tried on past orders", needs("filter add amount", "filter try"), async () => {
+  await world.merchant().sale({ amount: "15.00" });
+  await world.settle();
+  const values = { max: "10.00", currency: "USD", disabled: true };
+  const added = await run(ann, { action: "filter add amount", values });
+  assert.equal(added.status, 200, JSON.stringify(added.body));
+  const rule = String(Reflect.get(added.body.result, "rule"));
+
+  const tried = await run(ann, { action: "filter try", values: { rule } });
+
+  assert.equal(Reflect.get(Reflect.get(tried.body.result, "blocked"), "orders"), 1);
+  const { rules, next } = (await ann.call("GET /rules", {})).body;
+  assert.equal(next, undefined);
+  assert.deepEqual((await ann.call("GET /rules", { after: rule })).body.rules, []);
+  assert.equal(rules.find(({ id }) => id === rule)?.enabled, false);
+});
+
+test(
+  "a day is compared with the acquirer's file, and every difference stays",
+  needs("reconcile"),
+  async () => {
+    const merchant = world.merchant();
+    const sale = await merchant.sale({ amount: "21.00" });
+    await world.settle();
+    const { "processor-rrn": reference = "" } = await merchant.status(sale);
+    const lines = await fetchSettlement(world, "sandbox");
+    const without = lines.filter((line) => !line.startsWith(reference));
+    const day = dayOf(world);
+
+    // Near midnight the usual window would leave lines to the neighbouring day's file.
+    const values = { gate: "sandbox", day, window: "0m", file: without.join("\n") };
+    const ran = await run(ann, { action: "reconcile", values });
+
+    assert.deepEqual([ran.status, ran.body.hasFindings], [200, true], JSON.stringify(ran.body));
+    const [listed] = (await ann.call("GET /reconciliations", { gate: "sandbox" })).body
+      .reconciliations;
+    assert.deepEqual([listed?.day, listed?.by, listed?.agrees], [day, "ann", false]);
+    const { body } = await ann.call("GET /reconciliations/:gate/:day", { gate: "sandbox", day });
+    const found = body.differences.find((each) => each.reference === reference);
+    assert.deepEqual(
+      [found?.kind, found?.here, found?.order],
+      ["missing there", "21.00 USD", sale["gw-order-id"]],
+    );
+  },
+);
+
+test("the OpenAPI document has the values of every action that is offered", async () => {
+  const reply = await fetch(`${world.gateway.url}/portal/api/openapi.json`);
+  const { paths, components } = Object(await reply.json());
+
+  const { oneOf } = paths["/actions/run"].post.requestBody.content["application/json"].schema;
+  assert.equal(oneOf.length, offered.size);
+  const { values } = components.schemas["action_link_create"].properties;
+  assert.deepEqual(values.required, ["endpoint", "amount", "currency"]);
+  assert.equal(values.properties.uses.default, "single");
+  assert.equal("svg" in values.properties, false);
+});

@@ -1,0 +1,41 @@
+/** Every action has a place in the portal, or a reason to be on the command line only. */
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { loadAllActions } from "../gateway/administration/actions.ts";
+import type { Api } from "../gateway/portal-api/api.ts";
+import { root } from "./repository.ts";
+
+const screens = globSync("portal/**/*.{ts,tsx}", { cwd: root })
+  .filter((path) => !/node_modules|\.test\.|\.generated\./.test(path))
+  .map((path) => readFileSync(join(root, path), "utf8"))
+  .join("\n");
+/** What a screen does by a route of its own. */
+const byRoute: Readonly<Record<string, keyof Api>> = {
+  "order capture": "POST /orders/capture/:order",
+  "order return": "POST /orders/return/:order",
+  "doubt ask": "POST /orders/ask/:order",
+  "doubt settle": "POST /orders/settle/:order",
+  "callback resend": "POST /callbacks/resend",
+  "user add": "POST /users/add",
+  "user role": "POST /users/role/:login",
+  "user password": "POST /users/password/:login",
+  "user reset-factors": "POST /users/reset-factors/:login",
+  "user demand-factor": "POST /users/demand-factor",
+  "user end-session": "POST /users/end-session/:login/:session",
+  "user disable": "POST /users/enable/:login",
+  "user enable": "POST /users/enable/:login",
+  "approval give": "POST /approvals/give/:approval",
+};
+/** The kind of a rule is chosen on the screen. */
+const isIn = (name: string) =>
+  screens.includes(`"${name}"`) || screens.includes(`\`${name.split(" ", 2).join(" ")} \${`);
+
+test("a screen of the portal performs every action that is offered", async () => {
+  const offered = (await loadAllActions()).filter((each) => each.commandLineOnly === undefined);
+
+  const names = offered.map(({ name }) => byRoute[name] ?? name);
+  const missing = [...names, ...Object.values(byRoute)].filter((name) => !isIn(name));
+  assert.deepEqual(missing, []);
+});
