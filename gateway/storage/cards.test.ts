@@ -7,6 +7,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { CardNumber } from "../values/card-number.ts";
 import { asCardId, asMerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
@@ -47,7 +48,9 @@ test("pending card data comes out until it is destroyed, row and key", async (t)
   assert.deepEqual(await countPending(installation), { keys: 1, secrets: 1 });
 });
 
-test("the pages of destroyed pending card data leave the files of its tables", async (t) => {
+test("the pages of destroyed pending card data leave the files of its tables", {
+  timeout: 60_000,
+}, async (t) => {
   const { pending, installation } = await openShared(t);
   const { query } = installation.database;
   const vault = installation.cells.databasesOf("main").vault;
@@ -60,9 +63,10 @@ test("the pages of destroyed pending card data leave the files of its tables", a
   await pending.destroyExpired(tomorrow);
   assert.notDeepEqual(await sizes(), [{ keys: "0", cards: "0" }]);
 
-  await vacuumPendingCards(vault);
-
-  assert.deepEqual(await sizes(), [{ keys: "0", cards: "0" }]);
+  // A page stays while another process writes it to the disk or can still see its rows.
+  while (!isDeepStrictEqual(await sizes(), [{ keys: "0", cards: "0" }])) {
+    await vacuumPendingCards(vault);
+  }
 });
 
 test("pending card data does not outlive its deadline", async (t) => {
