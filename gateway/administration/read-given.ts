@@ -13,7 +13,8 @@ export type GivenTexts = Readonly<
 >;
 
 export function readGiven({ fields }: Action, given: GivenTexts): Values | Problem {
-  const stray = Object.keys(given).find((name) => !Object.hasOwn(fields, name));
+  const names = Object.keys(given).filter((name) => given[name] !== undefined);
+  const stray = names.find((name) => !Object.hasOwn(fields, name));
   if (stray !== undefined)
     return new Problem(`There is no field ${written(stray)} here.`, "invalid_input");
   const values: Record<string, unknown> = {};

@@ -14,6 +14,7 @@ import {
 } from "../../support/doubt.ts";
 import { bookedFor } from "../../support/expect.ts";
 import type { Acknowledged } from "../../support/merchant.ts";
+import { addUser, openBrowser } from "../../support/operator/portal.ts";
 import { readGw, runGw } from "../../support/programs.ts";
 
 const hourMs = 3_600_000;
@@ -80,6 +81,32 @@ test("what is in doubt is tried again at once when an operator asks for it", asy
       { by: userInfo().username, why: "they are up again" },
     ]);
   }
+});
+
+test("a user of the portal has the bank asked again, about the order as the screen shows it", async (t) => {
+  const place = await startDoubtPlace(t);
+  const { world, merchant } = place;
+  const [order = assert.fail()] = await leaveUnanswered(place, doubtful.slice(0, 1));
+  for (let tries = 0; tries < 8; tries += 1) await world.pass(longestGapMs);
+  await comeBack(place);
+  await world.settle();
+  const finn = openBrowser(world.gateway);
+  await finn.signIn(await addUser(world, { login: "finn", role: "finance" }));
+  const id = order["gw-order-id"] ?? "";
+  const { version } = (await finn.call("GET /orders/:order", { order: id })).body;
+  const ask = (seen: number) =>
+    finn.call("POST /orders/ask/:order", { order: id, version: seen, reason: "they are up again" });
+
+  const outdated = await ask(version - 1);
+  const asked = await ask(version);
+  await world.settle();
+
+  assert.equal(outdated.body.error?.code, "moved_on");
+  assert.equal(asked.status, 200, JSON.stringify(asked.body));
+  assert.equal((await merchant.describe(order))["order-stage"], doubtful[0]?.settled);
+  assert.deepEqual(await detailsOf(world, order, "asked_again"), [
+    { by: "finn", why: "they are up again" },
+  ]);
 });
 
 test("what the bank has done is approved by hand, and can be returned", async (t) => {
