@@ -27,6 +27,8 @@ import {
 import { type Output, openVault, Report, readConfiguration, type Session } from "./session.ts";
 
 const listedMax = 1_000;
+/** Of one action in the portal; the user may perform it again. */
+const resentMax = 10_000;
 
 const orderText = texts("the id of the order", "die Nummer der Zahlung");
 const sequence = lastWord(
@@ -217,7 +219,8 @@ async function resendCallbacks(
   const chosen = await choose(session, choice);
   if (chosen instanceof Problem) return chosen;
   const now = session.node?.now() ?? (await readDatabaseTime(session.database.query));
-  const most = limit === undefined ? undefined : Number(limit);
+  const wanted = limit === undefined ? undefined : Number(limit);
+  const most = session.user === undefined ? wanted : Math.min(wanted ?? resentMax, resentMax);
   const resend = makeResend(chosen, { now, by: session.actor.who, most });
   const { merchantId } = chosen;
   const sent = await (merchantId === undefined

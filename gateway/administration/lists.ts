@@ -47,6 +47,8 @@ import { type Output, openVault, readConfiguration, type Session } from "./sessi
 const kindNames = listKinds.map(({ name }) => name);
 const meanings = listKinds.map(({ name, meaning }) => `${name}: ${meaning}`).join("; ");
 const right = "change_merchants";
+/** A node that pays has no memory for a longer list: the portal shows them in pages. */
+const pageMax = 1_000;
 const expired = flag(texts("only those that have expired", "nur abgelaufene"));
 
 const addFields = {
@@ -230,6 +232,9 @@ async function showEntries(
   const wanted = value === undefined ? undefined : kind?.read(value);
   if (wanted instanceof Problem) return new Problem(`value is ${wanted.sentence}.`);
   if (!/^[1-9]\d{0,6}$/.test(limit)) return new Problem("limit is a number from 1.");
+  if (session.user !== undefined && Number(limit) > pageMax) {
+    return new Problem(`limit is a number from 1 to ${pageMax} in the portal.`).about("limit");
+  }
   if (before !== undefined && !isNumericId(before)) return new Problem(numbersOnly);
   const configuration = await readConfiguration(session);
   const scope = readScope(configuration, given);

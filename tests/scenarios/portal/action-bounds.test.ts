@@ -1,0 +1,50 @@
+/** What one request of the portal may do at most: a payment node performs it beside payments. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { endOfFile } from "../../support/end-of-file.ts";
+import { addUser, type Browser, openBrowser } from "../../support/operator/portal.ts";
+import { hasRight, type Role } from "../../support/operator/portal-routes.ts";
+import { startWorld } from "../../support/world.ts";
+
+const world = await startWorld(endOfFile);
+const { query } = world.installation.database;
+
+async function signedIn(login: string, role: Role, merchant?: string): Promise<Browser> {
+  const browser = openBrowser(world.gateway);
+  await browser.signIn(await addUser(world, { login, role, ...(merchant && { merchant }) }));
+  return browser;
+}
+
+test("a merchant's user sends ten thousand callbacks again at most by one action", async () => {
+  const sale = await world.merchant().sale();
+  await world.settle();
+  const dev = await signedIn("dev", "merchant-developer", "demo");
+  await query(
+    `insert into callbacks
+       (merchant_id, order_id, sequence, serial, url, made_at, ended, ended_at, begun_at)
+     select merchant_id, id, 100 + number, gen_random_uuid(), 'https://127.0.0.1:1/', now(),
+       'given_up', now(), now()
+     from orders, generate_series(1, 10001) as number where id = $1`,
+    [sale["gw-order-id"]],
+  );
+
+  const { body } = await dev.call("POST /actions/run", {
+    ...{ action: "callback resend", values: { merchant: "demo", since: "2000-01-01" } },
+    reason: "the test",
+  });
+  await query("delete from callbacks where url = 'https://127.0.0.1:1/'");
+
+  assert.equal(Reflect.get(Object(body.result), "to be sent again"), 10_000);
+});
+
+test("a user who only looks gets a list in pages", async () => {
+  const sam = await signedIn("sam", "support");
+  assert.ok(!hasRight("support", "change_merchants"));
+  const show = (limit: string) =>
+    sam.call("POST /actions/run", { action: "list show", values: { limit } });
+
+  assert.equal((await show("1000")).status, 200);
+  const { error } = (await show("1001")).body;
+
+  assert.equal(error?.field, "limit");
+});
