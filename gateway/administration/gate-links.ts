@@ -20,10 +20,17 @@ export const hostForm: Form<HostAddresses> = form(
 
 export const connectionsForm: Form<number> = form("whole", "n", readConnections);
 
+/** More would be a mistake, and each is looked up. */
+const addressesMax = 16;
+
 /** One or more, by commas. */
 function readAddresses(text: string, name: string): HostAddresses | Problem {
   const read: Address[] = [];
-  for (const each of text.split(",")) {
+  const texts = text.split(",");
+  if (texts.length > addressesMax) {
+    return new Problem(`${name} has at most ${addressesMax} addresses.`);
+  }
+  for (const each of texts) {
     const address = readAddress(each.trim(), name);
     if (address instanceof Problem) return address;
     read.push(address);

@@ -52,6 +52,14 @@ test("a gate can be told all that it takes", () => {
   });
 });
 
+test("a gate has no more addresses than are looked up at once", () => {
+  const hosts = (count: number) =>
+    Array.from({ length: count }, (_, at) => `host${at}.example:1`).join(",");
+
+  assert.ok(!(readGate({ ...needed, host: hosts(16) }) instanceof Problem));
+  assert.match(complaintOf({ ...needed, host: hosts(17) }), /^host has at most 16 addresses\.$/);
+});
+
 test("a gate has several addresses and connections, with TLS and its files", () => {
   const read = readGate({
     ...needed,
