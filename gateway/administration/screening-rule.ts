@@ -54,7 +54,7 @@ export function readRule(
 }
 
 function readAction(text: string): RuleAction | Problem {
-  const found = actionWords[text];
+  const found = Object.hasOwn(actionWords, text) ? actionWords[text] : undefined;
   return found ?? new Problem(`An action is one of ${actionNames.join(", ")}, not ${text}.`);
 }
 

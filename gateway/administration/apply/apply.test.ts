@@ -185,6 +185,7 @@ const invalid: readonly (readonly [content: object, sentence: RegExp])[] = [
   [{ screening: { rules: [{ rule: "amount", currency: "USD", max: 1, merchant: "who" }] } }, /There is no merchant who/],
   [{ screening: { rules: [{ rule: "amount", currency: "USD", max: 1, merchant: "shop", endpoint: "gbp" }] } }, /shop has 0 endpoints gbp/],
   [{ screening: { rules: [{ rule: "amount", currency: "USD", max: 1, action: "stop" }] } }, /An action is one of/],
+  [{ screening: { rules: [{ rule: "amount", currency: "USD", max: 1, action: "constructor" }] } }, /An action is one of/],
   [{ screening: { lists: [{ list: "grey", kind: "bin", value: 400000 }] } },               /list is not allow or block/],
   [{ screening: { lists: [{ list: "block", kind: "ip", value: "10.0.0.1/8" }] } },         /value is bits are set|bits are set/],
   [{ screening: { lists: [{ list: "block", kind: "bin", value: 400000 }, { list: "block", kind: "bin", value: "400000" }] } }, /the same entry twice/],
