@@ -8,11 +8,11 @@ import { Problem } from "../values/problem.ts";
 import { makePrintDate } from "../values/time.ts";
 import { type Action, action } from "./action.ts";
 import { flag, texts, word } from "./field.ts";
-import { findMerchant } from "./find.ts";
+import { findMerchant, login } from "./find.ts";
 import { type Output, readConfiguration, type Session } from "./session.ts";
 
 const named = {
-  login: word("merchant", "login", texts("the merchant's login", "der Login des Händlers")),
+  login,
   reference: word(
     "text",
     "reference",

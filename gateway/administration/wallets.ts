@@ -15,7 +15,7 @@ import { Secret } from "../values/secret.ts";
 import type { KeyUse } from "../wallets/wallet-trust.ts";
 import { type Action, action } from "./action.ts";
 import { type Content, file, option, texts, word } from "./field.ts";
-import { findMerchant, ownerByLogin } from "./find.ts";
+import { findMerchant, login, ownerByLogin } from "./find.ts";
 import { pemOf } from "./readers.ts";
 import {
   type Opened,
@@ -31,7 +31,6 @@ const dayMs = 86_400_000;
 const warnDays = 30;
 const keyUses: readonly KeyUse[] = ["walleta", "walletb", "walleta-identity"];
 
-const login = word("merchant", "login", texts("the merchant's login", "der Login des Händlers"));
 const fileName = word(
   "text",
   "name",
