@@ -18,8 +18,8 @@ const pageSize = 1_000;
 /** A node takes ids from a block of its own: a quiet one gives low ids to late orders. */
 const blockLifeMs = 90 * 86_400_000;
 
-/** What lists and `gw tail` are filtered by. */
-export const orderFilters = {
+/** What lists are filtered by. */
+const orderFilters = {
   merchant: option("merchant", "login", texts("only of one merchant", "nur die eines Händlers")),
   endpoint: option("endpoint", "id", texts("only of one endpoint", "nur die eines Endpunkts")),
   status: option(
@@ -180,7 +180,7 @@ type Chosen = {
   readonly before: string | undefined;
 };
 
-export async function readOrderFilter(
+async function readOrderFilter(
   opened: Pick<Opened, "database" | "openKnown">,
   { merchant: login, endpoint, status, currency, clientOrder, link, before, ...times }: Filters,
 ): Promise<Chosen | Problem> {
@@ -214,7 +214,7 @@ function readInstant(text: string | undefined): Instant | undefined | Problem {
   return parseDate(text) ?? new Problem(`${text} is no moment, like 2030-01-31T09:30:00Z.`);
 }
 
-export async function makeDescribeOrder(opened: Pick<Opened, "config" | "database" | "openKnown">) {
+async function makeDescribeOrder(opened: Pick<Opened, "config" | "database" | "openKnown">) {
   const { merchants } = await readConfiguration(opened);
   const logins = new Map(merchants.map(({ id, login }) => [id, login]));
   const printDate = makePrintDate(opened.config.zone);

@@ -70,7 +70,7 @@ function usageOf({ shows, isRequired, isList }: Field): string {
   return isRequired ? `<${inner}>` : `[${inner}]`;
 }
 
-export function optionsOf(name: string, field: Field): readonly Option[] {
+function optionsOf(name: string, field: Field): readonly Option[] {
   const { kind, shows, help, isList, isRequired } = field;
   if (kind === "toggle") {
     const { yes, no } = namesOf(name, field);
@@ -208,7 +208,7 @@ async function printRows({ rows }: Rows, json: boolean): Promise<void> {
 }
 
 /** Waits while the reader is slower: a long export is never in memory. */
-export async function writeLine(line: string): Promise<void> {
+async function writeLine(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
 }
 

@@ -7,7 +7,7 @@ import { describeExitCodes, exitCodes } from "./terminal.ts";
 type Row = readonly [
   name: string,
   description: string,
-  load: () => Promise<(command: Command, make: typeof makeProgram) => void>,
+  load: () => Promise<(command: Command) => void>,
 ];
 
 // biome-ignore format: a table
@@ -22,9 +22,7 @@ const commands: readonly Row[] = [
   ["restore",   "restore a backup into an empty database, verify it, release it",               async () => (await import("./restore.ts")).addRestore],
   ["page",      "the payment page as browsers receive it: watch",                               async () => (await import("./page.ts")).addPageCommands],
   ["pay",       "send a test sale, and wait for its result",                                    async () => (await import("./pay.ts")).addPay],
-  ["tail",      "print orders as they go, until Ctrl-C",                                        async () => (await import("./tail.ts")).addTail],
   ["generate",  "many orders for a staging installation",                                       async () => (await import("./generate.ts")).addGenerateCommands],
-  ["completion", "print the completion script of a shell: bash or zsh",                          async () => (await import("./completion.ts")).addCompletion],
   ["key",       "the vault's keys, and the key-encryption key that seals them",                 async () => (await import("./key.ts")).addKeyCommands],
   ["certify",   "play the worst days against a merchant's server in the sandbox, and grade it",  async () => (await import("./certify.ts")).addCertify],
 ];
@@ -44,7 +42,6 @@ export async function makeProgram(
   words?: readonly string[],
   onExit: (error: CommanderError) => void = exitProcess,
 ): Promise<Command> {
-  const needsAll = words === undefined || words[0] === "completion";
   const program = new Command("gw")
     .description("Tollgate, a card payment gateway that you run yourself")
     .version("0.1.0")
@@ -53,18 +50,18 @@ export async function makeProgram(
     // Options belong to the word before them: `gw restore` and `gw restore status` have their own.
     .enablePositionalOptions();
   // The first word, or the second after `help`.
-  const isWanted = (name: string) => needsAll || words.slice(0, 2).includes(name);
+  const isWanted = (name: string) => words === undefined || words.slice(0, 2).includes(name);
   for (const { name, does, load, groups } of subjects) {
     const command = program.command(name).description(does.en);
     if (!isWanted(name)) continue;
     addActionCommands(command, await load(), groups);
-    (await beside[name]?.())?.(command, makeProgram);
+    (await beside[name]?.())?.(command);
   }
   for (const [name, description, load] of commands) {
     // Some subjects have commands of this folder beside their actions.
     const known = program.commands.find((each) => each.name() === name);
     const command = known ?? program.command(name).description(description);
-    if (isWanted(name)) (await load())(command, makeProgram);
+    if (isWanted(name)) (await load())(command);
   }
   return program;
 }

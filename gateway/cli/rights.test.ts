@@ -9,7 +9,7 @@ import { commandRights } from "./rights.ts";
 
 /** They read settings or files, call a gateway, or open an installation that is not there yet. */
 const without = [
-  ...["config", "key make", "key split", "key check", "completion"],
+  ...["config", "key make", "key split", "key check"],
   ...["backup identity", "restore", "certify", "page watch"],
 ];
 

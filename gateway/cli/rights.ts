@@ -27,7 +27,6 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "restore release":            ["operate",           "change"],
   "generate orders":            ["operate",           "record"],
   "pay":                        ["move_money",        "record"],
-  "tail":                       ["see_orders",        "look"],
   "callback listen":            ["see_orders",        "look"],
 };
 

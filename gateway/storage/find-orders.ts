@@ -279,15 +279,6 @@ export async function listOrderTimes(
   return rows.map(({ id, at }) => ({ id, at: Number(at) }));
 }
 
-/** Of the latest orders: a version that is another than before is a step. */
-export function findOrderVersions(query: Query, most: number) {
-  const latest = (condition: string) =>
-    `(select id, version from orders where ${condition} and ${isHere} order by id desc limit $1)`;
-  return query<{ id: string; version: number }>(`${latest(isShort)} union all ${latest(isLong)}`, [
-    most,
-  ]);
-}
-
 /** Of an order that was paid on the payment page, as a part of `from`. */
 export const refusedTries =
   "json_array_elements(coalesce(progress #> '{page,refused}', '[]')) as refused(tried)";

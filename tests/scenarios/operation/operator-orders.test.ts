@@ -1,11 +1,8 @@
-/** Orders as operators list, export and watch them. */
+/** Orders as operators list and export them. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { test } from "node:test";
-import { atEnd } from "../../support/clean-up.ts";
 import { endOfFile } from "../../support/end-of-file.ts";
-import { readGw, runGw, runGwProcess, runGwWith, startProgram } from "../../support/programs.ts";
+import { readGw, runGw, runGwWith } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
 
@@ -80,35 +77,6 @@ test("a test sale passes the 3-D Secure of the sandbox bank", async () => {
   assert.match(refused.complaint, /--pass is for the sandbox bank/);
 });
 
-test("orders are printed as they go, those of a filter alone, until the operator stops it", async () => {
-  const settings = { GW_DATABASE_URL: world.installation.databaseUrl, GW_DATA_DIR: world.dataDir };
-  const words = ["gateway/cli/gw.ts", "tail", "--currency", "USD", "--json"];
-  const tail = startProgram(words, settings);
-  atEnd(endOfFile, () => tail.stop());
-  const steps = (): readonly Line[] =>
-    tail.output
-      .split("\n")
-      .filter((line) => line.startsWith("{"))
-      .map((line) => JSON.parse(line));
-
-  const known = await until("it sees a sale", async () => {
-    await merchant.sale();
-    return steps().length > 0 ? steps()[0]?.["orderId"] : undefined;
-  });
-  const other = await merchant.sale({ currency: "EUR" }, "eur");
-  await world.settle();
-  await until(
-    "it sees the end",
-    () =>
-      steps().some(({ orderId, status }) => orderId === known && status === "approved") ||
-      undefined,
-  );
-
-  assert.equal(await tail.stop(), 0);
-  assert.ok(!tail.output.includes(other["gw-order-id"]));
-  assert.ok(steps().every(({ cardMask }) => /^\d{6}\*{4}\d{4}$/.test(cardMask ?? "")));
-});
-
 test("an export is CSV that no spreadsheet takes for a formula", async () => {
   await merchant.sale({ client_orderid: '=HYPERLINK("x"),a' });
   await world.settle();
@@ -133,24 +101,4 @@ test("a list of more than a thousand orders is in the audit as an export, and a 
   assert.equal(await countExports(), before);
   await list("--limit", "1001");
   assert.equal(await countExports(), before + 1);
-});
-
-test("the completion script of bash completes commands and options", async () => {
-  const { printed } = await runGwProcess(world, "completion", "bash");
-  const complete = async (...words: readonly string[]) => {
-    const typed = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}`;
-    const script = [printed, typed, "_gw", 'echo "$COMPREPLY"'].join("\n");
-    const child = spawn("bash", ["-c", script]);
-    let said = "";
-    child.stdout.on("data", (text) => {
-      said += text;
-    });
-    await once(child, "close");
-    return said.trim();
-  };
-
-  assert.equal(await complete("gw", "merch"), "merchant");
-  assert.equal(await complete("gw", "merchant", "control-key", "re"), "renew");
-  assert.match(await complete("gw", "gate", "create", "x", "--ho"), /^--host$/);
-  assert.equal((await runGw(world, "completion", "fish")).code, 2);
 });

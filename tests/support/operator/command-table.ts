@@ -154,7 +154,7 @@ export const looking: readonly Example[] = [
 ];
 
 /** They go on until they are stopped. */
-export const endless = ["tail", "callback listen", "start", "serve"];
+export const endless = ["callback listen", "start", "serve"];
 
 /** The command line has no node, whose engine some actions need. */
 const actions = (await loadAllActions()).filter(({ needsNode }) => needsNode !== true);
