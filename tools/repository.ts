@@ -35,7 +35,9 @@ export function readRepository(): readonly TextFile[] {
     withFileTypes: true,
     exclude: (entry) => skipped.has(entry.name),
   });
-  const files = found.filter((entry) => entry.isFile() && textEndings.has(extname(entry.name)));
+  const isText = ({ name }: { readonly name: string }) =>
+    !skipped.has(name) && textEndings.has(extname(name));
+  const files = found.filter((entry) => entry.isFile() && isText(entry));
   const paths = files.map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
   return [...new Set(paths)].sort().map((path) => textFile(path, readText(path)));
 }
