@@ -75,6 +75,19 @@ test("a client that reads no replies is not answered for ever", async (t) => {
   assert.ok(unread < 50, `${unread} replies of a mebibyte wait`);
 });
 
+test("a connection with more than a hundred unanswered requests is closed, and others go on", async (t) => {
+  const { open, refused } = await serve(t);
+  const [client, other] = [await open(), await open()];
+
+  client.write(post("/slow", "1").repeat(150));
+  await untilClosed(client);
+  other.write(post("/echo", "2"));
+  const [answer] = await once(other, "data");
+
+  assert.match(String(answer), /^HTTP\/1.1 200 /);
+  assert.deepEqual(refused, ["too many unanswered requests of one connection"]);
+});
+
 test("a connection without a request is closed after its time", async (t) => {
   const [hasty, patient] = [{ headerTimeoutMs: 40 }, { idleTimeoutMs: 60 }];
   const silent = await (await serve(t, hasty)).open();
@@ -149,8 +162,10 @@ async function serve(t: TestContext, bounds: Partial<Bounds> = {}) {
   const routes = Object.entries(answers).map(([path, answer]) => {
     return { method: "POST" as const, path, answer };
   });
-  const served = await serveSockets(t, { routes, bounds });
-  return { ...served, slow, answered };
+  const refused: string[] = [];
+  const onRefused = (cause: string) => refused.push(cause);
+  const served = await serveSockets(t, { routes, bounds: { onRefused, ...bounds } });
+  return { ...served, slow, answered, refused };
 }
 
 /** Sends requests until the server answers no more of them. */

@@ -47,6 +47,7 @@ export type RefusalCause =
   | "too many connections"
   | "too many connections of one address"
   | "too many requests of one client"
+  | "too many unanswered requests of one connection"
   | "too many bytes in unfinished bodies"
   | "plain HTTP from an address that is no trusted proxy"
   | "plain HTTP where TLS is expected"
@@ -71,6 +72,12 @@ export type RequestError = {
 export type ErrorReply = { readonly contentType: string; readonly body: string };
 
 export type HttpServer = ReturnType<typeof makeServer>;
+
+/**
+ * A client may send requests before it has the answers to earlier ones. Node handles them all at
+ * once, so that one connection could hold the memory and the database of the gateway.
+ */
+const unansweredMax = 100;
 
 const closeIdleEveryMs = 20;
 /** How often at least the server looks for requests that have taken too long. */
@@ -113,6 +120,7 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
   });
   /** Requests of which at least the head has been read, until they are answered. */
   const received = new Set<IncomingMessage>();
+  const unanswered = new WeakMap<Socket, number>();
   let isClosing = false;
 
   return {
@@ -155,8 +163,18 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
 
   async function receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const exchange = { incoming, response };
+    const { socket } = incoming;
+    const waiting = unanswered.get(socket) ?? 0;
+    if (waiting >= unansweredMax) {
+      if (!socket.destroyed) bounds.onRefused("too many unanswered requests of one connection");
+      return void socket.destroy();
+    }
+    unanswered.set(socket, waiting + 1);
     received.add(incoming);
-    response.once("close", () => received.delete(incoming));
+    response.once("close", () => {
+      received.delete(incoming);
+      unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1);
+    });
     const reply = await answerOrFail(exchange);
     // A short body that is not read arrives in the meantime, and the connection can be kept.
     if (!incoming.complete) await nextTurn();
