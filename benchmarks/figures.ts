@@ -9,6 +9,7 @@ import type { ArrivalTimes } from "./http-load.ts";
 /** Over an interval, from the sums and counts of `/metrics`. */
 export type Means = {
   readonly bankAnswerMs: number;
+  readonly requestMs: number;
   readonly beginBatch: number;
   readonly beginMs: number;
   readonly moveBatch: number;
@@ -43,6 +44,7 @@ export function meansBetween(before: Metrics, after: Metrics): Means {
     grownBetween(before, after, `${name}_count`, label);
   return {
     bankAnswerMs: meanOf("tollgate_acquirer_answer_ms", 'mti="0200"'),
+    requestMs: meanOf("tollgate_request_duration_ms", ""),
     beginBatch: meanOf("tollgate_commit_batch_size", 'queue="begin"'),
     beginMs: meanOf("tollgate_commit_duration_ms", 'queue="begin"'),
     moveBatch: meanOf("tollgate_commit_batch_size", 'queue="move"'),

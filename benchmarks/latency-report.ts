@@ -2,7 +2,7 @@
  * The goals of latency, judged, and the table. The unit is the median of one durable single-row
  * insert of the same run: the machine's disk and cores are in both.
  */
-import { type Cell, type Kind, kinds, type Latency } from "./latency.ts";
+import { type Cell, type Kind, kinds, type Latency, type Parts } from "./latency.ts";
 import { isQuiet, printQuietness } from "./report.ts";
 
 type Limits = { readonly p50: number; readonly p99: number };
@@ -29,12 +29,13 @@ export type LatencyVerdict = {
 /** Beside busy cores there are no goals in inserts: two trees are compared. */
 export function judgeLatency({ cells, insertMs, burners }: Latency): readonly LatencyVerdict[] {
   if (burners > 0) return [];
-  return cells.flatMap(({ rate, kind, ms, bankMs = 0 }) => {
+  return cells.flatMap(({ rate, kind, ms, parts }) => {
     const goal = goals[rate];
     if (goal === undefined || (kind !== "sale" && kind !== "synchronous sale")) return [];
     return (["p50", "p99"] as const).map((figure) => {
       const value = ms[figure] / insertMs;
-      const limit = kind === "sale" ? goal[figure] : 2 * goal[figure] + bankMs / insertMs;
+      const limit =
+        kind === "sale" ? goal[figure] : 2 * goal[figure] + (parts?.bankMs ?? 0) / insertMs;
       return { rate, kind, figure, value, limit, reached: value <= limit };
     });
   });
@@ -52,13 +53,13 @@ export function printLatency(latency: Latency, verdicts: readonly LatencyVerdict
     return found && { ...found, text: `${found.reached ? "≤" : "over"} ${found.limit.toFixed(1)}` };
   };
   const lines = cells.map((cell) => {
-    const { ms, kind, count, refused, bankMs } = cell;
+    const { ms, kind, count, refused, parts } = cell;
     const times = [ms.p50, ms.p95, ms.p99, ms.p999].map((each) => each.toFixed(2));
     const ratios = [ms.p50, ms.p99].map((each) => (each / insertMs).toFixed(1));
     const limits = [judge(cell, "p50")?.text ?? "", judge(cell, "p99")?.text ?? ""];
     const notes = [
       ...(refused > 0 ? [`${refused} refused`] : []),
-      ...(bankMs === undefined ? [] : [`the bank ${bankMs.toFixed(2)} ms`]),
+      ...(parts === undefined ? [] : [printParts(parts)]),
     ].join(", ");
     return row(cell.rate, kind, String(count), [...times, ...ratios, ...limits], notes);
   });
@@ -83,6 +84,11 @@ export function printLatency(latency: Latency, verdicts: readonly LatencyVerdict
   ].join("\n");
 }
 
+function printParts({ requestMs, commitMs, bankMs }: Parts): string {
+  const [request, commit, bank] = [requestMs, commitMs, bankMs].map((each) => each.toFixed(2));
+  return `means: request ${request}, first commit ${commit}, bank ${bank} ms`;
+}
+
 function row(
   rate: string,
   what: string,
@@ -103,4 +109,7 @@ export const latencyDefinitions = `
   insert        one row of 600 bytes in a transaction, one after the other on one connection, same
                 driver and server, by turns with the slices of the other lines
   limits        the goals of a sale in inserts; of a synchronous sale twice that and the mean time
-                of the bank's answer in the same slices`;
+                of the bank's answer in the same slices
+  means         from the gateway's metrics: from a sale's request to its answer, the commit that
+                the answer waits for, and the bank's answer, for which only a synchronous sale
+                waits`;

@@ -32,7 +32,8 @@ test("a stall before a request is sent counts, but for the grain of the generato
 });
 
 const cell = (rate: string, kind: Cell["kind"], p50: number, p99: number, bankMs?: number) => ({
-  ...{ rate, kind, count: 10, refused: 0, bankMs },
+  ...{ rate, kind, count: 10, refused: 0 },
+  ...(bankMs !== undefined && { parts: { requestMs: 5, commitMs: 2, bankMs } }),
   ms: { p50, p95: p99, p99, p999: p99, max: p99 },
 });
 const latency = (burners: number): Latency => ({
@@ -60,7 +61,9 @@ test("goals are in inserts, and a synchronous sale has twice as many and the ban
       ["500/s", "synchronous sale", "p99", 24.5, false],
     ],
   );
-  assert.match(printLatency(latency(0), verdicts), /3 of 6 goals reached, 3 missed\.\n/);
+  const report = printLatency(latency(0), verdicts);
+  assert.match(report, /3 of 6 goals reached, 3 missed\.\n/);
+  assert.match(report, /means: request 5\.00, first commit 2\.00, bank 1\.00 ms$/m);
 });
 
 test("beside busy cores nothing is judged", () => {

@@ -28,8 +28,18 @@ export type Cell = {
   /** Each counts as one that was never answered. */
   readonly refused: number;
   readonly ms: Percentiles;
-  /** Of synchronous sales: the mean time of the bank's answer. */
-  readonly bankMs: number | undefined;
+  /** Of both kinds of sales: means that the gateway reports itself. */
+  readonly parts?: Parts;
+};
+
+/**
+ * Of a sale, from the gateway's metrics: from its request to the answer, its first commit, and the
+ * bank's answer, which a sale that is not synchronous does not wait for.
+ */
+export type Parts = {
+  readonly requestMs: number;
+  readonly commitMs: number;
+  readonly bankMs: number;
 };
 
 export type Latency = {
@@ -46,7 +56,7 @@ type Say = (text: string) => void;
 type Slice = {
   readonly delaysMs: readonly number[];
   readonly refused: number;
-  readonly bankMs?: number;
+  readonly parts?: Parts;
 };
 type Timing = {
   readonly passes: number;
@@ -127,11 +137,22 @@ function makeCell(rate: string, kind: Cell["kind"], slices: readonly Slice[]): C
   const delaysMs = slices.flatMap((slice) => slice.delaysMs);
   const refused = slices.reduce((sum, slice) => sum + slice.refused, 0);
   const never = new Array<number>(refused).fill(Number.POSITIVE_INFINITY);
-  const bankMs = slices.flatMap((slice) => slice.bankMs ?? []);
+  const parts = slices.flatMap((slice) => slice.parts ?? []);
+  const meanOf = (part: keyof Parts) =>
+    parts.reduce((sum, each) => sum + each[part], 0) / parts.length;
   return {
-    ...{ rate, kind, refused, count: delaysMs.length },
+    rate,
+    kind,
+    refused,
+    count: delaysMs.length,
     ms: percentilesOf([...delaysMs, ...never]),
-    bankMs: bankMs.length === 0 ? undefined : bankMs.reduce((a, b) => a + b) / bankMs.length,
+    ...(parts.length > 0 && {
+      parts: {
+        requestMs: meanOf("requestMs"),
+        commitMs: meanOf("commitMs"),
+        bankMs: meanOf("bankMs"),
+      },
+    }),
   };
 }
 
@@ -162,12 +183,8 @@ async function measureSlice(setup: Setup, kind: Kind, asked: Asked): Promise<Sli
   switch (kind) {
     case "sale":
       return pay(setup, { kind: "sale", prefix: name, count }, asked);
-    case "synchronous sale": {
-      const before = await readMetrics(gateway.target.port);
-      const slice = await pay(setup, { kind: "sync_sale", prefix: name, count }, asked);
-      const after = await readMetrics(gateway.target.port);
-      return { ...slice, bankMs: meansBetween(before, after).bankAnswerMs };
-    }
+    case "synchronous sale":
+      return pay(setup, { kind: "sync_sale", prefix: name, count }, asked);
     case "capture": {
       rateOf(await run(setup, { kind: "preauth", prefix: name, count }));
       await untilNoneOpen(setup);
@@ -188,15 +205,19 @@ async function measureSlice(setup: Setup, kind: Kind, asked: Asked): Promise<Sli
   }
 }
 
-/** The results of the payments are awaited, and their orders kept for the audit. */
+/** Waits for the results of the payments, and keeps their orders to compare the books. */
 async function pay(
   setup: Setup,
   batch: Batch & { readonly prefix: string },
   asked: Asked,
 ): Promise<Slice> {
+  const { port } = setup.gateway.target;
+  const before = await readMetrics(port);
   const slice = await send(setup, batch, asked);
+  const means = meansBetween(before, await readMetrics(port));
   await takeAcknowledged(setup, batch.prefix);
-  return slice;
+  const { requestMs, beginMs, bankAnswerMs } = means;
+  return { ...slice, parts: { requestMs, commitMs: beginMs, bankMs: bankAnswerMs } };
 }
 
 async function send(
