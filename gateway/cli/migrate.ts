@@ -68,7 +68,7 @@ const notApplied = new Problem(
 
 /** No gateway of an older version can run on it. */
 function isNewDatabase(missing: readonly Migration[]): boolean {
-  return missing.some(({ path }) => path === "main/0001-house.sql");
+  return missing.some(({ path }) => path === "schema/main.sql");
 }
 
 function leaveOutOlder({ "older gateways": _, ...plan }: ReturnType<typeof planOf>) {

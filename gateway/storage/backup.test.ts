@@ -102,7 +102,7 @@ const forgeries: readonly (readonly [string, (given: readonly Part[], older: rea
   ["there is no signature",        (given) => given.slice(0, -1)],
   ["there is more behind it",      (given) => [...given, { name: "more", content: Buffer.from("x") }]],
   ["it is of another format",      (given) => change(given, /contents/, (text) => text.replace('"format":1', '"format":2'))],
-  ["it is of a newer version",     (given) => change(given, /contents/, (text) => text.replace("0036-backups.sql", "9999-future.sql"))],
+  ["it is of a newer version",     (given) => change(given, /contents/, (text) => text.replace("0001-schema.sql", "9999-future.sql"))],
 ];
 
 test("a forged backup is refused, and nothing of it stays", async (t) => {

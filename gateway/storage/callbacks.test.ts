@@ -1,7 +1,5 @@
 /** What is written of callbacks, on a real database: by whom a row may be moved, and to when. */
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
 import type { Callback, DeliveryAttempt, DeliveryDecision } from "../callbacks/callback.ts";
 import { asMerchantId, asOrderId, asSerialNumber, receiverOf } from "../values/ids.ts";
@@ -133,25 +131,6 @@ test("having a later one sent again has the earlier open ones sent too", async (
       [null, now + 3_600_000],
     ],
   );
-});
-
-test("rows of before get the receiver that new ones would get", async () => {
-  const urls = [
-    ...["https://Shop.Example", "https://shop.example.:443/a", "http://shop.example:80?b=1"],
-    ...["http://shop.example:443/", "https://shop.example.:8443", "HTTP://127.0.0.1:8080/x?y"],
-    ...["https://[::1]:443/", "https://a:b@shop.example/"],
-  ];
-  const path = join(import.meta.dirname, "migrations/main/0013-callback-receivers.sql");
-  const [, update = ""] = /(update callbacks set [^;]*);/.exec(await readFile(path, "utf8")) ?? [];
-  for (const [at, each] of urls.entries()) await owe(at + 1, lease, undefined, each);
-  await database.query("update callbacks set receiver = ''");
-
-  await database.query(update);
-
-  const kept = await database.query<{ url: string; receiver: string }>(
-    "select url, receiver from callbacks",
-  );
-  for (const row of kept) assert.equal(row.receiver, receiverOf(row.url), row.url);
 });
 
 function callback(sequence: number): Callback {

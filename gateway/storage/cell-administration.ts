@@ -32,20 +32,11 @@ export async function addCell(
   await audit.change(async (query, write) => {
     const values = [place.name, sealed, place.onCitus === true];
     await query("insert into cells (name, sealed_url, on_citus) values ($1, $2, $3)", values);
-    await query(refuseOldNodes);
     await write({ action: "cell add", subject: `cell ${place.name}`, after: { database: where } });
     await notifyNodes(query);
   });
   return where;
 }
-
-/**
- * A node of the version before cells would write every merchant's orders to the main cell. It
- * refuses to start beside a migration that it does not know, and this one is not deleted with the
- * others to start it all the same.
- */
-const refuseOldNodes = `insert into migrations (name, compatible_from) values ('0000-cells', '0021')
-  on conflict do nothing`;
 
 type AddingCell = {
   readonly audit: Audit;

@@ -1,7 +1,5 @@
 /** Endpoints and their gates in a real database: as they are made, changed and read again. */
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { GateSettings } from "../acquirers/gates.ts";
 import { asEndpointId, asGateId } from "../values/ids.ts";
@@ -32,12 +30,12 @@ before(async () => {
     await database.close();
     await server.stop();
   };
-  await makeOldInstallation();
   await migrate(database, () => undefined);
+  await insertEndpoint();
 });
 after(() => clean());
 
-test("an endpoint of an older database keeps its gate", async () => {
+test("an endpoint is read with its gate", async () => {
   const { endpoints } = await load();
 
   const gates = endpoints.get(asEndpointId("1"))?.gates;
@@ -219,20 +217,15 @@ async function makeEndpoint(gates: Parameters<Administration["setEndpointGates"]
 
 type Administration = ReturnType<typeof makeAdministration>;
 
-/** A database as the first version made it, with one endpoint behind one gate. */
-async function makeOldInstallation(): Promise<void> {
+/** Behind one gate. */
+async function insertEndpoint(): Promise<void> {
   const { query } = database;
-  const name = "0001-house.sql";
-  await query(await readFile(join(import.meta.dirname, "migrations/main", name), "utf8"));
-  await query("create table migrations (name text primary key, applied_at timestamptz)");
-  await query("insert into migrations (name) values ($1)", [name]);
   await query("insert into merchants (id, login, name, control_key) values (1, 'a', 'A', '')");
   await query("insert into gates (id, name, kind, settings) values (1, 'old', 'sandbox', $1)", [
     JSON.stringify(settings),
   ]);
-  await query(
-    "insert into endpoints (id, merchant_id, name, currency, gate_id) values (1, 1, 'p', 'USD', 1)",
-  );
+  await query("insert into endpoints (id, merchant_id, name, currency) values (1, 1, 'p', 'USD')");
+  await query("insert into endpoint_gates values (1, 1, 1, 1)");
 }
 
 async function insertOrder(progress: object): Promise<void> {

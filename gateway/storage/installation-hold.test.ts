@@ -96,20 +96,16 @@ test("a release moves every number beyond those that the lost time may have used
   assert.equal(moved("merchant_ids"), 1000n);
 });
 
-test("beside a hold no node of an earlier version starts, and a hold begun anew proves nothing", async () => {
-  const mark = "select from migrations where name = '0000-hold' and compatible_from = '0036'";
-
+test("a hold that is begun anew proves nothing", async () => {
   await putOnHold(server.audit, "a test");
   await noteVerified(server.database.query);
   await noteReconciled(server.database.query, "acme", "2030-01-31");
   await noteReconciled(server.database.query, "acme", "2030-01-31");
-  assert.equal((await server.database.query(mark)).length, 1);
   assert.deepEqual((await look())?.reconciled, ["acme 2030-01-31"]);
   await putOnHold(server.audit, "again");
   assert.equal((await look())?.verifiedAt, undefined);
   assert.deepEqual((await look())?.reconciled, []);
   await releaseHold(server.database, server.audit, {});
-  assert.equal((await server.database.query(mark)).length, 0);
 });
 
 test("a server that was restored under a running node is on hold before the node claims", async () => {

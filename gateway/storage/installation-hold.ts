@@ -43,10 +43,6 @@ export async function findHold(query: Query): Promise<Hold | undefined> {
   };
 }
 
-/** Beside it a node of an earlier version, which knows of no hold, refuses to start. */
-const refuseOldNodes = `insert into migrations (name, compatible_from) values ('0000-hold', '0036')
-  on conflict do nothing`;
-
 /** Also begins one anew: earlier proofs and comparisons do not count any more. */
 export function putOnHold(audit: Audit, why: string): Promise<void> {
   return audit.change(async (query, write) => {
@@ -62,7 +58,6 @@ export async function markHold(query: Query, why: string): Promise<void> {
        reconciled = '{}'`,
     [why],
   );
-  await query(refuseOldNodes);
   await notifyNodes(query);
 }
 
@@ -94,7 +89,6 @@ export async function releaseHold(database: Database, audit: Audit, facts: objec
          reconciled = '{}', system_id = $1, timeline = $2`,
       [server?.system, server?.timeline],
     );
-    await query("delete from migrations where name = '0000-hold'");
     const after = { ...facts, reconciled: before?.reconciled };
     await write({
       ...{ action: "restore release", subject: "installation" },

@@ -8,6 +8,7 @@ import type { Database } from "./database.ts";
 import { nodeRole, separateVault, vaultRole } from "./database-roles.ts";
 import { migrateCell, statementsOf } from "./migrate.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
+import { describeTables } from "./testing/describe-tables.ts";
 
 const schema = "cell_second";
 let server: DatabaseForTests;
@@ -21,7 +22,7 @@ before(async () => {
 after(() => server.stop());
 
 test("the tables of a new cell are those of the first cell", async () => {
-  const fresh = await describeTables(cell);
+  const fresh = (await describeTables(cell)).filter(({ table }) => table !== "cell_migrations");
   const first = await describeTables(server.database);
   const names = new Set(fresh.map(({ table }) => table));
 
@@ -118,29 +119,3 @@ const insertCard = `insert into cards (merchant_id, id, key_id, sealed, fingerpr
   values (1, $1, $2, '', '')`;
 
 const waiting = "select from pg_locks where not granted";
-
-/** Names of schemas are left out: they are what differs. */
-async function describeTables({ query }: Database) {
-  const rows = await query<{ table: string; what: string }>(`
-    with tables as (
-      select oid, relname, relpersistence, reloptions from pg_class
-      where relkind in ('r', 'p') and relnamespace::regnamespace::name = any(current_schemas(false))
-    )
-    select relname as table, concat_ws(' ', 'table', relpersistence, reloptions::text) as what
-    from tables
-    union all
-    select relname, concat_ws(' ', 'column', attname, format_type(atttypid, atttypmod),
-      attnotnull, pg_get_expr(adbin, adrelid))
-    from tables join pg_attribute on attrelid = tables.oid and attnum > 0 and not attisdropped
-      left join pg_attrdef on adrelid = tables.oid and adnum = attnum
-    union all
-    select relname, pg_get_indexdef(indexrelid)
-    from tables join pg_index on indrelid = tables.oid
-    union all
-    select relname, concat_ws(' ', conname, pg_get_constraintdef(pg_constraint.oid))
-    from tables join pg_constraint on conrelid = tables.oid
-    order by 1, 2`);
-  return rows
-    .map(({ table, what }) => ({ table, what: what.replace(/\b(public|vault|cell_\w+)\./g, "") }))
-    .filter(({ table }) => table !== "cell_migrations");
-}

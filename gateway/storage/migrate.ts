@@ -1,7 +1,8 @@
 /**
- * Migrations: numbered SQL files, forward only. The files in `main/` make what an installation has
- * once, those in `cell/` the tables of each cell. A file begins with declarations (decision 0038):
- * which older gateways may run beside it, whether it runs in a transaction, what it locks.
+ * The schema and its migrations. `schema/main.sql` makes what an installation has once, `cell.sql`
+ * the tables of each cell; numbered files beside them bring existing databases there, forward only.
+ * A file begins with declarations (decision 0038): which older gateways may run beside it, whether
+ * it runs in a transaction, what it locks.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,6 +20,7 @@ export type Approve = (missing: readonly Migration[]) => Promise<Problem | undef
 export type Migration = {
   /** With its folder. */
   readonly path: string;
+  /** Without `main-` or `cell-`. */
   readonly name: string;
   readonly sql: string;
   /** The migration that an older gateway must know to run beside this one, by number; or `no`. */
@@ -27,9 +29,13 @@ export type Migration = {
   readonly inTransaction: boolean;
   /** For the operator: what is locked, and for how long. */
   readonly locks: string;
+  /** The whole schema counts as these. */
+  readonly contains?: readonly Migration[];
 };
 
-const folder = join(import.meta.dirname, "migrations");
+const ownFolder = join(import.meta.dirname, "schema");
+/** The first release's schema. A copy of it stands here by this name once there are later files. */
+const firstName = "0001-schema.sql";
 const lockNumber = 8_583_001;
 
 export const approveAll: Approve = async () => undefined;
@@ -41,27 +47,32 @@ export const refuseOlder: Approve = async ([first]) =>
       "run `gw migrate`.",
   );
 
+type Kind = "main" | "cell";
+
 type Place = {
-  readonly folder: string;
+  readonly kind: Kind;
   /** Where the names of applied files stand. */
   readonly table: string;
   readonly schema?: string;
-  /** A file that counts as applied. */
-  readonly assumed?: string;
-  /** For the schema of an earlier version. */
+  /** For the schema that another version had. */
   readonly only?: readonly string[];
+  readonly folder?: string;
 };
 
-const main: Place = { folder: "main", table: "migrations" };
-const cell: Place = { folder: "cell", table: "cell_migrations" };
+const main: Place = { kind: "main", table: "migrations" };
+const cell: Place = { kind: "cell", table: "cell_migrations" };
 
-/** The main database with the first cell, whose tables the files of `main/` have made. */
+/** The main database with the first cell. */
 export async function migrate(
   database: Database,
   report: Report,
   approve = approveAll,
+  folder = ownFolder,
 ): Promise<Problem | undefined> {
-  const places = [main, { ...cell, assumed: "0001-tables.sql" }];
+  const places = [
+    { ...main, folder },
+    { ...cell, folder },
+  ];
   const problem = await update(database, places, report, approve);
   if (problem === undefined) await makePartitions(database, systemClock.now());
   return problem;
@@ -81,10 +92,9 @@ export async function migrateCell(
 
 /** A name that this version has no file for. */
 export async function findUnknownMigration(main: readonly string[], cells: readonly string[]) {
-  const unknownIn = async (folderName: string, names: readonly string[]) => {
-    const known = new Set((await readMigrations(folderName)).map(({ name }) => name));
-    // Marks beside which older nodes do not start are no files.
-    return names.find((name) => !known.has(name) && !name.startsWith("0000-"));
+  const unknownIn = async (kind: Kind, names: readonly string[]) => {
+    const known = new Set((await readMigrations(kind)).map(({ name }) => name));
+    return names.find((name) => !known.has(name) && !isMark(name));
   };
   return (await unknownIn("main", main)) ?? (await unknownIn("cell", cells));
 }
@@ -93,10 +103,11 @@ export async function findUnknownMigration(main: readonly string[], cells: reado
 export async function migrateTo(
   database: Database,
   names: { readonly main: readonly string[]; readonly cell: readonly string[] },
+  folder = ownFolder,
 ): Promise<Problem | undefined> {
   const places = [
-    { ...main, only: names.main },
-    { ...cell, only: names.cell, assumed: "0001-tables.sql" },
+    { ...main, only: names.main, folder },
+    { ...cell, only: names.cell, folder },
   ];
   return update(database, places, () => undefined, approveAll);
 }
@@ -145,41 +156,59 @@ async function update(
   }
 }
 
-export async function readMigrations(place: string): Promise<readonly Migration[]> {
-  const files = await readdir(join(folder, place));
-  const names = files.filter((name) => name.endsWith(".sql")).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const path = join(place, name);
-      const sql = await readFile(join(folder, path), "utf8");
-      const declared = (word: string) =>
-        new RegExp(`^-- ${word}: (.+)$`, "m").exec(sql)?.[1]?.trim();
-      return {
-        ...{ path, name, sql },
-        compatibleFrom: declared("compatible-from"),
-        inTransaction: declared("transaction") !== "none",
-        locks: declared("locks") ?? "the tables that it changes, until it is done",
-      };
-    }),
-  );
+/** In the order in which they are applied. */
+export async function readMigrations(
+  kind: Kind,
+  folder = ownFolder,
+): Promise<readonly Migration[]> {
+  const numbered = new RegExp(`^${kind}-(\\d{4}-.+\\.sql)$`);
+  const found = (await readdir(folder)).sort().flatMap((file) => {
+    const name = numbered.exec(file)?.[1];
+    return name === undefined ? [] : [{ file, name }];
+  });
+  const [first] = found;
+  if (first?.name === firstName) return Promise.all(found.map((each) => read(folder, each)));
+  if (first !== undefined) throw new Error(`${kind}-${firstName} is missing before ${first.file}`);
+  return [await readSchema(kind, folder)];
+}
+
+/** As a new database gets it. */
+function readSchema(kind: Kind, folder: string): Promise<Migration> {
+  return read(folder, { file: `${kind}.sql`, name: firstName });
+}
+
+type File = { readonly file: string; readonly name: string };
+
+async function read(folder: string, { file, name }: File): Promise<Migration> {
+  const sql = await readFile(join(folder, file), "utf8");
+  const declared = (word: string) => new RegExp(`^-- ${word}: (.+)$`, "m").exec(sql)?.[1]?.trim();
+  return {
+    path: `schema/${file}`,
+    name,
+    sql,
+    compatibleFrom: declared("compatible-from"),
+    inTransaction: declared("transaction") !== "none",
+    locks: declared("locks") ?? "the tables that it changes, until it is done",
+  };
+}
+
+/** A note among the names of applied files, which are numbered from 0001 on. */
+function isMark(name: string): boolean {
+  return name.startsWith("0000-");
 }
 
 type Applied = { readonly name: string; readonly compatible_from: string | null };
 
 /** The files to apply; a problem when a newer version has made this schema incompatible. */
-async function findMissing(query: Query, place: Place) {
-  const files = await readMigrations(place.folder);
-  const table = place.schema === undefined ? place.table : `${place.schema}.${place.table}`;
+async function findMissing(query: Query, { kind, schema, only, ...place }: Place) {
+  const files = await readMigrations(kind, place.folder);
+  const table = schema === undefined ? place.table : `${schema}.${place.table}`;
   const [found] = await query<{ found: boolean }>("select to_regclass($1) is not null as found", [
     table,
   ]);
   const applied =
     found?.found === true
-      ? // The column is younger than the table.
-        await query<Applied>(
-          `select name, to_jsonb(${place.table}) ->> 'compatible_from' as compatible_from
-           from ${table} order by name`,
-        )
+      ? await query<Applied>(`select name, compatible_from from ${table} order by name`)
       : [];
   const known = new Set(files.map(({ name }) => name));
   const newest = files.at(-1)?.name ?? "";
@@ -194,8 +223,10 @@ async function findMissing(query: Query, place: Place) {
     );
   }
   const names = new Set(applied.map(({ name }) => name));
-  const { only } = place;
-  return files.filter(({ name }) => !names.has(name) && (only?.includes(name) ?? true));
+  const missing = files.filter(({ name }) => !names.has(name) && (only?.includes(name) ?? true));
+  const isNew = missing.length === files.length && applied.every(({ name }) => isMark(name));
+  if (!isNew) return missing;
+  return [{ ...(await readSchema(kind, place.folder ?? ownFolder)), contains: files }];
 }
 
 function makeTable(database: Database, { table, schema }: Place): Promise<void> {
@@ -203,23 +234,25 @@ function makeTable(database: Database, { table, schema }: Place): Promise<void> 
     if (schema !== undefined) await query(`create schema if not exists ${schema}`);
     await query(
       `create table if not exists ${table} (
-         name text primary key, applied_at timestamptz not null default now())`,
+         name text primary key, applied_at timestamptz not null default now(),
+         compatible_from text)`,
     );
-    await query(`alter table ${table} add column if not exists compatible_from text`);
   });
 }
 
 export async function applyOne(
   database: Database,
-  { table, assumed }: Pick<Place, "table" | "assumed">,
-  { name, path, sql, compatibleFrom, inTransaction }: Migration,
+  { table }: Pick<Place, "table">,
+  migration: Migration,
   report: Report,
   locking = usualLocking,
 ): Promise<void> {
-  const isRun = name !== assumed;
-  const record = (query: Query) =>
-    query(`insert into ${table} (name, compatible_from) values ($1, $2)`, [name, compatibleFrom]);
-  if (isRun) report(`Applying ${path}`);
+  const { path, sql, inTransaction, contains = [migration] } = migration;
+  const record = async (query: Query) => {
+    const insert = `insert into ${table} (name, compatible_from) values ($1, $2)`;
+    for (const { name, compatibleFrom } of contains) await query(insert, [name, compatibleFrom]);
+  };
+  report(`Applying ${path}`);
   if (!inTransaction) {
     for (const statement of statementsOf(sql)) {
       await retryLocked(() => reportIndex(database, statement, path, report));
@@ -231,7 +264,7 @@ export async function applyOne(
     database.transaction(async (query) => {
       await query(`set local lock_timeout = ${locking.waitMs}`);
       // One by one: Citus forwards the text of some statements, and takes no second one in it.
-      for (const statement of isRun ? statementsOf(sql) : []) await query(statement);
+      for (const statement of statementsOf(sql)) await query(statement);
       await record(query);
     }),
   );

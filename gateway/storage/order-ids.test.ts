@@ -10,7 +10,6 @@ import {
   moveOrderNumbersAhead,
   openOrderIds,
 } from "./order-ids.ts";
-import { takePresence } from "./presence.ts";
 import { findNextNumbers, hasOrdersBeyond } from "./restore-checks.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
 
@@ -27,15 +26,6 @@ function open(ownTime = systemClock.now) {
   const ids = openOrderIds(database, { ownTime, retryMs: 0 });
   opened.push(ids);
   return { takeBlock: (size = 20) => ids.takeBlock(size), close: ids.close };
-}
-
-/** As an earlier release takes sequence numbers. */
-async function takeUnlocked(): Promise<Block> {
-  const [row] = await database.query<{ start: string }>(
-    "select nextval('order_sequence') as start",
-  );
-  const firstSequence = Number(row?.start ?? 0);
-  return { firstSequence, firstId: undefined, size: blockMax, isKnown: () => true };
 }
 
 /** As a backup has it that was made when this block was the newest. */
@@ -68,23 +58,18 @@ before(async () => {
   first = await open().takeBlock();
 });
 
-test("the first id has eight digits, and older gateways cannot be started any more", async () => {
-  const rows = await database.query<{ compatible_from: string }>(
-    "select compatible_from from migrations where name = '0040-short-order-ids.sql'",
-  );
-
+test("the first id has eight digits", () => {
   assert.match(String(first.firstId), /^1\d{7}$/);
-  assert.deepEqual(rows, [{ compatible_from: "no" }]);
 });
 
-test("nodes that take blocks at the same moment, some by an earlier release, get different ones", async () => {
+test("nodes that take blocks at the same moment get different ones", async () => {
   const nodes = Array.from({ length: 6 }, () => open());
 
   const rounds = await Promise.all(
     nodes.map(async (node, index) => {
       const taken: Block[] = [];
       for (let count = 0; count < 20; count += 1) {
-        taken.push(await (index < 4 ? node.takeBlock(1 + index * count) : takeUnlocked()));
+        taken.push(await node.takeBlock(1 + index * count));
       }
       return taken;
     }),
@@ -183,7 +168,7 @@ test("a node that connects again after half a day without orders leaves few ids 
   const { firstId: before = 0 } = await open().takeBlock();
   const idle = minimumOf(Date.now() - 43_200_000);
   await database.query("delete from order_blocks");
-  await database.query("insert into order_blocks values ($1, $2, 20)", [idle, before]);
+  await database.query("insert into order_blocks values ($1, $2, 20, 1)", [idle, before]);
 
   const { firstId = 0 } = await open().takeBlock();
 
@@ -280,28 +265,6 @@ test("a node that takes few orders takes few ids, and a busy one a thousand at a
 
   assert.equal(sizes[0], 20);
   assert.equal(sizes.at(-1), blockMax);
-});
-
-test("ids stay long while a node runs that makes references of them, and ten minutes longer", async () => {
-  const waiting = { waitMs: 0, checkMs: 60_000, onLost: () => {}, onRenamed: () => {} };
-  const knowing = await takePresence(database, { ...waiting, names: ["new"] });
-  const older = await database.connect();
-  await older.query("select pg_advisory_lock(hashtextextended('old', 8583))");
-  const node = open();
-
-  const next = makeNextNumbers(node.takeBlock);
-  const { id, sequence } = await next();
-  await older.query("select pg_advisory_unlock_all()");
-  await older.end();
-  // It may be back: a failover ends the connections of all nodes.
-  const soon = await node.takeBlock();
-  await database.query("update order_numbers set older_at = older_at - interval '10 minutes'");
-  const { firstId } = await node.takeBlock();
-  await knowing.stop();
-
-  assert.match(id, new RegExp(`^${sequence}\\d{6}$`));
-  assert.equal(soon.firstId, undefined);
-  assert.ok(firstId !== undefined && firstId < 2 ** 31);
 });
 
 test("a connection that is lost is replaced, and no order notices", async () => {

@@ -49,6 +49,7 @@ export async function makePartitions(database: Database, now: Instant) {
   const months = Array.from({ length: monthsAhead + 1 }, (_, ahead) => monthStart(now, ahead));
   const wanted = partitionedTables.flatMap((table) => months.map((month) => ({ table, month })));
   const made: string[] = [];
+  if ((await listPartitions(database.query)).length === 0) await makeFirst(database, now);
   for (const { table, month } of await onlyMissing(database.query, wanted)) {
     const isMade = await change(database, async (query) => {
       // Another node may have made it before this one got the lock.
@@ -59,6 +60,14 @@ export async function makePartitions(database: Database, now: Instant) {
     if (isMade) made.push(partitionOf(table, month).name);
   }
   return made;
+}
+
+/** In a new cell: all up to the end of this month. */
+async function makeFirst(database: Database, now: Instant): Promise<void> {
+  await change(database, async (query) => {
+    if ((await listPartitions(query)).length > 0) return;
+    for (const table of partitionedTables) await attachFirst(query, table, monthStart(now, 1));
+  });
 }
 
 type Wanted = { readonly table: PartitionedTable; readonly month: Instant };

@@ -200,12 +200,10 @@ async function lockFirst(client: pg.Client, names: readonly string[]): Promise<s
 
 /**
  * The server frees the name of a node whose machine has gone after some ten seconds. The login may
- * end its own sessions; the role that nodes assume may not. The lock tells other nodes that this
- * one knows of short order ids (migration 0040).
+ * end its own sessions; the role that nodes assume may not.
  */
 const prepareSession = `set role none; set tcp_keepalives_idle = 5;
-  set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
-  select pg_advisory_lock_shared(8583, 40)`;
+  set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`;
 const ownSession =
   "select pid, backend_start::text as begun from pg_stat_activity where pid = pg_backend_pid()";
 /** Waits, because a session that is still ending holds the name. */

@@ -1,6 +1,6 @@
 /**
- * Whether the database was used for a rehearsal. The mark is among the applied migrations: backups
- * have it, and a gateway that does not know of rehearsals does not start beside it.
+ * Whether the database was used for a rehearsal. The mark is among the applied migrations, because
+ * backups have those.
  */
 import { Problem } from "../values/problem.ts";
 import type { Audit } from "./audit.ts";
@@ -44,7 +44,7 @@ export async function refuseDatabase(
 export function markRehearsal(audit: Audit): Promise<void> {
   return audit.change(async (query, write) => {
     const marked = await query(
-      `insert into migrations (name, compatible_from) values ('0000-rehearsal', '0055')
+      `insert into migrations (name, compatible_from) values ('0000-rehearsal', '0001')
        on conflict do nothing returning name`,
     );
     if (marked.length > 0) await write({ action: "rehearsal", subject: "installation" });

@@ -74,17 +74,12 @@ export function listUsers(query: Query): Promise<readonly ListedUser[]> {
   );
 }
 
-/** The login that migration 0051 has made of the one in an entry of the audit. */
-const renamed =
-  "replace(after ->> 'login', '@', '.') || coalesce('@' || (after ->> 'merchant'), '')";
-
 /** For a person who confirms that each user still needs the access (PCI DSS 7.2.4). */
 export function reviewAccess(query: Query): Promise<readonly Readonly<Record<string, string>>[]> {
   const day = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD')`;
   return query(
     `with entries as materialized (
-       select seq, actor, substr(subject, 6) as named, ${renamed} as renamed
-       from audit where action = 'user add'
+       select seq, actor, substr(subject, 6) as login from audit where action = 'user add'
      )
      select users.login, role, coalesce(merchants.login, '') as merchant,
        case when not users.enabled then 'off' when ${isIdle("users", "$1")} then 'idle'
@@ -97,8 +92,7 @@ export function reviewAccess(query: Query): Promise<readonly Readonly<Record<str
        ${day("users.created_at")} as added, coalesce(admitted.actor, 'unknown') as "admitted by"
      from users left join merchants on merchants.id = merchant_id
        left join lateral (
-         select actor from entries where users.login in (named, renamed)
-         order by users.login = named desc, seq desc limit 1
+         select actor from entries where entries.login = users.login order by seq desc limit 1
        ) as admitted on true
      order by users.login`,
     [idleDaysShown],

@@ -250,7 +250,7 @@ const epochS = 1_735_689_600;
 const ahead = 100_000;
 const increment = 1_000;
 
-/** As `take_order_ids` and `take_order_numbers` of the migrations have it. */
+/** As the schema has `take_order_numbers`. */
 const takeNumbers: Statement = (tables, [ownTime, reached, isFirst, reachedId, wanted], nowMs) => {
   const time = nowMs / 1000;
   const size = Number(wanted);
@@ -269,7 +269,7 @@ const takeNumbers: Statement = (tables, [ownTime, reached, isFirst, reachedId, w
   }
   const far = present < minimum + 2 * ahead ? minimum + ahead : present + ahead;
   if (isFirst === true) least = Math.max(least, far);
-  if (present < least) present = least + 10_000;
+  if (present < least) present = least;
   const first_sequence = present + increment;
   tables.numbers.put("sequence", first_sequence);
   const passed = Math.max(first_sequence - known, 1);

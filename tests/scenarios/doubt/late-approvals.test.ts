@@ -150,7 +150,7 @@ test("a late approval finds its order though the database has lost the latest bl
   const [{ "processor-rrn": reference, id }] = charges;
   const sequence = Number.parseInt(reference.slice(0, 10), 36);
   await database.query("delete from order_blocks");
-  await database.query("insert into order_blocks values ($1, $2, 1)", [sequence - 1, id - 1]);
+  await database.query("insert into order_blocks values ($1, $2, 1, 1)", [sequence - 1, id - 1]);
   await world.bank.setSwitches({ approveLate: false });
   for (const charge of charges) {
     await until("the charge is booked and reversed", async () => {

@@ -1,0 +1,451 @@
+-- The tables of a cell: its merchants' orders and what belongs to them. Names have no schema: the
+-- connection's search_path is the cell's. Every large table starts with merchant_id in its key, so
+-- that it can be spread over servers. There are no triggers and no foreign keys here.
+
+-- The truth about each order. `facts` never changes after the insert; every step writes `progress`
+-- anew. A step changes no indexed column, so that its update is a HOT one: fillfactor leaves room on
+-- the page for the next version. Many small vacuums, no big one.
+create table orders (
+  merchant_id    bigint not null,
+  -- Unique in the installation: hosts and directory servers name an order by its id alone.
+  id             bigint not null primary key,
+  endpoint_id    bigint not null,
+  client_orderid text not null,
+  -- Of the client order id.
+  attempt        integer not null,
+  -- Of the request's fingerprint, and the vault's key that made it; zero: the digest was deleted.
+  digest         bytea not null,
+  digest_key     integer,
+  -- By a key that is destroyed within a quarter of an hour (decision 0041).
+  cvv_digest     bytea,
+  version        integer not null,
+  kind           text not null,
+  stage          text not null,
+  owes           text,
+  -- The node that holds the lease.
+  carrier        text,
+  due_at         timestamptz,
+  amount         bigint not null,
+  currency       text not null,
+  accepted_at    timestamptz not null,
+  -- When the last step was made, in milliseconds. A step is written only to the order that it was
+  -- made from. The version alone does not tell: after a failover to a standby that lacked the last
+  -- commits, the order may have come to the same version another way.
+  changed_at     float8,
+  finished_at    timestamptz,
+  facts          json not null,
+  progress       json not null
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.2,
+  autovacuum_vacuum_cost_limit = 1000);
+create unique index orders_by_client_orderid on orders (merchant_id, client_orderid, attempt);
+create index orders_due on orders (due_at) where due_at is not null;
+
+-- When a node must look at an order. A row is a hint for one version of the order; the order is the
+-- truth, and a row of another version is stale.
+create table due (
+  due_at      timestamptz not null,
+  order_id    bigint not null,
+  version     integer not null,
+  merchant_id bigint not null,
+  node        text,
+  primary key (due_at, order_id, version)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000);
+
+-- Tables that only grow are partitioned by month: storage/partitions.ts makes the partitions ahead
+-- of time and drops old ones. The default partition takes what no month has, so that no payment
+-- waits for a partition.
+
+-- One row per commit: the events that led from one version of the order to the next.
+create table order_history (
+  merchant_id bigint not null,
+  order_id    bigint not null,
+  version     integer not null,
+  at          timestamptz not null,
+  node        text not null,
+  events      json not null,
+  primary key (merchant_id, order_id, version, at)
+) partition by range (at);
+create table order_history_default partition of order_history default
+  with (autovacuum_analyze_scale_factor = 0.2);
+-- For reconciliation, which reads the orders with steps since a day began.
+create index order_history_by_time on order_history using brin (at) with (pages_per_range = 32);
+
+-- Which request led to which order, and what it was answered. Partitioned by serial number: a UUID
+-- of version 7, which begins with the time.
+create table requests (
+  merchant_id bigint not null,
+  serial      uuid not null,
+  endpoint_id bigint not null,
+  order_id    bigint,
+  operation   text not null,
+  at          timestamptz not null,
+  answer      json not null,
+  primary key (merchant_id, serial)
+) partition by range (serial);
+create table requests_default partition of requests default
+  with (autovacuum_analyze_scale_factor = 0.2);
+
+-- Requests that were refused, masked, for the portal (decision 0062). Nodes keep the latest of each
+-- merchant, and drop the others; nothing that a payment needs is here.
+create table refused_requests (
+  merchant_id    bigint not null,
+  at             timestamptz not null,
+  serial         uuid not null,
+  -- Of the endpoint or the group in the path.
+  entry_id       bigint not null,
+  operation      text not null,
+  version        text not null,
+  code           text not null,
+  -- Whether the merchant has signed it. Anyone can send the others, which therefore never push out
+  -- these.
+  authenticated  boolean not null,
+  sent_from      text not null,
+  client_orderid text not null,
+  document       json not null,
+  primary key (merchant_id, at, serial)
+);
+create index refused_requests_by_time on refused_requests (at, serial);
+create index refused_requests_by_serial on refused_requests (serial);
+
+-- How many refused requests were not kept, by day.
+create table dropped_requests (
+  merchant_id bigint not null,
+  day         date not null,
+  count       bigint not null,
+  primary key (merchant_id, day)
+);
+
+-- Nonces that were seen, for as long as their time stamps could be accepted.
+create table oauth_nonces (
+  merchant_id bigint not null,
+  nonce       text not null,
+  signed_at   timestamptz not null,
+  -- The request that wrote the row: its statement is sent again when the answer was lost, and then
+  -- recognises its own commit.
+  claim       uuid,
+  primary key (merchant_id, nonce)
+) with (autovacuum_vacuum_scale_factor = 0.02);
+create index oauth_nonces_oldest on oauth_nonces (signed_at);
+
+-- Wallets' payment data that was paid with, for as long as it could be sent again.
+create table wallet_messages (
+  merchant_id    bigint not null,
+  wallet         text not null,
+  message_id     text not null,
+  -- Tells a repeated request from another one with the same payment data.
+  digest         bytea not null,
+  remember_until timestamptz not null,
+  -- How many requests have brought the payment data and not released it: the same request may come
+  -- several times at once, and one that is refused must not free what another has paid with.
+  holders        integer not null default 1,
+  -- As in oauth_nonces.
+  claim          uuid,
+  primary key (merchant_id, wallet, message_id)
+) with (autovacuum_vacuum_scale_factor = 0.02);
+create index wallet_messages_over on wallet_messages (remember_until);
+
+-- What merchants keep instead of a card number. The card itself is in the vault.
+create table card_references (
+  merchant_id  bigint not null,
+  id           bigint not null,
+  purpose      text not null,
+  card_id      bigint not null,
+  endpoint_id  bigint not null,
+  order_id     bigint not null,
+  facts        json not null,
+  created_at   timestamptz not null,
+  removed_at   timestamptz,
+  -- Null: the operator.
+  removed_by   text,
+  -- Until then payments that were made with the card can be captured, refunded and reversed.
+  destroyed_at timestamptz,
+  primary key (merchant_id, id)
+);
+-- A card is registered once, however many requests ask at the same moment.
+create unique index card_references_by_card on card_references (merchant_id, card_id, purpose);
+create index card_references_to_destroy on card_references (removed_at)
+  where removed_at is not null and destroyed_at is null;
+
+-- Payment links (decision 0056). `amount` is in minor units, times are in milliseconds.
+create table payment_links (
+  merchant_id  bigint not null,
+  id           bigint not null,
+  endpoint_id  bigint not null,
+  amount       bigint not null,
+  currency     text not null,
+  description  text not null,
+  return_url   text,
+  callback_url text,
+  created_at   bigint not null,
+  created_by   text not null,
+  expires_at   bigint,
+  closed_at    bigint,
+  -- How many orders may be paid; null: any number.
+  uses_max     int,
+  -- The pages whose orders count: the row's lock makes the count exact.
+  uses         text[] not null default '{}',
+  primary key (merchant_id, id)
+);
+
+-- Results that merchants are to be told. A row is written with the step that ended a transaction;
+-- its text is made from the order when it is sent. Those of one order are sent in their sequence.
+create table callbacks (
+  merchant_id bigint not null,
+  order_id    bigint not null,
+  -- The transaction's place in its order.
+  sequence    integer not null,
+  serial      uuid not null,
+  url         text not null,
+  -- Host and port of the URL: every spelling of an address counts against the same limits.
+  receiver    text not null default '',
+  made_at     timestamptz not null,
+  -- From when on its tries count: since it was made, was sent again, or could go at last.
+  begun_at    timestamptz not null default now(),
+  -- From when on any node may send it; null when that is over.
+  due_at      timestamptz,
+  tries       integer not null default 0,
+  ended       text check (ended in ('delivered', 'stopped', 'given_up')),
+  ended_at    timestamptz,
+  -- When a user last had the callback sent again, and which user.
+  resent_at   timestamptz,
+  resent_by   text,
+  primary key (merchant_id, order_id, sequence),
+  check ((ended is null) = (due_at is not null))
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.2);
+create index callbacks_due on callbacks (due_at) where due_at is not null;
+create index callbacks_made on callbacks (made_at);
+
+-- Every try, and what the merchant's server answered.
+create table callback_attempts (
+  merchant_id bigint not null,
+  order_id    bigint not null,
+  sequence    integer not null,
+  at          timestamptz not null,
+  node        text not null,
+  method      text not null,
+  url         text not null,
+  body        text not null default '',
+  status      integer,
+  failure     text,
+  duration_ms integer not null,
+  answer      text not null default '',
+  primary key (merchant_id, order_id, sequence, at, node)
+) partition by range (at);
+create table callback_attempts_default partition of callback_attempts default
+  with (autovacuum_analyze_scale_factor = 0.2);
+
+-- Chargebacks by date. The order is the truth; a row here finds it again.
+create table chargebacks (
+  merchant_id bigint not null,
+  order_id    bigint not null,
+  case_id     text not null,
+  stage       text not null,
+  amount      bigint not null,
+  currency    text not null,
+  reason      text not null,
+  at          timestamptz not null,
+  recorded_at timestamptz not null,
+  primary key (merchant_id, order_id, case_id, stage)
+);
+create index chargebacks_by_date on chargebacks (at);
+
+create table receipts (
+  merchant_id bigint not null,
+  receipt_id  text not null,
+  order_id    bigint not null,
+  primary key (merchant_id, receipt_id)
+);
+
+-- The latest payments of a card, an email … which screening counts (decision 0048). Times are in
+-- milliseconds. No index has `keep_until`: an update then writes no index entries. A row with the
+-- latest 128 payments has 5.7 kB and stays in its page.
+create table screening_tallies (
+  -- Merchant 0 has the rows of rules that count over all merchants of the cell.
+  merchant_id bigint not null,
+  -- A keyed digest of what is counted and where.
+  key         uuid not null,
+  first_at    bigint not null,
+  keep_until  bigint not null,
+  -- Records of fixed length, the latest last.
+  events      bytea not null,
+  primary key (merchant_id, key)
+) with (fillfactor = 70, toast_tuple_target = 8160);
+
+-- What the portal lists, searches and sums up (decision 0058). A background job of the nodes fills
+-- this table and the next; nothing that a payment needs is here, and all of it can be made again
+-- from orders.
+create table order_index (
+  merchant_id    bigint not null,
+  -- When the order was accepted.
+  at             timestamptz not null,
+  order_id       bigint not null,
+  version        integer not null,
+  endpoint_id    bigint not null,
+  client_orderid text not null,
+  kind           text not null,
+  stage          text not null,
+  status         text not null,
+  -- Of the transaction that began the order: its status, why it was not approved, 3-D Secure.
+  outcome        text not null,
+  reason         text not null,
+  threeds        text not null,
+  -- What the gateway took beside the acquirer, where no cardholder was waited for.
+  overhead_ms    integer,
+  amount         bigint not null,
+  -- What an approved order has left after refunds and chargebacks.
+  net            bigint,
+  currency       text not null,
+  network        text not null,
+  last_four      text not null,
+  email          text not null,
+  name           text not null default '',
+  gate           text not null,
+  reference      text not null,
+  -- Everything that is searched or filtered by, each with a letter for its kind.
+  words          text[] not null,
+  -- The words of the order's person, which are found by their beginnings (decision 0085).
+  people         text[],
+  primary key (merchant_id, at, order_id)
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.2);
+create index order_index_by_time on order_index (at, order_id);
+-- Words that wait are merged into the index by the insertion that exceeds this size, in kilobytes.
+create index order_index_words on order_index using gin (words) with (gin_pending_list_limit = 64);
+create index order_index_people on order_index using gin (array_to_tsvector(people))
+  with (gin_pending_list_limit = 64);
+
+-- Counts and sums by minute, hour and day; merchant 0 has those of all merchants of the cell.
+create table order_figures (
+  merchant_id bigint not null,
+  grain       text not null check (grain in ('minute', 'hour', 'day')),
+  at          timestamptz not null,
+  name        text not null,
+  key         text not null,
+  count       bigint not null,
+  primary key (merchant_id, grain, at, name, key)
+) with (fillfactor = 70, autovacuum_analyze_threshold = 1000);
+
+-- One row. A writer locks it, so that one order is counted once. Steps up to `swept_at` were looked
+-- through for orders that no node has indexed.
+create table order_index_progress (
+  one          boolean primary key default true check (one),
+  walked_id    bigint not null default 0,
+  is_walked    boolean not null default false,
+  swept_at     timestamptz not null default now(),
+  renewed_id   bigint default 0,
+  described_id bigint default 0
+);
+insert into order_index_progress default values;
+
+-- How far the orders were looked through for cards that are kept for so many days.
+create table retention_walks (
+  days      integer primary key,
+  after_id  bigint not null default 0,
+  walked_at timestamptz not null
+);
+
+-- Merchants that live in another cell by now: nothing of theirs is written here any more.
+create table moved_merchants (
+  merchant_id bigint primary key,
+  moved_at    timestamptz not null default now()
+);
+
+-- A copy of the list of the vault's keys. The statement that writes a card locks its key's row for
+-- sharing, the one that destroys the key locks it alone: no card is written under a destroyed key,
+-- however late its writer is. A key is listed by its first writer; a destroyed one stays listed.
+create table card_keys (
+  id           integer primary key,
+  destroyed_at timestamptz
+);
+
+-- Cards that are about to be destroyed: nothing new begins with them, and what an order in flight or
+-- in doubt still has to send may use them (decision 0040). The vault's, as are the tables below.
+create table condemned_cards (
+  merchant_id  bigint not null,
+  id           bigint not null,
+  why          text not null,
+  condemned_at timestamptz not null,
+  primary key (merchant_id, id)
+);
+
+-- Nodes may add cards, and read none.
+create table cards (
+  merchant_id bigint not null,
+  id          bigint not null,
+  key_id      integer not null,
+  sealed      bytea not null,
+  fingerprint bytea not null,
+  created_at  timestamptz not null default now(),
+  primary key (merchant_id, id)
+);
+
+-- Cards with their CVV while an order waits for the cardholder. Unlogged: they are not in the
+-- write-ahead log, in a backup or on a replica (decision 0015). A vacuum frees the space of deleted
+-- rows; their bytes are on the disk until it is used again.
+create unlogged table held_secrets (
+  context    text primary key,
+  sealed     bytea not null,
+  expires_at timestamptz not null
+) with (autovacuum_vacuum_threshold = 50, autovacuum_vacuum_scale_factor = 0);
+
+-- The key of each, apart from it.
+create unlogged table held_keys (
+  context    text primary key,
+  key_id     integer not null,
+  sealed     bytea not null,
+  expires_at timestamptz not null
+) with (autovacuum_vacuum_threshold = 50, autovacuum_vacuum_scale_factor = 0);
+
+-- In the first cell the vault's tables have a schema of their own.
+do $$
+declare
+  own text;
+begin
+  if to_regclass('cells') is null then return; end if;
+  foreach own in array array['cards', 'held_secrets', 'held_keys'] loop
+    execute format('alter table %I set schema vault', own);
+  end loop;
+end $$;
+
+-- Of a column that is only found by a key, and whose rows are wide, few statistics are enough: an
+-- analysis of thirty thousand rows took a third of a second of a core, for which payments waited.
+-- Compression of `events` would take most of the time of counting a payer with many payments. Citus
+-- refuses to change what is collected of a column, and passes no change of a column's storage on to
+-- the table's shard, which is changed by itself.
+do $$
+declare
+  place regclass;
+  wide name;
+  is_distributed boolean := false;
+  failure text;
+begin
+  if to_regclass('pg_catalog.pg_dist_partition') is not null then
+    execute $check$select exists (
+      select from pg_dist_partition where logicalrelid = 'orders'::regclass)$check$
+      into is_distributed;
+  end if;
+  if is_distributed then
+    perform set_config('citus.enable_ddl_propagation', 'off', true);
+    execute $shard$select min(result) from run_command_on_shards('screening_tallies',
+      'alter table %s alter column events set storage external') where not success$shard$
+      into failure;
+    if failure is not null then
+      raise exception 'the shard of screening_tallies: %', failure;
+    end if;
+  end if;
+  alter table screening_tallies alter column events set storage external;
+  if is_distributed then
+    perform set_config('citus.enable_ddl_propagation', 'on', true);
+    return;
+  end if;
+  for place, wide in
+    select attrelid::regclass, attname from pg_attribute
+    where attrelid in ('orders'::regclass, 'order_index'::regclass) and attnum > 0
+      and not attisdropped
+  loop
+    execute format('alter table %s alter column %I set statistics 10', place, wide);
+  end loop;
+  alter index order_index_people alter column 1 set statistics 10;
+end $$;
