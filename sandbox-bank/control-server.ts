@@ -1,13 +1,12 @@
 /**
- * The bank's HTTP server: the control interface (catalogue, ledger, messages and switches as JSON,
- * and a page), the pages of the ACS, and the wallets. Card numbers are masked, except for the test
+ * The bank's HTTP server: the control interface (catalogue, ledger, messages and switches as
+ * JSON), the pages of the ACS, and the wallets. Card numbers are masked, except for the test
  * cards of the catalogue; amounts are in minor units.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { HostContext } from "./acquirer-host/answers.ts";
-import { makeControlPage } from "./control-page.ts";
 import {
   type Address,
   BadRequest,
@@ -52,12 +51,9 @@ export function makeControlServer(dependencies: Dependencies, address: Address):
 
 function makeRoutes(dependencies: Dependencies): Routes {
   const { ledger, messages, setSwitches, switches, threeDs, wallets } = dependencies;
-  const showPage = () =>
-    makeControlPage(switches.current, ledger.entries(), threeDs.directory.listener.port);
 
   // biome-ignore format: a table
   return new Map<string, Route>([
-    ["GET /",                 (_, response) => response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(showPage())],
     ["GET /scenarios",        (_, response) => sendJson(response, 200, scenarios.map(({ name, card, group, what }) => ({ name, card, group, what })))],
     ["GET /ledger",           (_, response, query) => sendLedger(response, lastOf(ledger.entries(query.get("reference") ?? undefined), query.get("last")))],
     ["GET /settlement",       (_, response, query) => sendSettlement(response, dependencies, query)],
@@ -133,6 +129,5 @@ async function changeSwitches(
   const patch = isForm ? readSwitchForm(new URLSearchParams(body)) : parseJson(body);
   const changed = await setSwitches(patch);
   if (changed instanceof BadRequest) return sendJson(response, 400, { error: changed.sentence });
-  if (isForm) response.writeHead(303, { location: "/" }).end();
-  else sendJson(response, 200, changed);
+  sendJson(response, 200, changed);
 }

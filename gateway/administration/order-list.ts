@@ -219,8 +219,7 @@ async function makeDescribeOrder(opened: Pick<Opened, "config" | "database" | "o
   const logins = new Map(merchants.map(({ id, login }) => [id, login]));
   const printDate = makePrintDate(opened.config.zone);
   return (order: Order) => {
-    const { acceptedAt: _, ...line } = printOrderLine(order, printDate);
     const { merchantId, endpointId: endpoint, page } = order;
-    return { ...line, merchant: logins.get(merchantId) ?? "", endpoint, link: page?.linkId ?? "" };
+    return { ...printOrderLine(order, printDate), merchant: logins.get(merchantId) ?? "", endpoint, link: page?.linkId ?? "" };
   };
 }

@@ -108,16 +108,14 @@ const strict: Readonly<Record<string, string>> = {
 export type PageHeaderOptions = {
   /** Directives of the Content-Security-Policy that differ from the strict ones; "" for none. */
   readonly policy?: Readonly<Record<string, string>>;
-  /** Forms that check their origin need `same-origin`: otherwise `Origin` is `null`. */
-  readonly referrer?: "no-referrer" | "same-origin";
 };
 
-export function pageHeaders({ policy = {}, referrer = "no-referrer" }: PageHeaderOptions = {}) {
+export function pageHeaders({ policy = {} }: PageHeaderOptions = {}) {
   const directives = Object.entries({ ...strict, ...policy }).filter(([, value]) => value !== "");
   return {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": directives.map((directive) => directive.join(" ")).join("; "),
-    "referrer-policy": referrer,
+    "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
   };

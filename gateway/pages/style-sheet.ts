@@ -56,7 +56,6 @@ iframe.unseen { position: absolute; left: -10px; width: 1px; height: 1px; border
 h1 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.02em; margin: 0; text-wrap: balance }
 h1 + p { margin-top: .75rem }
 h2 { font-size: 1.2rem; line-height: 1.3; letter-spacing: -.01em; margin: 0 0 .25rem }
-h3 { font-size: .95rem; margin: 1.75rem 0 .5rem }
 p { margin: 0 0 1rem; max-width: 65ch; text-wrap: pretty }
 a { color: var(--accent); text-underline-offset: .2em }
 .lead, .hint { color: var(--muted) }
@@ -115,10 +114,6 @@ td.firm { white-space: nowrap }
 td.number { text-align: end; white-space: nowrap; font-variant-numeric: tabular-nums }
 th.number { text-align: end }
 td.prose { min-width: 15rem }
-td small { display: block; color: var(--muted); font-size: .8rem }
-td small.mono { font-size: .75rem }
-tr.chosen td { background: var(--glow) }
-tr.chosen td:first-child { box-shadow: inset 3px 0 var(--accent); padding-inline-start: .75rem }
 .pill {
   display: inline-block; padding: .1rem .6rem; border-radius: 1rem; font-size: .8rem;
   font-weight: 500; white-space: nowrap; vertical-align: middle;
@@ -126,7 +121,6 @@ tr.chosen td:first-child { box-shadow: inset 3px 0 var(--accent); padding-inline
 }
 .pill.good { color: var(--good); background: var(--good-ground) }
 .pill.bad { color: var(--bad); background: var(--bad-ground) }
-.pill.wait { color: var(--wait); background: var(--wait-ground) }
 .result { border-inline-start: .375rem solid var(--plain) }
 .result.good { border-inline-start-color: var(--good) }
 .result.bad { border-inline-start-color: var(--bad) }
@@ -149,7 +143,6 @@ button, a.button {
 a.button { display: block; text-align: center; text-decoration: none; line-height: 1.75rem }
 button:hover, a.button:hover { filter: brightness(.93) }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
-footer { color: var(--muted); font-size: .9rem; padding: .5rem 0 }
 @media (min-width: 40rem) {
   main { padding: 2.5rem 2rem 5rem }
   header.banner { padding-inline: 2rem }
@@ -157,7 +150,6 @@ footer { color: var(--muted); font-size: .9rem; padding: .5rem 0 }
   dl { grid-template-columns: max-content minmax(0, 1fr) }
   dd { margin-bottom: .25rem }
   .scroll { margin-inline: -2rem; padding: 0 2rem }
-  .pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 0 1rem }
 }
 @media (min-width: 64rem) {
   .columns { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 0 1.25rem }

@@ -6,7 +6,6 @@ import { done, moneyShape, nothing } from "./shapes.ts";
 const word = (max = 64) => text("", { max, pattern: /^[A-Za-z0-9_-]+$/ });
 
 const sandboxShape = record({
-  bank: text("the address of its own pages"),
   shop: text("the address of the demonstration shop"),
   cards: list(record({ name: text(), card: text("a test card"), group: text(), what: text() })),
   endpoints: list(record({ name: text(), id: text() })),

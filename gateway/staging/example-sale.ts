@@ -1,6 +1,6 @@
 /**
  * A sale as a merchant would send it, filled in and signed, and the request for its status. The
- * banner and the page at `/` show both as commands to paste; the form of the page sends them.
+ * banner shows both as commands to paste; the portal's sandbox sends them.
  */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
@@ -38,9 +38,14 @@ export const firstSale = {
   card: "4000001000000018",
 } as const;
 
-/** The same with 3-D Secure: the browser passes a challenge, and comes back to the page at `/`. */
+/** Where the cardholder's browser comes back to: the order in the portal. */
+export function portalUrlOf(baseUrl: string, clientOrderId: string): string {
+  return `${baseUrl}/portal/orders?search=${encodeURIComponent(clientOrderId)}`;
+}
+
+/** The same with 3-D Secure: the browser passes a challenge. */
 export function makeSecureSale(baseUrl: string, endpoint: string, clientOrderId: string) {
-  const redirectUrl = `${baseUrl}/?order=${encodeURIComponent(clientOrderId)}`;
+  const redirectUrl = portalUrlOf(baseUrl, clientOrderId);
   return { ...firstSale, card: "4000002000000024", endpoint, clientOrderId, redirectUrl };
 }
 

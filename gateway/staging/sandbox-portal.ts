@@ -13,7 +13,7 @@ import { viewMoney } from "../portal-api/shapes.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
-import { firstSale, makeRequests, type Shop, withWallet } from "./example-sale.ts";
+import { firstSale, makeRequests, portalUrlOf, type Shop, withWallet } from "./example-sale.ts";
 import { sendSale } from "./send-sale.ts";
 import { shopUrl, type TestCard } from "./welcome-page.ts";
 
@@ -38,8 +38,6 @@ export const backToPortal: HttpRoute = {
 };
 
 const bankAnswersWithinMs = 5_000;
-/** Some five seconds: the slow card's payment ends meanwhile, and the screen shows how. */
-const askTimes = 80;
 const ordersCompared = 50;
 const entriesCompared = 2_000;
 
@@ -72,7 +70,6 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
       ]);
       const named = Object.entries(endpoints).map(([name, id]) => ({ name, id }));
       return {
-        bank: `${bankUrl}/`,
         shop: shopUrl,
         cards,
         endpoints: named,
@@ -87,14 +84,13 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
           return noCard;
         }
         const clientOrderId = `portal-${randomBytes(5).toString("hex")}`;
-        const redirectUrl = `${sandbox.baseUrl}/portal/orders?search=${clientOrderId}`;
+        const redirectUrl = portalUrlOf(sandbox.baseUrl, clientOrderId);
         const description = `Test card ${name}`;
         const sale = { ...firstSale, card, endpoint, clientOrderId, description, redirectUrl };
         const requests = makeRequests(sandbox, sale);
         const token = wallet ? await mintToken(sandbox.bankUrl, card) : undefined;
         const status = await sendSale(
           token === undefined ? requests : { ...requests, sale: withWallet(requests.sale, token) },
-          askTimes,
         );
         if (status instanceof Problem) return new PortalRefusal(409, "refused", status.sentence);
         const redirect = status.get("redirect-to");

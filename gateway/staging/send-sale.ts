@@ -5,12 +5,13 @@ import { Problem } from "../values/problem.ts";
 import type { ExampleRequest } from "./example-sale.ts";
 
 const askEveryMs = 60;
+/** Some five seconds: the slow card's payment ends meanwhile, and the screen shows how. */
+const askTimes = 80;
 const answerWithinMs = 10_000;
 
 /** The last status; it may still be `processing`, and then names where the cardholder goes on. */
 export async function sendSale(
   requests: Record<"sale" | "status", ExampleRequest>,
-  askTimes = 20,
 ): Promise<URLSearchParams | Problem> {
   const answer = await post(requests.sale);
   if (answer instanceof Problem) return answer;

@@ -34,7 +34,7 @@ import { firstSale, makeRequests, makeSecureSale, writeCommand } from "./example
 import { backToPortal, sandboxHandlers } from "./sandbox-portal.ts";
 import { sandboxNetworks, sandboxRanges } from "./sandbox-ranges.ts";
 import { makeWalletSheet } from "./wallet-sheet.ts";
-import { findSandbox, makeFindFacts, readDemo, welcomeRoutes } from "./welcome.ts";
+import { findSandbox, makeFindFacts, makeWelcomeRoute, readDemo } from "./welcome.ts";
 
 /** For `gw pay --pass`. */
 export async function passAuthentication(address: string): Promise<void> {
@@ -55,7 +55,7 @@ export function makeStagingParts(installation: Installation): StagingParts {
     walletSheet: sheet.walletSheet,
     portal: (reads) => sandboxHandlers({ reads, findSandbox: () => findSandbox(config) }),
     routes: (node) => [
-      ...welcomeRoutes(node.clock, async () => findFacts(await node.findState())),
+      makeWelcomeRoute(async () => findFacts(await node.findState())),
       ...callbackFeedRoutes(node),
       ...sheet.routes,
       backToPortal,
@@ -148,7 +148,7 @@ Tollgate is up after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
   Gateway        ${baseUrl}/
   Documentation  ${baseUrl}/docs/
   Portal         ${baseUrl}/portal/   (${logins.join(", ")})
-  Sandbox bank   ${bank.url}/   (ISO 8583 host at ${bank.host})
+  Sandbox bank   ${bank.url}   (ISO 8583 host at ${bank.host})
   Credentials    ${demoFile}
   Log            ${config.dataDir}/gateway.log
   Processes      ${processes} (GW_WORKERS)

@@ -1,21 +1,13 @@
 /**
- * The page at `/` in staging: what is running, how to pay, and the last orders. Rendering only; the
- * template escapes all text of merchants.
+ * The page at `/` in staging: what is running, what to pay with, and where to go on. Rendering
+ * only; the template escapes all text of merchants.
  */
 import type { EndpointSettings } from "../orders/merchant.ts";
-import { type Page, renderPage } from "../pages/design.ts";
+import { renderPage } from "../pages/design.ts";
 import { type Html, html } from "../values/html.ts";
-import { type Instant, minutes, seconds } from "../values/time.ts";
-import type { OrderLine, Status } from "../views/status.ts";
-import {
-  firstSale,
-  makeRequests,
-  makeSecureSale,
-  type Shop,
-  writeCommand,
-} from "./example-sale.ts";
+import type { Shop } from "./example-sale.ts";
 
-export type WelcomeFacts = Shop & {
+export type WelcomeFacts = Pick<Shop, "baseUrl" | "merchant"> & {
   readonly bank: { readonly url: string; readonly host: string };
   readonly database: string;
   /** What keeps the gateway from accepting requests; empty when it is ready. */
@@ -26,8 +18,6 @@ export type WelcomeFacts = Shop & {
   })[];
   /** Nothing when the bank does not answer. */
   readonly cards: readonly TestCard[] | undefined;
-  /** The latest first. */
-  readonly orders: readonly OrderLine[];
 };
 
 type Named = { readonly id: string; readonly name: string };
@@ -36,48 +26,21 @@ type EndpointFacts = Named & { readonly currency: string; readonly settings: End
 /** A row of the sandbox bank's catalogue. */
 export type TestCard = Readonly<Record<"name" | "card" | "group" | "what", string>>;
 
-/** The visitor's choices in the form; `endpoint` is its number. */
-export type Chosen = Readonly<Record<"card" | "amount" | "endpoint", string>>;
-
-export type Visit = {
-  readonly now: Instant;
-  /** For the sale to paste: a new one each time the page is loaded. */
-  readonly newOrderId: string;
-  /** The client order id that the visitor has just paid for. */
-  readonly wanted?: string | undefined;
-  /** A form that was refused: why, and the choices in it. */
-  readonly refused?: { readonly sentence: string; readonly chosen: Chosen } | undefined;
-};
-
 const title = "Tollgate (staging)";
 /** Where `npm run shop` listens, beside the gateway. */
 export const shopUrl = "http://127.0.0.1:8070/";
 
-export function renderWelcome(facts: WelcomeFacts, visit: Visit): Html {
-  const { wanted, refused } = visit;
-  const order = facts.orders.find(({ clientOrderId }) => clientOrderId === wanted);
+export function renderWelcome(facts: WelcomeFacts): Html {
   const content = html`<main>
 ${renderHead(facts)}
-${
-  refused &&
-  html`<section class="result bad" role="alert"><h2>Not sent</h2>
-<p>${refused.sentence}</p></section>`
-}
-${order && renderResult(order, facts.bank.url)}
 <div class="columns">
-${renderTryForm(facts, refused?.chosen)}
+${renderPay(facts)}
 ${renderRunning(facts)}
 </div>
-${renderOrders(facts, order?.orderId)}
 ${renderCredentials(facts)}
-${renderCommands(facts, visit.newOrderId)}
 ${renderCards(facts)}
-<footer>To read on, in the repository: <code>README.md</code>,
-<code>docs/merchant-api/</code> for every operation, <code>docs/orders.md</code> for the life of an
-order, <code>docs/operating.md</code> for production. On the command line,
-<code>npm run gw -- order show</code> with an order id shows its whole history.</footer>
 </main>`;
-  return renderPage({ title, content, refresh: order && refreshOf(order, visit.now) });
+  return renderPage({ title, content });
 }
 
 /** Before `npm start` has made the demonstration merchant, or where it never ran. */
@@ -93,14 +56,6 @@ with endpoints, and test cards to pay with. This page then shows them.</p>
   return renderPage({ title, content });
 }
 
-/** Rarely after ten seconds: it empties a form being filled in. Never after five minutes. */
-function refreshOf(order: OrderLine, now: Instant): Page["refresh"] {
-  const ageMs = now - order.acceptedAt;
-  if (order.status !== "processing" || ageMs > minutes(5)) return undefined;
-  const address = `/?order=${encodeURIComponent(order.clientOrderId)}`;
-  return { seconds: ageMs < seconds(10) ? 2 : 15, address };
-}
-
 function renderHead({ missing }: WelcomeFacts): Html {
   const ready = Object.keys(missing).length === 0;
   const state = ready
@@ -110,10 +65,26 @@ function renderHead({ missing }: WelcomeFacts): Html {
 <p class="lead">A card payment gateway of your own. No money moves here: the bank behind it is a
 sandbox that runs on this machine.</p>
 <nav aria-label="Go to"><a href="/portal/">Portal</a>
-<a href="/docs/">Documentation</a> <a href="${shopUrl}">Shop</a> <a href="#pay">Pay</a>
-<a href="#orders">Last orders</a>
-<a href="#credentials">Credentials</a> <a href="#commands">Commands</a>
-<a href="#cards">Test cards</a></nav>`;
+<a href="/docs/">Documentation</a> <a href="${shopUrl}">Shop</a>
+<a href="#credentials">Credentials</a> <a href="#cards">Test cards</a></nav>`;
+}
+
+function renderPay({ endpoints }: WelcomeFacts): Html {
+  const [endpoint] = endpoints;
+  return html`<section id="pay">
+<h2>Pay with a test card</h2>
+<dl>
+<dt>In the portal</dt><dd><a href="/portal/sandbox">The sandbox</a> pays with any test card by a
+click, with and without 3-D Secure, sets how the bank fails, and compares its ledger with the
+gateway’s.</dd>
+<dt>In a terminal</dt><dd><code class="value">npm run gw -- pay --endpoint ${endpoint?.id}</code>
+</dd>
+<dt>From a program</dt><dd>The <a href="/docs/quick-start">quick start</a> has requests to paste,
+with the credentials below.</dd>
+</dl>
+<p>The portal’s <a href="/portal/orders">list of orders</a> shows every payment and all that
+happened to it.</p>
+</section>`;
 }
 
 function renderRunning({ baseUrl, bank, database, missing }: WelcomeFacts): Html {
@@ -131,8 +102,7 @@ function renderRunning({ baseUrl, bank, database, missing }: WelcomeFacts): Html
 <dt>Documentation</dt><dd><a href="/docs/"><code>${baseUrl}/docs/</code></a></dd>
 <dt>Shop</dt><dd><a href="${shopUrl}"><code>${shopUrl}</code></a>
 <br><span class="hint">a demonstration shop: <code>npm run shop</code> starts it</span></dd>
-<dt>Sandbox bank</dt><dd><a href="${bank.url}/"><code>${bank.url}</code></a>
-<br><span class="hint">its books, messages and failure switches</span></dd>
+<dt>Sandbox bank</dt><dd><code class="value">${bank.url}</code></dd>
 <dt>ISO 8583 host</dt><dd><code class="value">${bank.host}</code></dd>
 <dt>Database</dt><dd>${database}</dd>
 <dt>State</dt><dd>${state}</dd>
@@ -175,73 +145,10 @@ const policies: Readonly<Record<EndpointSettings["threeDSecure"], string>> = {
   always:        "always",
 };
 
-function renderCommands(facts: WelcomeFacts, clientOrderId: string): Html {
-  const find = (policy: EndpointSettings["threeDSecure"]) =>
-    facts.endpoints.find(
-      ({ currency, settings }) =>
-        currency === firstSale.currency && settings.threeDSecure === policy,
-    );
-  const endpoint = find("off");
-  if (endpoint === undefined) return html``;
-  const secure = find("when_possible");
-  const sale = { ...firstSale, endpoint: endpoint.id, clientOrderId };
-  const requests = makeRequests(facts, sale);
-  return html`<section id="commands">
-<h2>From the command line</h2>
-<p class="hint">Paste both as they are. Load this page again for another order.</p>
-<h3>Pay ${sale.amount} ${sale.currency}</h3>
-<pre tabindex="0">${writeCommand(requests.sale)}</pre>
-<h3>Ask for its status</h3>
-<pre tabindex="0">${writeCommand(requests.status)}</pre>
-${secure === undefined ? html`` : renderSecure(facts, secure.id, `secure-${clientOrderId}`)}
-</section>`;
-}
-
-function renderSecure(facts: WelcomeFacts, endpoint: string, clientOrderId: string): Html {
-  const { sale, status } = makeRequests(
-    facts,
-    makeSecureSale(facts.baseUrl, endpoint, clientOrderId),
-  );
-  return html`<h3>The same with 3-D Secure</h3>
-<pre tabindex="0">${writeCommand(sale)}</pre>
-<p class="hint">Open the <code>redirect-to</code> of its status in a browser. The code is 1234.</p>
-<pre tabindex="0">${writeCommand(status, "application/json")}</pre>`;
-}
-
-function renderTryForm(
-  { cards, endpoints }: WelcomeFacts,
-  chosen: Chosen = { card: firstSale.card, amount: firstSale.amount, endpoint: "" },
-): Html {
-  if (cards === undefined) {
-    return html`<section id="pay"><h2>Pay with a test card</h2>${bankIsSilent}</section>`;
-  }
-  return html`<section id="pay">
-<h2>Pay with a test card</h2>
-<p class="hint">Signs a sale as a merchant would and sends it to this gateway.</p>
-<form method="post" action="/try">
-<label>Card <select name="card">${groupsOf(cards).map(
-    ([group, members]) => html`<optgroup label="${group}">
-${members.map(({ name, card, what }) =>
-  option(card, `${name}: ${explain(what)}`, chosen.card === card ? "chosen" : "other"),
-)}</optgroup>\n`,
-  )}</select></label>
-<div class="pair">
-<label>Amount <input name="amount" value="${chosen.amount}" inputmode="decimal" required
- pattern="[0-9]+([.][0-9]+)?" maxlength="10" title="digits, with a point before the fraction"
- autocomplete="off"></label>
-<label>Endpoint <select name="endpoint">${endpoints.map(({ id, name, currency }) =>
-    option(id, `${name} (${currency})`, chosen.endpoint === id ? "chosen" : "other"),
-  )}</select></label>
-</div>
-<button type="submit">Pay</button>
-</form>
-</section>`;
-}
-
-function renderCards({ cards, bank }: WelcomeFacts): Html {
+function renderCards({ cards }: WelcomeFacts): Html {
   const table = html`<div class="scroll" tabindex="0" role="region" aria-label="Test cards"><table>
 <thead><tr><th>Name</th><th>Card</th><th>What happens</th></tr></thead>
-${groupsOf(cards ?? []).map(
+${[...Map.groupBy(cards ?? [], ({ group }) => group)].map(
   ([group, members]) => html`<tbody>
 <tr><th colspan="3" scope="rowgroup">${group}</th></tr>
 ${members.map(
@@ -252,8 +159,8 @@ ${members.map(
 )}</table></div>`;
   return html`<section id="cards">
 <h2>Test cards</h2>
-<p class="hint">Any future expiry date, CVV <code>123</code>. The <a href="${bank.url}/">bank’s own
-page</a> explains what other CVVs and amounts decide.</p>
+<p class="hint">Any future expiry date, CVV <code>123</code>. The
+<a href="/docs/test-cards">documentation</a> says what other CVVs and amounts decide.</p>
 ${cards === undefined ? bankIsSilent : table}
 </section>`;
 }
@@ -261,78 +168,7 @@ ${cards === undefined ? bankIsSilent : table}
 const bankIsSilent = html`<p>The sandbox bank does not answer, so its cards are not known. Is it
 running? <code>npm start</code> starts it together with the gateway.</p>`;
 
-/** In the bank's order, groups and cards alike. */
-function groupsOf(cards: readonly TestCard[]): readonly (readonly [string, readonly TestCard[]])[] {
-  return [...Map.groupBy(cards, ({ group }) => group)];
-}
-
 /** The bank writes a plain decline as its response code alone. */
 function explain(what: string): string {
   return /^[0-9A-Z]{2}$/.test(what) ? `declined with response code ${what}` : what;
-}
-
-function option(value: string, text: string, state: "chosen" | "other"): Html {
-  const selected = state === "chosen" ? html` selected` : undefined;
-  return html`<option value="${value}"${selected}>${text}</option>\n`;
-}
-
-// biome-ignore format: a table
-const looks: Readonly<Record<Status, { readonly look: string; readonly words: string }>> = {
-  processing: { look: "wait", words: "In progress" },
-  approved:   { look: "good", words: "Approved" },
-  declined:   { look: "bad",  words: "Declined" },
-  error:      { look: "bad",  words: "Ended with an error" },
-  filtered:   { look: "",     words: "Filtered" },
-};
-
-function renderOrders({ orders, bank }: WelcomeFacts, chosen: string | undefined): Html {
-  const table = html`<div class="scroll" tabindex="0" role="region" aria-label="Last orders"><table>
-<thead><tr><th>Time</th><th>Client order id, order id</th><th class="number">Amount</th>
-<th>Card</th><th>Stage</th><th>Error</th><th>At the bank</th></tr></thead>
-<tbody>
-${orders.map((order) => renderRow(order, bank.url, order.orderId === chosen ? "chosen" : ""))}
-</tbody></table></div>`;
-  return html`<section id="orders">
-<h2>Last orders</h2>
-<p class="hint">The demonstration merchant’s, the latest first, as in the status
-response.</p>
-${orders.length === 0 ? noOrders : table}
-</section>`;
-}
-
-/** What a page that was opened right after a payment says first. */
-function renderResult(order: OrderLine, bankUrl: string): Html {
-  const { clientOrderId, amount, cardMask, error, status } = order;
-  return html`<section class="result ${looks[status].look}" role="status">
-<h2>${looks[status].words} ${pill(order)}</h2>
-<p>${amount} on <span class="mono">${cardMask}</span>, order
-<code class="value">${clientOrderId}</code>.
-${error === "" ? undefined : html`Error <code>${error}</code>.`}</p>
-${messagesLink(order, bankUrl, "What the bank was asked and answered")}
-${status === "processing" ? html`<p class="hint">This page refreshes itself.</p>` : undefined}
-</section>`;
-}
-
-const noOrders = html`<p>None yet. Pay with a test card, or paste the command below.</p>`;
-
-function renderRow(order: OrderLine, bankUrl: string, look: "chosen" | ""): Html {
-  const { orderId, clientOrderId, time, amount, cardMask, error } = order;
-  const [day = "", moment = "", zone = ""] = time.split(" ");
-  return html`<tr class="${look}"><td class="firm">${moment}<small>${day} ${zone}</small></td>
-<td class="mono"><span class="value">${clientOrderId}</span>
-<small class="mono"><span class="value">${orderId}</span></small></td>
-<td class="number">${amount}</td><td class="mono firm">${cardMask}</td>
-<td>${pill(order)}</td><td class="prose">${error}</td>
-<td class="firm">${messagesLink(order, bankUrl, "messages")}</td></tr>\n`;
-}
-
-function pill({ status, stage }: OrderLine): Html {
-  return html`<span class="pill ${looks[status].look} mono">${stage}</span>`;
-}
-
-/** To the bank's own account of it; nothing was said to the bank when there is no reference. */
-function messagesLink({ reference }: OrderLine, bankUrl: string, text: string): Html | undefined {
-  if (reference === "") return undefined;
-  const address = `${bankUrl}/messages?reference=${encodeURIComponent(reference)}`;
-  return html`<a href="${address}">${text}</a>`;
 }

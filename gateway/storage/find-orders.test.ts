@@ -5,7 +5,6 @@ import type { Order } from "../orders/order.ts";
 import { approved, asks, events, inStage, meet } from "../orders/testing.ts";
 import { asMerchantId, asOrderId, asReceiptId, type OrderId } from "../values/ids.ts";
 import {
-  findLatestOrders,
   listOrdersAfter,
   listOrdersBefore,
   listOrderTimes,
@@ -78,32 +77,6 @@ test("however many ask at once, they hold one connection", async () => {
 
   assert.deepEqual([...new Set(found)], [undefined]);
   assert.deepEqual([most.length, Math.max(...most)], [30, 1]);
-});
-
-test("the latest orders of a small merchant are found behind many of a large one", async () => {
-  const small = asMerchantId("9");
-  for (const id of ["51", "52", "53"]) {
-    const order = { ...inStage("declined"), merchantId: small, id: asOrderId(id) };
-    await keep({ ...order, clientOrderId: `small-${id}` });
-    await database.query(
-      `insert into order_history (merchant_id, order_id, version, at, node, events)
-       select 9, $1, version, now(), 'node-1', '[]' from generate_series(1, 3) as version`,
-      [id],
-    );
-  }
-  await database.query(
-    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
-       kind, stage, amount, currency, accepted_at, facts, progress)
-     select 10, n, 1, n::text, 1, '', 1, 'sale', 'approved', 1, 'USD', now(), '{}', '{}'
-     from generate_series(60000000, 60003000) as n`,
-  );
-
-  const latest = await findLatestOrders(database.query, small, 2);
-
-  assert.deepEqual(
-    latest.map(({ id }) => id),
-    ["53", "52"],
-  );
 });
 
 async function keep(order: Order): Promise<void> {

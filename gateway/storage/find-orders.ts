@@ -322,23 +322,3 @@ select version, to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') as at
 from order_history
 where merchant_id = $1 and order_id = $2 and at >= to_timestamp($3::float8 / 1000)
 order by version`;
-
-/**
- * The latest first. Ids grow with time, though each node takes them from its own block. The key of
- * the history begins with merchant and order, that of the orders does not name the merchant; so an
- * order whose history was dropped is not listed.
- */
-export async function findLatestOrders(query: Query, merchant: MerchantId, most: number) {
-  const latest = (condition: string) =>
-    `(select order_id from order_history where merchant_id = $1 and order_${condition}
-      group by order_id order by order_id desc limit $2)`;
-  const rows = await query<OrderRow>(
-    `select ${orderColumns} from orders
-     where merchant_id = $1 and id = any(array(
-       ${latest(isShort)} union all ${latest(isLong)}
-     ))
-     order by accepted_at desc, id desc limit $2`,
-    [merchant, most],
-  );
-  return rows.map(unpackOrder);
-}

@@ -50,7 +50,6 @@ const cold: Readonly<Record<string, string | Looks>> = {
   "orders in doubt":               (query) => find.countInDoubt(query),
   "orders in doubt, listed":       (query) => find.findInDoubt(query, 9),
   "an order's history":            (query) => find.findHistory(query, draft),
-  "a merchant's latest orders":    (query) => find.findLatestOrders(query, merchant, 20),
   "cards to destroy":              (query) => makeReferenceStore(query).findRemoved(now),
 };
 

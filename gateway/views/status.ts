@@ -230,8 +230,6 @@ function enabledOrDisabled(isEnabled: boolean | undefined): string | undefined {
   return isEnabled ? "enabled" : "disabled";
 }
 
-export type OrderLine = Readonly<ReturnType<typeof printOrderLine>>;
-
 /** An order as one line of a list. */
 export function printOrderLine(order: Order, printDate: PrintDate) {
   const read = makeStatusReader({ order, transaction: order.transaction });
@@ -239,7 +237,6 @@ export function printOrderLine(order: Order, printDate: PrintDate) {
   return {
     orderId: order.id,
     clientOrderId: order.clientOrderId,
-    acceptedAt: order.acceptedAt,
     time: printDate(order.acceptedAt),
     amount: `${get("amount")} ${get("currency")}`,
     cardMask: maskOf(order),

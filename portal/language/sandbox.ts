@@ -4,7 +4,6 @@
 export const sandboxEnglish = {
   sandbox: "Sandbox",
   sandboxHint: "No money moves here: the bank behind this gateway runs on the same machine.",
-  bankPages: "The bank's own pages",
   demonstrationShop: "Demonstration shop",
   testPayments: "Test payments", switches: "Switches", ledger: "Ledger", testCards: "Test cards",
   payments: {
@@ -29,7 +28,6 @@ export const sandboxEnglish = {
 export const sandboxGerman: typeof sandboxEnglish = {
   sandbox: "Sandbox",
   sandboxHint: "Hier fließt kein Geld: Die Bank hinter diesem Gateway läuft auf derselben Maschine.",
-  bankPages: "Die Seiten der Bank",
   demonstrationShop: "Demonstrations-Shop",
   testPayments: "Testzahlungen", switches: "Schalter", ledger: "Bücher", testCards: "Testkarten",
   payments: {

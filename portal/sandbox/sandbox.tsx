@@ -28,7 +28,6 @@ export function Sandbox() {
         {data && (
           <span className="heading-links">
             <a href={data.shop}>{messages.demonstrationShop}</a>
-            <a href={data.bank}>{messages.bankPages}</a>
           </span>
         )}
       </div>

@@ -56,7 +56,7 @@ test("a gateway in production has nothing of staging, with workers and without",
       assert.equal(answer.status, status, `${method} ${path}: ${await answer.text()}`);
     }
     const origin = `http://127.0.0.1:${port}`;
-    for (const path of ["/sandbox/callbacks", "/sandbox/chargebacks/42000001", "/try"]) {
+    for (const path of ["/sandbox/callbacks", "/sandbox/chargebacks/42000001"]) {
       const headers = { "sec-fetch-site": "same-origin" };
       const answer = await fetch(origin + path, { method: "POST", headers });
       assert.equal(answer.status, 404, path);
