@@ -2,8 +2,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Facts, Stamp, Time } from "../design/details.tsx";
-import { Icon } from "../design/icons.tsx";
+import { BackLink, Facts, Stamp, Time } from "../design/details.tsx";
 import { Failed, ScreenSkeleton } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { live, type OutputOf, type User } from "../shell/call.ts";
@@ -42,10 +41,7 @@ function Shown({ detail, user }: { readonly detail: Detail; readonly user: User 
   const { resentAt, resentBy } = callback;
   return (
     <div className="screen">
-      <Link to="callbacks" className="back">
-        <Icon name="left" size={14} />
-        {messages.callbacks}
-      </Link>
+      <BackLink to="callbacks" label={messages.callbacks} />
       <div className="heading">
         <h1>{URL.parse(url)?.host ?? order}</h1>
         <DeliveryState callback={callback} />

@@ -7,6 +7,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Time } from "../design/details.tsx";
 import { Nothing, Pages, SearchedTo } from "../design/states.tsx";
+import { TableHead } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { Waiting } from "../orders/order-table.tsx";
 import { live, type User } from "../shell/call.ts";
@@ -85,21 +86,17 @@ function Table({ callbacks, user, isOld }: TableProps) {
   const isOperator = user.merchant === undefined;
   return (
     <table className="rows" aria-busy={isOld}>
-      <thead>
-        <tr>
-          <th scope="col">{messages.order}</th>
-          <th scope="col">{messages.state}</th>
-          <th scope="col">{messages.receiverHost}</th>
-          {isOperator && <th scope="col">{messages.merchant}</th>}
-          <th scope="col">{messages.lastResult}</th>
-          <th scope="col" className="time">
-            {messages.nextTry}
-          </th>
-          <th scope="col" className="time">
-            {messages.made}
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          messages.order,
+          messages.state,
+          messages.receiverHost,
+          isOperator && messages.merchant,
+          messages.lastResult,
+          [messages.nextTry, "time"],
+          [messages.made, "time"],
+        ]}
+      />
       <tbody>
         {callbacks.map((callback) => (
           <Row key={idOf(callback)} {...{ callback, selected, isOperator }} />

@@ -1,9 +1,8 @@
 /** The filters of deliveries, in the address: state, endpoint, merchant, receiver and time. */
-import { Button, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useMessages } from "../language/language.tsx";
-import { DateFilter } from "../orders/date-filter.tsx";
 import { FilterButton } from "../orders/filter-button.tsx";
-import { ChoiceFilter } from "../orders/filters.tsx";
+import { FilterBar } from "../orders/filters.tsx";
 import { configured, useKnown } from "../orders/order-query.ts";
 import type { User } from "../shell/call.ts";
 import { changeQuery } from "../shell/url.tsx";
@@ -22,27 +21,14 @@ export function DeliveryFilters({ query, user }: FiltersProps) {
   const shown = (["state", "endpoint", "merchant"] as const).filter(
     (name) => name !== "merchant" || user.merchant === undefined,
   );
+  const filters = shown.map((name) => {
+    return { name, label: messages[name], choices: choices[name], isSingle: true };
+  });
   return (
-    <div className="filters">
-      {shown.map((name) => (
-        <ChoiceFilter
-          key={name}
-          label={messages[name]}
-          choices={choices[name]}
-          chosen={[query.get(name) ?? ""].filter((value) => value !== "")}
-          isSingle
-          choose={(values) => change({ [name]: values.at(-1) })}
-        />
-      ))}
+    <FilterBar query={query} filters={filters} own={{ isFiltered, withoutFilters }}>
       <TextFilter name="host" label={messages.receiverHost} query={query} />
       <TextFilter name="order" label={messages.order} query={query} />
-      <DateFilter query={query} change={change} />
-      {isFiltered(query) && (
-        <Button variant="subtle" color="gray" onClick={() => changeQuery(withoutFilters)}>
-          {messages.clearFilters}
-        </Button>
-      )}
-    </div>
+    </FilterBar>
   );
 }
 
@@ -68,5 +54,5 @@ function TextFilter({ name, label, query }: TextProps) {
 }
 
 function change(to: Readonly<Record<string, string | undefined>>): void {
-  changeQuery({ ...to, after: undefined }, { replaces: true });
+  changeQuery({ ...to, after: undefined, row: undefined }, { replaces: true });
 }

@@ -27,8 +27,19 @@ export function LoadedPart<Data>({ query, children }: LoadedProps<Data>) {
   return <p className="refusal">{query.error.message}</p>;
 }
 
+type BackProps = { readonly to: string; readonly label: string };
+
+export function BackLink({ to, label }: BackProps) {
+  return (
+    <Link to={to} className="back">
+      <Icon name="left" size={14} />
+      {label}
+    </Link>
+  );
+}
+
 type HeadProps = {
-  readonly back?: { readonly to: string; readonly label: string };
+  readonly back?: BackProps;
   readonly title: ReactNode;
   readonly state?: ReactNode;
   readonly children?: ReactNode;
@@ -37,12 +48,7 @@ type HeadProps = {
 export function Head({ back, title, state, children }: HeadProps) {
   return (
     <>
-      {back && (
-        <Link to={back.to} className="back">
-          <Icon name="left" size={14} />
-          {back.label}
-        </Link>
-      )}
+      {back && <BackLink {...back} />}
       <div className="heading detail-heading">
         <h1>{title}</h1>
         {state}

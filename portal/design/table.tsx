@@ -20,16 +20,10 @@ export function StackedTable<Row>({ rows, keyOf, columns, opens, actions }: Tabl
   const shown = columns.filter((column) => column !== false);
   return (
     <table className={opens === undefined ? "rows stacked still" : "rows stacked"}>
-      <thead>
-        <tr>
-          {shown.map(([heading, , className = ""]) => (
-            <th scope="col" key={heading} className={/number|time/.exec(className)?.[0]}>
-              {heading}
-            </th>
-          ))}
-          {actions && <th scope="col" aria-label={does} />}
-        </tr>
-      </thead>
+      <TableHead
+        columns={shown.map(([heading, , cells = ""]) => [heading, /number|time/.exec(cells)?.[0]])}
+        actions={actions && does}
+      />
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)} {...(opens && { onClick: () => go(opens(row)) })}>
@@ -44,6 +38,34 @@ export function StackedTable<Row>({ rows, keyOf, columns, opens, actions }: Tabl
         ))}
       </tbody>
     </table>
+  );
+}
+
+type Heading = string | readonly [heading: string, className: string | undefined];
+
+type HeadProps = {
+  /** `false` stands for a column that this user does not see. */
+  readonly columns: readonly (Heading | false)[];
+  /** What the last column does, which has no heading. */
+  readonly actions?: string | false | undefined;
+};
+
+export function TableHead({ columns, actions }: HeadProps) {
+  const shown = columns.filter((column) => column !== false);
+  return (
+    <thead>
+      <tr>
+        {shown.map((column) => {
+          const [heading, className] = typeof column === "string" ? [column] : column;
+          return (
+            <th scope="col" key={heading} className={className}>
+              {heading}
+            </th>
+          );
+        })}
+        {actions && <th scope="col" aria-label={actions} />}
+      </tr>
+    </thead>
   );
 }
 

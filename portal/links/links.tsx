@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Loaded, Mark, Time } from "../design/details.tsx";
 import { Nothing, Pages } from "../design/states.tsx";
+import { TableHead } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type User } from "../shell/call.ts";
 import { go, Link, usePlace } from "../shell/url.tsx";
@@ -50,20 +51,16 @@ function LinkTable({ links, isOperator }: TableProps) {
   const messages = useConfigurationMessages();
   return (
     <table className="rows stacked">
-      <thead>
-        <tr>
-          <th scope="col" className="number">
-            {messages.amount}
-          </th>
-          <th scope="col">{messages.status}</th>
-          <th scope="col">{messages.description}</th>
-          <th scope="col">{messages.uses}</th>
-          {isOperator && <th scope="col">{messages.merchant}</th>}
-          <th scope="col" className="time">
-            {messages.created}
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          [messages.amount, "number"],
+          messages.status,
+          messages.description,
+          messages.uses,
+          isOperator && messages.merchant,
+          [messages.created, "time"],
+        ]}
+      />
       <tbody>
         {links.map((link) => (
           <tr key={link.link} onClick={() => go(`payment-links/${link.link}`)}>

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ActionButton } from "../actions/action-button.tsx";
 import { Facts, Head, Loaded, LoadedPart, Mark, OnOff, Section } from "../design/details.tsx";
+import { TableHead } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
@@ -87,17 +88,9 @@ function Gates({ line, mayChange }: LineProps & { readonly mayChange: boolean })
       }
     >
       <table className="rows still small">
-        <thead>
-          <tr>
-            <th scope="col">{messages.gate}</th>
-            <th scope="col" className="number">
-              {messages.rank}
-            </th>
-            <th scope="col" className="number">
-              {messages.weight}
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[messages.gate, [messages.rank, "number"], [messages.weight, "number"]]}
+        />
         <tbody>
           {line.gates.map(({ name, rank, weight }) => (
             <tr key={name}>

@@ -13,6 +13,7 @@ import { FilterButton } from "./filter-button.tsx";
 import {
   configured,
   isFiltered,
+  type makeFilters,
   toggle,
   useKnown,
   valuesOf,
@@ -66,22 +67,44 @@ export function Filters({ query, user }: FiltersProps) {
   // Figures of the home screen lead here with these.
   const counted = (["outcome", "reason", "threeds"] as const).filter((name) => query.has(name));
   const shown = [...names, ...own, "stage" as const, ...counted];
+  const filters = shown.map((name) => ({ name, label: messages[name], choices: choices[name] }));
+  return <FilterBar query={query} filters={filters} own={{ isFiltered, withoutFilters }} />;
+}
+
+type BarProps = {
+  readonly query: URLSearchParams;
+  readonly filters: readonly {
+    readonly name: string;
+    readonly label: string;
+    readonly choices: readonly Choice[];
+    readonly isSingle?: boolean;
+  }[];
+  /** Whether the address filters this list, and the address without its filters. */
+  readonly own: ReturnType<typeof makeFilters>;
+  /** Between the choices and the date. */
+  readonly children?: ReactNode;
+};
+
+/** The filters of any list that has a date. */
+export function FilterBar({ query, filters, own, children }: BarProps) {
+  const messages = useMessages();
   return (
     <div className="filters">
-      {shown.map((name) => (
+      {filters.map(({ name, label, choices, isSingle = false }) => (
         <ChoiceFilter
           key={name}
-          label={messages[name]}
-          choices={choices[name]}
+          label={label}
+          choices={choices}
           chosen={valuesOf(query, name)}
           // The list is of one merchant or of all.
-          isSingle={name === "merchant"}
+          isSingle={isSingle || name === "merchant"}
           choose={(values) => changeFilter({ [name]: values.join(",") })}
         />
       ))}
+      {children}
       <DateFilter query={query} change={changeFilter} />
-      {isFiltered(query) && (
-        <Button variant="subtle" color="gray" onClick={() => changeQuery(withoutFilters)}>
+      {own.isFiltered(query) && (
+        <Button variant="subtle" color="gray" onClick={() => changeQuery(own.withoutFilters)}>
           {messages.clearFilters}
         </Button>
       )}
@@ -106,7 +129,7 @@ type ChoiceProps = {
   readonly choose: (values: readonly string[]) => void;
 };
 
-export function ChoiceFilter({ label, choices, chosen, isSingle = false, choose }: ChoiceProps) {
+function ChoiceFilter({ label, choices, chosen, isSingle = false, choose }: ChoiceProps) {
   const labelOf = (value: string) =>
     choices.find((choice) => choice.value === value)?.label ?? value;
   return (

@@ -18,8 +18,13 @@ export const filterNames = [
 const kept = ["search", "merchant", "from", "until", ...filterNames] as const;
 
 export function readOrdersQuery(query: URLSearchParams): OrdersInput {
-  const text = (name: string) => query.get(name) || undefined;
-  const lists = filterNames.flatMap((name) => {
+  return readListQuery(query, filterNames);
+}
+
+/** What a list with a search and a date is asked for; `listed` are the filters with many values. */
+export function readListQuery(query: URLSearchParams, listed: readonly string[]) {
+  const text = (name: string) => query.get(name)?.trim() || undefined;
+  const lists = listed.flatMap((name) => {
     const values = valuesOf(query, name);
     return values.length === 0 ? [] : [[name, values] as const];
   });
@@ -40,14 +45,14 @@ export function valuesOf(query: URLSearchParams, name: string): readonly string[
 }
 
 /** Says whether the address sets one of these filters, and how to remove all of them. */
-export function makeFilters(names: readonly string[], place = ["after"]) {
+export function makeFilters(names: readonly string[]) {
   return {
     isFiltered: (query: URLSearchParams) => names.some((name) => query.has(name)),
-    withoutFilters: Object.fromEntries([...names, ...place].map((name) => [name, undefined])),
+    withoutFilters: Object.fromEntries([...names, "after", "row"].map((name) => [name, undefined])),
   };
 }
 
-export const { isFiltered, withoutFilters } = makeFilters(kept, ["after", "row"]);
+export const { isFiltered, withoutFilters } = makeFilters(kept);
 
 /** The query of a view: what is searched and filtered, without the page. */
 export function viewOf(query: URLSearchParams): string {

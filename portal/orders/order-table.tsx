@@ -3,6 +3,7 @@ import { Skeleton } from "@mantine/core";
 import { Time } from "../design/details.tsx";
 import { Failed } from "../design/states.tsx";
 import { Card, Status, Type } from "../design/status.tsx";
+import { TableHead } from "../design/table.tsx";
 import { useLanguage } from "../language/language.tsx";
 import type { User } from "../shell/call.ts";
 import { go, Link } from "../shell/url.tsx";
@@ -21,24 +22,18 @@ export function OrderTable({ orders, selected, isOld, user }: TableProps) {
   const isOperator = user.merchant === undefined;
   return (
     <table className="rows" aria-busy={isOld}>
-      <thead>
-        <tr>
-          <th scope="col" className="number">
-            {messages.amount}
-          </th>
-          <th scope="col">{messages.status}</th>
-          <th scope="col">{messages.order}</th>
-          <th scope="col">{messages.customer}</th>
-          <th scope="col">{messages.card}</th>
-          {isOperator && <th scope="col">{messages.merchant}</th>}
-          <th scope="col" className="type">
-            {messages.type}
-          </th>
-          <th scope="col" className="time">
-            {messages.accepted}
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          [messages.amount, "number"],
+          messages.status,
+          messages.order,
+          messages.customer,
+          messages.card,
+          isOperator && messages.merchant,
+          [messages.type, "type"],
+          [messages.accepted, "time"],
+        ]}
+      />
       <tbody>
         {orders.map((order) => (
           <Row

@@ -1,7 +1,7 @@
 /** One day of a gate: totals on both sides, and every difference. */
 import { useQuery } from "@tanstack/react-query";
 import { Facts, Head, Loaded, Section, Stamp } from "../design/details.tsx";
-import { StackedTable } from "../design/table.tsx";
+import { StackedTable, TableHead } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 import { Link, usePlace } from "../shell/url.tsx";
@@ -79,17 +79,7 @@ function Totals({ totals }: Pick<Detail, "totals">) {
   const messages = useConfigurationMessages();
   return (
     <table className="rows still small">
-      <thead>
-        <tr>
-          <th scope="col">{messages.kind}</th>
-          <th scope="col" className="number">
-            {messages.here}
-          </th>
-          <th scope="col" className="number">
-            {messages.there}
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={[messages.kind, [messages.here, "number"], [messages.there, "number"]]} />
       <tbody>
         {totals.map((total) => (
           <tr key={`${total.currency} ${total.kind}`}>

@@ -7,13 +7,13 @@
 import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Icon } from "../design/icons.tsx";
+import { BackLink } from "../design/details.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { configured } from "../orders/order-query.ts";
 import { call, type User } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
-import { changeQuery, Link, usePlace } from "../shell/url.tsx";
+import { changeQuery, usePlace } from "../shell/url.tsx";
 import { ChecksumResult } from "./checksum-result.tsx";
 import { filledIn, namesIn, type Pasted, readPasted } from "./request-query.ts";
 
@@ -22,10 +22,7 @@ export function Checksum({ user }: { readonly user: User }) {
   const mayTry = user.rights.includes("reveal_secrets");
   return (
     <div className="screen">
-      <Link to="requests" className="back">
-        <Icon name="left" size={14} />
-        {messages.requests}
-      </Link>
+      <BackLink to="requests" label={messages.requests} />
       <div className="heading">
         <h1>{messages.debugger}</h1>
       </div>

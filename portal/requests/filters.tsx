@@ -1,14 +1,11 @@
 /** Search and filters of refused requests, in the address. */
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMessages } from "../language/language.tsx";
-import { DateFilter } from "../orders/date-filter.tsx";
-import { ChoiceFilter } from "../orders/filters.tsx";
-import { configured, useKnown, valuesOf } from "../orders/order-query.ts";
+import { FilterBar } from "../orders/filters.tsx";
+import { configured, useKnown } from "../orders/order-query.ts";
 import { Search, searchField } from "../orders/search.tsx";
 import { call, type User } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
-import { changeQuery } from "../shell/url.tsx";
 import { isFiltered, withoutFilters } from "./request-query.ts";
 
 /** Those that merchants meet most; others are found by the other filters. */
@@ -48,28 +45,7 @@ export function RequestFilters({ query, user }: FiltersProps) {
   return (
     <>
       <Search query={query} label={messages.searchRequests} />
-      <div className="filters">
-        {filters.map(({ name, label, choices }) => (
-          <ChoiceFilter
-            key={name}
-            label={label}
-            choices={choices}
-            chosen={valuesOf(query, name)}
-            isSingle={name === "merchant"}
-            choose={(values) => change({ [name]: values.join(",") })}
-          />
-        ))}
-        <DateFilter query={query} change={change} />
-        {isFiltered(query) && (
-          <Button variant="subtle" color="gray" onClick={() => changeQuery(withoutFilters)}>
-            {messages.clearFilters}
-          </Button>
-        )}
-      </div>
+      <FilterBar query={query} filters={filters} own={{ isFiltered, withoutFilters }} />
     </>
   );
-}
-
-function change(to: Readonly<Record<string, string | undefined>>): void {
-  changeQuery({ ...to, after: undefined }, { replaces: true });
 }

@@ -1,5 +1,5 @@
 /** Refused requests: the address as a query, and what the checksum debugger takes of a request. */
-import { makeFilters, startOfDay, valuesOf } from "../orders/order-query.ts";
+import { makeFilters, readListQuery } from "../orders/order-query.ts";
 import type { InputOf, OutputOf } from "../shell/call.ts";
 
 type RequestsInput = InputOf<"GET /requests">;
@@ -12,21 +12,7 @@ const names = ["search", "operation", "code", "endpoint", "merchant", "from", "u
 export const { isFiltered, withoutFilters } = makeFilters(names);
 
 export function readRequestsQuery(query: URLSearchParams): RequestsInput {
-  const text = (name: string) => query.get(name)?.trim() || undefined;
-  const [search, merchant, after] = ["search", "merchant", "after"].map(text);
-  const [from, until] = [startOfDay(text("from")), startOfDay(text("until"), 1)];
-  const lists = (["operation", "code", "endpoint"] as const).flatMap((name) => {
-    const values = valuesOf(query, name);
-    return values.length === 0 ? [] : [[name, values] as const];
-  });
-  return {
-    ...Object.fromEntries(lists),
-    ...(search && { search }),
-    ...(merchant && { merchant }),
-    ...(after && { after }),
-    ...(from !== undefined && { from }),
-    ...(until !== undefined && { until }),
-  };
+  return readListQuery(query, ["operation", "code", "endpoint"]);
 }
 
 export function hasControl(fields: readonly SentField[]): boolean {

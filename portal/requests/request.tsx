@@ -1,12 +1,11 @@
 /** One refused request: every fault, what its checksum covers, and its fields as they are kept. */
 import { useQuery } from "@tanstack/react-query";
-import { Facts, Mark, PlainSection, Time } from "../design/details.tsx";
-import { Icon } from "../design/icons.tsx";
+import { BackLink, Facts, Mark, PlainSection, Time } from "../design/details.tsx";
 import { Failed, ScreenSkeleton } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, type OutputOf } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
-import { Link, usePlace } from "../shell/url.tsx";
+import { usePlace } from "../shell/url.tsx";
 import { ChecksumResult } from "./checksum-result.tsx";
 import { hasControl, splitFault } from "./request-query.ts";
 
@@ -29,10 +28,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
   const { line, faults, fields, checksum, check, base } = detail;
   return (
     <div className="screen">
-      <Link to="requests" className="back">
-        <Icon name="left" size={14} />
-        {messages.requests}
-      </Link>
+      <BackLink to="requests" label={messages.requests} />
       <div className="heading">
         <h1>{line.operation}</h1>
         <Mark kind="declined">{line.error}</Mark>

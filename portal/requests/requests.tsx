@@ -3,6 +3,7 @@ import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Mark, Time } from "../design/details.tsx";
 import { Nothing, Pages, SearchedTo } from "../design/states.tsx";
+import { TableHead } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { Waiting } from "../orders/order-table.tsx";
 import { live, type OutputOf, type User } from "../shell/call.ts";
@@ -69,18 +70,16 @@ function Table({ requests, user, isOld }: TableProps) {
   const isOperator = user.merchant === undefined;
   return (
     <table className="rows" aria-busy={isOld}>
-      <thead>
-        <tr>
-          <th scope="col">{messages.operation}</th>
-          <th scope="col">{messages.error}</th>
-          <th scope="col">{messages.clientOrder}</th>
-          {isOperator && <th scope="col">{messages.merchant}</th>}
-          <th scope="col">{messages.sentFrom}</th>
-          <th scope="col" className="time">
-            {messages.sentAt}
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          messages.operation,
+          messages.error,
+          messages.clientOrder,
+          isOperator && messages.merchant,
+          messages.sentFrom,
+          [messages.sentAt, "time"],
+        ]}
+      />
       <tbody>
         {requests.map(({ serial, operation, error, isSigned, clientOrder, merchant, from, at }) => (
           <tr key={serial} {...rowMarks(serial, selected)} onClick={() => go(`requests/${serial}`)}>

@@ -1,4 +1,5 @@
 /** The bank's catalogue: every test card, and what happens to a payment with it. */
+import { TableHead } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { PayButton } from "./payments.tsx";
 import { describeCard, endpointFor, type SandboxView } from "./test-payments.ts";
@@ -15,15 +16,10 @@ export function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
         <section key={group} className="section">
           <h2>{group}</h2>
           <table className="listing">
-            <thead>
-              <tr>
-                <th scope="col">{messages.card}</th>
-                <th scope="col" className="minor">
-                  {messages.whatHappens}
-                </th>
-                <th scope="col" aria-label={messages.action} />
-              </tr>
-            </thead>
+            <TableHead
+              columns={[messages.card, [messages.whatHappens, "minor"]]}
+              actions={messages.action}
+            />
             <tbody>
               {cards.map((card) => (
                 <CardRow key={card.name} card={card} endpoint={endpointFor(group, sandbox)} />

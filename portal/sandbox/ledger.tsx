@@ -2,6 +2,7 @@
 import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Failed, Nothing } from "../design/states.tsx";
+import { TableHead } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { live } from "../shell/call.ts";
 import { Link } from "../shell/url.tsx";
@@ -32,21 +33,15 @@ export function Ledger() {
         {differing === 0 ? messages.booksAgree : messages.booksDiffer(differing)}
       </p>
       <table className="listing">
-        <thead>
-          <tr>
-            <th scope="col">{messages.order}</th>
-            <th scope="col" className="minor">
-              {messages.reference}
-            </th>
-            <th scope="col" className="number">
-              {messages.atBank}
-            </th>
-            <th scope="col" className="number">
-              {messages.here}
-            </th>
-            <th scope="col">{messages.difference}</th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            messages.order,
+            [messages.reference, "minor"],
+            [messages.atBank, "number"],
+            [messages.here, "number"],
+            messages.difference,
+          ]}
+        />
         <tbody>
           {booked.map((row) => (
             <LedgerRow key={row.reference} row={row} />

@@ -4,6 +4,7 @@ import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { Refusal } from "../design/states.tsx";
+import { TableHead } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
@@ -53,23 +54,15 @@ function ReportTable({ report }: { readonly report: Report }) {
   return (
     <>
       <table className="rows still small">
-        <thead>
-          <tr>
-            <th scope="col">{messages.result}</th>
-            <th scope="col" className="number">
-              {messages.orders}
-            </th>
-            <th scope="col" className="number">
-              {messages.paid}
-            </th>
-            <th scope="col" className="number">
-              {messages.returned}
-            </th>
-            <th scope="col" className="number">
-              {messages.chargedBack}
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            messages.result,
+            [messages.orders, "number"],
+            [messages.paid, "number"],
+            [messages.returned, "number"],
+            [messages.chargedBack, "number"],
+          ]}
+        />
         <tbody>
           {reportRows(report, messages).map(({ key, name, counts }) => (
             <tr key={key}>

@@ -4,6 +4,7 @@ import { Fragment, useState } from "react";
 import { roleName, signInBy } from "../account/users.ts";
 import { Time } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
+import { TableHead } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import type { User } from "../shell/call.ts";
 import { actionLabels, actionsFor, type Listed, type UserActionName } from "./roles.ts";
@@ -17,25 +18,17 @@ export function UserTable({ users, own }: UserTableProps) {
   return (
     <>
       <table className="listing">
-        <thead>
-          <tr>
-            <th scope="col">{messages.login}</th>
-            <th scope="col">{messages.role}</th>
-            {own.merchant === undefined && (
-              <th scope="col" className="minor">
-                {messages.merchant}
-              </th>
-            )}
-            <th scope="col" className="minor">
-              {messages.signInBy}
-            </th>
-            <th scope="col" className="minor">
-              {messages.lastSeen}
-            </th>
-            <th scope="col">{messages.state}</th>
-            <th scope="col" aria-label={messages.action} />
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            messages.login,
+            messages.role,
+            own.merchant === undefined && [messages.merchant, "minor"],
+            [messages.signInBy, "minor"],
+            [messages.lastSeen, "minor"],
+            messages.state,
+          ]}
+          actions={messages.action}
+        />
         <tbody>
           {users.map((user) => (
             <UserRow
