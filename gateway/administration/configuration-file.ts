@@ -4,8 +4,6 @@
  */
 import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, EndpointSettings, Merchant, MerchantSettings } from "../orders/merchant.ts";
-import { listKinds } from "../screening/list-kinds.ts";
-import { listNames } from "../screening/lists.ts";
 import { rules } from "../screening/rules/index.ts";
 import type { AuditEntry } from "../storage/audit.ts";
 import type { Configuration } from "../storage/configuration.ts";
@@ -188,18 +186,6 @@ const screeningSchema = {
         properties: {
           ...{ rule: { enum: rules.map(({ kind }) => kind) }, ...place },
           ...{ action: { enum: ["block", "3ds", "mark", "allow"] }, enabled: { type: "boolean" } },
-        },
-      },
-    },
-    lists: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["list", "kind", "value"],
-        additionalProperties: false,
-        properties: {
-          ...{ list: { enum: listNames }, kind: { enum: listKinds.map(({ name }) => name) } },
-          ...{ value: { type: ["string", "number"] }, ...place, expires: text, reason: text },
         },
       },
     },

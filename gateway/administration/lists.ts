@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import {
+  listColumns,
   looksLikeCardNumber,
   readKindName,
   readListFile,
@@ -23,7 +24,7 @@ import {
 import { CsvFaults } from "../values/csv-records.ts";
 import { isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
-import { asInstant, makePrintDate } from "../values/time.ts";
+import { asInstant, calendar, makePrintDate } from "../values/time.ts";
 import { type Action, action } from "./action.ts";
 import {
   type Content,
@@ -42,7 +43,7 @@ import {
 import { cardValueOf, readCardNumber, resolveCard } from "./list-card.ts";
 import { ends, readMoment } from "./readers.ts";
 import { makeScopeOf, nameScopes, readScope, scopeFields } from "./screening-rule.ts";
-import { type Output, openVault, readConfiguration, type Session } from "./session.ts";
+import { type Output, openVault, Rows, readConfiguration, type Session } from "./session.ts";
 
 const kindNames = listKinds.map(({ name }) => name);
 const meanings = listKinds.map(({ name, meaning }) => `${name}: ${meaning}`).join("; ");
@@ -150,6 +151,18 @@ export const listActions: readonly Action[] = [
     showsProgress: true,
     fields: { file: file("file.csv", texts("the entries, as CSV", "die Einträge, als CSV")) },
     perform: importFile,
+  }),
+  action({
+    name: "list export",
+    does: texts(
+      "write the entries that have not expired, as the CSV that list import reads",
+      "die nicht abgelaufenen Einträge als CSV ausgeben, wie list import es liest",
+    ),
+    right: "see_orders",
+    mode: "look",
+    commandLineOnly: "the portal shows the entries in pages",
+    fields: {},
+    perform: exportEntries,
   }),
 ];
 
@@ -294,11 +307,14 @@ async function importFile(
   const now = await readDatabaseTime(session.database.query);
   const vault = await openVault(session);
   const digest = createHash("sha256");
+  const cards = await findListEntries(session.database.query, { kind: "card" });
+  const known = new Set(cards.map(({ value }) => value));
   try {
     const entries = await readListFile(hashing(open(), digest), {
       scopeOf: makeScopeOf(configuration),
       readExpiry: (text) => trimmed(readMoment(text, now)),
       report: session.progress("lines read"),
+      isKnownCard: (value) => known.has(value),
       ...(name === "-" && {
         cardValueOf: (number, { merchantId }) => cardValueOf(vault, number, merchantId),
       }),
@@ -314,6 +330,34 @@ async function importFile(
   } catch (error) {
     if (!(error instanceof CsvFaults)) throw error;
     return new Problem([...error.sentences, "Nothing was changed."].join("\n"));
+  }
+}
+
+async function exportEntries(session: Session): Promise<Output> {
+  const { endpoints, merchants } = await readConfiguration(session);
+  const now = await readDatabaseTime(session.database.query);
+  const entries = (await findListEntries(session.database.query, {})).filter(
+    ({ expiresAt }) => expiresAt === undefined || expiresAt > now,
+  );
+  const logins = new Map(merchants.map(({ id, login }) => [id, login]));
+  // The entries name persons: who has written them to a file is in the audit.
+  const after = { entries: entries.length };
+  await session.audit.write({ action: "list export", subject: "lists", after });
+  return new Rows(rows(), listColumns);
+
+  async function* rows() {
+    for (const { list, kind, value, merchantId, endpointId, expiresAt, reason } of entries) {
+      const owner = merchantId ?? (endpointId && endpoints.get(endpointId)?.merchant.id);
+      yield {
+        list,
+        kind,
+        value,
+        merchant: (owner && logins.get(owner)) ?? "",
+        endpoint: endpointId ?? "",
+        expires: expiresAt === undefined ? "" : calendar(expiresAt).iso,
+        reason,
+      };
+    }
   }
 }
 

@@ -220,6 +220,11 @@ async function makeDescribeOrder(opened: Pick<Opened, "config" | "database" | "o
   const printDate = makePrintDate(opened.config.zone);
   return (order: Order) => {
     const { merchantId, endpointId: endpoint, page } = order;
-    return { ...printOrderLine(order, printDate), merchant: logins.get(merchantId) ?? "", endpoint, link: page?.linkId ?? "" };
+    return {
+      ...printOrderLine(order, printDate),
+      merchant: logins.get(merchantId) ?? "",
+      endpoint,
+      link: page?.linkId ?? "",
+    };
   };
 }

@@ -53,9 +53,12 @@ export class Report {
 /** A table that may be too long for memory. */
 export class Rows {
   readonly rows: AsyncIterable<Lines>;
+  /** The names of a file that has its line of names also without a row. */
+  readonly names: readonly string[] | undefined;
 
-  constructor(rows: AsyncIterable<Lines>) {
+  constructor(rows: AsyncIterable<Lines>, names?: readonly string[]) {
     this.rows = rows;
+    this.names = names;
   }
 }
 

@@ -198,11 +198,12 @@ function printReport({ value, blocks }: Report, json: boolean): void {
 }
 
 /** CSV with a line of names, or a line of JSON for each row. */
-async function printRows({ rows }: Rows, json: boolean): Promise<void> {
-  let isFirst = true;
+async function printRows({ rows, names }: Rows, json: boolean): Promise<void> {
+  let header = names;
+  if (header !== undefined && !json) await writeLine(header.join(","));
   for await (const row of rows) {
-    if (isFirst && !json) await writeLine(Object.keys(row).join(","));
-    isFirst = false;
+    if (header === undefined && !json) await writeLine(Object.keys(row).join(","));
+    header ??= Object.keys(row);
     await writeLine(json ? JSON.stringify(row) : Object.values(row).map(quote).join(","));
   }
 }

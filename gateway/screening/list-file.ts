@@ -13,8 +13,16 @@ import { type ListEntry, type ListName, type ListScope, listNames } from "./list
 const entriesMax = 1_000_000;
 const reasonCharactersMax = 200;
 
-const columns = ["list", "kind", "value", "merchant", "endpoint", "expires", "reason"] as const;
-type Column = (typeof columns)[number];
+export const listColumns = [
+  "list",
+  "kind",
+  "value",
+  "merchant",
+  "endpoint",
+  "expires",
+  "reason",
+] as const;
+type Column = (typeof listColumns)[number];
 type Cells = (column: Column) => string;
 
 type ListFileOptions = {
@@ -23,6 +31,8 @@ type ListFileOptions = {
   readonly readExpiry: (text: string) => Instant | Problem;
   /** The stored value of a card number; absent where card numbers are refused. */
   readonly cardValueOf?: (number: CardNumber, scope: ListScope) => string;
+  /** Of the entries that are stored: one in thirty hash ids looks like a card number. */
+  readonly isKnownCard: (value: string) => boolean;
   readonly report: (count: number) => void;
 };
 
@@ -44,7 +54,7 @@ export async function readListFile(
       complain(line, undefined, `${cells.length} cells instead of ${header.length}`);
     } else {
       const names = header;
-      const cellOf = (column: Column) => cells[names.indexOf(column)]?.trim() ?? "";
+      const cellOf = (column: Column) => readCell(cells[names.indexOf(column)]);
       const entry = readRow(cellOf, options, (column, words) => complain(line, column, words));
       if (entry === undefined) continue;
       const { list, kind, value, merchantId, endpointId } = entry;
@@ -65,12 +75,17 @@ export async function readListFile(
   return entries;
 }
 
+/** An export has an apostrophe before what a spreadsheet would take for a formula. */
+function readCell(cell = ""): string {
+  return cell.trim().replace(/^'(?=[=+\-@])/, "");
+}
+
 /** With a wrong header every row would be wrong too. */
 function refuseHeader(names: readonly string[], complain: Complain): boolean {
-  const isUnknown = (name: string) => !columns.some((column) => column === name);
+  const isUnknown = (name: string) => !listColumns.some((column) => column === name);
   const needed = ["list", "kind", "value"].every((column) => names.includes(column));
   if (needed && !names.some(isUnknown) && new Set(names).size === names.length) return false;
-  complain(1, undefined, `the columns are ${columns.join(", ")}; the first three are needed`);
+  complain(1, undefined, `the columns are ${listColumns.join(", ")}; the first three are needed`);
   return true;
 }
 
@@ -103,9 +118,9 @@ function readValue(
   kind: ListKind,
   text: string,
   scope: ListScope,
-  { cardValueOf }: ListFileOptions,
+  { cardValueOf, isKnownCard }: ListFileOptions,
 ): string | Problem {
-  if (looksLikeCardNumber(text)) {
+  if (looksLikeCardNumber(text) && !(kind === "card" && isKnownCard(text))) {
     if (kind !== "card") return new Problem("may be a card number, which is of the kind card only");
     if (cardValueOf !== undefined) return cardValueOf(new CardNumber(digitsIn(text)), scope);
     return new Problem("may be a card number, which is taken from standard input only (-)");
@@ -136,7 +151,6 @@ function digitsIn(text: string): string {
   return text.replace(/[\s-]/g, "");
 }
 
-/** One in thirty hash ids looks like one too. */
 export function looksLikeCardNumber(text: string): boolean {
   const digits = digitsIn(text);
   return /^\d{12,19}$/.test(digits) && isLuhnValid(digits) && networkOf(digits) !== undefined;

@@ -11,7 +11,6 @@ import { makeAdministration } from "../../storage/administration.ts";
 import type { Audit } from "../../storage/audit.ts";
 import { loadConfiguration } from "../../storage/configuration.ts";
 import { loadDirectories, makeDirectoryAdministration } from "../../storage/directories.ts";
-import { findListEntries } from "../../storage/screening-lists.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
 import {
@@ -101,12 +100,6 @@ export const exportActions: readonly Action[] = [
     mode: "look",
     commandLineOnly,
     fields: {
-      lists: flag(
-        texts(
-          "also the entries of the allow and block lists, which name persons",
-          "auch die Einträge der Positiv- und der Sperrliste, die Personen nennen",
-        ),
-      ),
       schema: flag(
         texts(
           "print the JSON schema of the file instead, for editors",
@@ -166,16 +159,14 @@ async function readDocument(source: Content): Promise<object | Problem> {
   }
 }
 
-type Chosen = { readonly schema?: true | undefined; readonly lists?: true | undefined };
+type Chosen = { readonly schema?: true | undefined };
 
 export async function exportFile(session: Session, given: Chosen): Promise<Output> {
   if (given.schema) return JSON.stringify(makeSchema(), undefined, 2);
   const configuration = await readConfiguration(session);
-  const { query } = session.database;
-  const entries = given.lists ? await findListEntries(query, {}) : undefined;
   const printed = {
-    ...printConfiguration(configuration, await loadDirectories(query)),
-    screening: printScreening(configuration, entries),
+    ...printConfiguration(configuration, await loadDirectories(session.database.query)),
+    screening: printScreening(configuration),
   };
   return new Report(printed, stringify(printed, { lineWidth: 0 }).trimEnd());
 }

@@ -1,35 +1,17 @@
 /**
- * The section `screening` of the configuration's file: rules, and entries of the lists. A rule is
- * the same as a stored one when kind, place and parameters are; an entry when list, kind, place and
- * value are.
+ * The section `screening` of the configuration's file: its rules. A rule is the same as a stored
+ * one when kind, place and parameters are. Entries of lists have a file of their own.
  */
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
-import {
-  looksLikeCardNumber,
-  readKindName,
-  readListName,
-  readReason,
-} from "../../screening/list-file.ts";
-import { findKind } from "../../screening/list-kinds.ts";
 import type { ListScope } from "../../screening/lists.ts";
 import type { ConfiguredRule } from "../../screening/rule.ts";
 import type { Configuration } from "../../storage/configuration.ts";
-import {
-  findListEntries,
-  type NewListEntry,
-  putEntries,
-  removeEntries,
-  type StoredListEntry,
-} from "../../storage/screening-lists.ts";
 import {
   addScreeningRule,
   changeScreeningRule,
   removeScreeningRule,
 } from "../../storage/screening-rules.ts";
-import { Problem } from "../../values/problem.ts";
-import { calendar, parseDate } from "../../values/time.ts";
-import { maskEntry } from "../lists.ts";
 import { type NewRule, printAction, readRule, ruleScope } from "../screening-rule.ts";
 import type { FileEntry } from "../settings.ts";
 import {
@@ -45,10 +27,11 @@ import {
 
 export async function putScreening(work: Work, section: Sections): Promise<void> {
   const { rules, lists, ...unknown } = section;
+  if (lists !== undefined) {
+    throw new Invalid("screening has no lists: gw list import reads their entries, as CSV.");
+  }
   refuseUnknown("screening", unknown);
-  const configuration = await work.load();
-  if (rules !== undefined) await putRules(work, rowsOf(rules, "rules"), configuration);
-  if (lists !== undefined) await putLists(work, rowsOf(lists, "lists"), configuration);
+  if (rules !== undefined) await putRules(work, rowsOf(rules, "rules"), await work.load());
 }
 
 export function rowsOf(value: unknown, what: string): readonly Sections[] {
@@ -147,105 +130,7 @@ function printRule(rule: Omit<ConfiguredRule, "id">, configuration: Configuratio
   return { rule: kind, ...place, action: printAction(action), enabled, ...parameters };
 }
 
-function printEntry(entry: NewListEntry, configuration: Configuration): FileEntry {
-  const { list, kind, value, reason, expiresAt } = entry;
-  return {
-    ...{ list, kind, value, ...printPlace(entry, configuration) },
-    ...(expiresAt !== undefined && { expires: calendar(expiresAt).iso }),
-    ...(reason !== "" && { reason }),
-  };
-}
-
-async function putLists(
-  work: Work,
-  rows: readonly Sections[],
-  configuration: Configuration,
-): Promise<void> {
-  const { audit, query, prune, steps, session } = work;
-  const stored = new Map((await findListEntries(query, {})).map((each) => [keyOf(each), each]));
-  const changed: NewListEntry[] = [];
-  const seen = new Set<string>();
-  for (const row of rows) {
-    const entry = readEntry(row, configuration);
-    const known = stored.get(keyOf(entry));
-    // A hash id may look like one: an entry of `gw list add` can be exported and applied.
-    if (known === undefined && looksLikeCardNumber(entry.value)) {
-      throw new Invalid("An entry of lists: value may be a card number; see gw list add.");
-    }
-    stored.delete(keyOf(entry));
-    if (seen.has(keyOf(entry))) throw new Invalid("lists has the same entry twice.");
-    seen.add(keyOf(entry));
-    const [before, after] = [known && printed(known), printed(entry)];
-    if (differs(work, `${entry.list} list, ${entry.kind}`, before, after)) changed.push(entry);
-  }
-  if (changed.length > 0) {
-    await audit.change(async (change, write) => {
-      await putEntries(change, changed, { by: session.actor.who });
-      for (const entry of changed) {
-        await write({ action: "list add", subject: `${entry.list} list`, after: maskEntry(entry) });
-      }
-    });
-  }
-  const gone = prune ? [...stored.values()] : [];
-  await audit.change(async (change, write) => {
-    await removeEntries(
-      change,
-      gone.map(({ id }) => id),
-    );
-    for (const entry of gone) await write(removalOf(entry));
-  });
-  for (const { list, kind } of gone) {
-    steps.push({ what: `${list} list, ${kind}`, change: "remove", fields: [] });
-  }
-
-  function printed(entry: NewListEntry): FileEntry {
-    return printEntry(entry, configuration);
-  }
-}
-
-function removalOf({ id, addedAt: _, ...entry }: StoredListEntry) {
-  return { action: "list remove", subject: `list entry ${id}`, before: maskEntry(entry) };
-}
-
-function keyOf({ list, kind, value, merchantId, endpointId }: NewListEntry): string {
-  return [list, kind, merchantId, endpointId, value].join("/");
-}
-
-function readEntry(row: Sections, configuration: Configuration): NewListEntry {
-  const { list, kind: kindName, value, merchant, endpoint, expires, reason, ...unknown } = row;
-  refuseUnknown("An entry of lists", unknown);
-  const read = <Value>(name: string, got: Value | Problem): Value => {
-    if (!(got instanceof Problem)) return got;
-    throw new Invalid(`An entry of lists: ${name} is ${got.sentence}.`);
-  };
-  const kind = read("kind", readKindName(String(kindName)));
-  if (typeof value === "number" && !Number.isSafeInteger(value)) {
-    throw new Invalid(
-      "An entry of lists: value is a long number without quotes; put it in quotes.",
-    );
-  }
-  const expiresAt = expires === undefined ? undefined : parseDate(String(expires));
-  if (expires !== undefined && expiresAt === undefined) {
-    throw new Invalid("An entry of lists: expires is no moment like 2030-01-31T09:30:00Z.");
-  }
-  return {
-    list: read("list", readListName(String(list))),
-    kind,
-    value: read("value", findKind(kind)?.read(String(value ?? "")) ?? new Problem("missing")),
-    reason: read("reason", readReason(String(reason ?? ""))),
-    ...placeOf(configuration, merchant, endpoint),
-    ...(expiresAt !== undefined && { expiresAt }),
-  };
-}
-
-/** For `gw export`. Entries name persons and may be very many: they are written when asked for. */
-export function printScreening(
-  configuration: Configuration,
-  entries: readonly NewListEntry[] | undefined,
-) {
-  const rules = configuration.screeningRules.map((rule) => printRule(rule, configuration));
-  return {
-    rules,
-    ...(entries && { lists: entries.map((entry) => printEntry(entry, configuration)) }),
-  };
+/** For `gw export`. */
+export function printScreening(configuration: Configuration) {
+  return { rules: configuration.screeningRules.map((rule) => printRule(rule, configuration)) };
 }

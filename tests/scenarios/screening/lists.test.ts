@@ -219,6 +219,33 @@ test("entries are removed together or not at all", async () => {
   await known(0);
 });
 
+test("what is exported is imported again as it was", async () => {
+  await removeAll();
+  const expires = "2090-01-31T00:00:00Z";
+  await add("block", "email", "jane@example.com", "--merchant", login, "--expires", expires);
+  await add("allow", "ip", "192.0.2.0/24", "--reason", "=1, or so");
+  await known(2);
+
+  const { printed, code } = await runGw(world, "list", "export");
+  const file = join(world.dataDir, "exported.csv");
+  await writeFile(file, printed);
+  const same = (await readGw(world, "list", "import", file)) as Line;
+  await removeAll();
+  const back = (await readGw(world, "list", "import", file)) as Line;
+  await known(2);
+
+  assert.equal(code, 0);
+  assert.match(printed, /^list,kind,value,merchant,endpoint,expires,reason$/m);
+  assert.match(
+    printed,
+    new RegExp(`^block,email,jane@example.com,${login},,2090-01-31T00:00:00.*,$`, "m"),
+  );
+  assert.deepEqual([same["unchanged"], back["added"]], [2, 2]);
+  const [entry] = (await readGw(world, "list", "show", "--list", "allow")) as readonly Line[];
+  assert.equal(entry?.["reason"], "=1, or so");
+  await removeAll();
+});
+
 test("a file is imported as a whole or not at all, with its faults by line", async () => {
   const file = join(world.dataDir, "list.csv");
   const rows = Array.from({ length: 3_000 }, (_, at) => `block,email,u${at}@example.com,${login},`);

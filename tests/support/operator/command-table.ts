@@ -139,6 +139,7 @@ export const looking: readonly Example[] = [
   { path: "filter try",        words: "" },
   { path: "link list",         words: "" },
   { path: "list show",         words: "" },
+  { path: "list export",       words: "" },
   { path: "order list",        words: "" },
   { path: "order export",      words: "" },
   { path: "order show",        words: "<order>" },
