@@ -25,10 +25,11 @@ type Dependencies = Pick<Resources, "config" | "database"> & {
   readonly configuration: Pick<LiveConfiguration, "current">;
   readonly gates: Pick<Gates, "isReady">;
   readonly hold: Pick<LiveHold, "current">;
+  readonly keys: Pick<Resources["keys"], "isSealedByOwn">;
 };
 
 export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Readiness> {
-  const { config, database, engine, configuration, gates, hold } = dependencies;
+  const { config, database, engine, configuration, gates, hold, keys } = dependencies;
   let checking: Promise<Readiness> | undefined;
   // Concurrent callers share one check: it costs a statement.
   return () => {
@@ -43,6 +44,7 @@ export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Re
     const stalled = await findStalledCells(probes);
     const directories = stalled.size === 0 ? await findDirectoryFaults() : new Map();
     const missing = new Map([...stalled, ...directories]);
+    if (stalled.size === 0 && !(await areKeysOwn())) missing.set("key-encryption key", oldKey);
     const endpoints = [...configuration.current().endpoints.values()];
     const unready = findUnreadyGates(endpoints, gates.isReady);
     for (const gate of unready) missing.set(`gate ${gate}`, "not signed on");
@@ -71,12 +73,19 @@ export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Re
     return stalled;
   }
 
+  /** Payments go on with the keys in memory, until there is a new key. */
+  async function areKeysOwn(): Promise<boolean> {
+    return within(keys.isSealedByOwn(), config.readyTimeoutMs).catch(() => true);
+  }
+
   async function findDirectoryFaults(): Promise<ReadonlyMap<string, string>> {
     const loaded = within(loadDirectories(database.query), config.readyTimeoutMs);
     const faults = await findFileFaults(await loaded.catch(() => []));
     return new Map([...faults].map(([name, cause]) => [`directory ${name}`, cause]));
   }
 }
+
+const oldKey = "the vault's keys are sealed by the next one: restart this node with it";
 
 function within<Result>(work: Promise<Result>, limitMs: number): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();

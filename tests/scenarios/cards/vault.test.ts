@@ -115,6 +115,12 @@ test("the key-encryption key is changed, and the old one opens nothing any more"
   const returned = await world.merchant().return(sale);
   await world.settle();
   assert.equal((await world.merchant().describe(returned)).status, "approved");
+  const health = await fetch(`${world.gateway.url}/health/ready`);
+  const { missing } = (await health.json()) as {
+    readonly missing: Readonly<Record<string, string>>;
+  };
+  assert.equal(health.status, 200);
+  assert.match(missing["key-encryption key"] ?? "", /restart this node/);
 });
 
 testInLongRun("workers are handed a key that only their parent was given", async (t) => {

@@ -23,7 +23,15 @@ const guides = async () =>
 test("operating.md, rehearsal.md: every fence says what it is, so that none is forgotten", async () => {
   const fences = await guides();
   const kinds = new Set(fences.map(({ language, mark }) => `${language} ${mark}`.trim()));
-  const marked = ["background", "systemd", "container", "install", "root", "new-shell"];
+  const marked = [
+    "background",
+    "systemd",
+    "container",
+    "install",
+    "root",
+    "new-shell",
+    "database-server",
+  ];
   const known = ["sh", ...marked.map((mark) => `sh ${mark}`), "sql", "yaml"];
 
   assert.deepEqual(

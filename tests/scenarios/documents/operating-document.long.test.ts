@@ -6,7 +6,16 @@
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +31,8 @@ import { startShell } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 
 const path = "docs/operating.md";
-const fences = await readFences(path);
+/** With the change of the key-encryption key, which an operator does later in the same folder. */
+const fences = [...(await readFences(path)), ...(await readFences("docs/keys.md"))];
 
 test("every command of the document runs, and the sale and its return are approved", async () => {
   const folder = await makeFolder();
@@ -79,6 +89,10 @@ test("every command of the document runs, and the sale and its return are approv
   assert.match(shell.output, /^good {4}backup: 0 hours ago$/m);
   if (process.getuid?.() === 0)
     assert.match(shell.output, /^good {4}installed files: .* of release /m);
+  const keys = await readdir(join(folder, "keys"));
+  assert.deepEqual([keys.length, keys.includes("master.key")], [2, true], keys.join());
+  const checked = [...shell.output.matchAll(/^GW_MASTER_KEY +(\S+)$/gm)].map(([, value]) => value);
+  assert.equal(new Set(checked).size, 2, "the key-encryption key is the old one");
   assert.match(await readFile(join(folder, "audit/heads.log"), "utf8"), /"signature":/);
   const booked = bank.ledger().map(({ kind, amount }) => `${kind} ${amount}`);
   assert.deepEqual(booked, ["sale 100", "reversal 100"]);
