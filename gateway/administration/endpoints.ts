@@ -17,6 +17,10 @@ import { fieldsOf, type GivenSettings, givenOf } from "./settings.ts";
 
 const settings = fieldsOf(endpointTable());
 const endpoint = word("endpoint", "endpointid", texts("the endpoint", "der Endpunkt"));
+const sharing = texts(
+  "the lowest rank comes first, gates of one rank share by weight",
+  "der kleinste Rang kommt zuerst, Gates eines Ranges teilen nach Gewicht",
+);
 
 export const endpointActions: readonly Action[] = [
   action({
@@ -46,11 +50,11 @@ export const endpointActions: readonly Action[] = [
         texts("three-letter currency code", "Währung, drei Buchstaben"),
       ),
       gate: list(
-        "text",
+        "gate-place",
         "name:rank:weight",
         texts(
-          "a gate, may be repeated; where there is one gate only, that",
-          "ein Gate je Zeile; gibt es nur eines, dann dieses",
+          `its gates; where there is one gate only, that; ${sharing.en}`,
+          `seine Gates; gibt es nur eines, dann dieses; ${sharing.de}`,
         ),
       ),
     },
@@ -87,7 +91,11 @@ export const endpointActions: readonly Action[] = [
     mode: "change",
     fields: {
       endpoint,
-      gates: words("text", "name:rank:weight", texts("its gates", "seine Gates")),
+      gates: words(
+        "gate-place",
+        "name:rank:weight",
+        texts(`its gates; ${sharing.en}`, `seine Gates; ${sharing.de}`),
+      ),
     },
     perform: setEndpointGates,
   }),

@@ -13,14 +13,15 @@ export function texts(en: string, de: string): Texts {
 
 /**
  * What a field holds, from which a face makes its control. A form offers what exists for
- * `merchant`, `endpoint`, `gate` and `currency`. `path` names a file that every node has. `picture`
+ * `merchant`, `endpoint`, `gate` and `currency`; `gate-place` is a gate with its rank and weight, as
+ * `name:rank:weight`. `path` names a file that every node has. `picture`
  * and `file` are sent by a browser and named on the command line; `secret` comes from standard
  * input there.
  */
 export type FieldKind =
   | ("text" | "amount" | "fee" | "whole" | "day" | "moment" | "duration" | "colour" | "url")
   | ("switch" | "choice" | "flag" | "toggle")
-  | ("merchant" | "endpoint" | "gate" | "currency" | "user")
+  | ("merchant" | "endpoint" | "gate" | "gate-place" | "currency" | "user")
   | ("path" | "picture" | "file" | "secret");
 
 /** A file or a secret that the user has given. */

@@ -146,7 +146,7 @@ export const fieldLabels: Labels = {
   renew:                   texts("Make a new one",                     "Ein neues anlegen"),
   retire:                  texts("Drop the old one now",               "Das alte jetzt verwerfen"),
   group:                   texts("Group",                              "Gruppe"),
-  gates:                   texts("Gates, as name:rank:weight",         "Gates, als Name:Rang:Gewicht"),
+  gates:                   texts("Gates",                              "Gates"),
   entry:                   texts("Entry",                              "Eintrag"),
   enabled:                 texts("Accepts requests",                   "Nimmt Anfragen an"),
   "control-key":           texts("Control key",                        "Kontrollschlüssel"),
@@ -199,6 +199,7 @@ export const choiceLabels: Labels = {
 export const kindLabels: Readonly<Partial<Record<FieldKind, Texts>>> = {
   secret: texts("Key", "Schlüssel"),
   file: texts("File", "Datei"),
+  "gate-place": texts("Gates", "Gates"),
 };
 
 /** Where a field is explained, below `/docs/`. */

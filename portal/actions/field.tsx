@@ -11,6 +11,7 @@ import {
 import { type ReactNode, useMemo } from "react";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
+import { GatePlaces } from "./gate-places.tsx";
 import { type Field, isLocalTime } from "./values.ts";
 
 type Filters = OutputOf<"GET /filters">;
@@ -34,10 +35,11 @@ export function ActionField(props: FieldProps) {
 
 /** One of those that exist is chosen. */
 export function isChosen({ kind }: Field): boolean {
-  return ["merchant", "endpoint", "gate", "currency"].includes(kind);
+  return ["merchant", "endpoint", "gate", "gate-place", "currency"].includes(kind);
 }
 
-type Shared = {
+/** What every control of a field has. */
+export type Shared = {
   readonly label: string;
   readonly description: ReactNode;
   readonly required: boolean;
@@ -59,6 +61,10 @@ function Control(props: FieldProps) {
     const none = text === "" ? [{ value: "", label: "–" }] : [];
     const data = [...none, ...field.choices];
     return <NativeSelect {...shared} data={data} value={text} onChange={writeText} />;
+  }
+  if (kind === "gate-place") {
+    const names = filters?.gates.map(({ name }) => name) ?? [];
+    return <GatePlaces {...{ shared, text, names, write }} />;
   }
   if (isChosen(field)) return <Chooser {...props} shared={shared} />;
   if (kind === "secret") {

@@ -46,6 +46,21 @@ function sentValueOf(field: Field, text: string): Values[string] | undefined {
   return text.trim() === "" ? "none" : text.trim();
 }
 
+/** A gate of an endpoint, as the form has it. */
+export type Place = { readonly name: string; readonly rank: string; readonly weight: string };
+
+/** Of a field of the kind `gate-place`, with a place in each line. */
+export function readPlaces(text: string): readonly Place[] {
+  return text.split(/\s+/).flatMap((line) => {
+    const [name = "", rank = "1", weight = "1"] = line.split(":");
+    return name === "" ? [] : [{ name, rank, weight }];
+  });
+}
+
+export function printPlaces(places: readonly Place[]): string {
+  return places.map(({ name, rank, weight }) => `${name}:${rank}:${weight}`).join("\n");
+}
+
 /** As the browser's control for a moment writes it. */
 export function isLocalTime({ kind }: Field, text: string): boolean {
   return kind === "moment" && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text);

@@ -90,6 +90,9 @@ export const configurationGerman: ConfigurationMessages = {
   routeOutcomes: { cleared: "Autorisiert von", cleared_for_3ds: "3-D Secure, dann", filtered_out: "Gefiltert", gate_unavailable: "Kein Gate" },
   rank: "Rang",
   weight: "Gewicht",
+  rankOf: (gate) => `Rang von ${gate}`,
+  weightOf: (gate) => `Gewicht von ${gate}`,
+  addGate: "Gate hinzufügen",
 
   newGate: "Neues Gate",
   noGates: "Noch keine Gates",

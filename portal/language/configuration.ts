@@ -91,6 +91,9 @@ export const configurationEnglish = {
   routeOutcomes: { cleared: "Authorised by", cleared_for_3ds: "3-D Secure, then", filtered_out: "Filtered", gate_unavailable: "No gate" },
   rank: "Rank",
   weight: "Weight",
+  rankOf: (gate: string) => `Rank of ${gate}`,
+  weightOf: (gate: string) => `Weight of ${gate}`,
+  addGate: "Add a gate",
 
   newGate: "New gate",
   noGates: "No gates yet",

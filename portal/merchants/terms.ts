@@ -1,5 +1,5 @@
 /** A merchant's settings, endpoints and keys as their screens and forms show them. */
-import type { Row } from "../actions/values.ts";
+import { printPlaces, type Row } from "../actions/values.ts";
 import type { OutputOf } from "../shell/call.ts";
 
 type Detail = OutputOf<"GET /merchants/:login">;
@@ -14,7 +14,10 @@ export function showSetting(value: string, choices: Row): string {
 
 /** The gates of an endpoint as its form takes them, one in each line. */
 export function placesOf({ gates }: Pick<Endpoint, "gates">): string {
-  return gates.map(({ name, rank, weight }) => `${name}:${rank}:${weight}`).join("\n");
+  const texts = gates.map(({ name, rank, weight }) => ({
+    ...{ name, rank: String(rank), weight: String(weight) },
+  }));
+  return printPlaces(texts);
 }
 
 /** The endpoints of a group, which chooses among them by currency. */

@@ -80,6 +80,34 @@ test("an endpoint is changed, and tells which gate a sale would take", async () 
   assert.deepEqual(troubles, []);
 });
 
+test("the gates of an endpoint are chosen in rows, by the keyboard, and ranked", async () => {
+  const { page, troubles } = await atDesk(`merchants/demo/endpoints/${plain}`);
+  const dialog = page.getByRole("dialog");
+  const gates = dialog.getByRole("group", { name: "Gates" });
+  await page
+    .locator("section", { has: page.getByRole("heading", { name: "Gates" }) })
+    .getByRole("button", { name: "Change" })
+    .click();
+
+  await gates.getByRole("button", { name: "Add a gate" }).press("Enter");
+  const added = gates.getByLabel("Gate", { exact: true }).and(page.locator(":focus"));
+  await added.selectOption("sandbox-binary");
+  await gates.getByLabel("Rank of sandbox-binary").fill("2");
+  await gates.getByLabel("Weight of sandbox-binary").fill("3");
+  await lookAtBoth(page, "portal-endpoint-gates");
+  await gates.getByRole("button", { name: "Add a gate" }).press("Enter");
+  await gates
+    .getByRole("button", { name: /^Remove / })
+    .nth(2)
+    .press("Enter");
+  await gates.getByLabel("Gate", { exact: true }).and(page.locator(":focus")).waitFor();
+  assert.equal(await gates.getByRole("combobox").count(), 2);
+  await send(page);
+
+  await page.getByRole("row", { name: "sandbox-binary 2 3" }).waitFor();
+  assert.deepEqual(troubles, []);
+});
+
 test("a control key is renewed and shown once, beside a merchant's wallets", async () => {
   const { page, troubles } = await atDesk("merchants/demo?tab=keys");
 

@@ -1,0 +1,116 @@
+/** The gates of an endpoint in a form: a row for each, which is chosen, with its rank and weight. */
+import { Button, CloseButton, Input, NativeSelect, TextInput } from "@mantine/core";
+import { useEffect, useRef } from "react";
+import { Icon } from "../design/icons.tsx";
+import { useConfigurationMessages } from "../language/language.tsx";
+import type { Shared } from "./field.tsx";
+import { type Place, printPlaces, readPlaces } from "./values.ts";
+
+type Props = {
+  readonly shared: Shared;
+  readonly text: string;
+  /** Of the gates that exist. */
+  readonly names: readonly string[];
+  readonly write: (text: string) => void;
+};
+
+export function GatePlaces({ shared, text, names, write }: Props) {
+  const messages = useConfigurationMessages();
+  const places = readPlaces(text);
+  const unused = names.filter((name) => places.every((place) => place.name !== name));
+  const [first] = unused;
+  const change = (next: readonly Place[]) => write(printPlaces(next));
+  const { rows, moveTo } = useCursor(text);
+  const remove = (index: number) => {
+    moveTo(Math.min(index, places.length - 2));
+    change(places.filter((_, other) => other !== index));
+  };
+  const add = (name: string) => {
+    moveTo(places.length);
+    change([...places, { name, rank: "1", weight: "1" }]);
+  };
+  return (
+    <Input.Wrapper {...shared} labelElement="div" role="group" aria-label={shared.label}>
+      <div className="gate-places" ref={rows}>
+        {places.length > 0 && (
+          <div className="gate-place quiet" aria-hidden>
+            <span>{messages.gate}</span>
+            <span>{messages.rank}</span>
+            <span>{messages.weight}</span>
+          </div>
+        )}
+        {places.map((place, index) => (
+          <PlaceRow
+            // A gate is in one row alone, and the cursor stays when another one is chosen.
+            // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place in the list
+            key={index}
+            {...{ place, unused, isRefused: shared.error !== undefined }}
+            write={(next) => change(places.with(index, next))}
+            remove={() => remove(index)}
+          />
+        ))}
+        <Button
+          variant="default"
+          leftSection={<Icon name="plus" size={12} />}
+          disabled={first === undefined}
+          onClick={() => first !== undefined && add(first)}
+        >
+          {messages.addGate}
+        </Button>
+      </div>
+    </Input.Wrapper>
+  );
+}
+
+type RowProps = {
+  readonly place: Place;
+  readonly unused: readonly string[];
+  readonly isRefused: boolean;
+  readonly write: (place: Place) => void;
+  readonly remove: () => void;
+};
+
+function PlaceRow({ place, unused, isRefused, write, remove }: RowProps) {
+  const messages = useConfigurationMessages();
+  const { name } = place;
+  const count = { type: "number", min: 1, inputMode: "numeric", required: true } as const;
+  return (
+    <div className="gate-place">
+      <NativeSelect
+        aria-label={messages.gate}
+        data={[name, ...unused]}
+        value={name}
+        error={isRefused}
+        onChange={({ currentTarget: { value } }) => write({ ...place, name: value })}
+      />
+      <TextInput
+        {...count}
+        aria-label={messages.rankOf(name)}
+        value={place.rank}
+        onChange={({ currentTarget: { value } }) => write({ ...place, rank: value })}
+      />
+      <TextInput
+        {...count}
+        aria-label={messages.weightOf(name)}
+        value={place.weight}
+        onChange={({ currentTarget: { value } }) => write({ ...place, weight: value })}
+      />
+      <CloseButton aria-label={messages.named.remove(name)} onClick={remove} />
+    </div>
+  );
+}
+
+/** After a row is added or removed, the cursor goes to it or to its successor. */
+function useCursor(text: string) {
+  const rows = useRef<HTMLDivElement>(null);
+  const wanted = useRef<number>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the rows are made of the text
+  useEffect(() => {
+    if (wanted.current === undefined) return;
+    const selects = rows.current?.querySelectorAll("select");
+    const last = rows.current?.querySelector<HTMLElement>(":scope > button");
+    (selects?.[wanted.current] ?? last)?.focus();
+    wanted.current = undefined;
+  }, [text]);
+  return { rows, moveTo: (index: number) => (wanted.current = index) };
+}
