@@ -1,10 +1,12 @@
 /**
  * An operator follows `docs/rehearsal.md` together with `docs/operating.md`, in the order that it
  * tells: own certificates, the sandbox bank as a program in place of the acquirer, the rest of the
- * guide with its backup and restore, a payment on the payment page, and the end of the rehearsal.
+ * guide with its backup and restore, callbacks to a shop of the own network, a payment on the payment page,
+ * and the end of the rehearsal.
  */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:https";
 import { join } from "node:path";
 import { test } from "node:test";
 import { findFreePort } from "../../support/bank/results-balancer.ts";
@@ -30,15 +32,17 @@ test("the guide is rehearsed with the sandbox bank, every page says so, and it i
   const { certificates, bank, later } = await readRehearsal();
   const guide = await readFences("docs/operating.md");
   const acquirer = guide.findIndex(({ text }) => text.startsWith("gw gate create"));
-  await run(folder, toScript(certificates, { ...places, "DNS:db.example": "DNS:localhost" }));
+  const names = { "DNS:db.example": "DNS:localhost", "DNS:shop.example": "DNS:localhost" };
+  await run(folder, toScript(certificates, { ...places, ...names }));
   const read = (name: string) => readFile(join(folder, "rehearsal", name), "utf8");
   const identity = { cert: await read("db.pem"), key: await read("db.key") };
   const server = await startExternalServer(endOfFile, ports.database, identity);
   await writeSqlRunner(folder, server.url);
+  const told = startShop(ports.shop, { cert: await read("shop.pem"), key: await read("shop.key") });
 
   const fences = [
-    ...[...guide.slice(0, acquirer), ...bank, ...guide.slice(acquirer + 1)],
-    ...later.flatMap(completeFence),
+    ...guide.slice(0, acquirer),
+    ...[...bank, ...guide.slice(acquirer + 1), ...later].flatMap(completeFence),
   ];
   const output = await run(folder, toScript(fences, places), {
     ...{ CURL_CA_BUNDLE: "tls/rehearsal-ca.pem", CURL_HOME: folder, ...ports.bank },
@@ -46,9 +50,10 @@ test("the guide is rehearsed with the sandbox bank, every page says so, and it i
 
   assert.match(output, /^This is a rehearsal with a sandbox bank/m);
   assert.match(output, /^warning environment: rehearsal\n +This is a rehearsal/m);
-  const told = output.match(/^(?:trouble|warning) .*(?:\n {8}.*)*/gm) ?? [];
+  assert.deepEqual([...new Set(told)].sort(), ["reversal approved", "sale approved"]);
+  const warned = output.match(/^(?:trouble|warning) .*(?:\n {8}.*)*/gm) ?? [];
   assert.deepEqual(
-    told.filter((each) => !announced.test(each)),
+    warned.filter((each) => !announced.test(each)),
     [],
   );
   assert.match(output, /^rehearsal +all +\S+ +none +[1-9]\d* .*good$/m);
@@ -67,8 +72,8 @@ test("the guide is rehearsed with the sandbox bank, every page says so, and it i
 const announced = /^warning (?:memory|time synchronisation|free disk space|environment: rehearsal)/;
 
 async function choosePlaces(folder: string, installation: string) {
-  const ports = await Promise.all(Array.from({ length: 9 }, findFreePort));
-  const [database, own, admin, results, control, ascii, binary, iso93, directory] = ports;
+  const ports = await Promise.all(Array.from({ length: 10 }, findFreePort));
+  const [database, own, admin, results, control, ascii, binary, iso93, directory, shop] = ports;
   // The gateway's address is the guide's: links and certificates have it.
   await writeFile(join(folder, ".curlrc"), `connect-to = "pay.example:443:127.0.0.1:${own}"\n`);
   const places: Places = {
@@ -86,6 +91,9 @@ async function choosePlaces(folder: string, installation: string) {
     "127.0.0.1:8090": `127.0.0.1:${control}`,
     "127.0.0.1:8584": `127.0.0.1:${binary}`,
     "127\\.0\\.0\\.1:8584": `127.0.0.1:${binary}`,
+    "GW_CALLBACK_ALLOWED_NAMES=shop.example": "GW_CALLBACK_ALLOWED_NAMES=localhost",
+    "GW_CALLBACK_PORTS=8443": `GW_CALLBACK_PORTS=${shop}`,
+    "https://shop.example/callback": `https://localhost:${shop}/callback`,
     "127.0.0.1:8091": `127.0.0.1:${directory}`,
   };
   const bank = {
@@ -93,7 +101,7 @@ async function choosePlaces(folder: string, installation: string) {
     ...{ GW_BANK_BINARY_HOST_PORT: String(binary), GW_BANK_ISO93_HOST_PORT: String(iso93) },
     GW_BANK_DIRECTORY_PORT: String(directory),
   };
-  return { places, ports: { database: database ?? 0, bank } };
+  return { places, ports: { database: database ?? 0, shop: shop ?? 0, bank } };
 }
 
 /** The parts of the document, which stand before, within and behind the guide. */
@@ -105,9 +113,23 @@ async function readRehearsal() {
   return { certificates, bank: fences.slice(start, end), later: fences.slice(end) };
 }
 
-/** Adds what a person does in a browser, and what a service manager does. */
+/** The shop's server, with a certificate of the rehearsal: the results that it was told. */
+function startShop(port: number, identity: { readonly cert: string; readonly key: string }) {
+  const told: string[] = [];
+  const server = createServer(identity, ({ url = "" }, reply) => {
+    const { searchParams } = new URL(url, "https://localhost");
+    told.push(`${searchParams.get("type")} ${searchParams.get("status")}`);
+    reply.end();
+  }).listen(port, "127.0.0.1");
+  atEnd(endOfFile, () => server.close());
+  return told;
+}
+
+/** Adds what a person does in a browser, what a service manager does, and what text tells. */
 function completeFence(fence: Fence): readonly Fence[] {
   const also = (text: string): Fence => ({ language: "sh", mark: "", text });
+  if (fence.text.startsWith("cat >> gateway.env")) return [fence, also(openShop)];
+  if (fence.text.includes("gw endpoint create")) return [fence, also(openEndpoint)];
   if (fence.text.includes("gw link create")) return [fence, also(payOnPage)];
   if (fence.text.startsWith("systemctl disable")) return [also(stopAll)];
   if (fence.text.startsWith("gw key make")) return [also("echo '== retired'\n"), fence];
@@ -125,6 +147,18 @@ printf '== result\\n%s\\n' "$(grep -o '<p class="warning.*' result.html)"
 printf '== portal\\n%s\\n' "$(curl -fsS -H 'x-portal: 1' https://pay.example/portal/api/session)"
 until gw order list --merchant acme | grep "link-.* approved "; do :; done
 printf '== without the setting\\n%s\\n' "$(GW_REHEARSAL=off gw gate test first-bank 2>&1)"
+`;
+
+const openShop = `
+echo NODE_EXTRA_CA_CERTS=/etc/tollgate/tls/rehearsal-ca.pem >> gateway.env
+echo GW_CALLBACK_ALLOWED_NAMES=shop.example >> gateway.env
+echo GW_CALLBACK_PORTS=8443 >> gateway.env
+set -a; . ./gateway.env; set +a
+`;
+
+const openEndpoint = `
+endpoint=$(gw endpoint list acme --json | sed -n 's/.*"id": "\\([0-9]*\\)".*/\\1/p')
+gw endpoint set $endpoint --private-callbacks on
 `;
 
 const stopAll = "for job in $(jobs -p); do kill $job; wait $job || true; done\n";
