@@ -18,8 +18,8 @@ import { fieldsOf, type GivenSettings, givenOf } from "./settings.ts";
 const settings = fieldsOf(endpointTable());
 const endpoint = word("endpoint", "endpointid", texts("the endpoint", "der Endpunkt"));
 const sharing = texts(
-  "the lowest rank comes first, gates of one rank share by weight",
-  "der kleinste Rang kommt zuerst, Gates eines Ranges teilen nach Gewicht",
+  "the lowest rank comes first, gates of one rank share payments by weight",
+  "der kleinste Rang kommt zuerst, Gates eines Ranges teilen sich die Zahlungen nach Gewicht",
 );
 
 export const endpointActions: readonly Action[] = [

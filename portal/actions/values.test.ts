@@ -6,6 +6,8 @@ import {
   type Field,
   initialOf,
   labelOf,
+  printPlaces,
+  readPlaces,
   rowsOf,
   secretsIn,
   showValue,
@@ -131,4 +133,15 @@ test("an action that shows one thing has one row, and every value is a text", ()
     { isOn: "true" },
     { isOn: "false" },
   ]);
+});
+
+test("gates are written as the command takes them, and a rank that is left out is 1", () => {
+  const places = readPlaces("north:2:3\nsouth\n");
+
+  assert.deepEqual(places, [
+    { name: "north", rank: "2", weight: "3" },
+    { name: "south", rank: "1", weight: "1" },
+  ]);
+  assert.equal(printPlaces(places), "north:2:3\nsouth:1:1");
+  assert.deepEqual(readPlaces(""), []);
 });
