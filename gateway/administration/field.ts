@@ -13,10 +13,9 @@ export function texts(en: string, de: string): Texts {
 
 /**
  * What a field holds, from which a face makes its control. A form offers what exists for
- * `merchant`, `endpoint`, `gate` and `currency`; `gate-place` is a gate with its rank and weight, as
- * `name:rank:weight`. `path` names a file that every node has. `picture`
- * and `file` are sent by a browser and named on the command line; `secret` comes from standard
- * input there.
+ * `merchant`, `endpoint`, `gate` and `currency`; `gate-place` is a gate with its rank and weight,
+ * as `name:rank:weight`. `path` names a file that every node has. `picture` and `file` are sent by
+ * a browser and named on the command line; `secret` comes from standard input there.
  */
 export type FieldKind =
   | ("text" | "amount" | "fee" | "whole" | "day" | "moment" | "duration" | "colour" | "url")

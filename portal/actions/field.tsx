@@ -12,7 +12,7 @@ import { type ReactNode, useMemo } from "react";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { GatePlaces } from "./gate-places.tsx";
-import { type Field, isLocalTime } from "./values.ts";
+import { type Field, isLocalTime, type Shared } from "./values.ts";
 
 type Filters = OutputOf<"GET /filters">;
 
@@ -37,14 +37,6 @@ export function ActionField(props: FieldProps) {
 export function isChosen({ kind }: Field): boolean {
   return ["merchant", "endpoint", "gate", "gate-place", "currency"].includes(kind);
 }
-
-/** What every control of a field has. */
-export type Shared = {
-  readonly label: string;
-  readonly description: ReactNode;
-  readonly required: boolean;
-  readonly error: string | undefined;
-};
 
 function Control(props: FieldProps) {
   const messages = useConfigurationMessages();

@@ -1,10 +1,9 @@
-/** The gates of an endpoint in a form: a row for each, which is chosen, with its rank and weight. */
+/** The gates of an endpoint in a form: in each row a gate is chosen, with its rank and weight. */
 import { Button, CloseButton, Input, NativeSelect, TextInput } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import { Icon } from "../design/icons.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
-import type { Shared } from "./field.tsx";
-import { type Place, printPlaces, readPlaces } from "./values.ts";
+import { type Place, printPlaces, readPlaces, type Shared } from "./values.ts";
 
 type Props = {
   readonly shared: Shared;

@@ -3,7 +3,16 @@
  * changed values are sent. Also reads the results of actions.
  */
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { call, type InputOf, type OutputOf } from "../shell/call.ts";
+
+/** What the control of every field has. */
+export type Shared = {
+  readonly label: string;
+  readonly description: ReactNode;
+  readonly required: boolean;
+  readonly error: string | undefined;
+};
 
 export type Action = OutputOf<"GET /actions/:action">;
 export type Field = Action["fields"][number];

@@ -1,8 +1,8 @@
 /**
  * An operator follows `docs/rehearsal.md` together with `docs/operating.md`, in the order that it
  * tells: own certificates, the sandbox bank as a program in place of the acquirer, the rest of the
- * guide with its backup and restore, callbacks to a shop of the own network, a payment on the payment page,
- * and the end of the rehearsal.
+ * guide with its backup and restore, callbacks to a shop of the own network, a payment on
+ * the payment page, and the end of the rehearsal.
  */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
