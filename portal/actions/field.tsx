@@ -8,7 +8,7 @@ import {
   Textarea,
   TextInput,
 } from "@mantine/core";
-import { type ReactNode, useMemo } from "react";
+import { useMemo } from "react";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { GatePlaces } from "./gate-places.tsx";
