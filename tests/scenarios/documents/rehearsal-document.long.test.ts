@@ -150,6 +150,7 @@ printf '== without the setting\\n%s\\n' "$(GW_REHEARSAL=off gw gate test first-b
 `;
 
 const openShop = `
+chmod 640 tls/rehearsal-ca.pem
 echo NODE_EXTRA_CA_CERTS=/etc/tollgate/tls/rehearsal-ca.pem >> gateway.env
 echo GW_CALLBACK_ALLOWED_NAMES=shop.example >> gateway.env
 echo GW_CALLBACK_PORTS=8443 >> gateway.env
