@@ -40,7 +40,7 @@ export function isChosen({ kind }: Field): boolean {
 
 function Control(props: FieldProps) {
   const messages = useConfigurationMessages();
-  const { field, text, error, write } = props;
+  const { field, text, error, filters, write } = props;
   const { kind, label, isRequired: required, isList } = field;
   const shared = { label, description: <Help field={field} />, required, error };
   const writeText = (event: { readonly currentTarget: { readonly value: string } }) =>
