@@ -81,7 +81,7 @@ test("an endpoint is changed, and tells which gate a sale would take", async () 
 });
 
 test("the gates of an endpoint are chosen in rows, by the keyboard, and ranked", async () => {
-  const { page, troubles } = await atDesk(`merchants/demo/endpoints/${plain}`);
+  const { page, troubles } = await atDesk(`endpoints/${plain}`);
   const dialog = page.getByRole("dialog");
   const gates = dialog.getByRole("group", { name: "Gates" });
   await page
