@@ -109,7 +109,7 @@ test("service and image start the gateway with the flags and the allocator of np
 
   const settings =
     readFileSync(join(root, "gateway/node-flags"), "utf8").match(/^[-M]\S+$/gm) ?? [];
-  assert.ok(settings.length >= 7);
+  assert.ok(settings.length >= 6);
   for (const setting of settings) assert.ok(printed.split(/\s/).includes(setting), setting);
   assert.match(printed, /gw\.ts start\n$/);
   assert.match(read("systemd/tollgate.service"), /^ExecStart=.*\/gateway\/cli\/tollgate start$/m);
