@@ -227,7 +227,7 @@ test("a name with one kind only is found, and one with none is not", async (t) =
 
   const found = await ask(resolve, "shop.example");
   assert.deepEqual(found, [{ address: "8.8.4.4", family: 4 }]);
-  await assert.rejects(ask(resolve, "nobody.example"), /ENOTFOUND/);
+  await assert.rejects(ask(resolve, "nobody.example"), /no name server .*ENOTFOUND/);
 });
 
 test("a name that the operator allows is looked up as this machine does it", async (t) => {

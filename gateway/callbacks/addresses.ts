@@ -250,17 +250,25 @@ export function makeResolve(
       madeAt = performance.now();
     }
     const found: LookupAddress[] = [];
-    let firstError: Error | null = null;
+    let firstError: NodeJS.ErrnoException | null = null;
     let pending = 2;
-    const take = (family: 4 | 6) => (error: Error | null, addresses: string[] | undefined) => {
-      pending -= 1;
-      firstError ??= error;
-      for (const address of addresses ?? []) found.push({ address, family });
-      if (pending === 0) done(found.length > 0 ? null : firstError, found);
-    };
+    const take =
+      (family: 4 | 6) => (error: NodeJS.ErrnoException | null, addresses: string[] | undefined) => {
+        pending -= 1;
+        firstError ??= error;
+        for (const address of addresses ?? []) found.push({ address, family });
+        if (pending > 0) return;
+        done(found.length > 0 || firstError === null ? null : explain(firstError, hostname), found);
+      };
     resolver.resolve4(hostname, take(4));
     resolver.resolve6(hostname, take(6));
   };
+}
+
+/** An operator who has the name in the hosts file must see that it was not asked. */
+function explain(error: NodeJS.ErrnoException, hostname: string): Error {
+  if (error.code !== "ENOTFOUND" && error.code !== "ENODATA") return error;
+  return new Error(`no name server has an address of ${hostname} (${error.code})`);
 }
 
 function makeResolver(servers: readonly string[] | undefined): Resolver {
