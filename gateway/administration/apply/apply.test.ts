@@ -310,3 +310,24 @@ test("a new merchant in production starts with rules, unless the file says which
   await changesOf(whole, { environment, prune: true });
   assert.deepEqual([await actionsOf("bare"), await actionsOf("filed")], [[], []]);
 });
+
+test("a change by a file leaves the one audit entry that the command for it leaves", async () => {
+  const plain = { currency: "USD", gates: ["one:1:1"] };
+  const shop = (more: object = {}) => ({
+    merchants: { entries: { endpoints: { plain }, ...more } },
+  });
+  const actionsOf = async (content: object) => {
+    const before = await countEntries();
+    await changesOf(content);
+    return (await listEntries()).slice(before).map(({ action }) => action);
+  };
+  const changed = (endpoint: object) => shop({ endpoints: { plain: { ...plain, ...endpoint } } });
+
+  assert.deepEqual(await actionsOf(shop()), ["merchant create", "endpoint create"]);
+  assert.deepEqual(await actionsOf(changed({ max: "9.00" })), ["endpoint set"]);
+  assert.deepEqual(await actionsOf(changed({ gates: ["one:2:1"] })), ["endpoint gates"]);
+  const groups = { all: { endpoints: ["plain"] } };
+  const same = { endpoints: {}, groups };
+  assert.deepEqual(await actionsOf(shop(same)), ["group create"]);
+  assert.deepEqual(await actionsOf(shop({ endpoints: {}, enabled: false })), ["merchant disable"]);
+});

@@ -2,6 +2,7 @@
  * The merchants of a configuration file, with their endpoints and groups. `--prune` disables what
  * the file omits; nothing of them is ever removed.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Endpoint, Merchant } from "../../orders/merchant.ts";
 import { mainCell } from "../../storage/cells.ts";
 import { type Configuration, controlKeyContext } from "../../storage/configuration.ts";
@@ -91,7 +92,9 @@ async function putMerchant(
   if (known === undefined && isScreened) await addCardTestingRules(work.audit, id);
   if (known !== undefined && key !== undefined) await putKey(work, known, key);
   if (!isOther) return;
-  await administration.setMerchant(id, settings);
+  if (!isDeepStrictEqual(settings, known?.settings ?? {})) {
+    await administration.setMerchant(id, settings);
+  }
   if (placed.enabled !== (known?.enabled ?? true)) {
     await administration.enableMerchant(id, placed.enabled);
   }
@@ -188,8 +191,12 @@ async function putEndpoint(
     if (!isOn) await administration.setEndpoint(id, settings, false);
     return;
   }
-  await administration.setEndpoint(known.id, settings, isOn);
-  await administration.setEndpointGates(known.id, places);
+  if (isOn !== known.enabled || !isDeepStrictEqual(settings, known.settings)) {
+    await administration.setEndpoint(known.id, settings, isOn);
+  }
+  if (!isDeepStrictEqual(printed, placesOf(known))) {
+    await administration.setEndpointGates(known.id, places);
+  }
 }
 
 async function putGroups(work: Work, login: string, entries: Sections): Promise<void> {
@@ -212,7 +219,7 @@ async function putGroups(work: Work, login: string, entries: Sections): Promise<
     };
     if (!differs(work, what, before, { enabled: isOn, endpoints: names })) continue;
     const id = known?.id ?? (await administration.createGroup(merchant.id, name, members));
-    await administration.setGroup(id, members, isOn);
+    if (known !== undefined || !isOn) await administration.setGroup(id, members, isOn);
   }
   for (const group of prune ? stored : []) {
     if (Object.hasOwn(entries, group.name) || !group.enabled) continue;

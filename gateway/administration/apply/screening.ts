@@ -10,6 +10,7 @@ import type { Configuration } from "../../storage/configuration.ts";
 import {
   addScreeningRule,
   changeScreeningRule,
+  enableScreeningRule,
   removeScreeningRule,
 } from "../../storage/screening-rules.ts";
 import { type NewRule, printAction, readRule, ruleScope } from "../screening-rule.ts";
@@ -60,7 +61,9 @@ async function putRules(
     const read = readFileRule(row, configuration, known);
     if (!differs(work, `rule ${kind}`, known && print(known), print(read))) continue;
     if (known === undefined) await addScreeningRule(audit, read);
-    else await changeScreeningRule(audit, known.id, read);
+    else if (known.action === read.action) {
+      await enableScreeningRule(audit, known.id, read.enabled);
+    } else await changeScreeningRule(audit, known.id, read);
   }
   for (const { id, kind } of prune ? left : []) {
     await removeScreeningRule(audit, id);
