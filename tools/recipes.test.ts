@@ -1,0 +1,56 @@
+/** What the recipes of CONTRIBUTING name is there: every file, and every symbol in such a file. */
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { root } from "./repository.ts";
+
+test("every file and symbol that a recipe names is there", () => {
+  const recipes = recipesIn(readFileSync(join(root, "CONTRIBUTING.md"), "utf8"));
+
+  assert.ok(recipes.length > 10, "the recipes are found");
+  assert.deepEqual(recipes.flatMap(findMissing), []);
+});
+
+test("a file that is not there, and a symbol that its file does not declare, are found", () => {
+  const step = "A line in `rules` of `gateway/screening/rules/index.ts`.";
+  assert.deepEqual(findMissing(step), []);
+  assert.equal(findMissing(step.replace("`rules`", "`ruler`")).length, 1);
+  assert.equal(findMissing(step.replace("index.ts", "none.ts")).length, 2);
+  assert.equal(findMissing("A line in `rules`.").length, 1);
+  assert.deepEqual(findMissing("Then `npm run docs`, for `gw apply`."), []);
+});
+
+/** A step, or a paragraph outside of steps. */
+function recipesIn(text: string): readonly string[] {
+  const sections = text.split(/^## /m).filter((section) => section.startsWith("Add a"));
+  return sections.flatMap((section) => section.split("\n").slice(1)).filter((line) => line !== "");
+}
+
+function findMissing(step: string): readonly string[] {
+  const named = [...step.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+  const paths = named.filter((name) => /^[\w.-]+\/[\w./-]+$/.test(name));
+  const isThere = (path: string) => existsSync(join(root, path));
+  const sources = paths.filter(isThere).flatMap(sourcesAt);
+  const symbols = named.filter((name) => /^[A-Za-z]\w+$/.test(name) && !foreign.has(name));
+  return [
+    ...paths.filter((path) => !isThere(path)),
+    ...symbols.filter((symbol) => !sources.some((source) => declares(source, symbol))),
+  ].map((name) => `${name}: ${step}`);
+}
+
+/** A command and a column. */
+const foreign = new Set(["gw", "merchant_id"]);
+
+/** A folder stands for the files in it. */
+function sourcesAt(path: string): readonly string[] {
+  const isFolder = statSync(join(root, path)).isDirectory();
+  const files = isFolder ? globSync(`${path}*.ts`, { cwd: root }) : [path];
+  return files.map((file) => readFileSync(join(root, file), "utf8"));
+}
+
+function declares(source: string, symbol: string): boolean {
+  const declared = `(?:const|function|type|class) ${symbol}\\b`;
+  const property = `^ +(?:readonly )?${symbol}\\??[:(]`;
+  return new RegExp(`${declared}|${property}`, "m").test(source);
+}
