@@ -1,11 +1,10 @@
 /** The user's own account: password, second factors and sessions. */
-import { Button } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { PerformerForm, usePerformer } from "../actions/performer.tsx";
 import { Failed, Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import { submitting } from "../shell/keys.ts";
 import { OwnPassword, SecretInput } from "../sign-in/step.tsx";
 import { Authenticator } from "./authenticator.tsx";
 import { Panel } from "./panel.tsx";
@@ -42,19 +41,17 @@ export function Account() {
 
 function ChangePassword() {
   const messages = useMessages();
-  const queries = useQueryClient();
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
-  const send = useMutation({
-    mutationFn: () => call("POST /password", { current, next }),
-    async onSuccess() {
+  const send = usePerformer(() => call("POST /password", { current, next }), {
+    onDone() {
       setNext("");
-      await queries.invalidateQueries({ queryKey: ["sessions"] });
+      setCurrent("");
     },
-    onSettled: () => setCurrent(""),
+    onRefused: () => setCurrent(""),
   });
   return (
-    <form className="action" onSubmit={submitting(() => send.mutate())}>
+    <PerformerForm performer={send} label={messages.savePassword} variant="default">
       <OwnPassword label={messages.currentPassword} value={current} onChange={setCurrent} />
       <SecretInput
         label={messages.nextPassword}
@@ -62,29 +59,23 @@ function ChangePassword() {
         value={next}
         onChange={setNext}
       />
-      <Refusal text={send.error?.message} />
       {send.isSuccess && (
         <p className="success" role="status">
           {messages.passwordSaved}
         </p>
       )}
-      <Button type="submit" variant="default" loading={send.isPending}>
-        {messages.savePassword}
-      </Button>
-    </form>
+    </PerformerForm>
   );
 }
 
 function OwnSessions() {
-  const queries = useQueryClient();
   const found = useQuery({
     queryKey: ["sessions"],
     queryFn: ({ signal }) => call("GET /sessions", {}, { signal }),
   });
-  const end = useMutation({
-    mutationFn: (session: string) => call("POST /sessions/revoke/:session", { session }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["sessions"] }),
-  });
+  const end = usePerformer((session: string) =>
+    call("POST /sessions/revoke/:session", { session }),
+  );
   if (found.error !== null) {
     return <Failed error={found.error} retry={() => void found.refetch()} />;
   }

@@ -1,8 +1,8 @@
 /** Codes of an authenticator app: turned on with a QR code, turned off, and the recovery codes. */
 import { Button } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ActionForm, Dialog, ShownOnce } from "../design/dialog.tsx";
+import { PerformerForm, usePerformer } from "../actions/performer.tsx";
+import { Dialog, ShownOnce } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { CodeInput, OwnPassword } from "../sign-in/step.tsx";
@@ -11,15 +11,12 @@ import { codeIn, hasFactor } from "./users.ts";
 
 export function Authenticator({ factors }: { readonly factors: Factors }) {
   const messages = useMessages();
-  const queries = useQueryClient();
   const [asked, setAsked] = useState<"on" | "off" | "codes">();
   const [codes, setCodes] = useState<readonly string[]>();
   const [shown, setShown] = useState<ShownSecret>();
-  const refresh = () => queries.invalidateQueries({ queryKey: ["session"] });
-  const keep = async (made: { readonly recoveryCodes: readonly string[] }) => {
+  const keep = (made: { readonly recoveryCodes: readonly string[] }) => {
     setShown(undefined);
     setCodes(made.recoveryCodes);
-    await refresh();
   };
   return (
     <Panel title={messages.app} hint={messages.appHint}>
@@ -57,10 +54,7 @@ export function Authenticator({ factors }: { readonly factors: Factors }) {
         <WithPassword
           title={messages.app}
           label={messages.turnOff}
-          run={async (password) => {
-            await call("POST /totp/remove", { password });
-            await refresh();
-          }}
+          run={(password) => call("POST /totp/remove", { password })}
           close={() => setAsked(undefined)}
         />
       )}
@@ -96,30 +90,24 @@ function RecoveryCodes({ codes, close }: RecoveryCodesProps) {
 
 type ScanProps = {
   readonly shown: ShownSecret;
-  readonly keep: (made: { readonly recoveryCodes: readonly string[] }) => Promise<void>;
+  readonly keep: (made: { readonly recoveryCodes: readonly string[] }) => void;
   readonly close: () => void;
 };
 
 function Scan({ shown, keep, close }: ScanProps) {
   const messages = useMessages();
   const [code, setCode] = useState("");
-  const confirm = useMutation({
-    mutationFn: () => call("POST /totp/confirm", { code: codeIn(code) }),
-    onSuccess: keep,
-    onError: () => setCode(""),
+  const confirm = usePerformer(() => call("POST /totp/confirm", { code: codeIn(code) }), {
+    changes: "account",
+    onDone: keep,
+    onRefused: () => setCode(""),
   });
   return (
     <Dialog title={messages.app} close={close}>
-      <ActionForm
-        hint={messages.scanHint}
-        label={messages.turnOn}
-        isPending={confirm.isPending}
-        error={confirm.error}
-        send={() => confirm.mutate()}
-      >
+      <PerformerForm performer={confirm} hint={messages.scanHint} label={messages.turnOn}>
         <SecretPicture shown={shown} />
         <CodeInput value={code} onChange={setCode} />
-      </ActionForm>
+      </PerformerForm>
     </Dialog>
   );
 }
@@ -135,22 +123,16 @@ type WithPasswordProps = {
 /** A change of what lets the user in: it asks for the password once more. */
 export function WithPassword({ title, label, hint, run, close }: WithPasswordProps) {
   const [password, setPassword] = useState("");
-  const send = useMutation({
-    mutationFn: () => run(password),
-    onSuccess: close,
-    onError: () => setPassword(""),
+  const send = usePerformer(() => run(password), {
+    changes: "account",
+    onDone: close,
+    onRefused: () => setPassword(""),
   });
   return (
     <Dialog title={title} close={close}>
-      <ActionForm
-        hint={hint}
-        label={label}
-        isPending={send.isPending}
-        error={send.error}
-        send={() => send.mutate()}
-      >
+      <PerformerForm performer={send} hint={hint} label={label}>
         <OwnPassword value={password} onChange={setPassword} />
-      </ActionForm>
+      </PerformerForm>
     </Dialog>
   );
 }

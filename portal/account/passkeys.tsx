@@ -1,11 +1,12 @@
 /** The user's passkeys: added with the browser's own window, listed, removed with the password. */
 import { Button, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ActionForm, Dialog } from "../design/dialog.tsx";
+import { PerformerForm, usePerformer } from "../actions/performer.tsx";
+import { Dialog } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
-import { CallError, call, type OutputOf } from "../shell/call.ts";
+import { call, type OutputOf } from "../shell/call.ts";
 import { OwnPassword } from "../sign-in/step.tsx";
 import { WithPassword } from "./authenticator.tsx";
 import { Panel } from "./panel.tsx";
@@ -15,17 +16,12 @@ type Passkey = OutputOf<"GET /passkeys">["passkeys"][number];
 
 export function Passkeys() {
   const { messages, showTime } = useLanguage();
-  const queries = useQueryClient();
   const [isAdding, setAdding] = useState(false);
   const [removed, setRemoved] = useState<Passkey>();
   const found = useQuery({
     queryKey: ["passkeys"],
     queryFn: ({ signal }) => call("GET /passkeys", {}, { signal }),
   });
-  const refresh = async () => {
-    await queries.invalidateQueries({ queryKey: ["passkeys"] });
-    await queries.invalidateQueries({ queryKey: ["session"] });
-  };
   const passkeys = found.data?.passkeys ?? [];
   return (
     <Panel title={messages.passkeys} hint={messages.passkeysHint}>
@@ -60,15 +56,14 @@ export function Passkeys() {
         </Button>
       </div>
       {!hasPasskeys() && <p className="quiet">{messages.noPasskeysHere}</p>}
-      {isAdding && <AddPasskey added={refresh} close={() => setAdding(false)} />}
+      {isAdding && <AddPasskey close={() => setAdding(false)} />}
       {removed && (
         <WithPassword
           title={messages.removePasskey(removed.name)}
           label={messages.remove}
-          run={async (password) => {
-            await call("POST /passkeys/remove/:passkey", { passkey: removed.id, password });
-            await refresh();
-          }}
+          run={(password) =>
+            call("POST /passkeys/remove/:passkey", { passkey: removed.id, password })
+          }
           close={() => setRemoved(undefined)}
         />
       )}
@@ -76,34 +71,24 @@ export function Passkeys() {
   );
 }
 
-type AddPasskeyProps = {
-  readonly added: () => Promise<void>;
-  readonly close: () => void;
-};
-
-function AddPasskey({ added, close }: AddPasskeyProps) {
+function AddPasskey({ close }: { readonly close: () => void }) {
   const messages = useMessages();
   const [name, setName] = useState("");
   const [password, setPassword] = useState("");
-  const add = useMutation({
-    async mutationFn() {
+  const add = usePerformer(
+    async () => {
       const { options } = await call("POST /passkeys/begin", { password });
-      const response = await makePasskey(options);
-      await call("POST /passkeys/confirm", { name: name.trim(), response });
-      await added();
+      const response = await makePasskey(options).catch(() => {
+        // The browser's own words are for programmers.
+        throw new Error(messages.passkeyFailed);
+      });
+      return call("POST /passkeys/confirm", { name: name.trim(), response });
     },
-    onSuccess: close,
-  });
-  // The browser's own words are for programmers.
-  const isOwn = add.error === null || add.error instanceof CallError;
+    { changes: "account", onDone: close },
+  );
   return (
     <Dialog title={messages.addPasskey} close={close}>
-      <ActionForm
-        label={messages.addPasskey}
-        isPending={add.isPending}
-        error={isOwn ? add.error : new Error(messages.passkeyFailed)}
-        send={() => add.mutate()}
-      >
+      <PerformerForm performer={add} label={messages.addPasskey}>
         <TextInput
           label={messages.nameOfPasskey}
           placeholder={messages.passkeyExample}
@@ -114,7 +99,7 @@ function AddPasskey({ added, close }: AddPasskeyProps) {
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
         <OwnPassword value={password} onChange={setPassword} />
-      </ActionForm>
+      </PerformerForm>
     </Dialog>
   );
 }

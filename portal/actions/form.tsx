@@ -3,15 +3,13 @@
  * what it answers. Nothing here knows the action: fields, checks and changes are the gateway's own.
  */
 import { Button } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ReasonInput } from "../design/dialog.tsx";
-import { Refusal } from "../design/states.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { useKnown } from "../orders/order-query.ts";
-import { CallError, call, type InputOf } from "../shell/call.ts";
-import { submitting } from "../shell/keys.ts";
+import { CallError, call } from "../shell/call.ts";
 import { ActionField, isChosen } from "./field.tsx";
+import { PerformerForm, usePerformer } from "./performer.tsx";
 import { Changes, Result } from "./result.tsx";
 import {
   type Action,
@@ -58,11 +56,15 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
   const [texts, setTexts] = useState(initial);
   const [reason, setReason] = useState("");
   const request = { action, values: { ...values, ...valuesOf(fields, initial, texts) } };
-  const preview = useMutation({ mutationFn: () => call("POST /actions/preview", request) });
+  const preview = usePerformer(() => call("POST /actions/preview", request), {
+    changes: "nothing",
+  });
   const [once] = useState(makeToken);
-  const run = useRun({ ...request, once }, reason, ({ result, notes }) => {
-    onDone?.(result);
-    if (notes.length === 0 && (onDone || secretsIn(result).length === 0)) close();
+  const run = usePerformer(() => call("POST /actions/run", { ...request, once, ...said(reason) }), {
+    onDone({ result, notes }) {
+      onDone?.(result);
+      if (notes.length === 0 && (onDone || secretsIn(result).length === 0)) close();
+    },
   });
   // Without fields, the effect is shown at once.
   const { mutate: show } = preview;
@@ -80,10 +82,24 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
     run.reset();
   };
   return (
-    <form
-      ref={form}
+    <PerformerForm
+      form={form}
       className="action action-form"
-      onSubmit={submitting(() => (isTried ? run.mutate() : preview.mutate()))}
+      performer={{
+        isPending: preview.isPending || run.isPending,
+        error: refused === undefined ? error : null,
+        mutate: isTried ? run.mutate : preview.mutate,
+      }}
+      label={isTried ? title : messages.preview}
+      isDangerous={isDangerous}
+      before={
+        isTried &&
+        hasFields && (
+          <Button variant="default" size="sm" onClick={reset}>
+            {messages.back}
+          </Button>
+        )
+      }
     >
       {!hasFields && <p className="quiet">{described.does}</p>}
       {!isTried && (
@@ -97,23 +113,7 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
       )}
       {preview.data && isTried && <Changes changes={preview.data.changes} />}
       {isTried && <ReasonInput text={reason} write={setReason} isFirst />}
-      <Refusal text={refused === undefined ? error?.message : undefined} />
-      <div className="action-buttons">
-        {isTried && hasFields && (
-          <Button variant="default" size="sm" onClick={reset}>
-            {messages.back}
-          </Button>
-        )}
-        <Button
-          type="submit"
-          size="sm"
-          loading={preview.isPending || run.isPending}
-          {...(isDangerous && { color: "red.8" })}
-        >
-          {isTried ? title : messages.preview}
-        </Button>
-      </div>
-    </form>
+    </PerformerForm>
   );
 }
 
@@ -146,21 +146,8 @@ function makeToken(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-type Ran = Awaited<ReturnType<typeof call<"POST /actions/run">>>;
-
-/** Everything on the screen may have changed by it. */
-function useRun(request: InputOf<"POST /actions/run">, reason: string, onDone: (ran: Ran) => void) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: () =>
-      call("POST /actions/run", { ...request, ...(reason && { reason: reason.trim() }) }),
-    onSuccess: async (ran) => {
-      const isOther = ({ queryKey: [first] }: { readonly queryKey: readonly unknown[] }) =>
-        first !== "session" && first !== "action";
-      await queries.invalidateQueries({ predicate: isOther });
-      onDone(ran);
-    },
-  });
+function said(reason: string) {
+  return reason === "" ? {} : { reason: reason.trim() };
 }
 
 type ListProps = {

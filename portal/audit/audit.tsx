@@ -1,7 +1,8 @@
 /** The audit: who changed what, from where and why, and the proof that it is whole. */
 import { Button, Skeleton, TextInput } from "@mantine/core";
-import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import { usePerformer } from "../actions/performer.tsx";
 import { Time } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Failed, Nothing, Refusal, SearchedTo } from "../design/states.tsx";
@@ -52,7 +53,7 @@ export function Audit() {
 
 function Verification() {
   const messages = useMessages();
-  const verify = useMutation({ mutationFn: () => call("POST /audit/verify", {}) });
+  const verify = usePerformer(() => call("POST /audit/verify", {}), { changes: "nothing" });
   const verdict = verify.data && verdictOf(verify.data, messages);
   return (
     <div className="verification">

@@ -3,14 +3,12 @@
  * callback and all that the filters name take the same way.
  */
 
-import { Button, Modal } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ReasonInput } from "../design/dialog.tsx";
-import { Refusal } from "../design/states.tsx";
+import { PerformerForm, usePerformer } from "../actions/performer.tsx";
+import { Dialog, ReasonInput } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, type InputOf } from "../shell/call.ts";
-import { submitting } from "../shell/keys.ts";
 import { maySendAgain } from "./delivery-query.ts";
 
 type Chosen = InputOf<"POST /callbacks/preview">;
@@ -25,20 +23,14 @@ const lookEveryMs = 1_500;
 export function ResendMany({ filter, isOpen, close }: Props) {
   const messages = useMessages();
   return (
-    <Modal
-      opened={isOpen}
-      onClose={close}
-      title={messages.resendTitle}
-      closeButtonProps={{ "aria-label": messages.close }}
-    >
+    <Dialog title={messages.resendTitle} isOpen={isOpen} close={close}>
       {isOpen && <ResendForm filter={filter} />}
-    </Modal>
+    </Dialog>
   );
 }
 
 function ResendForm({ filter }: { readonly filter: Chosen }) {
   const messages = useMessages();
-  const queries = useQueryClient();
   const [reason, setReason] = useState("");
   const isNamed = maySendAgain(filter);
   const preview = useQuery({
@@ -47,16 +39,17 @@ function ResendForm({ filter }: { readonly filter: Chosen }) {
     enabled: isNamed,
     staleTime: 0,
   });
-  const run = useMutation({
-    mutationFn: () => call("POST /callbacks/resend", { ...filter, reason }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["callbacks"] }),
-  });
+  const run = usePerformer(() => call("POST /callbacks/resend", { ...filter, reason }));
   if (!isNamed) return <p>{messages.resendNeedsTime}</p>;
   if (run.data !== undefined) return <Progress filter={filter} {...run.data} />;
   const { count = 0, isMore = false, receivers = [] } = preview.data ?? {};
-  const refusal = run.error?.message ?? preview.error?.message;
   return (
-    <form className="action" onSubmit={submitting(() => run.mutate())}>
+    <PerformerForm
+      performer={run}
+      label={messages.resendCount(count)}
+      refusal={preview.error?.message}
+      isReady={count > 0}
+    >
       {preview.data !== undefined && count === 0 && <p>{messages.resendNone}</p>}
       {count > 0 && (
         <section aria-label={messages.resendReceivers}>
@@ -73,11 +66,7 @@ function ResendForm({ filter }: { readonly filter: Chosen }) {
       )}
       {isMore && <p className="hint">{messages.resendMore}</p>}
       <ReasonInput text={reason} write={setReason} />
-      <Refusal text={refusal} keepsFocus={run.error === null} />
-      <Button type="submit" size="sm" loading={run.isPending} disabled={count === 0}>
-        {messages.resendCount(count)}
-      </Button>
-    </form>
+    </PerformerForm>
   );
 }
 

@@ -1,55 +1,24 @@
-/** A window over the screen: a form with what it does, why it was refused, and one button. */
+/** A window over the screen, and what several of them have. */
 import { Button, Modal, TextInput } from "@mantine/core";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useMessages } from "../language/language.tsx";
-import { submitting } from "../shell/keys.ts";
 import { Icon } from "./icons.tsx";
-import { Refusal } from "./states.tsx";
 
 type DialogProps = {
-  readonly title: string;
+  readonly title: string | undefined;
+  /** A window that is rendered all the time gives the focus back when it is closed. */
+  readonly isOpen?: boolean;
   readonly close: () => void;
   readonly children: ReactNode;
 };
 
-/** Is there while it is rendered. */
-export function Dialog({ title, close, children }: DialogProps) {
+export function Dialog({ title, isOpen = true, close, children }: DialogProps) {
   const { close: closeLabel } = useMessages();
+  const button = { "aria-label": closeLabel };
   return (
-    <Modal opened onClose={close} title={title} closeButtonProps={{ "aria-label": closeLabel }}>
+    <Modal opened={isOpen} onClose={close} title={title} closeButtonProps={button}>
       {children}
     </Modal>
-  );
-}
-
-type FormProps = {
-  readonly hint?: string | undefined;
-  readonly label: string;
-  readonly isPending: boolean;
-  readonly error: Error | null;
-  readonly isDangerous?: boolean;
-  readonly send: () => void;
-  readonly children?: ReactNode;
-};
-
-export function ActionForm({
-  hint,
-  label,
-  isPending,
-  error,
-  isDangerous = false,
-  send,
-  children,
-}: FormProps) {
-  return (
-    <form className="action" onSubmit={submitting(send)}>
-      {hint !== undefined && <p className="quiet">{hint}</p>}
-      {children}
-      <Refusal text={error?.message} />
-      <Button type="submit" size="sm" loading={isPending} {...(isDangerous && { color: "red.8" })}>
-        {label}
-      </Button>
-    </form>
   );
 }
 

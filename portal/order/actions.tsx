@@ -3,17 +3,16 @@
  * which goes into the audit, and names the amount on the button that does it.
  */
 
-import { Button, Modal, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Button, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ReasonInput } from "../design/dialog.tsx";
-import { Refusal } from "../design/states.tsx";
+import { PerformerForm, usePerformer } from "../actions/performer.tsx";
+import { Dialog, ReasonInput } from "../design/dialog.tsx";
 import { Type } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
 import { statusColours } from "../language/money-states.ts";
 import { wordIn } from "../language/timeline.ts";
 import { call } from "../shell/call.ts";
-import { submitting } from "../shell/keys.ts";
 import {
   type Action,
   actionsFor,
@@ -37,6 +36,7 @@ type ActionsProps = { readonly detail: OrderDetail; readonly onDone: (done: Done
 export function Actions({ detail, onDone }: ActionsProps) {
   const messages = useMessages();
   const [action, setAction] = useState<Action>();
+  const close = () => setAction(undefined);
   const names = { ...messages.actions, ...messages.decisions };
   return (
     <>
@@ -56,16 +56,9 @@ export function Actions({ detail, onDone }: ActionsProps) {
         </Button>
       ))}
       <CopyCurl text={detail.curl} />
-      <Modal
-        opened={action !== undefined}
-        onClose={() => setAction(undefined)}
-        title={action && names[action]}
-        closeButtonProps={{ "aria-label": messages.close }}
-      >
-        {action && (
-          <ActionForm {...{ action, detail, onDone }} close={() => setAction(undefined)} />
-        )}
-      </Modal>
+      <Dialog title={action && names[action]} isOpen={action !== undefined} close={close}>
+        {action && <OrderAction {...{ action, detail, onDone, close }} />}
+      </Dialog>
     </>
   );
 }
@@ -129,26 +122,25 @@ function usePreview(action: Action, { line: { order }, version }: OrderDetail, a
   });
 }
 
-function ActionForm({ action, detail, onDone, close }: FormProps) {
+function OrderAction({ action, detail, onDone, close }: FormProps) {
   const messages = useMessages();
-  const queries = useQueryClient();
-  const { order } = detail.line;
   const [amount, setAmount] = useState("");
   const [reason, setReason] = useState("");
   const [once] = useState(() => crypto.randomUUID());
   const preview = usePreview(action, detail, amount);
-  const run = useMutation({
-    mutationFn: () => {
+  const run = usePerformer(
+    () => {
       const [route, input] = requestOf(action, detail, { reason, amount, once });
       return call(route, input);
     },
-    onSuccess: async (done) => {
-      await queries.invalidateQueries({ queryKey: ["order", order] });
-      if (isRepeat(done)) return;
-      onDone({ action, ...done });
-      close();
+    {
+      onDone(done) {
+        if (isRepeat(done)) return;
+        onDone({ action, ...done });
+        close();
+      },
     },
-  });
+  );
   const amounts = { most: preview.data?.most, whole: detail.line.amount };
   const texts = amountField(action, amounts, messages);
   const input = texts && (
@@ -160,26 +152,22 @@ function ActionForm({ action, detail, onDone, close }: FormProps) {
       onChange={({ currentTarget }) => setAmount(currentTarget.value)}
     />
   );
-  const refusal = run.error?.message ?? preview.error?.message ?? whyNot(preview.data, messages);
+  const { [action]: name } = { ...messages.actions, ...messages.decisions };
   return (
-    <form className="action" onSubmit={submitting(() => run.mutate())}>
-      {isDecision(action) && <p className="quiet">{messages.decisionHints[action]}</p>}
+    <PerformerForm
+      performer={run}
+      label={`${name} ${amountOf(preview.data)}`.trimEnd()}
+      refusal={preview.error?.message ?? whyNot(preview.data, messages)}
+      isDangerous={isIrreversible(action)}
+      isReady={preview.data?.isAllowed === true && isConfirmed(action, amount, detail.line)}
+      hint={isDecision(action) ? messages.decisionHints[action] : undefined}
+    >
       {!isDecision(action) && input}
       <ReasonInput text={reason} write={setReason} />
       {isDecision(action) && input}
-      <Refusal text={refusal} keepsFocus={run.error === null} />
       {isRepeat(run.data) && <p role="status">{messages.doneBefore}</p>}
       {preview.data && <Outcome action={action} preview={preview.data} />}
-      <Button
-        type="submit"
-        size="sm"
-        loading={run.isPending}
-        {...(isIrreversible(action) && { color: "red.8" })}
-        disabled={preview.data?.isAllowed !== true || !isConfirmed(action, amount, detail.line)}
-      >
-        {{ ...messages.actions, ...messages.decisions }[action]} {amountOf(preview.data)}
-      </Button>
-    </form>
+    </PerformerForm>
   );
 }
 

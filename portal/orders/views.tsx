@@ -3,8 +3,9 @@
  * named, kept in this browser. A view is the query of an address and nothing more.
  */
 import { Button, Checkbox, CloseButton, Popover, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { usePerformer } from "../actions/performer.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -81,21 +82,13 @@ export function Views({ query, user }: ViewsProps) {
 
 /** Those of the user's team. */
 function useShared() {
-  const queries = useQueryClient();
   const { data } = useQuery({
     queryKey: ["views"],
     queryFn: ({ signal }) => call("GET /views", {}, { signal }),
     staleTime: 60_000,
   });
-  const onSuccess = () => queries.invalidateQueries({ queryKey: ["views"] });
-  const share = useMutation({
-    mutationFn: (view: View) => call("POST /views/share", view),
-    onSuccess,
-  });
-  const remove = useMutation({
-    mutationFn: (view: string) => call("POST /views/remove/:view", { view }),
-    onSuccess,
-  });
+  const share = usePerformer((view: View) => call("POST /views/share", view));
+  const remove = usePerformer((view: string) => call("POST /views/remove/:view", { view }));
   return { shared: data?.views ?? [], share, remove };
 }
 

@@ -5,8 +5,9 @@
  */
 
 import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { usePerformer } from "../actions/performer.tsx";
 import { BackLink } from "../design/details.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -59,10 +60,10 @@ function Debugger() {
   const choices = useChoices();
   const { endpoint, operation, names } = choices;
   const [fields, setFields] = useState<Pasted>({});
-  const run = useMutation({
-    mutationFn: () =>
-      call("POST /checksum/try", { endpoint, operation, fields: filledIn(fields, names) }),
-  });
+  const run = usePerformer(
+    () => call("POST /checksum/try", { endpoint, operation, fields: filledIn(fields, names) }),
+    { changes: "nothing" },
+  );
   const change = (to: Pasted) => setFields({ ...fields, ...to });
   return (
     <div className="debugger">

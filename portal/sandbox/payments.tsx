@@ -1,6 +1,6 @@
 /** One click, one payment: each way through 3-D Secure, a wallet and a decline. */
 import { Button } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { usePerformer } from "../actions/performer.tsx";
 import { Refusal } from "../design/states.tsx";
 import { Status } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -46,7 +46,7 @@ type PayButtonProps = {
 /** Pays, and shows the result with a link to the order; a cardholder's step is a click further. */
 export function PayButton({ label, payment }: PayButtonProps) {
   const messages = useMessages();
-  const pay = useMutation({ mutationFn: () => call("POST /sandbox/pay", payment) });
+  const pay = usePerformer(() => call("POST /sandbox/pay", payment));
   const { data } = pay;
   return (
     <>

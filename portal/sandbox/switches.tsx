@@ -1,7 +1,7 @@
 /** The bank's switches: how it answers, how late, and what it gets wrong on purpose. */
 import { Button, Checkbox, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { usePerformer } from "../actions/performer.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
@@ -29,13 +29,9 @@ export function Switches({ sandbox }: { readonly sandbox: SandboxView }) {
 
 function OneSwitch({ of: { name, value, what, takes, isFlag, isOff } }: { readonly of: Switch }) {
   const messages = useMessages();
-  const queries = useQueryClient();
   const [written, setWritten] = useState(value);
   useEffect(() => setWritten(value), [value]);
-  const set = useMutation({
-    mutationFn: (next: string) => call("POST /sandbox/switch", { name, value: next }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["sandbox"] }),
-  });
+  const set = usePerformer((next: string) => call("POST /sandbox/switch", { name, value: next }));
   return (
     <form
       className="switch"

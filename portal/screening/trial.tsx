@@ -1,8 +1,8 @@
 /** What rules would have done to past orders; nothing is changed. */
 
 import { Button, TextInput } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { usePerformer } from "../actions/performer.tsx";
 import { Refusal } from "../design/states.tsx";
 import { TableHead } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
@@ -14,14 +14,15 @@ export function Trial() {
   const messages = useConfigurationMessages();
   const [rule, setRule] = useState("");
   const [since, setSince] = useState("");
-  const run = useMutation({
-    mutationFn: async () => {
+  const run = usePerformer(
+    async () => {
       const given = { action: "filter try", values: trialValues(rule, since) };
       const { result } = await call("POST /actions/run", given);
       // The gateway's own report.
       return result as Report;
     },
-  });
+    { changes: "nothing" },
+  );
   return (
     <>
       <form className="inline-form" onSubmit={submitting(() => run.mutate())}>

@@ -3,10 +3,11 @@
  * codes, which are shown once.
  */
 import { Button } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { SecretPicture } from "../account/panel.tsx";
 import { codeIn } from "../account/users.ts";
+import { usePerformer } from "../actions/performer.tsx";
 import { ShownOnce } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
@@ -17,10 +18,9 @@ export function Enrolment(_: StepProps) {
   const queries = useQueryClient();
   const [code, setCode] = useState("");
   const [password, setPassword] = useState("");
-  const begin = useMutation({ mutationFn: () => call("POST /totp/begin", { password }) });
-  const confirm = useMutation({
-    mutationFn: () => call("POST /totp/confirm", { code: codeIn(code) }),
-  });
+  const stays = { changes: "nothing" } as const;
+  const begin = usePerformer(() => call("POST /totp/begin", { password }), stays);
+  const confirm = usePerformer(() => call("POST /totp/confirm", { code: codeIn(code) }), stays);
   const goOn = () => void queries.invalidateQueries({ queryKey: ["session"] });
 
   if (confirm.data !== undefined) {

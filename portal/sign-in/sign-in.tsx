@@ -3,10 +3,10 @@
  * missing: the second factor, a password of the user's own, or the setting up of a second factor.
  */
 import { Button, TextInput } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { hasPasskeys, showPasskey } from "../account/passkey-prompt.ts";
 import { codeIn } from "../account/users.ts";
+import { usePerformer } from "../actions/performer.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { Enrolment } from "./enrolment.tsx";
@@ -24,10 +24,10 @@ function Password({ session, accept }: StepProps) {
   const messages = useMessages();
   const [login, setLogin] = useState("");
   const [password, setPassword] = useState("");
-  const send = useMutation({
-    mutationFn: () => call("POST /sign-in", { login, password }),
-    onSuccess: accept,
-    onError: () => setPassword(""),
+  const send = usePerformer(() => call("POST /sign-in", { login, password }), {
+    changes: "nothing",
+    onDone: accept,
+    onRefused: () => setPassword(""),
   });
   return (
     <Step
@@ -63,21 +63,21 @@ function Password({ session, accept }: StepProps) {
 function SecondFactor({ session, accept }: StepProps) {
   const messages = useMessages();
   const [code, setCode] = useState("");
-  const passkey = useMutation({
-    async mutationFn() {
+  const passkey = usePerformer(
+    async () => {
       const { options } = await call("POST /sign-in/passkey-challenge", {});
       const response = await showPasskey(options).catch(() => {
         throw new Error(messages.passkeyFailed);
       });
       return call("POST /sign-in/passkey", { response });
     },
-    onSuccess: accept,
-  });
+    { changes: "nothing", onDone: accept },
+  );
   const mayShow = (session.factors?.passkeys ?? 0) > 0 && hasPasskeys();
-  const send = useMutation({
-    mutationFn: () => call("POST /sign-in/code", { code: codeIn(code) }),
-    onSuccess: accept,
-    onError: () => setCode(""),
+  const send = usePerformer(() => call("POST /sign-in/code", { code: codeIn(code) }), {
+    changes: "nothing",
+    onDone: accept,
+    onRefused: () => setCode(""),
   });
   return (
     <Step
@@ -111,9 +111,9 @@ function NewPassword({ accept }: StepProps) {
   const messages = useMessages();
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
-  const send = useMutation({
-    mutationFn: () => call("POST /password", { current, next }),
-    onSuccess: accept,
+  const send = usePerformer(() => call("POST /password", { current, next }), {
+    changes: "nothing",
+    onDone: accept,
   });
   return (
     <Step

@@ -1,8 +1,8 @@
 /** A new user: login, role, and the temporary password, which is shown once. */
 import { Button, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ActionForm, Dialog, ShownOnce } from "../design/dialog.tsx";
+import { PerformerForm, usePerformer } from "../actions/performer.tsx";
+import { Dialog, ShownOnce } from "../design/dialog.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { call, type OutputOf, type User } from "../shell/call.ts";
 import { RoleFields } from "./role-fields.tsx";
@@ -12,24 +12,15 @@ type AddUserProps = { readonly user: User; readonly close: () => void };
 
 export function AddUser({ user, close }: AddUserProps) {
   const messages = useMessages();
-  const queries = useQueryClient();
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState(() => firstChoice(user));
-  const add = useMutation({
-    mutationFn: () => call("POST /users/add", { name, ...roleInput(chosen, user) }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["users"] }),
-  });
+  const add = usePerformer(() => call("POST /users/add", { name, ...roleInput(chosen, user) }));
   if (add.data !== undefined) {
     return <TemporaryPassword title={messages.userAdded} made={add.data} close={close} />;
   }
   return (
     <Dialog title={messages.addUser} close={close}>
-      <ActionForm
-        label={messages.addUser}
-        isPending={add.isPending}
-        error={add.error}
-        send={() => add.mutate()}
-      >
+      <PerformerForm performer={add} label={messages.addUser}>
         <TextInput
           label={messages.login}
           description={name === "" ? undefined : messages.signsInAs(loginOf(name, chosen, user))}
@@ -42,7 +33,7 @@ export function AddUser({ user, close }: AddUserProps) {
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
         <RoleFields user={user} chosen={chosen} choose={setChosen} />
-      </ActionForm>
+      </PerformerForm>
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 /** What waits for a second person; a user gives none of their own. */
 import { Button, Skeleton } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
+import { usePerformer } from "../actions/performer.tsx";
 import { Time } from "../design/details.tsx";
 import { Failed, Nothing, Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -8,15 +9,13 @@ import { call } from "../shell/call.ts";
 
 export function Approvals() {
   const messages = useMessages();
-  const queries = useQueryClient();
   const found = useQuery({
     queryKey: ["approvals"],
     queryFn: ({ signal }) => call("GET /approvals", {}, { signal }),
   });
-  const give = useMutation({
-    mutationFn: (approval: string) => call("POST /approvals/give/:approval", { approval }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["approvals"] }),
-  });
+  const give = usePerformer((approval: string) =>
+    call("POST /approvals/give/:approval", { approval }),
+  );
   if (found.error !== null) {
     return <Failed error={found.error} retry={() => void found.refetch()} />;
   }

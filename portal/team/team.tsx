@@ -1,8 +1,9 @@
 /** Who may use the portal: users with their roles, and where they are signed in. */
 import { Button, Checkbox, Skeleton } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Sessions } from "../account/sessions.tsx";
+import { usePerformer } from "../actions/performer.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Failed, Nothing, Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -73,11 +74,10 @@ function Users({ user, add }: { readonly user: User; readonly add: () => void })
 /** For a merchant's administrator: a second factor also of users who only look. */
 function DemandFactor({ isDemanded }: { readonly isDemanded: boolean }) {
   const messages = useMessages();
-  const queries = useQueryClient();
-  const demand = useMutation({
-    mutationFn: (demanded: boolean) => call("POST /users/demand-factor", { demanded }),
-    onSettled: () => queries.invalidateQueries(),
-  });
+  const demand = usePerformer(
+    (demanded: boolean) => call("POST /users/demand-factor", { demanded }),
+    { changes: "account" },
+  );
   return (
     <>
       <Refusal text={demand.error?.message} />
@@ -93,16 +93,13 @@ function DemandFactor({ isDemanded }: { readonly isDemanded: boolean }) {
 }
 
 function TeamSessions() {
-  const queries = useQueryClient();
   const found = useQuery({
     queryKey: ["team-sessions"],
     queryFn: ({ signal }) => call("GET /users/sessions", {}, { signal }),
   });
-  const end = useMutation({
-    mutationFn: ({ login, id }: { readonly login: string; readonly id: string }) =>
-      call("POST /users/end-session/:login/:session", { login, session: id }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["team-sessions"] }),
-  });
+  const end = usePerformer(({ login, id }: { readonly login: string; readonly id: string }) =>
+    call("POST /users/end-session/:login/:session", { login, session: id }),
+  );
   if (found.error !== null) {
     return <Failed error={found.error} retry={() => void found.refetch()} />;
   }

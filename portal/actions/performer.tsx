@@ -1,0 +1,95 @@
+/**
+ * How every button and form of the portal does something: it calls the API, has the screens read
+ * again what may have changed by it, and shows a refusal beside the button.
+ */
+import { Button } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { ReactNode, Ref } from "react";
+import { Refusal } from "../design/states.tsx";
+import { submitting } from "../shell/keys.ts";
+
+type Options<Done> = {
+  /** `account`: also who is signed in, and with what. `nothing`: what the screens show stays. */
+  readonly changes?: "account" | "nothing";
+  /** Called when the screens are up to date. */
+  readonly onDone?: (done: Done) => unknown;
+  readonly onRefused?: () => void;
+};
+
+export function usePerformer<Done, Given = void>(
+  perform: (given: Given) => Promise<Done>,
+  { changes, onDone, onRefused }: Options<Done> = {},
+) {
+  const queries = useQueryClient();
+  const readAgain = async () => {
+    if (changes === "nothing") return;
+    // What an action takes does not change while the portal is open.
+    const lasting = changes === "account" ? ["action"] : ["action", "session"];
+    await queries.invalidateQueries({
+      predicate: ({ queryKey: [first] }) => !lasting.includes(String(first)),
+    });
+  };
+  return useMutation({
+    mutationFn: perform,
+    async onSuccess(done) {
+      await readAgain();
+      await onDone?.(done);
+    },
+    onError() {
+      onRefused?.();
+      // It may have been refused because the screen is out of date.
+      void readAgain();
+    },
+  });
+}
+
+type Performer = {
+  readonly isPending: boolean;
+  readonly error: Error | null;
+  readonly mutate: () => void;
+};
+
+type FormProps = {
+  readonly performer: Performer;
+  readonly label: ReactNode;
+  readonly hint?: string | undefined;
+  /** Known before anything is sent: the focus stays where the user is typing. */
+  readonly refusal?: string | undefined;
+  readonly isDangerous?: boolean;
+  readonly isReady?: boolean;
+  readonly variant?: "default";
+  readonly className?: string;
+  readonly form?: Ref<HTMLFormElement>;
+  /** A button before the one that performs it. */
+  readonly before?: ReactNode;
+  readonly children?: ReactNode;
+};
+
+export function PerformerForm({ performer, hint, refusal, children, ...given }: FormProps) {
+  const { label, isDangerous = false, isReady = true, variant, className, form, before } = given;
+  const { isPending, error, mutate } = performer;
+  const button = (
+    <Button
+      {...{ type: "submit", size: "sm", loading: isPending, disabled: !isReady }}
+      {...(variant && { variant })}
+      {...(isDangerous && { color: "red.8" })}
+    >
+      {label}
+    </Button>
+  );
+  return (
+    <form className={className ?? "action"} ref={form} onSubmit={submitting(() => mutate())}>
+      {hint !== undefined && <p className="quiet">{hint}</p>}
+      {children}
+      <Refusal text={error?.message ?? refusal} keepsFocus={error === null} />
+      {before === undefined ? (
+        button
+      ) : (
+        <div className="action-buttons">
+          {before}
+          {button}
+        </div>
+      )}
+    </form>
+  );
+}
