@@ -35,13 +35,12 @@ export function openApiRoute(
   const own = Object.fromEntries(Object.entries(api).filter(([name]) => names.includes(name)));
   const headers = { "content-type": "application/json", "cache-control": "no-cache" };
   const path = `${apiPath}/openapi.json`;
-  let body: Promise<string> | undefined;
-  const describe = async () => JSON.stringify(describeApi(own, await loadActions()));
+  let body: string | undefined;
   return {
     ...{ method: "GET", path },
     async answer() {
-      body ??= describe();
-      return { status: 200, headers, body: await body };
+      body ??= JSON.stringify(describeApi(own, await loadActions()));
+      return { status: 200, headers, body };
     },
   };
 }
