@@ -2,7 +2,11 @@
 import { createPublicKey, generateKeyPair, type KeyObject, X509Certificate } from "node:crypto";
 import { promisify } from "node:util";
 import type { Merchant, WalletSettings } from "../orders/merchant.ts";
-import { listWalletKeys, makeWalletKeyAdministration } from "../storage/wallets.ts";
+import {
+  listWalletKeys,
+  makeWalletKeyAdministration,
+  vacuumWalletKeys,
+} from "../storage/wallets.ts";
 import {
   listWellKnownFiles,
   putWellKnownFile,
@@ -359,8 +363,10 @@ function warningOf(expiresAt: string): string {
 
 async function removeWalletKey(session: Session, { id }: { readonly id: string }): Promise<Output> {
   const keys = await openWalletKeys(session);
-  if (/^\d{1,18}$/.test(id) && (await keys.remove(id))) return { removed: id };
-  return new Problem(`There is no key ${id}.`);
+  const isRemoved = /^\d{1,18}$/.test(id) && (await keys.remove(id));
+  if (!isRemoved) return new Problem(`There is no key ${id}.`);
+  if (!session.isTrial) await vacuumWalletKeys(session.database.query);
+  return { removed: id };
 }
 
 const fileBytesMax = 65_536;

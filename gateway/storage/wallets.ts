@@ -118,24 +118,26 @@ export function makeWalletKeyAdministration(
       });
     },
 
-    /** Destroys the private key at once. */
+    /** `vacuumWalletKeys` destroys the private key after the commit. */
     async remove(id: string): Promise<boolean> {
-      const removed = await audit.change(async (inside, write) => {
+      return audit.change(async (inside, write) => {
         const rows = await inside(
           `update vault.wallet_keys set removed_at = now(), sealed = ''
            where id = $1 and removed_at is null returning id`,
           [id],
         );
-        if (rows.length === 0) return rows;
+        if (rows.length === 0) return false;
         await write({ action: "wallet-key remove", subject: `wallet key ${id}` });
         await notifyNodes(inside);
-        return rows;
+        return true;
       });
-      // Frees the earlier version of the row, which has it.
-      if (removed.length > 0) await query("vacuum vault.wallet_keys");
-      return removed.length > 0;
     },
   };
+}
+
+/** Frees the earlier versions of removed keys' rows, which have the private keys. */
+export async function vacuumWalletKeys(query: Query): Promise<void> {
+  await query("vacuum vault.wallet_keys");
 }
 
 const deleteEveryMs = 60_000;
