@@ -33,7 +33,6 @@ type GatewayOptions = ResourceOptions & {
   readonly staging?: StagingParts | undefined;
   /** Where several processes share the port: how one of them reads the figures of all. */
   readonly shareMetrics?: ShareMetrics | undefined;
-  /** The commands of `gw`, for users of the portal. */
   /** The installation with the rights of the login that started the node, for the portal. */
   readonly opened?: Opened | undefined;
 };

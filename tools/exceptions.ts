@@ -20,7 +20,7 @@ const shortOnes: Readonly<Record<string, string>> = {
   "client":                 "build",
   // The only import of staging.
   "gateway/administration":                   "staging",
-  "gateway/cli":                              "desk-offers gw input-file",
+  "gateway/cli":                              "gw",
   "gateway/observability":                    "event-loop-load",
   "gateway/values":                           "email html picture problem secret",
   // Both the sign-in, which loads nothing else of the account, and the account use it.

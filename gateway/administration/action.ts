@@ -40,6 +40,8 @@ export type Action = {
   readonly showsProgress?: true;
   /** Why the portal does not offer it. */
   readonly commandLineOnly?: string;
+  /** The portal performs it by a route of its own, with that route's guards, and by no other. */
+  readonly hasOwnRoute?: true;
   /** Needs the engine of a running node, which the command line does not have. */
   readonly needsNode?: boolean;
   /** Takes the values that `readGiven` has read by the row's own fields. */

@@ -38,6 +38,7 @@ export const approvalActions: readonly Action[] = [
     findRight: async (session, given) => (await find(session, given))?.right,
     findOwner: async (session, given) => (await find(session, given))?.merchantId ?? undefined,
     mode: "change",
+    hasOwnRoute: true,
     fields: {
       id: word("text", "id", texts("its number in the list", "die Nummer in der Liste")),
     },

@@ -3,7 +3,7 @@
  * makes them due in the database; the gateway's nodes send them.
  */
 import { oldSecretUntil, renewSecret, retireOldSecret, secretNames } from "../callbacks/message.ts";
-import { type DeliveryFilter, filteredStates } from "../portal-api/reads.ts";
+import { type DeliveryFilter, filteredStates, resentMax } from "../portal-api/reads.ts";
 import {
   type CallbackEntry,
   findAttempts,
@@ -27,8 +27,6 @@ import {
 import { type Output, openVault, Report, readConfiguration, type Session } from "./session.ts";
 
 const listedMax = 1_000;
-/** Of one action in the portal; the user may perform it again. */
-const resentMax = 10_000;
 
 const orderText = texts("the id of the order", "die Nummer der Zahlung");
 const sequence = lastWord(
@@ -108,6 +106,7 @@ export const callbackActions: readonly Action[] = [
     ),
     right: "resend_callbacks",
     mode: "record",
+    hasOwnRoute: true,
     findOwner: ownerOfCallbacks,
     fields: {
       order: lastWord("text", "orderid", orderText),

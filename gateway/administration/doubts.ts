@@ -55,6 +55,7 @@ export const doubtActions: readonly Action[] = [
     ),
     right: "move_money",
     mode: "record",
+    hasOwnRoute: true,
     fields: { order, reason, by },
     perform: askAgain,
   }),
@@ -66,6 +67,7 @@ export const doubtActions: readonly Action[] = [
     ),
     right: "move_money",
     mode: "record",
+    hasOwnRoute: true,
     needsSecondPerson: true,
     fields: {
       order,

@@ -5,6 +5,7 @@
 import { makeAdministration } from "../storage/administration.ts";
 import { takeApproval } from "../storage/approvals.ts";
 import type { Audit, AuditEntry } from "../storage/audit.ts";
+import { cellsAside, readAside } from "../storage/cells.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { hasRight, type Right } from "../values/roles.ts";
 import type { Action } from "./action.ts";
@@ -105,18 +106,15 @@ export async function tryOut(
   values: Values,
   face: Face,
 ): Promise<Trial> {
-  const { aside: query, snapshotAside: snapshot } = opened.database;
-  const database = { ...opened.database, query, snapshot };
-  const openKnown = async () => (await openVault({ ...opened, database })).openSecret;
+  const [database, cells] = [readAside(opened.database), cellsAside(opened.cells)];
+  const aside = { ...opened, database, cells };
+  const openKnown = async () => (await openVault(aside)).openSecret;
   const undo = new Error("the trial is rolled back");
   let trial: Trial = { output: undefined, entries: [] };
   try {
     await auditFor(opened, face.reason).together(async (inside) => {
       const { audit, entries } = noted(inside);
-      const session = sessionOf({ ...opened, database, openKnown }, audit, {
-        ...face,
-        isTrial: true,
-      });
+      const session = sessionOf({ ...aside, openKnown }, audit, { ...face, isTrial: true });
       trial = { output: await action.perform(session, values as never), entries };
       throw undo;
     });
@@ -210,7 +208,7 @@ export function describeWork(action: Action, values: Values): string {
   const { subject, after } = entryOf(action, values);
   const { reason: _reason, by: _by, ...decisive } = { ...after } as Values;
   const pairs = Object.entries(decisive).map(([name, value]) => `${written(name)} ${value}`);
-  return [action.name, subject, ...pairs].join(" ");
+  return [action.name, ...(subject === action.name ? [] : [subject]), ...pairs].join(" ");
 }
 
 function printValue(value: unknown): readonly string[] {

@@ -151,9 +151,8 @@ function makeTurns(max: number) {
   };
 }
 
-/** Screens of their own perform what needs the node's engine. */
-function isOffered({ commandLineOnly, needsNode }: Action): boolean {
-  return commandLineOnly === undefined && needsNode !== true;
+function isOffered({ commandLineOnly, needsNode, hasOwnRoute }: Action): boolean {
+  return commandLineOnly === undefined && needsNode !== true && hasOwnRoute !== true;
 }
 
 async function findOffered(name: string): Promise<Action | undefined> {

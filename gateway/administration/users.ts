@@ -33,7 +33,8 @@ const role = required(
   texts(`one of ${roles.join(", ")}`, `eine von ${roles.join(", ")}`),
   { choices: roles },
 );
-const shared = { right: "manage_users", mode: "change" } as const;
+const removal = { right: "manage_users", mode: "change" } as const;
+const shared = { ...removal, hasOwnRoute: true } as const;
 
 type ByLogin = { readonly login: string };
 type ByMerchant = { readonly merchant?: string | undefined };
@@ -167,7 +168,7 @@ export const userActions: readonly Action[] = [
       "remove a user; the audit keeps what it did",
       "einen Benutzer entfernen; das Protokoll behält, was er getan hat",
     ),
-    ...shared,
+    ...removal,
     needsSecondPerson: true,
     commandLineOnly: "the portal disables users; a removed user cannot be brought back",
     fields: { login },
@@ -326,7 +327,7 @@ async function endSession(
   if ((await findUser(database.query, of)) === undefined) return unknown(of);
   const ended = await endSessions(audit, of, id);
   if (ended > 0 || id === undefined) return { login: of, "sessions ended": ended };
-  return new Problem(`${of} has no session ${id}.`, "not_found");
+  return new Problem(`${of} has no session ${id}.`, "nothing_found");
 }
 
 /** Finds the user whom the action changes: in the portal, another one than who performs it. */

@@ -31,13 +31,6 @@ type Row<First extends unknown[]> = readonly [
   options?: readonly Option[],
 ];
 
-/** What the commands do, for the portal, which performs them in another installation. */
-const works = new WeakMap<Command, CommandWork<[Session]>>();
-
-export function workOf(command: Command): CommandWork<[Session]> | undefined {
-  return works.get(command);
-}
-
 /** Commands that work on the installation, which is opened for them and closed after them. */
 export function addCommands(parent: Command, rows: readonly Row<[Session]>[]): void {
   for (const [usage, description, work, options] of rows) {
@@ -61,7 +54,6 @@ export function setAction(
   const path = pathOf(command);
   const isChange = [path, `${path} --reveal`].some((each) => changes.has(commandRights[each]?.[1]));
   setOutput(command, makeRun(command, work), isChange ? [...(options ?? []), why] : options);
-  works.set(command, work);
 }
 
 /** Opens the installation for the work, and closes it. */

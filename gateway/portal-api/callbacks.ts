@@ -8,7 +8,7 @@ import { asInstant, printInstant } from "../values/time.ts";
 import type { Api, Handlers } from "./api.ts";
 import { merchantOf, type OrderOptions, viewAttempt, viewCallback } from "./orders.ts";
 import { type PerformAction, refusalOf } from "./perform.ts";
-import type { DeliveryFilter, StoredAttempt } from "./reads.ts";
+import { type DeliveryFilter, resentMax, type StoredAttempt } from "./reads.ts";
 import { type Caller, notFound } from "./route.ts";
 import { readCursor } from "./shapes.ts";
 
@@ -21,9 +21,6 @@ export type CallbackOptions = Pick<OrderOptions, "reads" | "names"> & {
     control: string,
   ) => "current_key" | "old_key" | undefined;
 };
-
-/** Of one click; the user may click again. */
-const resentMax = 10_000;
 
 export function callbackHandlers(options: CallbackOptions) {
   const { reads, names } = options;
@@ -135,7 +132,7 @@ function givenIn({ since, until, sequence, ...given }: Chosen, { account }: Call
   const print = (at: number | undefined) =>
     at === undefined ? undefined : printInstant(asInstant(at));
   return {
-    ...{ ...given, merchant: account.merchant ?? given.merchant, limit: String(resentMax) },
+    ...{ ...given, merchant: account.merchant ?? given.merchant },
     ...{ since: print(since), until: print(until), sequence: sequence?.toString() },
   };
 }

@@ -55,6 +55,9 @@ export type DeliveryState = (typeof deliveryStates)[number];
 /** Failing: due, and refused or unanswered before. */
 export const filteredStates = [...deliveryStates, "failing"] as const;
 
+/** Callbacks that one action of the portal sends again; the user may perform it again. */
+export const resentMax = 10_000;
+
 /** What is absent lets everything pass. Times are those of the final status. */
 export type DeliveryFilter = {
   readonly merchantId?: MerchantId | undefined;

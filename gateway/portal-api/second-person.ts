@@ -1,13 +1,12 @@
 /**
- * Approvals in the portal: what waits for a second person, who may give it, and the refusal of the
- * first person until then.
+ * Approvals in the portal: what waits for a second person, and who may give it.
  */
 import type { MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight, type Right } from "../values/roles.ts";
 import type { Handlers } from "./api.ts";
 import { type PerformAction, refusalOf } from "./perform.ts";
-import { type Caller, notFound, PortalRefusal } from "./route.ts";
+import { type Caller, notFound } from "./route.ts";
 
 export type OpenApproval = {
   readonly id: string;
@@ -18,37 +17,12 @@ export type OpenApproval = {
   readonly isGiven: boolean;
 };
 
-export type WantedWork = {
-  /** Says everything that decides what is done: other words need another approval. */
-  readonly work: string;
-  readonly right: Right;
-  /** Whose users may approve it, beside operators. */
-  readonly merchantId?: MerchantId | undefined;
-};
-
 export type ApprovalOptions = {
   readonly listApprovals: (merchantId: MerchantId | undefined) => Promise<readonly OpenApproval[]>;
-  /** Nothing when a second person has approved it, and what the user has to do otherwise. */
-  readonly takeApproval: (
-    actor: Caller["actor"],
-    wanted: WantedWork,
-  ) => Promise<string | undefined>;
-  readonly secondPerson: boolean;
+  readonly perform: PerformAction;
 };
 
-/** The refusal while no second person has approved it. */
-export async function needSecondPerson(
-  { takeApproval }: Pick<ApprovalOptions, "takeApproval">,
-  { actor }: Caller,
-  wanted: WantedWork,
-): Promise<PortalRefusal | undefined> {
-  const sentence = await takeApproval(actor, wanted);
-  return sentence === undefined ? undefined : new PortalRefusal(409, "second_person", sentence);
-}
-
-type Options = Pick<ApprovalOptions, "listApprovals"> & { readonly perform: PerformAction };
-
-export function approvalHandlers({ listApprovals, perform }: Options) {
+export function approvalHandlers({ listApprovals, perform }: ApprovalOptions) {
   const listFor = async ({ merchantId, account }: Caller) =>
     (await listApprovals(merchantId)).filter(({ right }) => hasRight(account.role, right));
   return {

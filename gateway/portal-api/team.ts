@@ -90,8 +90,12 @@ export function teamHandlers({ team, perform, guard }: TeamOptions) {
       const found = await team.listSessions(merchantId, now);
       return { sessions: found.map((each) => viewSession(each, session)) };
     },
-    "POST /users/end-session/:login/:session": ({ login, session }, caller) =>
-      change(caller, "user end-session", { login, session }),
+    async "POST /users/end-session/:login/:session"({ login, session }, caller) {
+      const output = await perform("user end-session", { login, session }, caller);
+      // The session has ended in the meantime.
+      if (output instanceof Problem && output.code === "nothing_found") return { done: false };
+      return output instanceof Problem ? refusalOf(output) : { done: true };
+    },
   } satisfies Partial<Handlers>;
 }
 

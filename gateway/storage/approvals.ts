@@ -2,13 +2,22 @@
  * The second person: a user asks for an approval of exactly one piece of work, another user gives
  * it, and the first user does the work once, within a day.
  */
-import type { OpenApproval, WantedWork } from "../portal-api/second-person.ts";
+import type { OpenApproval } from "../portal-api/second-person.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
+import type { Right } from "../values/roles.ts";
 import type { Actor, Audit } from "./audit.ts";
 import type { Query } from "./database.ts";
 
 const isOpen = "used_at is null and asked_at > now() - interval '1 day'";
+
+type WantedWork = {
+  /** Says everything that decides what is done: other words need another approval. */
+  readonly work: string;
+  readonly right: Right;
+  /** Whose users may approve it, beside operators. */
+  readonly merchantId?: MerchantId | undefined;
+};
 
 /** Uses up an approval; where there is none, asks for it, and returns what the user has to do. */
 export async function takeApproval(

@@ -281,4 +281,21 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
 }
 
 const nothing = new Error("not in this cell");
+/**
+ * The same cells, read on the connections of what people look at: a change that holds the audit's
+ * head may not wait for connections that other changes occupy while they wait for the head.
+ */
+export function cellsAside(cells: Cells): Cells {
+  const databasesOf = (name: string): CellDatabases => {
+    const { node, vault } = cells.databasesOf(name);
+    return { node: readAside(node), vault: readAside(vault) };
+  };
+  const router = { ...cells, databasesOf };
+  return { ...router, stores: (make) => makeStores(router, make) };
+}
+
+export function readAside(database: Database): Database {
+  return { ...database, query: database.aside, snapshot: database.snapshotAside };
+}
+
 const timerMaxMs = 2 ** 31 - 1;

@@ -31,7 +31,7 @@ import { reconciliationHandlers } from "../portal-api/reconciliations.ts";
 import { requestHandlers } from "../portal-api/requests.ts";
 import type { Caller, RecordRefusal } from "../portal-api/route.ts";
 import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
-import { type ApprovalOptions, approvalHandlers } from "../portal-api/second-person.ts";
+import { approvalHandlers } from "../portal-api/second-person.ts";
 import { makeGuard } from "../portal-api/sign-in.ts";
 import { auditHandlers, teamHandlers } from "../portal-api/team.ts";
 import { type ViewOptions, viewHandlers } from "../portal-api/views.ts";
@@ -41,7 +41,7 @@ import {
   makeSignInTries,
   makeTeamReads,
 } from "../storage/accounts.ts";
-import { listApprovals, takeApproval } from "../storage/approvals.ts";
+import { listApprovals } from "../storage/approvals.ts";
 import { refusalEntry } from "../storage/audit.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
@@ -49,7 +49,7 @@ import { unpackEvent } from "../storage/order-row.ts";
 import { listViews, removeView, shareView } from "../storage/order-views.ts";
 import { makeFactorStore } from "../storage/second-factors.ts";
 import { disableIdle } from "../storage/users.ts";
-import { asSerialNumber } from "../values/ids.ts";
+import { asSerialNumber, type MerchantId } from "../values/ids.ts";
 import { renderQrSvg } from "../values/qr-code.ts";
 import { findPasswordFault, hashPassword, isPassword } from "../vault/password.ts";
 import {
@@ -92,12 +92,13 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const origins = () => portalOriginsOf(config, dependencies.ports().portalPort);
   const origin = () => origins()[0] ?? "";
   const access = openAccess(dependencies);
-  const approvals = openApprovals(dependencies);
   const orders = openOrders(dependencies);
   const recordRefusal = makeRecordRefusal(dependencies);
   const perform = makePerformAction(dependencies, recordRefusal);
   const options = {
-    ...{ ...access, ...orders, ...approvals, origin, perform },
+    ...{ ...access, ...orders, origin, perform },
+    listApprovals: (merchantId: MerchantId | undefined) =>
+      listApprovals(dependencies.database.query, merchantId),
     team: makeTeamReads(access.stored),
     listAudit: (filter: Parameters<typeof listAudit>[1]) =>
       listAudit(dependencies.database.query, filter),
@@ -217,15 +218,6 @@ function openViews({ database, auditAs }: Resources): ViewOptions {
     listViews: (team) => listViews(database.query, team),
     shareView: (actor, ...given) => shareView(auditAs(actor), ...given),
     removeView: (actor, ...given) => removeView(auditAs(actor), ...given),
-  };
-}
-
-function openApprovals({ config, database, auditAs }: Resources): ApprovalOptions {
-  const { secondPerson } = config;
-  return {
-    secondPerson,
-    listApprovals: (merchantId) => listApprovals(database.query, merchantId),
-    takeApproval: (actor, wanted) => takeApproval(auditAs(actor), actor.who, wanted),
   };
 }
 

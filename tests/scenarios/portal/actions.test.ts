@@ -181,6 +181,32 @@ for (const [what, request] of malicious) {
   });
 }
 
+// biome-ignore format: a table
+const guarded: readonly (readonly [action: string, values: Readonly<Record<string, string>>])[] = [
+  ["user add",           { name: "evil", role: "support" }],
+  ["user role",          { login: "bob@demo", role: "merchant-viewer" }],
+  ["user password",      { login: "bob@demo" }],
+  ["user demand-factor", { merchant: "demo", demanded: "on" }],
+  ["user end-session",   { login: "bob@demo" }],
+  ["user remove",        { login: "bob@demo" }],
+  ["approval give",      { id: "1" }],
+  ["callback resend",    { since: "2000-01-01" }],
+  ["doubt ask",          { order: "1", reason: "the bank was down" }],
+];
+
+test("what has guards of its own is not performed by the form for any action", async () => {
+  const before = await readEntries();
+
+  for (const [action, values] of guarded) {
+    const request = { action, values };
+    const ran = await ann.call("POST /actions/run", { ...request, reason: "test" });
+    const tried = await ann.call("POST /actions/preview", request);
+    assert.deepEqual([ran.status, tried.status], [404, 404], action);
+  }
+
+  assert.deepEqual(await readEntries(), before);
+});
+
 test("the form says that a payment page needs the shop's name", needs("endpoint set"), async () => {
   const endpoint = stranger.set.endpoints["plain"] ?? "";
   const request = { action: "endpoint set", values: { endpoint, "page-tries": "5" } };
@@ -312,23 +338,43 @@ test(
   },
 );
 
-const bothKeys = needs("merchant control-key renew", "merchant enable");
-
-test("previews and changes at once do not wait for one another", bothKeys, async () => {
-  const renew = { action: "merchant control-key renew", values: { login } };
+test("previews and changes at once do not wait for one another", async () => {
+  const link = String(Reflect.get((await run(bob, linkTo(plain))).body.result, "link"));
+  // biome-ignore format: a table
+  const previewed: readonly Request[] = [
+    { action: "merchant control-key renew", values: { login } },
+    { action: "link close",                 values: { link } },
+    { action: "gate set",                   values: { gate: "sandbox", "merchant-code": "other" } },
+  ];
   const enable = { action: "merchant enable", values: { login: "stranger" } };
-  const times = <Result>(count: number, work: () => Promise<Result>) =>
-    Array.from({ length: count }, work);
 
-  const done = await Promise.all([
-    ...times(16, () => bob.call("POST /actions/preview", renew)),
-    ...times(12, () => run(ann, enable)),
-  ]);
+  for (const each of previewed) {
+    // The preview is the first to get the head; the changes hold all other connections.
+    const { asked } = await world.whileAuditWaits(
+      async () => (await ann.call("POST /actions/preview", each)).status,
+      Array.from({ length: 12 }, () => async () => (await run(ann, enable)).status),
+    );
+    assert.deepEqual([...new Set(await asked)], [200], each.action);
+  }
+});
 
-  assert.ok(
-    done.every(({ status }) => status === 200),
-    done.map(({ status }) => status).join(" "),
-  );
+test("only the removal itself of a wallet's key rewrites the table of keys", async () => {
+  const made = await run(bob, { action: "wallet key make", values: { login, use: "walletb" } });
+  const id = String(Reflect.get(Object(made.body.result), "id"));
+  const request = { action: "wallet key remove", values: { id } };
+  const count = async () => {
+    const [table] = await world.installation.database.query<{ count: string }>(
+      "select vacuum_count as count from pg_stat_user_tables where relname = 'wallet_keys'",
+    );
+    return Number(table?.count);
+  };
+  const before = await count();
+
+  assert.equal((await bob.call("POST /actions/preview", request)).status, 200);
+  assert.equal(await count(), before);
+  assert.equal((await run(bob, request)).status, 200);
+
+  assert.equal(await count(), before + 1);
 });
 
 const weighed = "gates of one rank share by weight, and one that is not ready says so";

@@ -1,7 +1,7 @@
 /** Makes the gateway hang at a table for as long as a test wants, without a clock. */
 import type { Installation } from "@tollgate/gateway/installation";
 
-export function makeLocks({ database }: Installation) {
+export function makeLocks({ config, database }: Installation) {
   return {
     /** Does something after an order was decided on and before it is written. */
     whileOrdersWait: <Asked>(ask: () => Promise<Asked>, then: () => Promise<unknown>) =>
@@ -11,7 +11,29 @@ export function makeLocks({ database }: Installation) {
       whileLocked("cards", ask, then),
     /** The same for a reader that comes after the order was written. */
     whileCardsWaitAfterWrite,
+    whileAuditWaits,
   };
+
+  /** The first waits for the audit's head before the others, which may take all connections. */
+  async function whileAuditWaits<Asked>(
+    first: () => Promise<Asked>,
+    others: readonly (() => Promise<Asked>)[],
+  ) {
+    const asked: Promise<Asked>[] = [];
+    await database.transaction(async (query) => {
+      const untilWaiting = async (count: number) => {
+        // A transaction sees the activity as it was when it looked first.
+        do await query("select pg_stat_clear_snapshot()");
+        while ((await query(waitingSessions)).length < count);
+      };
+      await query("select from audit_head for update");
+      asked.push(first());
+      await untilWaiting(1);
+      for (const ask of others) asked.push(ask());
+      await untilWaiting(config.databasePoolSize - 1);
+    });
+    return { asked: Promise.all(asked) };
+  }
 
   function whileLocked<Asked>(
     table: string,
@@ -47,4 +69,7 @@ export function makeLocks({ database }: Installation) {
 /** Of this database only: the worlds of other tests are on the same server. */
 export const waitingLocks = `from pg_locks where not granted
   and database = (select oid from pg_database where datname = current_database())`;
+/** A wait for another transaction names no database in `pg_locks`. */
+const waitingSessions = `select from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock'`;
 const waitingFor = `select ${waitingLocks} and relation = $1::regclass`;

@@ -16,7 +16,9 @@ type Sent = Record<string, string | string[] | boolean>;
 
 export const offered: ReadonlyMap<string, Action> = new Map(
   (await loadAllActions())
-    .filter(({ commandLineOnly, needsNode }) => commandLineOnly === undefined && !needsNode)
+    .filter(({ commandLineOnly, needsNode, hasOwnRoute }) => {
+      return commandLineOnly === undefined && !needsNode && !hasOwnRoute;
+    })
     .map((action) => [action.name, action]),
 );
 

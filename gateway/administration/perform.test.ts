@@ -1,0 +1,20 @@
+/** What a second person reads of the work that waits. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { findAction } from "./actions.ts";
+import { describeWork } from "./perform.ts";
+
+// biome-ignore format: a table
+const works: readonly (readonly [action: string, values: Readonly<Record<string, unknown>>, work: string])[] = [
+  ["key rotate",  {},                                          "key rotate"],
+  ["user role",   { login: "eve", role: "support" },           "user role eve role support"],
+  ["doubt settle", { order: "7", as: "done", reason: "by phone" }, "doubt settle 7 as done"],
+];
+
+for (const [name, values, work] of works) {
+  test(`a second person reads of ${name} what decides it, once`, async () => {
+    const action = await findAction(name);
+
+    assert.equal(action && describeWork(action, values), work);
+  });
+}
