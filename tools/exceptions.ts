@@ -10,8 +10,6 @@ export const foldersWithCircles: readonly string[] = [];
 export const namesOfSeveral: readonly string[] = [
   // A field is a merchant's in `merchant-api` and an operator's in `administration`.
   ...["Field", "Fields", "Values", "Texts", "Subject", "Report", "Block"],
-  // Until the last command of `gw` is an action.
-  ...["Findings", "Lines", "Output", "Session"],
 ];
 
 /** Files of less than 40 lines, by folder. */

@@ -70,6 +70,6 @@ export function action<const Taken extends Fields>(row: Row<Taken>): Action {
   return row;
 }
 
-export function isChange({ mode }: Action): boolean {
+export function isChange({ mode }: Partial<Pick<Action, "mode">>): boolean {
   return mode === "change" || mode === "record";
 }

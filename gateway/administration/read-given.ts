@@ -12,7 +12,7 @@ export type GivenTexts = Readonly<
   Record<string, string | readonly string[] | boolean | Content | undefined>
 >;
 
-export function readGiven({ fields }: Action, given: GivenTexts): Values | Problem {
+export function readGiven({ fields }: Pick<Action, "fields">, given: GivenTexts): Values | Problem {
   const names = Object.keys(given).filter((name) => given[name] !== undefined);
   const stray = names.find((name) => !Object.hasOwn(fields, name));
   if (stray !== undefined)

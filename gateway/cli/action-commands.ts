@@ -1,6 +1,7 @@
 /**
- * The command line's face of the actions (`administration/actions.ts`): each becomes a command, its
- * fields become arguments and options, and its output is printed for people or as JSON.
+ * The command line's face of the actions (`administration/actions.ts`) and of the rows that are its
+ * own: each becomes a command, its fields become arguments and options, and its output is printed
+ * for people or as JSON.
  */
 import { once } from "node:events";
 import { constants, createReadStream } from "node:fs";
@@ -17,48 +18,56 @@ import { messageOf, Problem } from "../values/problem.ts";
 import { openInstallation } from "../wiring/installation.ts";
 import { openToLook } from "../wiring/look.ts";
 import { complain, print, processFindings } from "./command.ts";
+import type { OwnCommand, Terminal } from "./machine-command.ts";
 import { refuse } from "./rights.ts";
 import { ask, makeProgress, showProgress } from "./terminal.ts";
 
 /** Adds the commands of one subject below the subject's own. */
-export function addActionCommands(
+export function addCommands(
   subject: Command,
-  actions: readonly Action[],
+  rows: readonly Row[],
   groups: Readonly<Record<string, string>> = {},
 ): void {
-  for (const action of actions.filter(({ needsNode }) => needsNode !== true)) {
-    const words = action.name.split(" ").slice(1);
+  // Options behind a word below a command are that word's own.
+  subject.enablePositionalOptions();
+  for (const row of rows) {
+    if ("needsNode" in row && row.needsNode === true) continue;
+    const words = row.name.split(" ").slice(1);
     let command = subject;
     for (const [at, word] of words.entries()) {
       const path = words.slice(0, at + 1).join(" ");
       const known = command.commands.find((each) => each.name() === word);
       command = known ?? command.command(word).description(groups[path] ?? "");
     }
-    addActionCommand(command, action);
+    addCommand(command, row);
   }
 }
 
-function addActionCommand(command: Command, action: Action): void {
-  if (command.description() === "") command.description(action.does.en);
-  const fields = Object.entries(action.fields);
+type Row = Action | OwnCommand;
+
+function addCommand(command: Command, row: Row): void {
+  if (command.description() === "") command.description(row.does.en);
+  const fields = Object.entries(row.fields);
   const places = fields.filter(([, { isWord }]) => isWord);
   for (const [, field] of places) command.argument(usageOf(field), field.help.en);
   for (const [name, field] of fields) {
     if (field.isWord || field.kind === "secret") continue;
-    for (const option of optionsOf(name, field)) command.addOption(option);
+    for (const option of optionsOf(name, field, places.length > 0)) command.addOption(option);
   }
-  if (isChange(action) || fields.some(([, { right }]) => right !== undefined)) {
+  if (isChange(row) || fields.some(([, { right }]) => right !== undefined)) {
     command.option("--why <text>", "the reason, for the audit");
   }
-  if (action.duration !== undefined || action.showsProgress === true) {
+  const isLong = "duration" in row && row.duration !== undefined;
+  if (isLong || row.showsProgress === true) {
     command.option("--progress", "report progress also when standard error is no terminal");
   }
   command.option("--json", "as JSON").action(async (...taken: unknown[]) => {
     const { why, json = false, progress = false } = command.opts<OwnOptions>();
     showProgress(progress || process.stderr.isTTY === true);
-    const given = readCommand(action, command, taken.slice(0, places.length));
+    const given = readCommand(row, command, taken.slice(0, places.length));
+    const terminal = { reason: why, json };
     if (given instanceof Problem) complain(given);
-    else await run(action, given, { reason: why, json });
+    else await printOutput(await run(row, given, terminal), json);
   });
 }
 
@@ -70,7 +79,7 @@ function usageOf({ shows, isRequired, isList }: Field): string {
   return isRequired ? `<${inner}>` : `[${inner}]`;
 }
 
-function optionsOf(name: string, field: Field): readonly Option[] {
+function optionsOf(name: string, field: Field, hasPlaces: boolean): readonly Option[] {
   const { kind, shows, help, isList, isRequired } = field;
   if (kind === "toggle") {
     const { yes, no } = namesOf(name, field);
@@ -85,7 +94,9 @@ function optionsOf(name: string, field: Field): readonly Option[] {
   const preset = field.preset === undefined ? "" : ` (default: ${field.preset})`;
   const needed = isRequired ? " (required)" : "";
   const letter = field.letter === undefined ? "" : `-${field.letter}, `;
-  const value = field.alone === undefined ? `<${shows}>` : `[${shows}]`;
+  // One name may have several values behind it where no place follows.
+  const inner = isList && !hasPlaces ? `${shows}...` : shows;
+  const value = field.alone === undefined ? `<${inner}>` : `[${inner}]`;
   const usage = `${letter}--${written(name)} ${value}`;
   const option = new Option(usage, help.en + form + preset + needed);
   if (field.alone !== undefined) return [option.preset(field.alone)];
@@ -93,7 +104,7 @@ function optionsOf(name: string, field: Field): readonly Option[] {
   return [option.argParser((value, earlier: readonly string[] = []) => [...earlier, value])];
 }
 
-function readCommand(action: Action, command: Command, places: readonly unknown[]) {
+function readCommand(action: Pick<Action, "fields">, command: Command, places: readonly unknown[]) {
   const options: Readonly<Record<string, unknown>> = command.opts();
   const given: Record<string, GivenTexts[string]> = {};
   const words = Object.entries(action.fields).filter(([, { isWord }]) => isWord);
@@ -135,22 +146,32 @@ function contentOf(name: string): Content {
   return { name, open: () => (name === "-" ? process.stdin : createReadStream(name)) };
 }
 
-type Manner = { readonly reason: string | undefined; readonly json: boolean };
+async function run(row: Row, values: Values, terminal: Terminal): Promise<Output> {
+  const unreadable = await findUnreadable(row, values);
+  if (unreadable !== undefined) return unreadable;
+  // The values were read by the row's own fields.
+  return "run" in row
+    ? row.run(values as never, terminal)
+    : performInstalled(row, values, terminal);
+}
 
-/** Opens the installation for the action, prints what it returns, and closes the installation. */
-async function run(action: Action, values: Values, { reason, json }: Manner): Promise<void> {
-  const unreadable = await findUnreadable(action, values);
-  if (unreadable !== undefined) return complain(unreadable);
+/** Opens the installation for the action, and closes it after it. */
+export async function performInstalled(
+  action: Action,
+  values: Values,
+  { reason, json }: Terminal,
+): Promise<Output> {
   const report = (sentence: string) => void process.stderr.write(`${sentence}\n`);
   // What only looks makes neither a data folder nor a key.
   const makesNothing = !isChange(action) && rightFor(action, values) === action.right;
   const place = { environment: process.env, report, besideOthers: true, makesNothing };
   const isLook = action.mode === "look" && makesNothing;
   const installation = await (isLook ? openToLook(place) : openInstallation(place));
-  if (installation instanceof Problem) return complain(installation);
+  if (installation instanceof Problem) return installation;
+  const terminal = { reason, json, report, warn: report, confirm: ask, progress: makeProgress };
   try {
     const output = await perform(installation, action, values, {
-      ...{ reason, report, warn: report, confirm: ask, progress: makeProgress },
+      ...terminal,
       findings: processFindings,
       async refuse(audit, right) {
         const refused = await refuse({ ...installation, audit }, right, action.name);
@@ -159,14 +180,17 @@ async function run(action: Action, values: Values, { reason, json }: Manner): Pr
         return refused;
       },
     });
+    // Its rows are read from the installation.
+    if (!(output instanceof Rows)) return output;
     await printOutput(output, json);
+    return undefined;
   } finally {
     await installation.close();
   }
 }
 
 /** Looks for all files before anything is done. A pipe may be read only once, so none is opened. */
-async function findUnreadable({ fields }: Action, values: Values): Promise<Problem | undefined> {
+async function findUnreadable({ fields }: Row, values: Values): Promise<Problem | undefined> {
   const files = Object.entries(fields).filter(([, { kind }]) => kind === "file");
   // A field of this kind has a content.
   const contents = files.map(([name]) => values[name] as Content | undefined);

@@ -7,8 +7,8 @@ import { open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { type Command, Option } from "commander";
-import { openVault } from "../administration/session.ts";
+import { list, option, texts, word } from "../administration/field.ts";
+import { type Output, openVault } from "../administration/session.ts";
 import { packParts } from "../backup/archive.ts";
 import { encrypt, makeIdentity, parseRecipients } from "../backup/encryption.ts";
 import { type Progress, writeBackup } from "../backup/write-backup.ts";
@@ -18,24 +18,55 @@ import { recordBackup } from "../storage/backups.ts";
 import { openPicture, type Picture, PictureRefused } from "../storage/snapshots.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { calendar } from "../values/time.ts";
-import { addOfflineCommands, type Output, type Session, setAction } from "./command.ts";
+import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
 import { makeProgressLines } from "./terminal.ts";
 
-type Options = { readonly to?: string; readonly recipient?: readonly string[] };
+type Options = {
+  readonly to?: string | undefined;
+  readonly recipient?: readonly string[] | undefined;
+};
 
-export function addBackup(backup: Command): void {
-  // Options behind a word below this command are that word's own.
-  backup.enablePositionalOptions();
-  setAction(backup, makeBackup, [
-    new Option("--to <folder>", "where the file is written, or - for standard output"),
-    new Option("--recipient <key...>", "public keys of age: who can restore it"),
-  ]);
-  addOfflineCommands(backup, [
-    ["identity <file>", "make a key pair: the private key in a new file", writeIdentity],
-  ]);
-}
+export const backupCommands = [
+  installed({
+    name: "backup",
+    does: texts("write an encrypted backup", "eine verschlüsselte Sicherung schreiben"),
+    right: "run",
+    mode: "record",
+    showsProgress: true,
+    fields: {
+      to: option(
+        "path",
+        "folder",
+        texts(
+          "where the file is written, or - for standard output",
+          "wohin die Datei geschrieben wird, oder - für die Standardausgabe",
+        ),
+      ),
+      recipient: list(
+        "text",
+        "key",
+        texts(
+          "a public key of age: who can restore it",
+          "ein öffentlicher Schlüssel von age: wer sie einspielen kann",
+        ),
+      ),
+    },
+    perform: makeBackup,
+  }),
+  ownCommand({
+    name: "backup identity",
+    does: texts(
+      "make a key pair: the private key in a new file",
+      "ein Schlüsselpaar anlegen: der private Schlüssel in einer neuen Datei",
+    ),
+    fields: {
+      file: word("path", "file", texts("the new file", "die neue Datei")),
+    },
+    run: writeIdentity,
+  }),
+];
 
-async function makeBackup(session: Session, options: Options): Promise<Output> {
+async function makeBackup(session: MachineSession, options: Options): Promise<Output> {
   const { database, cells, config } = session;
   const encrypter = parseRecipients(options.recipient ?? partsOf(config.backupRecipients));
   if (encrypter instanceof Problem) return encrypter;
@@ -139,7 +170,7 @@ function makeReport(): (progress: Progress) => void {
     });
 }
 
-async function writeIdentity(file: string): Promise<Output> {
+async function writeIdentity({ file }: { readonly file: string }): Promise<Output> {
   const { recipient, text } = await makeIdentity();
   try {
     await writeFile(file, text.reveal(), { flag: "wx", mode: 0o600 });

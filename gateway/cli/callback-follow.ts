@@ -3,11 +3,14 @@
  * gateway in staging to a developer's machine that the gateway cannot reach. It asks again and
  * again, so it outlives a restart of the gateway and misses nothing.
  */
+
 import { setTimeout as pause } from "node:timers/promises";
-import { type Command, Option } from "commander";
+import { option, preset, texts } from "../administration/field.ts";
+import type { Output } from "../administration/session.ts";
 import { Problem } from "../values/problem.ts";
+import { performInstalled } from "./action-commands.ts";
 import { greet, listenForCallbacks, printCallback, readFields } from "./callback-listen.ts";
-import { makeRun, type Output, setOutput, untilStopSignal } from "./command.ts";
+import { untilStopSignal } from "./command.ts";
 import {
   type CallbackKey,
   causeOf,
@@ -17,32 +20,71 @@ import {
   makeForward,
   openDemonstrationMerchant,
 } from "./demonstration-merchant.ts";
+import { installed, ownCommand } from "./machine-command.ts";
 
 const askEveryMs = 300;
 /** As the gateway waits. */
 const answersWithinMs = 15_000;
 
-type ListenOptions = { readonly gateway?: string; readonly forwardTo?: string };
+const listenFields = {
+  gateway: option(
+    "url",
+    "url",
+    texts(
+      "take the demonstration merchant's callbacks from a gateway in staging, which need not " +
+        "reach this machine",
+      "die Callbacks des Demonstrationshändlers von einem Gateway in Staging holen, das diesen " +
+        "Rechner nicht erreichen muss",
+    ),
+  ),
+  forwardTo: option(
+    "url",
+    "url",
+    texts(
+      "with --gateway: send each callback on to this address",
+      "mit --gateway: jeden Callback an diese Adresse weitersenden",
+    ),
+  ),
+  port: preset(
+    "whole",
+    "port",
+    texts("where to listen, without --gateway", "wo gewartet wird, ohne --gateway"),
+    "9099",
+  ),
+  answer: preset(
+    "whole",
+    "status",
+    texts(
+      "the HTTP status of every answer, without --gateway",
+      "der HTTP-Status jeder Antwort, ohne --gateway",
+    ),
+    "200",
+  ),
+};
+const listening = {
+  name: "callback listen",
+  does: texts(
+    "receive and print callbacks on this machine, for development",
+    "Callbacks auf diesem Rechner empfangen und ausgeben, für die Entwicklung",
+  ),
+  right: "see_orders",
+  mode: "look",
+  fields: listenFields,
+} as const;
+const listenHere = installed({ ...listening, perform: listenForCallbacks });
 
 /** With `--gateway` it needs no installation: that gateway may be on another machine. */
-export function addListen(callback: Command): void {
-  const command = callback.command("listen");
-  const receive = makeRun(command, listenForCallbacks);
-  const run = (given: never[], json: boolean) => {
-    const { gateway, forwardTo }: ListenOptions = given.at(-1) ?? {};
-    if (gateway !== undefined) return followCallbacks(gateway, forwardTo, json);
-    if (forwardTo === undefined) return receive(given, json);
-    return new Problem("--forward-to needs --gateway, the address of a gateway in staging.");
-  };
-  command.description("receive and print callbacks on this machine, for development");
-  // biome-ignore format: a table
-  setOutput(command, run, [
-    new Option("--gateway <url>", "take the demonstration merchant's callbacks from a gateway in staging, which need not reach this machine"),
-    new Option("--forward-to <url>", "with --gateway: send each callback on to this address"),
-    new Option("--port <port>", "where to listen, without --gateway").default("9099"),
-    new Option("--answer <status>", "the HTTP status of every answer, without --gateway").default("200"),
-  ]);
-}
+export const listenCommands = [
+  ownCommand({
+    ...listening,
+    run(given, terminal) {
+      const { gateway, forwardTo } = given;
+      if (gateway !== undefined) return followCallbacks(gateway, forwardTo, terminal.json);
+      if (forwardTo === undefined) return performInstalled(listenHere, given, terminal);
+      return new Problem("--forward-to needs --gateway, the address of a gateway in staging.");
+    },
+  }),
+];
 
 async function followCallbacks(
   gateway: string,

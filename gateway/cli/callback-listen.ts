@@ -4,20 +4,21 @@
  */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readConfiguration } from "../administration/session.ts";
+import { type Output, readConfiguration } from "../administration/session.ts";
 import type { SendOutcome } from "../callbacks/send.ts";
 import { signFor } from "../merchant-api/control.ts";
 import type { Merchant } from "../orders/merchant.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { Problem } from "../values/problem.ts";
-import { type Output, print, type Session, untilStopSignal } from "./command.ts";
+import { print, untilStopSignal } from "./command.ts";
+import type { MachineSession } from "./machine-command.ts";
 
 const bodyCharactersMax = 65_536;
 const shownMax = 1_000;
 const nameMax = 40;
 
 export async function listenForCallbacks(
-  session: Session,
+  session: MachineSession,
   { port, answer }: { readonly port: string; readonly answer: string },
 ): Promise<Output> {
   const isValid = /^\d{1,5}$/.test(port) && Number(port) < 65_536 && /^[2-5]\d\d$/.test(answer);

@@ -2,38 +2,82 @@
  * `gw certify`: plays the worst days of a merchant against the merchant's own server, with the
  * sandbox of a gateway in staging, and grades what the server makes of them.
  */
+
 import { randomUUID } from "node:crypto";
-import { type Command, Option } from "commander";
+import { type Given, preset, required, texts } from "../administration/field.ts";
+import type { Output } from "../administration/session.ts";
 import { Problem } from "../values/problem.ts";
 import { type CertifyCheck, checks } from "./certify-checks.ts";
 import { type CertifyStage, openStage } from "./certify-stage.ts";
-import { type Output, print, setOutput } from "./command.ts";
+import { print } from "./command.ts";
 import { causeOf, isHttpAddress, openDemonstrationMerchant } from "./demonstration-merchant.ts";
+import { ownCommand, type Terminal } from "./machine-command.ts";
 import { exitCodes } from "./terminal.ts";
 
-type CertifyOptions = {
-  readonly purchaseUrl: string;
-  readonly callbackUrl: string;
-  readonly orderUrl: string;
-  readonly gateway: string;
-  readonly wait: string;
-  readonly asksWithin: string;
+const certifyFields = {
+  callbackUrl: required(
+    "url",
+    "url",
+    texts("where the server receives callbacks", "wo der Server Callbacks annimmt"),
+  ),
+  purchaseUrl: required(
+    "url",
+    "url",
+    texts(
+      "where a browser posts a purchase: order, and the card's fields",
+      "wohin ein Browser einen Kauf sendet: order und die Felder der Karte",
+    ),
+  ),
+  orderUrl: required(
+    "url",
+    "url",
+    texts(
+      "where the server tells the state of an order, with {order} in it",
+      "wo der Server den Stand einer Bestellung nennt, mit {order} darin",
+    ),
+  ),
+  gateway: preset(
+    "url",
+    "url",
+    texts(
+      "a gateway in staging, through which the server sells",
+      "ein Gateway in Staging, über das der Server verkauft",
+    ),
+    "http://localhost:8080",
+  ),
+  wait: preset(
+    "whole",
+    "seconds",
+    texts(
+      "how long to wait for each result of the gateway",
+      "wie lange auf jedes Ergebnis des Gateways gewartet wird",
+    ),
+    "90",
+  ),
+  asksWithin: preset(
+    "whole",
+    "seconds",
+    texts(
+      "how long the server may take to ask for a result that no callback has announced",
+      "wie spät der Server nach einem Ergebnis fragen darf, das kein Callback angekündigt hat",
+    ),
+    "60",
+  ),
 };
 
-export function addCertify(command: Command): void {
-  const run = (given: never[], json: boolean) => certify(given.at(-1) ?? ({} as never), json);
-  // biome-ignore format: a table
-  setOutput(command, run, [
-    new Option("--callback-url <url>", "where the server receives callbacks").makeOptionMandatory(),
-    new Option("--purchase-url <url>", "where a browser posts a purchase: order, and the card's fields").makeOptionMandatory(),
-    new Option("--order-url <url>", "where the server tells the state of an order, with {order} in it").makeOptionMandatory(),
-    new Option("--gateway <url>", "a gateway in staging, through which the server sells").default("http://localhost:8080"),
-    new Option("--wait <seconds>", "how long to wait for each result of the gateway").default("90"),
-    new Option("--asks-within <seconds>", "how long the server may take to ask for a result that no callback has announced").default("60"),
-  ]);
-}
+export const certifyCommands = [
+  ownCommand({
+    name: "certify",
+    does: texts("grade a merchant's server", "den Server eines Händlers benoten"),
+    fields: certifyFields,
+    run: certify,
+  }),
+];
 
-async function certify(options: CertifyOptions, json: boolean): Promise<Output> {
+async function certify(
+  options: Given<typeof certifyFields>,
+  { json }: Pick<Terminal, "json">,
+): Promise<Output> {
   const { purchaseUrl, callbackUrl, orderUrl, wait, asksWithin } = options;
   for (const url of [purchaseUrl, callbackUrl, orderUrl]) {
     if (!isHttpAddress(url))

@@ -1,36 +1,46 @@
-/** All commands of `gw`. One file declares and implements a command; it is loaded when used. */
+/** All commands of `gw`. A file with rows is loaded when one of them is used. */
 import { Command, type CommanderError } from "commander";
-import { subjects } from "../administration/actions.ts";
-import { addActionCommands } from "./action-commands.ts";
+import type { Action } from "../administration/action.ts";
+import { type Subject, subjects } from "../administration/actions.ts";
+import { type Texts, texts } from "../administration/field.ts";
+import { addCommands } from "./action-commands.ts";
+import type { OwnCommand } from "./machine-command.ts";
 import { describeExitCodes, exitCodes } from "./terminal.ts";
 
-type Row = readonly [
-  name: string,
-  description: string,
-  load: () => Promise<(command: Command) => void>,
-];
+type Row = {
+  /** The first word of its commands. */
+  readonly name: string;
+  readonly does: Texts;
+  readonly load: () => Promise<readonly (Action | OwnCommand)[]>;
+};
 
 // biome-ignore format: a table
 const commands: readonly Row[] = [
-  ["start",     "start everything: database, sandbox bank (staging), gateway",                  async () => (await import("./start.ts")).addStart],
-  ["serve",     "start one gateway node: the merchant interface and the background jobs",       async () => (await import("./start.ts")).addServe],
-  ["config",    "print every setting with its value, its origin and its meaning",               async () => (await import("./doctor.ts")).addConfig],
-  ["migrate",   "bring the database schema up to date",                                         async () => (await import("./migrate.ts")).addMigrate],
-  ["doctor",    "check this installation for problems",                                         async () => (await import("./doctor.ts")).addDoctor],
-  ["files",     "the installed files: sign a manifest of them, for gw doctor --files",          async () => (await import("./files.ts")).addFilesCommands],
-  ["backup",    "write an encrypted backup of everything, while payments go on",                async () => (await import("./backup.ts")).addBackup],
-  ["restore",   "restore a backup into an empty database, verify it, release it",               async () => (await import("./restore.ts")).addRestore],
-  ["page",      "the payment page as browsers receive it: watch",                               async () => (await import("./page.ts")).addPageCommands],
-  ["pay",       "send a test sale, and wait for its result",                                    async () => (await import("./pay.ts")).addPay],
-  ["generate",  "many orders for a staging installation",                                       async () => (await import("./generate.ts")).addGenerateCommands],
-  ["key",       "the vault's keys, and the key-encryption key that seals them",                 async () => (await import("./key.ts")).addKeyCommands],
-  ["certify",   "play the worst days against a merchant's server in the sandbox, and grade it",  async () => (await import("./certify.ts")).addCertify],
+  { name: "start",      does: texts("start everything: database, sandbox bank (staging), gateway", "alles starten: Datenbank, Sandbox-Bank (Staging), Gateway"), load: async () => (await import("./start.ts")).startCommands },
+  { name: "serve",      does: texts("start one gateway node: the merchant interface and the background jobs", "einen Knoten des Gateways starten: die Händlerschnittstelle und die Hintergrundarbeiten"), load: async () => (await import("./start.ts")).serveCommands },
+  { name: "config",     does: texts("print every setting with its value, its origin and its meaning", "alle Einstellungen mit Wert, Herkunft und Bedeutung ausgeben"), load: async () => (await import("./doctor.ts")).configCommands },
+  { name: "migrate",    does: texts("bring the database schema up to date", "das Schema der Datenbank auf den neuesten Stand bringen"), load: async () => (await import("./migrate.ts")).migrateCommands },
+  { name: "doctor",     does: texts("check this installation for problems", "diese Installation auf Probleme prüfen"), load: async () => (await import("./doctor.ts")).doctorCommands },
+  { name: "files",      does: texts("the installed files: sign a manifest of them, for gw doctor --files", "die installierten Dateien: ein Verzeichnis von ihnen signieren, für gw doctor --files"), load: async () => (await import("./files.ts")).filesCommands },
+  { name: "backup",     does: texts("write an encrypted backup of everything, while payments go on", "eine verschlüsselte Sicherung von allem schreiben, während Zahlungen weitergehen"), load: async () => (await import("./backup.ts")).backupCommands },
+  { name: "restore",    does: texts("restore a backup into an empty database, verify it, release it", "eine Sicherung in eine leere Datenbank einspielen, prüfen und freigeben"), load: async () => (await import("./restore.ts")).restoreCommands },
+  { name: "page",       does: texts("the payment page as browsers receive it: watch", "die Zahlungsseite, wie Browser sie bekommen: überwachen"), load: async () => (await import("./page.ts")).pageCommands },
+  { name: "pay",        does: texts("send a test sale, and wait for its result", "eine Testzahlung senden und auf ihr Ergebnis warten"), load: async () => (await import("./pay.ts")).payCommands },
+  { name: "generate",   does: texts("many orders for a staging installation", "viele Zahlungen für eine Staging-Installation"), load: async () => (await import("./generate.ts")).generateCommands },
+  { name: "certify",    does: texts("play the worst days against a merchant's server in the sandbox, and grade it", "in der Sandbox die schlimmsten Tage gegen den Server eines Händlers spielen und ihn benoten"), load: async () => (await import("./certify.ts")).certifyCommands },
 ];
 
-/** Commands of a developer's machine, beside the actions of a subject. */
-const beside: Readonly<Record<string, Row[2]>> = {
-  callback: async () => (await import("./callback-follow.ts")).addListen,
+/** Commands of a machine beside the actions of a subject. */
+const beside: Readonly<Record<string, Row["load"]>> = {
+  callback: async () => (await import("./callback-follow.ts")).listenCommands,
+  key: async () => (await import("./key.ts")).keyCommands,
 };
+
+/** All that are no actions of the administration. */
+export async function loadMachineCommands(): Promise<readonly (Action | OwnCommand)[]> {
+  const loads = [...commands.map(({ load }) => load), ...Object.values(beside)];
+  return (await Promise.all(loads.map((load) => load()))).flat();
+}
 
 /** A wrong option is refused as any other input. */
 function exitProcess({ exitCode }: CommanderError): never {
@@ -51,17 +61,11 @@ export async function makeProgram(
     .enablePositionalOptions();
   // The first word, or the second after `help`.
   const isWanted = (name: string) => words === undefined || words.slice(0, 2).includes(name);
-  for (const { name, does, load, groups } of subjects) {
+  const all: readonly (Row & Pick<Subject, "groups">)[] = [...subjects, ...commands];
+  for (const { name, does, load, groups } of all) {
     const command = program.command(name).description(does.en);
     if (!isWanted(name)) continue;
-    addActionCommands(command, await load(), groups);
-    (await beside[name]?.())?.(command);
-  }
-  for (const [name, description, load] of commands) {
-    // Some subjects have commands of this folder beside their actions.
-    const known = program.commands.find((each) => each.name() === name);
-    const command = known ?? program.command(name).description(description);
-    if (isWanted(name)) (await load())(command);
+    addCommands(command, [...(await load()), ...((await beside[name]?.()) ?? [])], groups);
   }
   return program;
 }

@@ -3,7 +3,8 @@
  * check of the tables in `checks/`, and says what to do about each trouble; any makes the exit code
  * 1, and 2 means that it could not look. `docs/monitoring.md` lists the checks.
  */
-import { type Command, Option } from "commander";
+import { flag, texts } from "../administration/field.ts";
+import { type Output, Report } from "../administration/session.ts";
 import { describeConfig, readConfig } from "../config/config.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { certificateChecks } from "./checks/certificates.ts";
@@ -11,8 +12,9 @@ import type { Check, CheckResult } from "./checks/check.ts";
 import { databaseChecks } from "./checks/database.ts";
 import { machineChecks } from "./checks/machine.ts";
 import { operationChecks } from "./checks/operation.ts";
-import { type Output, print, type Session, setAction, setOutput } from "./command.ts";
+import { print } from "./command.ts";
 import { filesCheck } from "./files.ts";
+import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
 
 /** In the order in which they are printed. */
 export const checks: readonly Check[] = [
@@ -22,29 +24,52 @@ export const checks: readonly Check[] = [
   ...certificateChecks,
 ];
 
-export function addDoctor(doctor: Command): void {
-  const files = new Option("--files", "also compare the installed files with their manifest");
-  setAction(doctor, examine, [files]);
-}
+export const doctorCommands = [
+  installed({
+    name: "doctor",
+    does: texts("check this installation", "diese Installation prüfen"),
+    right: "run",
+    mode: "keys",
+    fields: {
+      files: flag(
+        texts(
+          "also compare the installed files with their manifest",
+          "auch die installierten Dateien mit ihrem Verzeichnis vergleichen",
+        ),
+      ),
+    },
+    perform: examine,
+  }),
+];
 
-export function addConfig(config: Command): void {
-  const changed = new Option("--changed", "print only the settings that the environment has");
-  setOutput(config, ([options], json) => printConfig(options, json), [changed]);
-}
+export const configCommands = [
+  ownCommand({
+    name: "config",
+    does: texts("print every setting", "alle Einstellungen ausgeben"),
+    fields: {
+      changed: flag(
+        texts(
+          "print only the settings that the environment has",
+          "nur die Einstellungen ausgeben, die die Umgebung hat",
+        ),
+      ),
+    },
+    run: printConfig,
+  }),
+];
 
-async function examine(session: Session, { files = false }: Options): Promise<Output> {
+async function examine(session: MachineSession, { files }: Options): Promise<Output> {
   const findings: Found[] = [];
   for (const check of files ? [...checks, filesCheck] : checks)
     findings.push(await lookAt(check, session));
-  if (findings.some(({ troubles }) => troubles.length > 0)) process.exitCode = 1;
-  if (session.json) return findings;
-  return findings.map(printFinding).join("\n");
+  if (findings.some(({ troubles }) => troubles.length > 0)) session.findings.note();
+  return new Report(findings, findings.map(printFinding).join("\n"));
 }
 
-type Options = { readonly files?: boolean };
+type Options = { readonly files?: true | undefined };
 
 /** A check that cannot be made costs no other. */
-export async function lookAt([check, , look]: Check, session: Session): Promise<Found> {
+export async function lookAt([check, , look]: Check, session: MachineSession): Promise<Found> {
   const found = await look(session).catch((error): CheckResult => {
     return { what: check, warnings: [`It could not be checked: ${messageOf(error)}.`] };
   });
@@ -58,9 +83,9 @@ function printFinding({ what, troubles, warnings }: Found): string {
   return [`${word} ${what}`, ...troubles, ...warnings].join(`\n${" ".repeat(8)}`);
 }
 
-type ConfigOptions = { readonly changed?: boolean };
+type ConfigOptions = { readonly changed?: true | undefined };
 
-function printConfig({ changed = false }: ConfigOptions = {}, json: boolean): Output {
+function printConfig({ changed }: ConfigOptions, { json }: { readonly json: boolean }): Output {
   const all = describeConfig(process.env);
   const rows = changed ? all.filter(({ origin }) => origin !== "default") : all;
   print(json ? rows : rows.map(describeSetting).join("\n"), json);

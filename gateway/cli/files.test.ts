@@ -19,8 +19,8 @@ import { findEntries } from "../storage/audit-verify.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
 import { Problem } from "../values/problem.ts";
 import { type Installation, openInstallation } from "../wiring/installation.ts";
-import type { Session } from "./command.ts";
 import { checkFiles, signFiles } from "./files.ts";
+import type { MachineSession } from "./machine-command.ts";
 
 let [folder, stop] = ["", async () => {}];
 let installation: Installation;
@@ -29,7 +29,7 @@ const place = () => join(folder, "data", "installed-files.json");
 const isRoot = process.getuid?.() === 0;
 const nobody = 65_534;
 // The two functions read only those parts of a session that an installation has too.
-const session = () => installation as unknown as Session;
+const session = () => installation as unknown as MachineSession;
 const troublesOf = async () => (await checkFiles(session(), program())).troubles;
 
 before(async () => {
@@ -167,7 +167,10 @@ test("a folder or a file that cannot be read is trouble", async () => {
 
 test("in production every file belongs to root", { skip: !isRoot }, async () => {
   const { config } = installation;
-  const production = { ...session(), config: { ...config, environment: "production" } } as Session;
+  const production = {
+    ...session(),
+    config: { ...config, environment: "production" },
+  } as MachineSession;
   await signFiles(production, program());
   assert.deepEqual((await checkFiles(production, program())).troubles, []);
 

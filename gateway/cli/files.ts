@@ -8,14 +8,13 @@ import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
-import type { Command } from "commander";
-import { openVault } from "../administration/session.ts";
+import { texts } from "../administration/field.ts";
+import { type Output, openVault } from "../administration/session.ts";
 import { isOwnKey, isSignedBy, listAuditKeys, openSigner } from "../storage/audit.ts";
 import { findEntries } from "../storage/audit-verify.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { asInstant, calendar, systemClock } from "../values/time.ts";
 import type { Check, CheckResult } from "./checks/check.ts";
-import { addCommands, type Output, type Session } from "./command.ts";
 import {
   compareListings,
   type Listing,
@@ -23,6 +22,7 @@ import {
   openAtOnce,
   programFolder,
 } from "./installed-files.ts";
+import { installed, type MachineSession } from "./machine-command.ts";
 
 const findingsShown = 20;
 
@@ -34,14 +34,21 @@ type Manifest = {
 };
 type SignedManifest = Manifest & { readonly key: number; readonly signature: string };
 
-export function addFilesCommands(files: Command): void {
-  const sign = (session: Session) => signFiles(session, programFolder);
-  addCommands(files, [
-    ["sign", "sign a manifest of the installed files, for doctor --files", sign],
-  ]);
-}
+export const filesCommands = [
+  installed({
+    name: "files sign",
+    does: texts(
+      "sign a manifest of the installed files, for doctor --files",
+      "ein Verzeichnis der installierten Dateien signieren, für doctor --files",
+    ),
+    right: "operate",
+    mode: "change",
+    fields: {},
+    perform: (session) => signFiles(session, programFolder),
+  }),
+];
 
-export async function signFiles(session: Session, folder: string): Promise<Output> {
+export async function signFiles(session: MachineSession, folder: string): Promise<Output> {
   const { files, faults } = await listFiles(folder, session.config);
   if (faults.length > 0) {
     return new Problem([...shorten(faults), "Nothing was signed."].join("\n"));
@@ -65,7 +72,7 @@ export const filesCheck: Check = [
   (session) => checkFiles(session, programFolder),
 ];
 
-export async function checkFiles(session: Session, folder: string): Promise<CheckResult> {
+export async function checkFiles(session: MachineSession, folder: string): Promise<CheckResult> {
   const place = manifestFile(session);
   const read = await readFile(place, { encoding: "utf8", flag: openAtOnce }).catch(messageOf);
   const manifest = parse(read);
@@ -91,7 +98,7 @@ function shorten(found: readonly string[]): readonly string[] {
 }
 
 /** An older manifest fits the older program for which it was signed. */
-async function findNewer(session: Session, manifest: Manifest): Promise<readonly string[]> {
+async function findNewer(session: MachineSession, manifest: Manifest): Promise<readonly string[]> {
   const filter = { action: "files sign", subject: hostname(), limit: 1 };
   const [newest] = await findEntries(session.database.query, filter);
   const known: { manifest?: string; release?: string } = JSON.parse(newest?.after ?? "{}");
@@ -111,11 +118,11 @@ async function findRelease(folder: string): Promise<string> {
   return version ?? "unknown";
 }
 
-function manifestFile({ config }: Session): string {
+function manifestFile({ config }: MachineSession): string {
   return join(resolve(config.dataDir), "installed-files.json");
 }
 
-async function isGenuine(session: Session, manifest: SignedManifest): Promise<boolean> {
+async function isGenuine(session: MachineSession, manifest: SignedManifest): Promise<boolean> {
   const keys = await listAuditKeys(session.database.query);
   const key = keys.find(({ id }) => id === manifest.key);
   const open = await session.openKnown();

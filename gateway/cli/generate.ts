@@ -2,13 +2,15 @@
  * `gw generate orders`: many orders for a staging installation, to see how screens and statements
  * do with them. They are copies of the latest approved and the latest declined sale.
  */
-import { type Command, Option } from "commander";
+
+import { preset, texts } from "../administration/field.ts";
+import type { Output } from "../administration/session.ts";
 import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
 import { addOrders, findTemplates, indexFrom } from "../storage/generated-orders.ts";
 import { makeOrderIndex } from "../storage/order-index.ts";
 import { Problem } from "../values/problem.ts";
 import { systemClock } from "../values/time.ts";
-import { addCommands, type Output, type Session } from "./command.ts";
+import { installed, type MachineSession } from "./machine-command.ts";
 import { makeProgress } from "./terminal.ts";
 
 const portionOrders = 10_000;
@@ -17,18 +19,32 @@ const indexedTogether = 2_000;
 const declinedEvery = 8;
 const approvedRests = Array.from({ length: declinedEvery - 1 }, (_, rest) => rest);
 
-export function addGenerateCommands(generate: Command): void {
-  const count = new Option("--count <n>", "how many").default("100000");
-  const days = new Option("--days <n>", "over how many days until now").default("365");
-  // biome-ignore format: a table
-  addCommands(generate, [
-    ["orders", "make many orders from the latest sales; in staging", generateOrders, [count, days]],
-  ]);
-}
+export const generateCommands = [
+  installed({
+    name: "generate orders",
+    does: texts(
+      "make many orders from the latest sales; in staging",
+      "viele Zahlungen aus den letzten anlegen; in Staging",
+    ),
+    right: "operate",
+    mode: "record",
+    showsProgress: true,
+    fields: {
+      count: preset("whole", "n", texts("how many", "wie viele"), "100000"),
+      days: preset(
+        "whole",
+        "n",
+        texts("over how many days until now", "über wie viele Tage bis heute"),
+        "365",
+      ),
+    },
+    perform: generateOrders,
+  }),
+];
 
 type Given = { readonly count: string; readonly days: string };
 
-async function generateOrders({ config, database }: Session, given: Given): Promise<Output> {
+async function generateOrders({ config, database }: MachineSession, given: Given): Promise<Output> {
   if (config.environment === "production") {
     return new Problem("Orders are generated in staging only.");
   }

@@ -2,7 +2,9 @@
  * `gw key make`, `split` and `check`: they make key-encryption keys and custodians' parts, and
  * compare keys without showing them. They need no installation.
  */
-import type { Command } from "commander";
+
+import { lastWord, texts, word } from "../administration/field.ts";
+import type { Output } from "../administration/session.ts";
 import { keySourcesOf, masterKeySource, readConfig } from "../config/config.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import {
@@ -14,32 +16,62 @@ import {
   readMasterKey,
 } from "../vault/master-key.ts";
 import { deleteGivenKeys } from "../wiring/master-key.ts";
-import { addOfflineCommands, type Output } from "./command.ts";
+import { ownCommand } from "./machine-command.ts";
 
-export function addKeyCommands(key: Command): void {
-  // biome-ignore format: a table
-  addOfflineCommands(key, [
-    ["make [file]",           "make a key-encryption key or a custodian's part: into a file, or print it", makeKey],
-    ["split <file1> <file2>", "make a new key-encryption key in two parts, one for each custodian",        splitKey],
-    ["check [file]",          "print the check value of a key, from a file or from the settings",          checkKey],
-  ]);
-}
+const keyFile = lastWord("path", "file", texts("the file of the key", "die Datei des Schlüssels"));
+
+export const keyCommands = [
+  ownCommand({
+    name: "key make",
+    does: texts(
+      "make a key-encryption key or a custodian's part: into a file, or print it",
+      "einen Hauptschlüssel oder den Teil eines Verwahrers anlegen: in einer Datei, oder ausgeben",
+    ),
+    fields: { file: keyFile },
+    run: makeKey,
+  }),
+  ownCommand({
+    name: "key split",
+    does: texts(
+      "make a new key-encryption key in two parts, one for each custodian",
+      "einen neuen Hauptschlüssel in zwei Teilen anlegen, einen für jeden Verwahrer",
+    ),
+    fields: {
+      file1: word("path", "file1", texts("the new file of one part", "die neue Datei des einen")),
+      file2: word("path", "file2", texts("that of the other", "die des anderen Teils")),
+    },
+    run: splitKey,
+  }),
+  ownCommand({
+    name: "key check",
+    does: texts(
+      "print the check value of a key, from a file or from the settings",
+      "den Prüfwert eines Schlüssels ausgeben, aus einer Datei oder den Einstellungen",
+    ),
+    fields: { file: keyFile },
+    run: checkKey,
+  }),
+];
+
+type KeyFile = { readonly file?: string | undefined };
 
 /** Without a file the key goes to standard output, for a secret manager. */
-async function makeKey(file: string | undefined): Promise<Output> {
+async function makeKey({ file }: KeyFile): Promise<Output> {
   if (file === undefined) return makeKeyText();
   const made = await makeNewFile(file);
   return made instanceof Problem ? made : { file, "check value": checkValueOf(made) };
 }
 
-async function splitKey(...files: [first: string, second: string]): Promise<Output> {
-  const first = await makeNewFile(files[0]);
+type TwoFiles = { readonly file1: string; readonly file2: string };
+
+async function splitKey({ file1, file2 }: TwoFiles): Promise<Output> {
+  const first = await makeNewFile(file1);
   if (first instanceof Problem) return first;
-  const second = await makeNewFile(files[1]);
+  const second = await makeNewFile(file2);
   if (second instanceof Problem) return second;
   return [
-    { what: files[0], "check value": checkValueOf(first) },
-    { what: files[1], "check value": checkValueOf(second) },
+    { what: file1, "check value": checkValueOf(first) },
+    { what: file2, "check value": checkValueOf(second) },
     { what: "both together", "check value": checkValueOf(combineParts(first, second)) },
   ];
 }
@@ -57,7 +89,7 @@ async function makeNewFile(file: string): Promise<Uint8Array | Problem> {
 }
 
 /** Of a key or part in a file, or of the keys that the settings give. */
-async function checkKey(file: string | undefined): Promise<Output> {
+async function checkKey({ file }: KeyFile): Promise<Output> {
   if (file !== undefined) {
     const key = await readKeyFile(file, "another file");
     return typeof key === "string" ? new Problem(key) : { file, "check value": checkValueOf(key) };

@@ -2,32 +2,43 @@
  * `gw migrate`: the only way to change the schema in production. It shows what it will apply and
  * what that locks, and asks first.
  */
-import { type Command, Option } from "commander";
+
+import { flag, texts } from "../administration/field.ts";
+import type { Output } from "../administration/session.ts";
 import { userName } from "../config/config.ts";
 import type { Approve, Migration } from "../storage/migrate.ts";
 import { markUsed } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
 import { openInstallation } from "../wiring/installation.ts";
-import { type Output, print, setOutput } from "./command.ts";
+import { print } from "./command.ts";
+import { ownCommand, type Terminal } from "./machine-command.ts";
 import { admitTo } from "./rights.ts";
 import { ask, exitCodes } from "./terminal.ts";
 
-type Options = { readonly yes?: boolean; readonly dryRun?: boolean };
+type Options = { readonly yes?: true | undefined; readonly dryRun?: true | undefined };
 
-export function addMigrate(command: Command): void {
-  setOutput(command, ([options = {}], json) => run(options, json), [
-    new Option("--yes", "apply them without asking"),
-    new Option("--dry-run", "show what would be applied, and change nothing"),
-    new Option("--why <text>", "the reason, for the audit"),
-  ]);
-}
+export const migrateCommands = [
+  ownCommand({
+    name: "migrate",
+    does: texts("bring the schema up to date", "das Schema auf den neuesten Stand bringen"),
+    right: "run",
+    mode: "change",
+    fields: {
+      yes: flag(texts("apply them without asking", "ohne Rückfrage anwenden")),
+      dryRun: flag(
+        texts(
+          "show what would be applied, and change nothing",
+          "zeigen, was angewendet würde, und nichts ändern",
+        ),
+      ),
+    },
+    run,
+  }),
+];
 
 const isDryRun = new Problem("");
 
-async function run(
-  { yes = false, dryRun = false, why }: Options & { readonly why?: string },
-  json: boolean,
-): Promise<Output> {
+async function run({ yes, dryRun }: Options, { json, reason }: Terminal): Promise<Output> {
   const shown: ReturnType<typeof planOf>[] = [];
   const approve: Approve = async (missing) => {
     const plan = missing.map(planOf);
@@ -47,7 +58,7 @@ async function run(
   await markUsed(database.query, actor.who, userName());
   if (shown.length > 0) {
     const after = { migrations: shown.map(({ migration }) => migration), cellsAway };
-    const audit = auditAs(why === undefined ? {} : { why });
+    const audit = auditAs(reason === undefined ? {} : { why: reason });
     await audit.write({ action: "migrate", subject: "schema", after });
   }
   await installation.close();

@@ -7,9 +7,9 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Command, Option } from "commander";
+import { flag, type Given, option, preset, required, texts } from "../administration/field.ts";
 import { findEndpoint } from "../administration/find.ts";
-import { readConfiguration } from "../administration/session.ts";
+import { type Output, readConfiguration } from "../administration/session.ts";
 import { loadStaging } from "../administration/staging.ts";
 import { baseUrlOf } from "../config/config.ts";
 import { signFor } from "../merchant-api/control.ts";
@@ -17,7 +17,8 @@ import type { Endpoint } from "../orders/merchant.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import { messageOf, Problem } from "../values/problem.ts";
-import { type Output, type Session, setAction } from "./command.ts";
+import { installed, type MachineSession } from "./machine-command.ts";
+import { exitCodes } from "./terminal.ts";
 
 const pollEveryMs = 500;
 const email = "gw-pay@example.com";
@@ -25,29 +26,61 @@ const email = "gw-pay@example.com";
 const testCard = { number: "4000001000000018", month: "12", year: "2031", cvv: "123" };
 const cardForm = /^(\d{12,19})\s+(\d\d)\/(\d{4})\s+(\d{3,4})\s*$/;
 
-export function addPay(command: Command): void {
-  setAction(command, pay, [
-    new Option("--endpoint <id>", "the endpoint").makeOptionMandatory(),
-    new Option("--amount <amount>", "in the endpoint's currency").default("1.00"),
-    new Option("--card", "read the card from standard input, like `4000001000000018 12/2031 123`"),
-    new Option("--pass", "pass the sandbox bank's 3-D Secure; in staging"),
-    new Option("--open", "open the address of 3-D Secure in this machine's browser"),
-    new Option("--url <url>", "where the gateway listens (default: GW_BASE_URL)"),
-    new Option("--wait <seconds>", "how long to wait for the result").default("120"),
-  ]);
-}
-
-type PayOptions = {
-  readonly endpoint: string;
-  readonly amount: string;
-  readonly card?: boolean;
-  readonly pass?: boolean;
-  readonly open?: boolean;
-  readonly url?: string;
-  readonly wait: string;
+const payFields = {
+  endpoint: required("endpoint", "id", texts("the endpoint", "der Endpunkt")),
+  amount: preset(
+    "amount",
+    "amount",
+    texts("in the endpoint's currency", "in der Währung des Endpunkts"),
+    "1.00",
+  ),
+  card: flag(
+    texts(
+      "read the card from standard input, like `4000001000000018 12/2031 123`",
+      "die Karte von der Standardeingabe lesen, wie `4000001000000018 12/2031 123`",
+    ),
+  ),
+  pass: flag(
+    texts(
+      "pass the sandbox bank's 3-D Secure; in staging",
+      "3-D Secure der Sandbox-Bank bestehen; in Staging",
+    ),
+  ),
+  open: flag(
+    texts(
+      "open the address of 3-D Secure in this machine's browser",
+      "die Adresse von 3-D Secure im Browser dieses Rechners öffnen",
+    ),
+  ),
+  url: option(
+    "url",
+    "url",
+    texts(
+      "where the gateway listens (default: GW_BASE_URL)",
+      "wo das Gateway erreichbar ist (sonst GW_BASE_URL)",
+    ),
+  ),
+  wait: preset(
+    "whole",
+    "seconds",
+    texts("how long to wait for the result", "wie lange auf das Ergebnis gewartet wird"),
+    "120",
+  ),
 };
+type PayOptions = Given<typeof payFields>;
 
-async function pay(session: Session, given: PayOptions): Promise<Output> {
+export const payCommands = [
+  installed({
+    name: "pay",
+    does: texts("send a test sale", "eine Testzahlung senden"),
+    right: "move_money",
+    mode: "record",
+    fields: payFields,
+    perform: pay,
+  }),
+];
+
+async function pay(session: MachineSession, given: PayOptions): Promise<Output> {
   const { config } = session;
   const endpoint = findEndpoint(await readConfiguration(session), given.endpoint);
   if (endpoint instanceof Problem) return endpoint;
@@ -81,8 +114,8 @@ type Authenticate = (address: string) => Promise<void>;
 
 /** What happens at the address where the cardholder is authenticated. */
 async function findAuthenticate(
-  { config }: Session,
-  { pass = false, open = false }: PayOptions,
+  { config }: MachineSession,
+  { pass, open }: PayOptions,
 ): Promise<Authenticate | Problem> {
   const staging = pass ? await loadStaging(config) : undefined;
   if (pass && staging === undefined) {
@@ -105,7 +138,7 @@ function openBrowser(address: string): void {
 
 type TestCard = typeof testCard;
 
-async function readCard({ config }: Session, isGiven: boolean): Promise<TestCard | Problem> {
+async function readCard({ config }: MachineSession, isGiven: boolean): Promise<TestCard | Problem> {
   if (!isGiven && config.environment === "staging") return testCard;
   if (!isGiven) return new Problem("In production the card comes from standard input: --card.");
   const [, number = "", month = "", year = "", cvv = ""] =
@@ -169,7 +202,7 @@ async function untilFinal(send: Send, { merchant }: Endpoint, order: PendingSale
     }
     const isFinal = status !== "processing";
     if (isFinal || performance.now() > giveUpAt) {
-      if (status !== "approved") process.exitCode = 1;
+      if (status !== "approved") process.exitCode = exitCodes.findings;
       const error = `${rest["error-code"] ?? ""} ${rest["error-message"] ?? ""}`.trim();
       return { order: orderId, clientOrderId, status, stage, ...(error && { error }) };
     }

@@ -4,9 +4,9 @@
  */
 import { createReadStream } from "node:fs";
 import { open, readFile } from "node:fs/promises";
-import { type Command, Option } from "commander";
+import { flag, option, texts } from "../administration/field.ts";
 import { makeReport, stale } from "../administration/operator-events.ts";
-import { openVault, readConfiguration } from "../administration/session.ts";
+import { type Output, openVault, readConfiguration } from "../administration/session.ts";
 import { BadArchive, readParts } from "../backup/archive.ts";
 import { decrypt, parseIdentities } from "../backup/encryption.ts";
 import { readBackup } from "../backup/read-backup.ts";
@@ -49,39 +49,108 @@ import {
   openInstallation,
 } from "../wiring/installation.ts";
 import { deleteGivenKeys, findMasterKey } from "../wiring/master-key.ts";
-import { addCommands, type Output, type Session, setOutput } from "./command.ts";
+import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
 import { type VerifiedRestore, verifyInstallation } from "./restore-verify.ts";
 import { ask, makeProgressLines } from "./terminal.ts";
 
-export function addRestore(restore: Command): void {
-  // Options behind a word below this command are that word's own.
-  restore.enablePositionalOptions();
-  setOutput(restore, ([options]) => run(options ?? {}), [
-    new Option("--from <file>", "the backup, or - for standard input"),
-    new Option("--identity-file <file>", "the private key of age, as gw backup identity makes it"),
-    new Option("--verify", "then prove counts, audit, keys, cards and numbers"),
-  ]);
-  const unreconciled = new Option(
-    "--unreconciled",
-    "although the books of some gates were not compared",
-  );
-  const yes = new Option("--yes", "although the books differ, without asking");
-  // biome-ignore format: a table
-  addCommands(restore, [
-    ["status",  "tell whether the installation is on hold, why, and what is left to do",      tellStatus],
-    ["hold",    "put the installation on hold: for a copy that another program has restored", hold],
-    ["verify",  "prove audit, keys, cards and numbers; exit code 1 if one is wrong",          verify],
-    ["release", "let the nodes go on, after `gw restore verify` and `gw reconcile`",          release, [unreconciled, yes]],
-  ]);
-}
+export const restoreCommands = [
+  ownCommand({
+    name: "restore",
+    does: texts("restore a backup", "eine Sicherung einspielen"),
+    showsProgress: true,
+    fields: {
+      from: option(
+        "path",
+        "file",
+        texts(
+          "the backup, or - for standard input",
+          "die Sicherung, oder - für die Standardeingabe",
+        ),
+      ),
+      identityFile: option(
+        "path",
+        "file",
+        texts(
+          "the private key of age, as gw backup identity makes it",
+          "der private Schlüssel von age, wie gw backup identity ihn anlegt",
+        ),
+      ),
+      verify: flag(
+        texts(
+          "then prove counts, audit, keys, cards and numbers",
+          "danach Zahlen, Protokoll, Schlüssel, Karten und Nummern beweisen",
+        ),
+      ),
+    },
+    run,
+  }),
+  installed({
+    name: "restore status",
+    does: texts(
+      "tell whether the installation is on hold, why, and what is left to do",
+      "sagen, ob die Installation angehalten ist, warum, und was noch zu tun ist",
+    ),
+    right: "see_configuration",
+    mode: "look",
+    fields: {},
+    perform: tellStatus,
+  }),
+  installed({
+    name: "restore hold",
+    does: texts(
+      "put the installation on hold: for a copy that another program has restored",
+      "die Installation anhalten: für eine Kopie, die ein anderes Programm eingespielt hat",
+    ),
+    right: "operate",
+    mode: "change",
+    fields: {},
+    perform: hold,
+  }),
+  installed({
+    name: "restore verify",
+    does: texts(
+      "prove audit, keys, cards and numbers; exit code 1 if one is wrong",
+      "Protokoll, Schlüssel, Karten und Nummern beweisen; Exit-Code 1, wenn etwas nicht stimmt",
+    ),
+    right: "operate",
+    mode: "change",
+    showsProgress: true,
+    fields: {},
+    perform: verify,
+  }),
+  installed({
+    name: "restore release",
+    does: texts(
+      "let the nodes go on, after `gw restore verify` and `gw reconcile`",
+      "die Knoten weiterarbeiten lassen, nach `gw restore verify` und `gw reconcile`",
+    ),
+    right: "operate",
+    mode: "change",
+    fields: {
+      unreconciled: flag(
+        texts(
+          "although the books of some gates were not compared",
+          "obwohl die Bücher mancher Gates nicht verglichen wurden",
+        ),
+      ),
+      yes: flag(
+        texts(
+          "although the books differ, without asking",
+          "obwohl die Bücher abweichen, ohne Rückfrage",
+        ),
+      ),
+    },
+    perform: release,
+  }),
+];
 
 type Options = {
-  readonly from?: string;
-  readonly identityFile?: string;
-  readonly verify?: boolean;
+  readonly from?: string | undefined;
+  readonly identityFile?: string | undefined;
+  readonly verify?: true | undefined;
 };
 
-async function run({ from, identityFile, verify: verifies = false }: Options): Promise<Output> {
+async function run({ from, identityFile, verify: verifies }: Options): Promise<Output> {
   if (from === undefined || identityFile === undefined) {
     return new Problem("Give --from <file> and --identity-file <file>.");
   }
@@ -96,7 +165,7 @@ async function run({ from, identityFile, verify: verifies = false }: Options): P
   const environment = { ...process.env };
   deleteGivenKeys(process.env);
   const encrypted = from === "-" ? process.stdin : createReadStream(from);
-  return load(environment, readParts(decrypt(decrypter, encrypted)), verifies);
+  return load(environment, readParts(decrypt(decrypter, encrypted)), verifies === true);
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -200,14 +269,14 @@ function report(progress: string): void {
   process.stderr.write(`${progress}\n`);
 }
 
-async function verify(session: Session): Promise<Output> {
+async function verify(session: MachineSession): Promise<Output> {
   const verified = await verifyInstallation(session);
   const after = { findings: verified.findings.length, cards: verified.cards };
   await session.audit.write({ action: "restore verify", subject: "installation", after });
   return describe(verified);
 }
 
-async function hold({ audit, database }: Session): Promise<Output> {
+async function hold({ audit, database }: MachineSession): Promise<Output> {
   if ((await findHold(database.query)) !== undefined) {
     return new Problem("The installation is on hold already.");
   }
@@ -215,7 +284,7 @@ async function hold({ audit, database }: Session): Promise<Output> {
   return "The installation is on hold: its nodes answer the status of orders and send nothing.";
 }
 
-async function tellStatus(session: Session): Promise<Output> {
+async function tellStatus(session: MachineSession): Promise<Output> {
   const found = await findHold(session.database.query);
   if (found === undefined) return { hold: "none" };
   const printDate = makePrintDate(session.config.zone);
@@ -232,7 +301,7 @@ async function tellStatus(session: Session): Promise<Output> {
  * Of gates that endpoints use, because others have no money in flight: every day from the latest
  * order that the database knows to the hold. On these days payments were lost.
  */
-async function listUncompared(session: Session, { since, reconciled }: Hold) {
+async function listUncompared(session: MachineSession, { since, reconciled }: Hold) {
   const latest = await session.cells
     .stores(({ node }) => node.query)
     .each((query) => listOrdersBefore(query, undefined, 1));
@@ -257,8 +326,8 @@ function daysBetween(from: Instant, until: Instant): readonly string[] {
 const dayMs = hours(24);
 
 async function release(
-  session: Session,
-  { unreconciled = false, yes = false }: ReleaseOptions,
+  session: MachineSession,
+  { unreconciled, yes }: ReleaseOptions,
 ): Promise<Output> {
   const { database, audit } = session;
   const found = await findHold(database.query);
@@ -286,10 +355,13 @@ async function release(
   return `Released: the nodes go on with payments, reversals and callbacks.${ended}`;
 }
 
-type ReleaseOptions = { readonly unreconciled?: boolean; readonly yes?: boolean };
+type ReleaseOptions = {
+  readonly unreconciled?: true | undefined;
+  readonly yes?: true | undefined;
+};
 
 /** What `gw reconcile` has found since the hold began, a line for each difference. */
-async function listDifferences({ database }: Session, { reconciled }: Hold) {
+async function listDifferences({ database }: MachineSession, { reconciled }: Hold) {
   const lines: string[] = [];
   for (const each of reconciled) {
     const [gate = "", day = ""] = each.split(" ");
@@ -309,7 +381,7 @@ const pagesAtOnce = 500;
  * The lost time may have charged a card on any open page, and the next try would have the reference
  * of that charge. No node moves an order while the installation is on hold.
  */
-async function closePages(session: Session): Promise<number> {
+async function closePages(session: MachineSession): Promise<number> {
   const report = makeReport(session);
   const stores = session.cells.stores(({ node }) => node.query);
   const cause = "the installation was restored";

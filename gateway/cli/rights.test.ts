@@ -1,11 +1,9 @@
-/** Every command that works on the installation, but for actions, is in the table of rights. */
+/** Every command is a row, and one that works on the installation has a right. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Command } from "commander";
 import { loadAllActions } from "../administration/actions.ts";
-import { makeProgram } from "./commands.ts";
-import { pathOf } from "./perform.ts";
-import { commandRights } from "./rights.ts";
+import { loadMachineCommands, makeProgram } from "./commands.ts";
 
 /** They read settings or files, call a gateway, or open an installation that is not there yet. */
 const without = [
@@ -16,17 +14,29 @@ const without = [
 /** Commands that have others below them. */
 const doOneThingMore = ["backup", "restore"];
 
-test("the table of rights has every command, and no other", async () => {
-  const converted = (await loadAllActions()).map(({ name }) => name);
-  const paths = leavesOf(await makeProgram())
-    .map(pathOf)
-    .filter((path) => !converted.includes(path));
+test("every command is a row of an action or of the machine", async () => {
+  const actions = (await loadAllActions()).filter(({ needsNode }) => needsNode !== true);
+  const rows = [...actions, ...(await loadMachineCommands())];
 
-  const listed = Object.keys(commandRights).filter((path) => !path.endsWith("--reveal"));
-  assert.deepEqual(paths.filter((path) => !without.includes(path)).sort(), listed.sort());
+  const paths = leavesOf(await makeProgram()).map(pathOf);
+
+  assert.deepEqual(paths.sort(), rows.map(({ name }) => name).sort());
+});
+
+test("a machine's command has a right, unless it needs no installation", async () => {
+  const rows = await loadMachineCommands();
+
+  const names = rows.filter(({ right }) => right === undefined).map(({ name }) => name);
+
+  assert.deepEqual(names.sort(), without.sort());
 });
 
 function leavesOf(command: Command): readonly Command[] {
   const own = command.commands.length === 0 || doOneThingMore.includes(pathOf(command));
   return [...(own ? [command] : []), ...command.commands.flatMap(leavesOf)];
+}
+
+function pathOf(command: Command): string {
+  const { parent } = command;
+  return parent === null ? "" : `${pathOf(parent)} ${command.name()}`.trim();
 }

@@ -1,34 +1,10 @@
-/**
- * What each command does, and the right that it needs. `look` needs neither the key-encryption key
- * nor the vault. `keys` needs them, and changes nothing. `change` writes the audit in the
- * transaction of its change; `record` is more than one transaction: one entry before it begins, and
- * one with its outcome.
- */
+/** Who may run a command: users by their role, and logins of the machine that are no users. */
 import { userName } from "../config/config.ts";
 import { refusalEntry } from "../storage/audit.ts";
 import { findUser, hasUsers } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
 import type { Installation } from "../wiring/installation.ts";
-
-export type CommandMode = "look" | "keys" | "change" | "record";
-
-// biome-ignore format: a table
-export const commandRights: Readonly<Record<string, readonly [Right, CommandMode]>> = {
-  "start":                      ["run",               "keys"],
-  "serve":                      ["run",               "keys"],
-  "migrate":                    ["run",               "change"],
-  "doctor":                     ["run",               "keys"],
-  "files sign":                 ["operate",           "change"],
-  "backup":                     ["run",               "record"],
-  "restore hold":               ["operate",           "change"],
-  "restore status":             ["see_configuration", "look"],
-  "restore verify":             ["operate",           "change"],
-  "restore release":            ["operate",           "change"],
-  "generate orders":            ["operate",           "record"],
-  "pay":                        ["move_money",        "record"],
-  "callback listen":            ["see_orders",        "look"],
-};
 
 /** The user's role has not the right: nothing was done, and the attempt is in the audit. */
 export class NotAllowed extends Problem {}

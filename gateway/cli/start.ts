@@ -6,7 +6,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Command } from "commander";
+import { texts } from "../administration/field.ts";
 import { rehearsalNotice } from "../administration/rehearsal.ts";
 import { loadStaging } from "../administration/staging.ts";
 import { UnusableCertificate } from "../certificates/certificate-files.ts";
@@ -32,29 +32,44 @@ import { markUsed } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
 import { type Installation, openInstallation } from "../wiring/installation.ts";
 import { sendKeyTo } from "../wiring/master-key.ts";
-import { setOutput, untilStopSignal } from "./command.ts";
+import { untilStopSignal } from "./command.ts";
 import { findUnbuilt, refuseStart } from "./environment.ts";
+import { ownCommand } from "./machine-command.ts";
 import { admitTo } from "./rights.ts";
 
-export function addStart(command: Command): void {
-  setOutput(command, (_, json) => {
-    const report = makeReport(process.stdout, json);
-    if (!process.env["GW_DATABASE_URL"]) report("Starting PostgreSQL …");
-    return inInstallation("start", report, (installation) => start(installation, report));
-  });
-}
+export const startCommands = [
+  ownCommand({
+    name: "start",
+    does: texts("start everything", "alles starten"),
+    right: "run",
+    mode: "keys",
+    fields: {},
+    run(_, { json }) {
+      const report = makeReport(process.stdout, json);
+      if (!process.env["GW_DATABASE_URL"]) report("Starting PostgreSQL …");
+      return inInstallation("start", report, (installation) => start(installation, report));
+    },
+  }),
+];
 
-export function addServe(command: Command): void {
-  setOutput(command, async (_, json) => {
-    const report = makeReport(process.stderr, json);
-    const problem = await inInstallation("serve", report, (installation) =>
-      serve(installation, report),
-    );
-    // A worker lives until it disconnects, also after a failure; everything is closed by now.
-    process.disconnect?.();
-    return problem;
-  });
-}
+export const serveCommands = [
+  ownCommand({
+    name: "serve",
+    does: texts("start one gateway node", "einen Knoten des Gateways starten"),
+    right: "run",
+    mode: "keys",
+    fields: {},
+    async run(_, { json }) {
+      const report = makeReport(process.stderr, json);
+      const problem = await inInstallation("serve", report, (installation) =>
+        serve(installation, report),
+      );
+      // A worker lives until it disconnects, also after a failure; everything is closed by now.
+      process.disconnect?.();
+      return problem;
+    },
+  }),
+];
 
 type Report = (progress: string) => void;
 

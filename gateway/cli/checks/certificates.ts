@@ -16,8 +16,8 @@ import { listUnauthenticated } from "../../storage/mac-keys.ts";
 import { findFileFaults } from "../../threeds/directory-client.ts";
 import { messageOf } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";
-import type { Session } from "../command.ts";
 import { findResultTroubles } from "../environment.ts";
+import type { MachineSession } from "../machine-command.ts";
 import {
   type Check,
   type CheckResult,
@@ -38,7 +38,7 @@ export const certificateChecks: readonly Check[] = [
   ["control keys", "old control keys that still count",                                      checkControlKeys],
 ];
 
-async function checkGates({ database, config }: Session): Promise<CheckResult> {
+async function checkGates({ database, config }: MachineSession): Promise<CheckResult> {
   const gates = await loadGates(database.query);
   const found: Omit<CheckResult, "what">[] = [];
   for (const gate of gates) {
@@ -69,7 +69,7 @@ async function checkGates({ database, config }: Session): Promise<CheckResult> {
   return together(what, [...found, { warnings: unauthenticated }]);
 }
 
-async function checkDirectories({ database, config }: Session): Promise<CheckResult> {
+async function checkDirectories({ database, config }: MachineSession): Promise<CheckResult> {
   const directories = await loadDirectories(database.query);
   const faults = [...(await findFileFaults(directories))];
   const plain = directories.filter(({ settings: { url = "", url102 = "", sandbox } }) =>
@@ -85,7 +85,7 @@ async function checkDirectories({ database, config }: Session): Promise<CheckRes
   };
 }
 
-async function checkCertificates({ database, config }: Session): Promise<CheckResult> {
+async function checkCertificates({ database, config }: MachineSession): Promise<CheckResult> {
   const now = systemClock.now();
   const directories = await loadDirectories(database.query);
   const { tlsCertificateFile, tlsKeyFile, resultsCertificateFile, resultsKeyFile } = config;
@@ -145,7 +145,7 @@ function findUncovered(certificate: string | Buffer, url: string): string | unde
   return isCovered === undefined ? name : undefined;
 }
 
-async function checkWalletKeys({ database }: Session): Promise<CheckResult> {
+async function checkWalletKeys({ database }: MachineSession): Promise<CheckResult> {
   const ending = await findEndingWalletKeys(database.query, expirySoonDays);
   return together(
     `wallet keys that end within ${expirySoonDays} days: ${ending.length || "none"}`,
@@ -155,7 +155,7 @@ async function checkWalletKeys({ database }: Session): Promise<CheckResult> {
   );
 }
 
-async function checkMacKeys({ database }: Session): Promise<CheckResult> {
+async function checkMacKeys({ database }: MachineSession): Promise<CheckResult> {
   const overdue = await findOverdueKeys(database.query);
   const warnings = overdue.map(
     (name) => `The host of ${name} delivers no keys: run gw gate mac-key exchange ${name}.`,
@@ -163,7 +163,7 @@ async function checkMacKeys({ database }: Session): Promise<CheckResult> {
   return { what: `overdue deliveries of keys: ${listOf(overdue)}`, warnings };
 }
 
-async function checkControlKeys({ database }: Session): Promise<CheckResult> {
+async function checkControlKeys({ database }: MachineSession): Promise<CheckResult> {
   const logins = await findOldControlKeys(database.query, expirySoonDays);
   const warnings = logins.map(
     (login) =>

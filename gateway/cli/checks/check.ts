@@ -1,5 +1,5 @@
 /** What a check of `gw doctor` is, and how it reports. */
-import type { Session } from "../command.ts";
+import type { MachineSession } from "../machine-command.ts";
 
 /**
  * Trouble stops or endangers the gateway, and decides the exit code; a warning is for the operator
@@ -15,7 +15,7 @@ export type CheckResult = {
 export type Check = readonly [
   name: string,
   looksAt: string,
-  look: (session: Session) => Promise<CheckResult>,
+  look: (session: MachineSession) => Promise<CheckResult>,
 ];
 
 export function troubleUnless(what: string, isGood: boolean, trouble: string): CheckResult {
@@ -23,7 +23,11 @@ export function troubleUnless(what: string, isGood: boolean, trouble: string): C
 }
 
 /** What is trouble in production is worth a warning while one tries things out. */
-export function inProduction({ config }: Session, what: string, sentences: readonly string[]) {
+export function inProduction(
+  { config }: MachineSession,
+  what: string,
+  sentences: readonly string[],
+) {
   const isProduction = config.environment === "production";
   return isProduction ? { what, troubles: sentences } : { what, warnings: sentences };
 }

@@ -7,7 +7,7 @@ import { canReadVault, examineServer } from "../../storage/database-roles.ts";
 import { listLinks } from "../../storage/database-url.ts";
 import { examineLink, examineRights } from "../../storage/examine.ts";
 import { listKeyAges } from "../../storage/vault-keys.ts";
-import type { Session } from "../command.ts";
+import type { MachineSession } from "../machine-command.ts";
 import { type Check, type CheckResult, inProduction, troubleUnless } from "./check.ts";
 
 const postgresMin = 150_000;
@@ -27,7 +27,7 @@ export const databaseChecks: readonly Check[] = [
   ["audit rights", "whether nodes can change or delete entries of the audit",         checkAuditRights],
 ];
 
-async function checkServers({ databaseUrl, config }: Session): Promise<CheckResult> {
+async function checkServers({ databaseUrl, config }: MachineSession): Promise<CheckResult> {
   const servers = await examineServers(databaseUrl, config.databaseConnectMs);
   const states = servers.map(({ name, state }) => `${name} ${state}`);
   const what = `database servers: ${states.join(", ")}`;
@@ -42,13 +42,13 @@ async function checkServers({ databaseUrl, config }: Session): Promise<CheckResu
     : { what };
 }
 
-async function checkVersion({ database }: Session): Promise<CheckResult> {
+async function checkVersion({ database }: MachineSession): Promise<CheckResult> {
   const { version, number } = await examineServer(database.query);
   const what = `database: ${version.split(" on ")[0]}`;
   return troubleUnless(what, number >= postgresMin, "PostgreSQL 15 or newer is needed.");
 }
 
-async function checkDurability({ database }: Session): Promise<CheckResult> {
+async function checkDurability({ database }: MachineSession): Promise<CheckResult> {
   const { fsync, commit } = await examineServer(database.query);
   return troubleUnless(
     `durability: fsync ${fsync}, synchronous_commit ${commit}`,
@@ -57,7 +57,7 @@ async function checkDurability({ database }: Session): Promise<CheckResult> {
   );
 }
 
-async function checkEmbedded({ config }: Session): Promise<CheckResult> {
+async function checkEmbedded({ config }: MachineSession): Promise<CheckResult> {
   const isEmbedded = config.databaseUrl === "";
   const advice =
     "The embedded database has no standby and ends with the gateway: " +
@@ -69,7 +69,7 @@ async function checkEmbedded({ config }: Session): Promise<CheckResult> {
   );
 }
 
-async function checkClock({ database, config }: Session): Promise<CheckResult> {
+async function checkClock({ database, config }: MachineSession): Promise<CheckResult> {
   const skewMs = await findSkew(database.query);
   return troubleUnless(
     `clock: ${Math.abs(skewMs)} ms ${skewMs < 0 ? "behind" : "ahead of"} the database's`,
@@ -79,7 +79,7 @@ async function checkClock({ database, config }: Session): Promise<CheckResult> {
   );
 }
 
-async function checkEncryption(session: Session): Promise<CheckResult> {
+async function checkEncryption(session: MachineSession): Promise<CheckResult> {
   const told = await examineLink(session.database.query);
   const isHidden = told !== "plain text" && (await isPlainAway(session.databaseUrl));
   const what = `connection to the database: ${isHidden ? "plain text, to a pooler" : told}`;
@@ -100,7 +100,7 @@ async function isPlainAway(databaseUrl: string): Promise<boolean> {
   return false;
 }
 
-async function checkLogin(session: Session): Promise<CheckResult> {
+async function checkLogin(session: MachineSession): Promise<CheckResult> {
   const { login, isSuperuser } = await examineRights(session.database.query);
   const what = `login: ${login}${isSuperuser ? ", a superuser" : ""}`;
   if (!isSuperuser) return { what };
@@ -110,7 +110,7 @@ async function checkLogin(session: Session): Promise<CheckResult> {
   ]);
 }
 
-async function checkPublic({ database }: Session): Promise<CheckResult> {
+async function checkPublic({ database }: MachineSession): Promise<CheckResult> {
   const { publicCreates } = await examineRights(database.query);
   return troubleUnless(
     `schema public: ${publicCreates ? "every role may create in it" : "closed to other roles"}`,
@@ -121,7 +121,7 @@ async function checkPublic({ database }: Session): Promise<CheckResult> {
 }
 
 /** Tested with a node's own connection. */
-async function checkVault({ databases, vaultAdvice }: Session): Promise<CheckResult> {
+async function checkVault({ databases, vaultAdvice }: MachineSession): Promise<CheckResult> {
   const isClosed = !(await canReadVault(databases.node.query));
   const what = `vault: its tables are ${isClosed ? "closed" : "open"} to the gateway's statements`;
   return troubleUnless(what, isClosed, vaultAdvice ?? "Remove `options` from GW_DATABASE_URL.");
@@ -134,7 +134,7 @@ const replacing: Readonly<Record<string, string>> = {
   ...{ fingerprints: "gw key rotate --fingerprints", "key-encryption": "gw key rewrap" },
 };
 
-async function checkKeys({ database, config }: Session): Promise<CheckResult> {
+async function checkKeys({ database, config }: MachineSession): Promise<CheckResult> {
   const { cryptoperiodDays } = config;
   const ages = await listKeyAges(database.query);
   const periodOf = (purpose: string) => {
@@ -154,7 +154,7 @@ async function checkKeys({ database, config }: Session): Promise<CheckResult> {
   return { what: `keys, in days: ${told.join(", ")}`, warnings };
 }
 
-async function checkAuditRights({ databases, vaultAdvice }: Session): Promise<CheckResult> {
+async function checkAuditRights({ databases, vaultAdvice }: MachineSession): Promise<CheckResult> {
   const { changesAudit } = await examineRights(databases.node.query);
   return troubleUnless(
     `audit: its entries ${changesAudit ? "can be changed" : "can only be added"} by nodes`,

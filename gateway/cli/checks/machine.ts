@@ -8,9 +8,9 @@ import { loadGates } from "../../storage/configuration.ts";
 import { loadDirectories } from "../../storage/directories.ts";
 import { messageOf } from "../../values/problem.ts";
 import { checkValueOf } from "../../vault/master-key.ts";
-import type { Session } from "../command.ts";
 import { findWriteFault } from "../environment.ts";
 import { digestFile, programFolder } from "../installed-files.ts";
+import type { MachineSession } from "../machine-command.ts";
 import { type Check, type CheckResult, inProduction, listOf, troubleUnless } from "./check.ts";
 
 // biome-ignore format: a table
@@ -31,7 +31,7 @@ const memoryPerProcess = 256 * mebibyte;
 /** What the units start, and what `gw` finds first in its PATH. */
 export const nodePlaces = ["node_modules/node/bin/node", "node_modules/.bin/node"];
 
-async function checkNode(session: Session): Promise<CheckResult> {
+async function checkNode(session: MachineSession): Promise<CheckResult> {
   const { platform, arch, version, execPath } = process;
   const list = join(programFolder, "tools/node-checksums.json");
   const text = await readFile(list, "utf8").catch(() => '{ "sha256": {} }');
@@ -51,7 +51,7 @@ async function checkNode(session: Session): Promise<CheckResult> {
   return inProduction(session, `Node: ${version}, ${await realpath(execPath)}`, troubles);
 }
 
-async function checkKey({ config, masterKey }: Session): Promise<CheckResult> {
+async function checkKey({ config, masterKey }: MachineSession): Promise<CheckResult> {
   const { file, given, command, partFiles } = masterKeySource(config);
   const files = [file, ...partFiles].filter((each) => each !== "");
   const place = files.length > 0 ? files.join(", ") : command === "" ? "environment" : "command";
@@ -61,7 +61,7 @@ async function checkKey({ config, masterKey }: Session): Promise<CheckResult> {
   return troubleUnless(what, open.length === 0, `Others can read it: chmod 600 ${open.join(" ")}`);
 }
 
-async function checkPermissions({ config, database }: Session): Promise<CheckResult> {
+async function checkPermissions({ config, database }: MachineSession): Promise<CheckResult> {
   const gates = await loadGates(database.query);
   const directories = await loadDirectories(database.query);
   const keys = [
@@ -94,7 +94,7 @@ async function findOpen(files: readonly string[], bits: number): Promise<readonl
   return open;
 }
 
-async function checkDisk({ config }: Session): Promise<CheckResult> {
+async function checkDisk({ config }: MachineSession): Promise<CheckResult> {
   const folders = new Set([resolve(config.dataDir), dirname(logFileOf(config))]);
   const found = await Promise.all([...folders].map(findFree));
   const short = found.filter(({ free }) => free < config.diskFreeMib * mebibyte);
@@ -114,7 +114,7 @@ async function findFree(
   return { folder, free: bavail * bsize };
 }
 
-async function checkLog({ config }: Session): Promise<CheckResult> {
+async function checkLog({ config }: MachineSession): Promise<CheckResult> {
   const file = logFileOf(config);
   const fault = await findWriteFault(file, { isRotated: true });
   const advice = `Make its folder writable for this user, or set GW_LOG_FILE: ${fault}.`;
@@ -122,11 +122,11 @@ async function checkLog({ config }: Session): Promise<CheckResult> {
 }
 
 /** As `gw start` uses it. */
-function logFileOf({ logFile, dataDir }: Session["config"]): string {
+function logFileOf({ logFile, dataDir }: MachineSession["config"]): string {
   return resolve(logFile || join(dataDir, "gateway.log"));
 }
 
-async function checkMemory({ config }: Session): Promise<CheckResult> {
+async function checkMemory({ config }: MachineSession): Promise<CheckResult> {
   const workers = countWorkers(config);
   const available = process.availableMemory();
   const processes = `${workers} ${workers === 1 ? "process" : "processes"}`;

@@ -18,8 +18,8 @@ import { countFailingCallbacks } from "../../storage/portal-orders.ts";
 import { idleDaysShown, listUsers } from "../../storage/users.ts";
 import { messageOf } from "../../values/problem.ts";
 import { later, minutes, systemClock } from "../../values/time.ts";
-import type { Session } from "../command.ts";
 import { findUnbuilt, findWriteFault, refuseStart } from "../environment.ts";
+import type { MachineSession } from "../machine-command.ts";
 import {
   type Check,
   type CheckResult,
@@ -48,7 +48,7 @@ export const operationChecks: readonly Check[] = [
   ["backup",      "the age of the latest backup",                                checkBackup],
 ];
 
-async function checkEnvironment(session: Session): Promise<CheckResult> {
+async function checkEnvironment(session: MachineSession): Promise<CheckResult> {
   const { environment, baseUrl, rehearsal } = session.config;
   const what = `environment: ${rehearsal ? "rehearsal" : environment}`;
   const refused = await refuseStart(session);
@@ -72,7 +72,7 @@ async function checkSettings(): Promise<CheckResult> {
 const nodeAnswersWithinMs = 10_000;
 
 /** Asks the node by the port of its health, which only this machine reaches by default. */
-async function checkReadiness(session: Session): Promise<CheckResult> {
+async function checkReadiness(session: MachineSession): Promise<CheckResult> {
   const { adminHost, adminPort, port, host, tlsCertificateFile } = session.config;
   if (adminPort === "" && tlsCertificateFile !== "") {
     const warning = "Set GW_ADMIN_PORT, so that gw doctor can ask the node.";
@@ -104,14 +104,14 @@ type NodeHealth = {
   readonly missing: Readonly<Record<string, string>>;
 };
 
-async function checkPorts(session: Session): Promise<CheckResult> {
+async function checkPorts(session: MachineSession): Promise<CheckResult> {
   const { config } = session;
   const what = `health and figures: ${config.adminPort === "" ? "GW_PORT" : "GW_ADMIN_PORT"}`;
   const found = [await findOpenFigures(session, what), findPortalPort(config)];
   return together(what, found);
 }
 
-async function findOpenFigures(session: Session, what: string): Promise<CheckResult> {
+async function findOpenFigures(session: MachineSession, what: string): Promise<CheckResult> {
   const { adminPort, adminHost, tlsCertificateFile, environment } = session.config;
   if (adminPort !== "") {
     if (!(await isPublic(adminHost))) return { what };
@@ -144,7 +144,7 @@ async function checkPages(): Promise<CheckResult> {
 }
 
 /** A proxy has a port of its own; without one, browsers come to the port of the portal. */
-function findPortalPort(config: Session["config"]): Omit<CheckResult, "what"> {
+function findPortalPort(config: MachineSession["config"]): Omit<CheckResult, "what"> {
   const { portalUrl, environment, tlsCertificateFile } = config;
   const listening = config.portalPort === "" ? config.port : config.portalPort;
   const isBehindProxy = environment === "production" && tlsCertificateFile === "";
@@ -156,14 +156,14 @@ function findPortalPort(config: Session["config"]): Omit<CheckResult, "what"> {
   return { warnings: [`${told}: that is right only where a proxy passes it on.`] };
 }
 
-async function checkCells({ cellsAway }: Session): Promise<CheckResult> {
+async function checkCells({ cellsAway }: MachineSession): Promise<CheckResult> {
   const troubles = cellsAway.map(
     (name) => `The cell ${name} is away: its merchants get 503. Make its server reachable.`,
   );
   return { what: `cells away: ${listOf(cellsAway)}`, troubles };
 }
 
-async function checkDoubt({ cells, config }: Session): Promise<CheckResult> {
+async function checkDoubt({ cells, config }: MachineSession): Promise<CheckResult> {
   const stores = cells.stores(({ node }) => node.query);
   const counts = await stores.each((query) => countInDoubt(query));
   const count = counts.reduce((sum, each) => sum + each, 0);
@@ -187,7 +187,7 @@ const overdueMs = 300_000;
 const receiversShown = 5;
 const unreachableTries = 3;
 
-async function checkCallbacks({ cells }: Session): Promise<CheckResult> {
+async function checkCallbacks({ cells }: MachineSession): Promise<CheckResult> {
   const stores = cells.stores(({ node }) => node.query);
   const before = later(systemClock.now(), -overdueMs);
   const counts = await stores.each((query) => countOverdueCallbacks(query, before));
@@ -219,7 +219,7 @@ async function checkCallbacks({ cells }: Session): Promise<CheckResult> {
 /** PCI DSS 10.5.1 */
 const logKeepDaysMin = 365;
 
-async function checkRetention({ config }: Session): Promise<CheckResult> {
+async function checkRetention({ config }: MachineSession): Promise<CheckResult> {
   const { callbackKeepDays, historyKeepMonths, logKeepDays } = config;
   const off = [
     ...(callbackKeepDays === 0 ? ["GW_CALLBACK_KEEP_DAYS"] : []),
@@ -237,7 +237,7 @@ async function checkRetention({ config }: Session): Promise<CheckResult> {
 
 const unsignedMaxS = 120;
 
-async function checkAuditHeads({ config, database }: Session): Promise<CheckResult> {
+async function checkAuditHeads({ config, database }: MachineSession): Promise<CheckResult> {
   const { auditHeadFile, auditHeadUrl } = config;
   const unsignedS = await findUnsignedAge(database.query);
   const isOutside = auditHeadFile !== "" || auditHeadUrl !== "";
@@ -257,7 +257,7 @@ async function checkAuditHeads({ config, database }: Session): Promise<CheckResu
   return { what, troubles: fault === undefined ? [] : [unwritten], warnings: told };
 }
 
-async function checkUsers({ database, config }: Session): Promise<CheckResult> {
+async function checkUsers({ database, config }: MachineSession): Promise<CheckResult> {
   const users = await listUsers(database.query);
   const idle = users.filter((user) => user.enabled && user.isIdle).map(({ login }) => login);
   const told = `Disable or remove them (gw user disable)${
@@ -268,7 +268,7 @@ async function checkUsers({ database, config }: Session): Promise<CheckResult> {
 }
 
 /** PCI DSS 8.2.8 and 8.3.4; and a name in `GW_USER` is not verified. */
-function findWeakAccess(config: Session["config"]): readonly string[] {
+function findWeakAccess(config: MachineSession["config"]): readonly string[] {
   const { secondPerson, secondPersonAbove, usersOnly } = config;
   const isProduction = config.environment === "production";
   const needsTwo = secondPerson || secondPersonAbove > 0;
@@ -287,7 +287,7 @@ function findWeakAccess(config: Session["config"]): readonly string[] {
 }
 
 /** A stopped merchant gets 503: an operator has to act. */
-async function checkMoves({ database, cells }: Session): Promise<CheckResult> {
+async function checkMoves({ database, cells }: MachineSession): Promise<CheckResult> {
   const moves = await listMoves({ main: database, cells });
   const names = moves.map(({ login, to }) => `${login} to ${to}`);
   const what = `unfinished moves: ${listOf(names)}`;
@@ -300,7 +300,7 @@ async function checkMoves({ database, cells }: Session): Promise<CheckResult> {
   return isStopped ? { what, troubles: told } : { what, warnings: told };
 }
 
-async function checkScreening(session: Session): Promise<CheckResult> {
+async function checkScreening(session: MachineSession): Promise<CheckResult> {
   const { ipCountryFile: file } = session.config;
   const what = `IP country file: ${file || "none"}`;
   // The check itself reports a file that cannot be used.
@@ -318,7 +318,7 @@ async function checkScreening(session: Session): Promise<CheckResult> {
   return { what, warnings };
 }
 
-async function checkHold({ database }: Session): Promise<CheckResult> {
+async function checkHold({ database }: MachineSession): Promise<CheckResult> {
   const hold = await findHold(database.query);
   const target = (await identifyServer(database.query).catch(() => undefined))?.target;
   const what = `hold: ${hold === undefined ? "none" : hold.why}`;
@@ -334,7 +334,7 @@ async function checkHold({ database }: Session): Promise<CheckResult> {
   return { what, warnings: [warning] };
 }
 
-async function checkBackup({ database, config }: Session): Promise<CheckResult> {
+async function checkBackup({ database, config }: MachineSession): Promise<CheckResult> {
   const { backupAgeMaxHours: most } = config;
   const latest = await findLatestBackup(database.query);
   const age = latest === undefined ? undefined : Math.floor(latest.ageS / 3600);

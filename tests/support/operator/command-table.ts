@@ -6,7 +6,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadAllActions } from "@tollgate/gateway/actions";
-import { commandRights } from "@tollgate/gateway/rights";
+import { loadMachineCommands } from "@tollgate/gateway/commands";
 import { hasRight, type Right, type Role, rights, roles } from "@tollgate/gateway/roles";
 import { type Ran, runGwWith } from "../programs.ts";
 import type { World } from "../world.ts";
@@ -166,8 +166,11 @@ const withRights = actions.flatMap(({ name, fields }) =>
   ),
 );
 const table: Readonly<Record<string, readonly [right: Right, mode: string]>> = {
-  ...commandRights,
-  ...Object.fromEntries(actions.map(({ name, right, mode }) => [name, [right, mode] as const])),
+  ...Object.fromEntries(
+    [...actions, ...(await loadMachineCommands())].flatMap(({ name, right, mode }) =>
+      right === undefined || mode === undefined ? [] : [[name, [right, mode] as const]],
+    ),
+  ),
   ...Object.fromEntries(withRights),
 };
 

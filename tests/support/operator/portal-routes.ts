@@ -10,7 +10,6 @@ import { formOf, post } from "../wire.ts";
 import type { World } from "../world.ts";
 import { addUser } from "./portal.ts";
 
-export { commandRights } from "@tollgate/gateway/rights";
 export { hasRight, portalRoles as roles, type Role } from "@tollgate/gateway/roles";
 
 /** As the table says it. */

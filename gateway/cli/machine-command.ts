@@ -1,0 +1,53 @@
+/**
+ * Commands of a terminal and a machine, as rows in the form of an action: help, parser and
+ * documents of the command line are made from both alike.
+ */
+import type { Action } from "../administration/action.ts";
+import type { Fields, Given } from "../administration/field.ts";
+import type { Output, Session } from "../administration/session.ts";
+import type { Installation } from "../wiring/installation.ts";
+
+/** An action's, with all of the installation that the command line has opened. */
+export type MachineSession = Session &
+  Installation & {
+    /** Whether the output is for programs. */
+    readonly json: boolean;
+  };
+
+type Described = Pick<Action, "name" | "does" | "fields" | "showsProgress">;
+/** What the command line knows beside the fields. */
+export type Terminal = {
+  readonly json: boolean;
+  readonly reason: string | undefined;
+};
+
+/** It needs no installation, or opens one itself and then checks the right. */
+export type OwnCommand = Described &
+  Partial<Pick<Action, "right" | "mode">> & {
+    readonly run: (given: never, terminal: Terminal) => Promise<Output> | Output;
+  };
+
+type Installed<Taken extends Fields> = Described &
+  Pick<Action, "right" | "mode"> & {
+    readonly fields: Taken;
+    readonly perform: (session: MachineSession, given: Given<Taken>) => Promise<Output> | Output;
+  };
+
+/** A command that works on the installation, with the right and the audit of an action. */
+export function installed<const Taken extends Fields>(row: Installed<Taken>): Action {
+  return {
+    ...row,
+    commandLineOnly: "it belongs to a machine",
+    // The command line has opened the installation.
+    perform: (session, given: never) => row.perform(session as MachineSession, given),
+  };
+}
+
+type Own<Taken extends Fields> = Omit<OwnCommand, "fields" | "run"> & {
+  readonly fields: Taken;
+  readonly run: (given: Given<Taken>, terminal: Terminal) => Promise<Output> | Output;
+};
+
+export function ownCommand<const Taken extends Fields>(row: Own<Taken>): OwnCommand {
+  return row;
+}
