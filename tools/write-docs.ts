@@ -16,6 +16,7 @@ import {
   renderSettingsPage,
   renderTestCardsPage,
 } from "./documents/reference-pages.ts";
+import { renderSchemaPage } from "./documents/schema-page.ts";
 import { renderStatusPage } from "./documents/status-page.ts";
 import { root } from "./repository.ts";
 
@@ -31,6 +32,7 @@ export async function renderAll(): Promise<ReadonlyMap<string, string>> {
     ["docs/merchant-api/status-response.md", renderStatusPage(findStatus(examples))],
     ["docs/merchant-api/errors.md", renderErrorsPage()],
     ["docs/orders.md", renderOrdersPage()],
+    ["docs/schema.md", renderSchemaPage()],
     ["docs/settings.md", renderSettingsPage()],
     ["docs/test-cards.md", renderTestCardsPage()],
     ["docs/openapi.json", renderOpenApi(examples)],

@@ -5,15 +5,9 @@ import type { Order } from "../orders/order.ts";
 import { parseReference } from "../orders/trace.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import type { Query } from "../storage/database.ts";
-import { findAtPlace, findByNumber } from "../storage/find-by-number.ts";
+import { findAtPlace, findById } from "../storage/find-by-number.ts";
 import { findPlace } from "../storage/order-ids.ts";
-import {
-  asEndpointId,
-  asOrderId,
-  isNumericId,
-  type MerchantId,
-  orderNumberOf,
-} from "../values/ids.ts";
+import { asEndpointId, asOrderId, isNumericId, type MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import type { FindOwner } from "./action.ts";
 import { texts, word } from "./field.ts";
@@ -46,9 +40,7 @@ type Known = Parameters<FindOwner>[0];
 export async function findOrder({ cells }: Pick<Opened, "cells">, text: string) {
   const id = asOrderId(text);
   const isId = isNumericId(text) && text.length > 6;
-  const order = isId
-    ? await search(cells, (query) => findByNumber(query, orderNumberOf(id)))
-    : undefined;
+  const order = isId ? await search(cells, (query) => findById(query, id)) : undefined;
   return order?.id === id ? order : new Problem(`There is no order ${text}.`, "not_found");
 }
 

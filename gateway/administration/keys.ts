@@ -116,7 +116,7 @@ async function rotate(
     }
     const { cards, destroyed, kept } = await rotateKeys({
       ...{ ...rotation, anew, keepDigestsMs: config.repeatDays * 86_400_000 },
-      store: makeRotationStore(database, allOf(cells), deletion),
+      store: makeRotationStore(database, allOf(cells)),
     });
     warnOf(session, undestroyed(kept));
     const printed = { "cards resealed": cards, "keys destroyed": destroyed.join(", ") || "none" };

@@ -5,7 +5,7 @@
 import type { Order } from "../orders/order.ts";
 import type { Query } from "../storage/database.ts";
 import { listOrdersBefore } from "../storage/find-orders.ts";
-import { asOrderId, isLongId } from "../values/ids.ts";
+import { asOrderId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { type Instant, makePrintDate, parseDate } from "../values/time.ts";
 import { printOrderLine, statusOf } from "../views/status.ts";
@@ -155,14 +155,10 @@ async function* walk({ cells }: Session, chosen: Chosen): AsyncGenerator<Order> 
   }
 }
 
-/** The latest first: long ids are older than short ones. */
+/** The latest first. */
 function compareAges(one: Order | undefined, other: Order | undefined): number {
-  const [left, right] = [one?.id ?? noId, other?.id ?? noId];
-  const ages = Number(isLongId(left)) - Number(isLongId(right));
-  return ages === 0 ? Number(BigInt(right) - BigInt(left)) : ages;
+  return Number(BigInt(other?.id ?? 0) - BigInt(one?.id ?? 0));
 }
-
-const noId = asOrderId("0");
 
 async function* readPages(query: Query, { matches, since, before }: Chosen) {
   let last = before === undefined ? undefined : asOrderId(before);

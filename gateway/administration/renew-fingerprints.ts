@@ -42,7 +42,7 @@ type Renewal = {
  */
 export async function renewFingerprints(renewal: Renewal) {
   const { cells, keys, deletion, graceMs } = renewal;
-  const store = makeRotationStore(renewal.database, cells, deletion);
+  const store = makeRotationStore(renewal.database, cells);
   const oldIds = await makeKey(renewal, store);
   await waitUntil(graceMs, "nodes that may not know the new key");
   let { cards } = await renewCards(renewal);
@@ -88,20 +88,10 @@ async function makeKey({ keys, report }: Renewal, store: RotationStore) {
   return retiredOf(keys, "fingerprints").map(({ id }) => id);
 }
 
-/**
- * In an installation from before counts had a key of their own, that is the first key of
- * fingerprints: it is replaced, because its value must not stay. The key of fingerprints goes last:
- * until then an interrupted run is gone on with.
- */
-async function destroyKeys({ keys, report }: Renewal, store: RotationStore) {
-  const counting = keys.current("screening").key;
-  if (retiredOf(keys, "fingerprints").some(({ key }) => key.equals(counting))) {
-    await store.replace([keys.sealNew("screening")]);
-    await keys.reload();
-    report("The key of counts was the same: it is replaced too, and all counts begin anew");
-  }
+/** Last: until then an interrupted run is gone on with. */
+async function destroyKeys({ keys }: Renewal, store: RotationStore) {
   const destroyed: number[] = [];
-  for (const { id } of [...retiredOf(keys, "screening"), ...retiredOf(keys, "fingerprints")]) {
+  for (const { id } of retiredOf(keys, "fingerprints")) {
     if ((await store.destroy(id)) === "destroyed") destroyed.push(id);
   }
   return destroyed;

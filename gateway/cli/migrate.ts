@@ -43,7 +43,7 @@ async function run({ yes, dryRun }: Options, { json, reason }: Terminal): Promis
   const approve: Approve = async (missing) => {
     const plan = missing.map(planOf);
     shown.push(...plan);
-    if (!json && plan.length > 0) print(isNewDatabase(missing) ? plan.map(leaveOutOlder) : plan);
+    if (!json && plan.length > 0) print(isNewDatabase(missing) ? plan.map(leaveOutNodes) : plan);
     if (dryRun) return isDryRun;
     return yes || plan.length === 0 || (await ask("Apply them?")) ? undefined : notApplied;
   };
@@ -77,12 +77,12 @@ const notApplied = new Problem(
   "Nothing was changed. Answer yes, or give --yes, to apply these migrations.",
 );
 
-/** No gateway of an older version can run on it. */
+/** No node runs on it. */
 function isNewDatabase(missing: readonly Migration[]): boolean {
   return missing.some(({ path }) => path === "schema/main.sql");
 }
 
-function leaveOutOlder({ "older gateways": _, ...plan }: ReturnType<typeof planOf>) {
+function leaveOutNodes({ "running nodes": _, ...plan }: ReturnType<typeof planOf>) {
   return plan;
 }
 
@@ -91,7 +91,7 @@ function planOf({ path, compatibleFrom, inTransaction, locks }: Migration) {
   return {
     migration: path,
     "in a transaction": inTransaction ? "yes" : "no",
-    "older gateways": isCompatible ? `may run from ${compatibleFrom} on` : "must not run",
+    "running nodes": isCompatible ? `may go on from ${compatibleFrom} on` : "must be stopped",
     locks,
   };
 }

@@ -11,10 +11,10 @@ import type { Database } from "../storage/database.ts";
 import { noteVerified } from "../storage/installation-hold.ts";
 import { listMoves } from "../storage/move-merchant.ts";
 import {
-  findNextNumbers,
+  findNextId,
   findStrayMerchants,
   hasAuditEntry,
-  hasOrdersBeyond,
+  hasOrdersFrom,
   listCardKeysInUse,
   sampleCards,
 } from "../storage/restore-checks.ts";
@@ -113,12 +113,12 @@ async function checkVault(installation: Installation, find: Find) {
 
 /** An order of a cell whose merchant or number the main database does not know. */
 async function checkCells({ database, cells }: Installation, find: Find): Promise<void> {
-  const next = await findNextNumbers(database.query);
+  const next = await findNextId(database.query);
   for (const name of cells.names()) {
     const { query } = cells.databasesOf(name).node;
     const strays = await findStrayMerchants(database.query, query);
     for (const id of strays) find(`The cell ${name} has orders of the unknown merchant ${id}.`);
-    if (await hasOrdersBeyond(query, next))
+    if (await hasOrdersFrom(query, next))
       find(`The cell ${name} has orders beyond the sequence of ids.`);
   }
 }

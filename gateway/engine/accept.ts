@@ -14,7 +14,7 @@ import { isFinal } from "../orders/stages.ts";
 import { findRepeated, initialOf, newTransaction } from "../orders/transactions.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
-import { asCardId, isLongId, type OrderId } from "../values/ids.ts";
+import { asCardId, type OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { RequestDigest, RequestDigests } from "../vault/request-digests.ts";
 import type { CardName, SealCard, Vault } from "../vault/vault.ts";
@@ -103,8 +103,6 @@ export function makeAccept(dependencies: Dependencies): Accept {
   ): Promise<Order | "taken" | Failure> {
     const numbers = await dependencies.nextNumbers();
     const { cardData, page } = request;
-    // Ids are long beside an older gateway, whose search for due orders an order with a page stops.
-    if (page !== undefined && isLongId(numbers.id)) return olderBeside;
     const { facts, sealCard } = cardOf(request, numbers.id);
     const drafted = { ...draft(request, numbers), attempt, card: facts };
     // On the payment page, each try is judged.
@@ -161,8 +159,6 @@ export function makeAccept(dependencies: Dependencies): Accept {
     return request.page === undefined ? order : { ...order, ...openPage(order, request.page) };
   }
 }
-
-const olderBeside = new Failure("storage_unavailable", "", "an older gateway runs beside this one");
 
 /** An order that still owes a reversal may yet turn out to be paid. */
 export function endedUnpaid(order: Order): boolean {

@@ -86,7 +86,7 @@ export function makeClaimWork(dependencies: Dependencies) {
     return true;
   }
 
-  /** An earlier release made orders due by the deadline of their stage alone. */
+  /** That an order is due is a hint: the order says whether its lease has ended. */
   function isClaimable({ owed }: Order): boolean {
     return owed === undefined || owed.claimableAt <= clock.now();
   }

@@ -37,7 +37,7 @@ test("an approved order's receipt is found at its endpoint, also a closed one", 
 
   assert.equal(found?.order.id, "42000001");
   assert.equal(found?.merchantName, "Harbour Coffee");
-  assert.deepEqual(asked, ["7/814660"]);
+  assert.deepEqual(asked, [`7/${approved().id}`]);
 });
 
 test("a shop without a name is shown as statements show it, and never by its login", async () => {
@@ -60,7 +60,7 @@ test("another endpoint, another word or another stage is nothing", async () => {
   ] as const) {
     assert.equal(await find(at, receipt), undefined);
   }
-  assert.deepEqual(asked, ["7/814660"], "only what can be a receipt is looked for");
+  assert.deepEqual(asked, [`7/${approved().id}`], "only what can be a receipt is looked for");
   assert.equal(await finder(inStage("reversing"))("1001", "814660"), undefined);
   assert.equal(await finder(undefined)("1001", "814660"), undefined);
 });
@@ -68,9 +68,9 @@ test("another endpoint, another word or another stage is nothing", async () => {
 function finder(order: ReturnType<typeof approved> | undefined, asked: string[] = []) {
   return makeFindReceipt({
     findEndpoint: (id) => endpoints.get(id),
-    readReceiptId: () => undefined,
-    findByReceipt: async (merchantId, receiptId) => {
-      asked.push(`${merchantId}/${receiptId}`);
+    readReceiptId: () => ({ merchantId: approved().merchantId, orderId: approved().id }),
+    findOfReceipt: async (merchantId, orderId) => {
+      asked.push(`${merchantId}/${orderId}`);
       return order;
     },
   });

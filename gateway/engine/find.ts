@@ -104,13 +104,9 @@ function isReachable({ endpointId }: Order, { endpoints }: EntryPoint): boolean 
 type ReceiptDependencies = {
   /** Also a disabled one: its receipts stay. */
   readonly findEndpoint: (id: EndpointId) => Endpoint | undefined;
-  /** The order that a receipt's id is derived from; another merchant's for a random id. */
+  /** The order that a receipt's id is derived from; any order for an id that is none. */
   readonly readReceiptId: (receipt: ReceiptId) => OrderKey | undefined;
-  readonly findByReceipt: (
-    merchant: MerchantId,
-    receipt: ReceiptId,
-    orderId: OrderId | undefined,
-  ) => Promise<Order | undefined>;
+  readonly findOfReceipt: (merchant: MerchantId, orderId: OrderId) => Promise<Order | undefined>;
 };
 
 export type FindReceipt = ReturnType<typeof makeFindReceipt>;
@@ -120,15 +116,14 @@ export type FindReceipt = ReturnType<typeof makeFindReceipt>;
  * accepted the order; in every other case the caller gets the same answer: there is none.
  */
 export function makeFindReceipt(dependencies: ReceiptDependencies) {
-  const { findEndpoint, readReceiptId, findByReceipt } = dependencies;
+  const { findEndpoint, readReceiptId, findOfReceipt } = dependencies;
   return async (endpointId: string, receiptId: string) => {
     const endpoint = findEndpoint(asEndpointId(endpointId));
     if (endpoint === undefined || !/^\d{1,39}$/.test(receiptId)) return undefined;
     const { merchant } = endpoint;
-    const receipt = asReceiptId(receiptId);
-    const key = readReceiptId(receipt);
-    const orderId = key?.merchantId === merchant.id ? key.orderId : undefined;
-    const order = await findByReceipt(merchant.id, receipt, orderId);
+    const key = readReceiptId(asReceiptId(receiptId));
+    if (key?.merchantId !== merchant.id) return undefined;
+    const order = await findOfReceipt(merchant.id, key.orderId);
     if (order === undefined || order.endpointId !== endpoint.id) return undefined;
     const { stage, receiptId: own } = initialOf(order);
     const isReceipt = stage === "approved" && own === receiptId;

@@ -110,7 +110,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
       ...{ kind: "sale", serialNumber: asSerialNumber(randomUUIDv7()), clientOrderId },
       ...{ merchantId: link.merchantId, endpointId: link.endpointId, purchase: purchaseOf(link) },
       ...{ card: { kind: "none" }, cardData: undefined },
-      requestFingerprint: { text, cvv: undefined, withCvv: () => text },
+      requestFingerprint: { text, cvv: undefined },
       page: { ...termsOf(endpoint), linkId: link.id },
     });
     return accepted instanceof Failure ? accepted : accepted.order;

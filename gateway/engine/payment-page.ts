@@ -23,7 +23,7 @@ import type { PageTerms } from "../orders/requests.ts";
 import { isFinal } from "../orders/stages.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
-import { asOrderId, type CardId, isNumericId, type OrderId, orderNumberOf } from "../values/ids.ts";
+import { asOrderId, type CardId, isNumericId, type OrderId } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
 import { Secret } from "../values/secret.ts";
 import type { Clock, Instant } from "../values/time.ts";
@@ -142,7 +142,7 @@ export function makePaymentPages(dependencies: PageDependencies) {
     /** Nothing when there is no such page, or no longer. */
     async find(token: string): Promise<PageOrder | undefined> {
       const id = orderOf(token);
-      const order = id && (await dependencies.findByNumber(orderNumberOf(id)));
+      const order = id && (await dependencies.findByNumber(Number(id)));
       if (order === undefined || order.id !== id || !hasPage(order)) return undefined;
       const shownUntil = order.page.expiresAt + dependencies.linkLifeMs;
       if (isOver(order) && clock.now() > shownUntil) return undefined;

@@ -177,20 +177,17 @@ export function readPurchase(request: SomeFields, amount: Money): Purchase {
 export function requestFingerprintOf(subject: string, context: Context): RequestFingerprint {
   const cvv = context.known.includes("cvv2") ? context.sent.get("cvv2") : undefined;
   return {
-    text: new Secret(printFields(subject, context, false)),
+    text: new Secret(printFields(subject, context)),
     cvv: cvv === undefined || cvv === "" ? undefined : new Secret(cvv),
-    // Printed when it is needed, which is for orders of earlier versions only.
-    withCvv: () => new Secret(printFields(subject, context, true)),
   };
 }
 
-function printFields(subject: string, { sent, known }: Context, isWithCvv: boolean): string {
+function printFields(subject: string, { sent, known }: Context): string {
   let text = subject;
   for (const name of known) {
     const value = sent.get(name);
     if (value === undefined || value === "" || name === "control" || name === "login") continue;
-    const isHidden = name === "cvv2" && !isWithCvv;
-    text += isHidden ? "\ncvv2" : `\n${name}=${value.length}:${value}`;
+    text += name === "cvv2" ? "\ncvv2" : `\n${name}=${value.length}:${value}`;
   }
   return text;
 }

@@ -204,9 +204,7 @@ function stepFrom(before: Order, after: Order, events: readonly OrderEvent[], at
  * and that the bank was not being asked was decided then.
  */
 export function meetRecorded(order: Order, event: OrderEvent, at: Instant): Order | Failure {
-  // Earlier versions recorded the end of a part's reversal for final orders too, without effect.
-  const isLate = event.kind === "part_reversed" && isFinal(order.transaction.stage);
-  if (event.kind === "noted" || isLate) return { ...order, version: order.version + 1 };
+  if (event.kind === "noted") return { ...order, version: order.version + 1 };
   if (event.kind === "charged_back") return withChargeback(order, event.chargeback);
   if (event.kind === "page_closed") return closePage(order, at) ?? notIn(order, event);
   const effect = mayReversePrior(order) ? "reverse_prior" : "reverse";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import { type Clock, later } from "../values/time.ts";
-import { meetRecorded, type Step } from "./advance.ts";
+import type { Step } from "./advance.ts";
 import { type Commit, makeApply, makeClaim } from "./apply.ts";
 import { bankIsAsked, mayArrive } from "./events.ts";
 import type { Order } from "./order.ts";
@@ -331,14 +331,6 @@ test("the end of a part's reversal is noted when an operator has settled the ord
     const { transaction, owed } = await store.load();
     assert.deepEqual([transaction.stage, owed], ["error", order.owed]);
   }
-});
-
-test("a history in which an earlier version recorded that end is still read", () => {
-  const settled = meet(meet(draft, events.received), events.refused);
-
-  const next = meetRecorded(settled, events.part_reversed, start);
-
-  assert.deepEqual(next, { ...settled, version: settled.version + 1 });
 });
 
 for (const event of [events.authorized, events.approved_late]) {

@@ -30,7 +30,7 @@ export type Order = {
   readonly attempt: number;
   /** How many events the order has seen; a change is committed only if it has seen them all. */
   readonly version: number;
-  /** When it saw the last of them; absent in orders of gateways that did not write it down. */
+  /** When it saw the last of them; absent before the first. */
   readonly changedAt?: Instant | undefined;
   readonly acceptedAt: Instant;
   readonly purchase: Purchase;
@@ -252,7 +252,7 @@ export type GateFacts = {
   /** What the statement shows: the gate's descriptor unless the endpoint sets its own. */
   readonly shownDescriptor: string;
   readonly terminalId: string;
-  /** Fields 42 and 32 of the charge; absent in orders of earlier releases. */
+  /** Fields 42 and 32 of the charge. */
   readonly merchantCode?: string;
   readonly acquirerId?: string;
   /** How often the gate had been given another host when the charge began; absent means never. */

@@ -38,8 +38,6 @@ export type RequestFingerprint = {
   /** Without the CVV: it tells only whether there was one. */
   readonly text: Secret<string>;
   readonly cvv: Secret<string> | undefined;
-  /** The text with the CVV, whose digest stands with orders of earlier versions. */
-  readonly withCvv: () => Secret<string>;
 };
 
 /**

@@ -184,7 +184,6 @@ const overheadMaxMs = 3_600_000;
 /** What a search may mean: any of these. */
 export function wordsOfSearch(search: string): readonly string[] {
   const text = search.trim();
-  // Rows of earlier gateways have it.
   if (text.includes("@")) return [wordOf("email", text)];
   const amount = text.replace(",", ".").replace(/^0+(?=\d)/, "");
   return [

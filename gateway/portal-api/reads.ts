@@ -13,8 +13,7 @@ export type OrderLineRow = {
   readonly clientOrderId: string;
   readonly kind: string;
   readonly stage: string;
-  /** Of a row that an earlier gateway has written, until it is written again: the status. */
-  readonly status: MoneyState | "approved";
+  readonly status: MoneyState;
   readonly reason: FailureCode | "";
   readonly threeds: string;
   readonly amount: number;

@@ -116,7 +116,7 @@ export async function putSandboxDirectory(
   });
 }
 
-/** A merchant that an earlier version has made gets the endpoints that it lacks. */
+/** A merchant that is there already gets the endpoints that it lacks. */
 export async function makeDemonstration(
   installation: Installation,
   gates: SandboxGates,

@@ -104,12 +104,10 @@ function sessionOf(row: SessionRow): PortalSession {
 export function makeAccountStore(options: AccountStoreOptions): AccountStore {
   const { query, auditAs, hashPassword } = options;
   return {
-    /** A node of the version before leaves the time as it was when a user chooses a password. */
     async findPassword(login, now) {
       const [user] = await query<StoredPassword>(
         `select id, password as stored, password_temporary as "isTemporary",
-           password_temporary and coalesce(password_expires_at <= ${moment("$2")}, false)
-             as "isExpired"
+           coalesce(password_expires_at <= ${moment("$2")}, false) as "isExpired"
          from users where login = $1 and enabled and password is not null`,
         [login, now],
       );

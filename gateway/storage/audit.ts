@@ -124,8 +124,7 @@ export function hashEntry(entry: StoredEntry, previous: string): string {
 async function append(query: Query, actor: Actor, entry: AuditEntry): Promise<void> {
   const head = await lockHead(query);
   if (head.seq === 0) {
-    const after = await digestEarlier(query);
-    await insert(query, actor, { action: "audit begin", subject: "audit", after }, head);
+    await insert(query, actor, { action: "audit begin", subject: "audit" }, head);
     return append(query, actor, entry);
   }
   await insert(query, actor, entry, head);
@@ -150,18 +149,6 @@ async function insert(
     [...Object.values(stored), hash],
   );
   await query("update audit_head set seq = $1, hash = $2", [stored.seq, hash]);
-}
-
-/** Of the lines of earlier versions, which have no hash. */
-export async function digestEarlier(query: Query, limit: number | null = null) {
-  const rows = await query<{ line: string }>(
-    `select json_build_array(id, extract(epoch from at), actor, action, detail)::text as line
-     from audit where seq is null order by id limit $1`,
-    [limit],
-  );
-  const digest = createHash("sha256");
-  for (const { line } of rows) digest.update(line);
-  return { earlier: rows.length, digest: digest.digest("hex") };
 }
 
 export type RestoreFacts = {

@@ -17,7 +17,6 @@ import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { asCardId, asEndpointId, asLinkId, asMerchantId, asOrderId } from "../values/ids.ts";
 import { asInstant, later } from "../values/time.ts";
-import { purposes } from "../vault/keys.ts";
 import { newCardRefId } from "../vault/seal.ts";
 import { hashIdOf, type Vault } from "../vault/vault.ts";
 import { makeFindSealedCard, makeReferenceStore } from "./cards.ts";
@@ -183,35 +182,6 @@ test("the payments of a card are counted together before, while and after its ke
   assert.deepEqual(counts, [1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-test("a key of counts that is the old key of fingerprints goes with it, and counts begin anew", async () => {
-  // As in an installation from before counts had a key of their own.
-  await tables.database.query("delete from vault.keys where purpose = 'screening'");
-  const { keys, vault } = await openVault();
-  const old = ["screening", "fingerprints"] as const;
-  const [counting, fingerprints] = old.map((purpose) => keys.current(purpose));
-  assert.ok(counting !== undefined && fingerprints?.key.equals(counting.key));
-  const pay = makeCounter(new CardNumber("4111111111111145"));
-  const counts = [await pay(vault), await pay(vault)];
-
-  const { destroyed } = await renew();
-  await keys.reload();
-  counts.push(await pay(vault));
-
-  assert.deepEqual(destroyed, [counting?.id, fingerprints?.id]);
-  for (const purpose of purposes) {
-    assert.ok(
-      keys.list(purpose).every(({ key }) => !key.equals(counting.key)),
-      purpose,
-    );
-  }
-  const after = (await openVault()).vault;
-  counts.push(await pay(after));
-  assert.deepEqual(counts, [1, 2, 1, 2]);
-  const next = keys.current("screening").id;
-  await renew();
-  assert.equal((await openVault()).keys.current("screening").id, next, "it has its own key now");
-});
-
 /** Answers how many payments of the card a rule has seen, with this one, at the node. */
 function makeCounter(card: CardNumber) {
   const { add: count, remove, findResults } = makeTallyStore(tables.database.hot, { retryMs: 0 });
@@ -286,10 +256,11 @@ async function fill(cell: Database, vault: Vault): Promise<void> {
   ];
   for (const [at, progress] of orders.entries()) {
     await query(
-      `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
-         kind, stage, amount, currency, accepted_at, facts, progress)
-       values (101, $1::bigint, 1, 'a' || $1::bigint, 1, '\\x01', 3, 'sale', 'approved', 1, 'USD',
-         now() - interval '1 hour', '{}', $2)`,
+      `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
+         digest_key, changed_at, version, kind, stage, amount, currency, accepted_at,
+         facts, progress)
+       values (101, $1::bigint, 1, 'a' || $1::bigint, 1, '\\x01', 1, 1, 3, 'sale', 'approved',
+         1, 'USD', now() - interval '1 hour', '{}', $2)`,
       [at + 1, JSON.stringify(progress)],
     );
   }

@@ -61,7 +61,7 @@ export function makeBegin(query: Query, node: NodeName, options: CommitOptions) 
         plainArray(cards.map((card) => card?.keyId ?? null)),
         bytesArray(cards.map((card) => card?.sealed ?? null)),
         bytesArray(cards.map((card) => card?.fingerprint ?? null)),
-        plainArray(beginnings.map(({ digest }) => digest.keyId ?? null)),
+        plainArray(beginnings.map(({ digest }) => digest.keyId)),
         bytesArray(beginnings.map(({ digest }) => digest.cvv ?? null)),
       ]);
       if (beginnings.length === 0) await query(probeStatement);
@@ -248,9 +248,8 @@ union all
 select null, key_id from refused`;
 
 /**
- * Changes no indexed column, so that PostgreSQL writes no index entries (a HOT update): `due_at` is
- * null unless a gateway of an earlier version wrote the row. Returns the columns of the source, so
- * that the history needs no second join.
+ * Changes no indexed column, so that PostgreSQL writes no index entries (a HOT update). Returns the
+ * columns of the source, so that the history needs no second join.
  */
 export const moveStatement = moveStatementWith();
 
@@ -277,7 +276,7 @@ with ${before}moved as (
   update orders
   set version = source.version, kind = source.kind, stage = source.stage, owes = source.owes,
     carrier = case when source.owes is not null then coalesce(source.carrier, orders.carrier) end,
-    due_at = null, changed_at = source.at,
+    changed_at = source.at,
     finished_at = to_timestamp(source.finished_at / 1000), progress = source.progress${set}
   from rows from (unnest(${stepTypes}, $15::int[], $16::float8[], $17::float8[]${arrays}),
       ${stepDocuments}${documents})
@@ -285,7 +284,7 @@ with ${before}moved as (
       progress, events${documentNames})
   where orders.merchant_id = source.merchant_id and orders.id = source.id
     and orders.version = source.from_version
-    and orders.changed_at is not distinct from source.from_changed_at
+    and orders.changed_at = source.from_changed_at
     and ${livesHere("= any($1::bigint[])")}${condition}
   returning source.merchant_id, source.id, source.version, source.at, source.events,
     source.due_at, orders.carrier, source.from_version, source.from_due_at${arrayNames}

@@ -230,9 +230,13 @@ async function insertEndpoint(): Promise<void> {
 
 async function insertOrder(progress: object): Promise<void> {
   await database.query(
-    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
-       kind, stage, due_at, amount, currency, accepted_at, facts, progress)
-     values (1, 1, 1, 'a', 1, '', 1, 'sale', 'reversing', now(), 1, 'USD', now(), '{}', $1)`,
+    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
+       digest_key, changed_at, version, kind, stage, amount, currency, accepted_at,
+       facts, progress)
+     values (1, 1, 1, 'a', 1, '', 1, 1, 1, 'sale', 'reversing', 1, 'USD', now(), '{}', $1)`,
     [JSON.stringify(progress)],
+  );
+  await database.query(
+    "insert into due (due_at, order_id, version, merchant_id) values (now(), 1, 1, 1)",
   );
 }

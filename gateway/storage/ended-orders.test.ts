@@ -24,7 +24,7 @@ const named = { orders_by_id: "whole", orders_current: "version" } as const;
 before(async () => {
   tables = await startDatabase();
   database = tables.database;
-  await database.query("insert into vault.keys (purpose, sealed) values ('cards', '')");
+  await database.query("insert into vault.keys (id, purpose, sealed) values (1, 'cards', '')");
   sell = makeSell(database);
 });
 after(() => tables.stop());

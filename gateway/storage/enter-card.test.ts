@@ -33,7 +33,7 @@ async function openOrder(): Promise<Order> {
   const own = { id, sequence: 800_000 + count, clientOrderId: `page-${count}` };
   const opened = { ...draft, ...own, ...openPage(draft, { lifeMs: 1_800_000, triesMax: 3 }) };
   const begun = step({ ...opened, card: noCard }, events.received);
-  const digest = { digest: Buffer.alloc(32), keyId: undefined, cvv: undefined };
+  const digest = { digest: Buffer.alloc(32), keyId: 1, cvv: undefined };
   await makeBegin(tables.database.add, node, options)({ step: begun, digest, sealCard: undefined });
   return begun.order;
 }

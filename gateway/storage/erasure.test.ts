@@ -162,9 +162,10 @@ async function addOrder(id: string, address: string, isEnded = true) {
 
 async function addOrders(count: number, address: string): Promise<void> {
   await tables.database.query(
-    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
-       kind, stage, amount, currency, accepted_at, finished_at, facts, progress)
-     select 999, n, 1, 'b' || n, 1, '', 1, 'sale', 'approved', 1, 'USD', now(), now(),
+    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
+       digest_key, changed_at, version, kind, stage, amount, currency, accepted_at, finished_at,
+       facts, progress)
+     select 999, n, 1, 'b' || n, 1, '', 1, 1, 1, 'sale', 'approved', 1, 'USD', now(), now(),
        json_build_object('purchase', json_build_object('customer',
          json_build_object('email', $2::text))), '{"card":{"cardId":"0"}}'
      from generate_series(1, $1::int) as n`,

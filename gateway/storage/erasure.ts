@@ -1,6 +1,6 @@
 /**
  * Deletes what must not be known any longer from orders that stay in the books: a person's data,
- * digests of an earlier version, and hash ids whose key is being replaced. It changes nothing of
+ * and hash ids whose key is being replaced. It changes nothing of
  * what happened to an order, and is the only code beside the commit queue that writes orders.
  */
 import type { CardOfMerchant } from "../engine/cards.ts";
@@ -18,20 +18,6 @@ const pageSize = 1_000;
 
 /** For the history of an order that is changed. */
 export type Deletion = { readonly by: string; readonly at: Instant };
-
-/**
- * Digests of requests of an earlier version, which cover the CVV. Each call goes on after the
- * page of the last one, and answers how many orders it has looked at.
- */
-export function makeDeleteDigests(query: Query, { by, at }: Deletion): () => Promise<number> {
-  const events = JSON.stringify([noteOf("digest deleted")]);
-  const nextPage = makeNextPage(query);
-  return async () => {
-    const { after, last, count } = await nextPage();
-    if (count > 0) await query(deleteDigests, [after, last, at, by, events]);
-    return count;
-  };
-}
 
 /** Thirty-two zeros are no digest, and zero is no key. */
 const noDigest = "digest = decode(repeat('00', 32), 'hex'), digest_key = 0";
@@ -52,11 +38,6 @@ select from changed`;
 
 /** The step of a younger order may be on its way. */
 export const settledMs = 15 * 60_000;
-const isSettled = `accepted_at < now() - interval '${settledMs} milliseconds'`;
-
-const deleteDigests = asStep(`update orders set ${noDigest}, version = version + 1
-  where id > $1::bigint and id <= $2::bigint and ${isHere} and digest_key is null and ${isSettled}
-  returning merchant_id, id, version`);
 
 /**
  * Gives the orders of a page the hash ids that follow from their cards' fingerprints; the card of
@@ -299,8 +280,8 @@ const eraseCallbacks = [
 ];
 
 /**
- * A node writes the rest of the row again, because the order's version is newer; one that holds an
- * earlier version in memory does not.
+ * A node writes the rest of the row again, because the order's version is newer; one that holds
+ * the order from before in memory does not.
  */
 const eraseIndex = `
 update order_index set email = '', name = '', people = '{}', last_four = '',
@@ -329,7 +310,7 @@ async function eraseReferences(query: Query, [merchantId, cardId, at]: readonly 
 const erasedTables = ["orders", "order_history", "callbacks", "callback_attempts", "order_index", "card_references"];
 
 /**
- * Frees earlier versions of changed rows, unless an older transaction still sees them. The disk and
+ * Frees what changed rows had before, unless an older transaction still sees them. The disk and
  * the write-ahead log may have their bytes for longer.
  */
 export async function vacuumErased(database: Pick<Database, "connect">): Promise<void> {

@@ -1,6 +1,6 @@
 /** Orders that messages name without their merchant: by a number, or by a host's reference. */
 import type { Order } from "../orders/order.ts";
-import { isNumericId, type OrderId, orderIdsOf } from "../values/ids.ts";
+import { asOrderId, isNumericId, type OrderId } from "../values/ids.ts";
 import { isHere, MerchantMoving } from "./cells.ts";
 import type { Query } from "./database.ts";
 import type { OrderPlace } from "./order-ids.ts";
@@ -11,21 +11,22 @@ import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
  * there is a copy, which may be stale: that it was found says only that it is elsewhere.
  */
 export async function findByNumber(query: Query, number: number): Promise<Order | undefined> {
-  const { first, last } = orderIdsOf(number);
+  const id = asOrderId(String(number));
   // A host may name a number that is no id at all.
-  return isNumericId(last) ? findBetween(query, first, last) : undefined;
+  return isNumericId(id) ? findById(query, id) : undefined;
 }
 
 /** Also an order whose merchant is not known. */
-export function findById(query: Query, id: OrderId): Promise<Order | undefined> {
-  return findBetween(query, id, id);
+export async function findById(query: Query, id: OrderId): Promise<Order | undefined> {
+  const row = await findFirst(query, id, id);
+  if (row?.is_here === false) throw new MerchantMoving(`order ${row.id} is in another cell`);
+  return row && unpackOrder(row);
 }
 
 /** Like `findByNumber`. */
 export async function findAtPlace(query: Query, place: OrderPlace): Promise<Order | undefined> {
-  const named = await findByNumber(query, place.number);
-  if (named !== undefined || place.gap === undefined) return named;
-  const order = await findInGap(query, place.sequence, place.gap);
+  if ("id" in place) return findById(query, place.id);
+  const order = await findInGap(query, place.sequence, place);
   return order && findById(query, order.id);
 }
 
@@ -55,12 +56,6 @@ async function findCharged(query: Query, low: number, high: number): Promise<Ord
     from = Number(order.id) + 1;
   }
   return undefined;
-}
-
-async function findBetween(query: Query, first: string, last: string): Promise<Order | undefined> {
-  const row = await findFirst(query, first, last);
-  if (row?.is_here === false) throw new MerchantMoving(`order ${row.id} is in another cell`);
-  return row && unpackOrder(row);
 }
 
 async function findFirst(query: Query, first: string, last: string) {

@@ -8,11 +8,8 @@ import { stagesInDoubt } from "../orders/stages.ts";
 import {
   asOrderId,
   asSerialNumber,
-  isLongId,
-  longIdsFrom,
   type MerchantId,
   type OrderId,
-  type ReceiptId,
   type SerialNumber,
 } from "../values/ids.ts";
 import { type Instant, monthStart } from "../values/time.ts";
@@ -75,12 +72,12 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
 
 type DigestColumns = {
   readonly digest: Buffer;
-  readonly digest_key: number | null;
+  readonly digest_key: number;
   readonly cvv_digest: Buffer | null;
 };
 
 function unpackDigest({ digest, digest_key, cvv_digest }: DigestColumns): RequestDigest {
-  return { digest, keyId: digest_key ?? undefined, cvv: cvv_digest ?? undefined };
+  return { digest, keyId: digest_key, cvv: cvv_digest ?? undefined };
 }
 
 const byIdStatement = `
@@ -95,7 +92,7 @@ select orders.id, orders.version from unnest($1::bigint[], $2::bigint[], $3::int
   as wanted(merchant_id, id, version, changed_at)
 join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
 where orders.version = wanted.version
-  and orders.changed_at is not distinct from wanted.changed_at and orders.finished_at is not null
+  and orders.changed_at = wanted.changed_at and orders.finished_at is not null
   and ${livesHere("= any($1::bigint[])")}`;
 
 const byClientOrderIdStatement = `
@@ -129,26 +126,18 @@ export async function findBySerial(
   return { orderId: asOrderId(row.order_id), describes };
 }
 
-/**
- * The receipts of a public page: one look-up at a time, so that they use one connection. An id from
- * before ids were derived from orders is random: a table has its order.
- */
-export function makeFindByReceipt(query: Query) {
+/** The receipts of a public page: one look-up at a time, so that they use one connection. */
+export function makeFindOfReceipt(query: Query) {
   const find = makeGather(
-    ([wanted = []]: readonly (readonly (string | undefined)[])[]) =>
-      select(query, byReceipt, wanted, "order_by_receipt"),
+    ([wanted = []]: readonly (readonly string[])[]) =>
+      select(query, ofReceipt, wanted, "order_of_receipt"),
     { batchMax: 1 },
   );
-  return (
-    merchant: MerchantId,
-    receipt: ReceiptId,
-    orderId: OrderId | undefined,
-  ): Promise<Order | undefined> => find([merchant, receipt, orderId]);
+  return (merchant: MerchantId, orderId: OrderId): Promise<Order | undefined> =>
+    find([merchant, orderId]);
 }
 
-export const byReceipt = `merchant_id = $1 and id = coalesce($3::bigint,
-  (select order_id from receipts where merchant_id = $1 and receipt_id = $2))
-  and ${livesHere("= $1")}`;
+export const ofReceipt = `merchant_id = $1 and id = $2 and ${livesHere("= $1")}`;
 
 /**
  * The orders that are due, the longest first. A row of `due` counts for one version of its order; a
@@ -156,11 +145,10 @@ export const byReceipt = `merchant_id = $1 and id = coalesce($3::bigint,
  */
 export function makeFindDue(query: Query) {
   return async (now: Instant, most: number): Promise<readonly Order[]> => {
-    const earlier = await select(query, dueBefore, [now, most], "orders_due_before");
     for (;;) {
       const rows = await query<OrderRow & { due_version: number }>(due, [now, most], "orders_due");
       const current = rows.filter(({ version, due_version }) => version === due_version);
-      if (current.length > 0 || rows.length === 0) return [...earlier, ...current.map(unpackOrder)];
+      if (current.length > 0 || rows.length === 0) return current.map(unpackOrder);
     }
   };
 }
@@ -178,16 +166,11 @@ with found as materialized (
 )
 select ${orderColumns}, due_version from found`;
 
-/** Those that a gateway of the previous version wrote. */
-const dueBefore = `due_at <= to_timestamp($1::float8 / 1000) and ${isHere}
-order by due_at limit $2`;
-
 /**
  * The ids of all orders that may be open, of which there are few; `isOpen` says of each whether it
  * is.
  */
-export const openIds =
-  "(select order_id from due union all select id from orders where due_at is not null)";
+export const openIds = "(select order_id from due)";
 export const isOpen = `(id in ${openIds} and (owes is not null or finished_at is null))`;
 
 /** The orders that a node of this name had in flight when it ended. */
@@ -222,37 +205,18 @@ export function findOpenPages(query: Query, after: OrderId, most: number) {
   return select(query, condition, [after, most]);
 }
 
-const isShort = `id < ${longIdsFrom}`;
-const isLong = `id >= ${longIdsFrom}`;
-
 /**
- * All orders of a cell, the oldest first, for jobs that look through them page by page: those with
- * long ids came before those with short ones. Zero is before all.
+ * All orders of a cell, the oldest first, for jobs that look through them page by page. Zero is
+ * before all.
  */
-export async function listOrdersAfter(query: Query, after: OrderId, limit: number) {
-  const list = (condition: string, than: string) =>
-    select(query, `id > $1 and ${condition} and ${isHere} order by id limit $2`, [than, limit]);
-  if (after !== "0" && !isLongId(after)) return list(isShort, after);
-  const long = await list(isLong, after);
-  return long.length > 0 ? long : list(isShort, "0");
+export function listOrdersAfter(query: Query, after: OrderId, limit: number) {
+  return select(query, `id > $1 and ${isHere} order by id limit $2`, [after, limit]);
 }
 
 /** The latest first; without `before` from the latest on. */
 export function listOrdersBefore(query: Query, before: OrderId | undefined, limit: number) {
-  return listBefore(before, (than, condition) =>
-    select(query, `id < $1 and ${condition} and ${isHere} order by id desc limit $2`, [
-      ...[than, limit],
-    ]),
-  );
-}
-
-async function listBefore<Row>(
-  before: OrderId | undefined,
-  list: (than: string, condition: string) => Promise<readonly Row[]>,
-): Promise<readonly Row[]> {
-  if (before !== undefined && isLongId(before)) return list(before, isLong);
-  const short = await list(before ?? longIdsFrom, isShort);
-  return short.length > 0 ? short : list(idMax, isLong);
+  const values = [before ?? idMax, limit];
+  return select(query, `id < $1 and ${isHere} order by id desc limit $2`, values);
 }
 
 const idMax = "9223372036854775807";
@@ -269,12 +233,10 @@ export async function listOrderTimes(
   before: OrderId | undefined,
   limit: number,
 ): Promise<readonly OrderTime[]> {
-  const rows = await listBefore(before, (than, condition) =>
-    query<{ id: OrderId; at: string }>(
-      `select id, (extract(epoch from accepted_at) * 1000)::bigint as at from orders
-       where id < $1 and ${condition} and ${isHere} order by id desc limit $2`,
-      [than, limit],
-    ),
+  const rows = await query<{ id: OrderId; at: string }>(
+    `select id, (extract(epoch from accepted_at) * 1000)::bigint as at from orders
+     where id < $1 and ${isHere} order by id desc limit $2`,
+    [before ?? idMax, limit],
   );
   return rows.map(({ id, at }) => ({ id, at: Number(at) }));
 }

@@ -65,9 +65,7 @@ export async function findTemplates(query: Query) {
 export async function indexFrom(query: Query, number: number): Promise<void> {
   const before = 1_000_000_000_000_000n + BigInt(number) * 1_000_000n - 1n;
   // Where a walk is not at its end, it goes on from where it is.
-  await query("update order_index_progress set described_id = least(described_id, $1::bigint)", [
-    before,
-  ]);
+  await query("update order_index_progress set walked_id = least(walked_id, $1::bigint)", [before]);
 }
 
 const withIds = (column: string) =>
@@ -95,10 +93,12 @@ const progress = set(withIds("progress"), [
 ]);
 
 const copyOrders = `${numbered}
-insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version, kind,
-  stage, amount, currency, accepted_at, finished_at, facts, progress)
-select merchant_id, numbered.id, endpoint_id, md5(number::text), 1, digest, version, kind,
-  stage, numbered.amount::bigint, currency, at, at, (${facts})::json, (${progress})::json
+insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
+  digest_key, changed_at, version, kind, stage, amount, currency, accepted_at, finished_at, facts,
+  progress)
+select merchant_id, numbered.id, endpoint_id, md5(number::text), 1, digest, digest_key, changed_at,
+  version, kind, stage, numbered.amount::bigint, currency, at, at, (${facts})::json,
+  (${progress})::json
 from numbered, orders as template where template.id = $1 and merchant_id = $6 order by number`;
 
 const copyHistory = `${numbered}

@@ -1,7 +1,7 @@
 /**
  * The schema and its migrations. `schema/main.sql` makes what an installation has once, `cell.sql`
  * the tables of each cell; numbered files beside them bring existing databases there, forward only.
- * A file begins with declarations (decision 0038): which older gateways may run beside it, whether
+ * A file begins with declarations (decision 0038): which running nodes may go on beside it, whether
  * it runs in a transaction, what it locks.
  */
 import { readdir, readFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ export type Migration = {
   /** Without `main-` or `cell-`. */
   readonly name: string;
   readonly sql: string;
-  /** The migration that an older gateway must know to run beside this one, by number; or `no`. */
+  /** The migration that a running node must know to go on beside this one, by number; or `no`. */
   readonly compatibleFrom: string | undefined;
   /** A file outside of a transaction must be repeatable: it may fail between its statements. */
   readonly inTransaction: boolean;

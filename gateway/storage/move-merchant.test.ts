@@ -23,7 +23,7 @@ before(async () => {
   other = await server.addCell("cell_other");
   const { query } = server.database;
   await query("insert into cells (name) values ('other')");
-  await query("insert into vault.keys (purpose, sealed) values ('cards', '')");
+  await query("insert into vault.keys (id, purpose, sealed) values (1, 'cards', '')");
   await query(
     `insert into merchants (id, login, name, control_key)
      values (101, 'a', 'A', ''), (102, 'b', 'B', '')`,
@@ -205,8 +205,8 @@ function step(key: string): string {
     insert into order_history values (${key}, now(), 'n', '[]')`;
 }
 
-const alike = `endpoint_id, attempt, digest, version, kind, stage, amount, currency, accepted_at,
-  facts, progress`;
+const alike = `endpoint_id, attempt, digest, digest_key, changed_at, version, kind, stage, amount,
+  currency, accepted_at, facts, progress`;
 const addLate = `
 with late as (
   insert into orders (merchant_id, id, client_orderid, ${alike})

@@ -4,8 +4,7 @@
  * references, so none may come again, even after the database has lost the latest blocks
  * (decisions 0037, 0055).
  */
-import { randomInt } from "node:crypto";
-import { asOrderId, composeLongId, type OrderId, shortIdMax } from "../values/ids.ts";
+import { asOrderId, type OrderId, orderIdMax } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { Database, Query } from "./database.ts";
 import { makeGather } from "./gather.ts";
@@ -22,8 +21,7 @@ type OrderNumbers = { readonly id: OrderId; readonly sequence: number };
 
 export type Block = {
   readonly firstSequence: number;
-  /** Absent beside a gateway that makes references of ids: ids are long then. */
-  readonly firstId: number | undefined;
+  readonly firstId: number;
   readonly size: number;
   /**
    * False when the connection that it was taken over has ended: a standby that took over may lack
@@ -39,7 +37,7 @@ export function makeNextNumbers(
   takeBlock: (size: number) => Promise<Block>,
 ): () => Promise<OrderNumbers> {
   let block: FetchedBlock = {
-    ...{ firstSequence: 0, firstId: undefined, size: 0, fetchedAt: 0, isKnown: () => true },
+    ...{ firstSequence: 0, firstId: 0, size: 0, fetchedAt: 0, isKnown: () => true },
   };
   let used = 0;
   let spare: Promise<FetchedBlock> | undefined;
@@ -61,7 +59,7 @@ export function makeNextNumbers(
     }
     const { firstSequence, firstId, size } = block;
     const sequence = firstSequence + used;
-    const id = firstId === undefined ? makeLongId(sequence) : asOrderId(String(firstId + used));
+    const id = asOrderId(String(firstId + used));
     used += 1;
     if (spare === undefined && size - used < 0.3 * size) spare = fetchBlock();
     return { id, sequence };
@@ -82,10 +80,6 @@ export function makeNextNumbers(
     const perMs = used / Math.max(now - block.fetchedAt, 1);
     return Math.max(blockMin, Math.min(blockMax, Math.ceil(perMs * blockMs)));
   }
-}
-
-function makeLongId(sequence: number): OrderId {
-  return composeLongId(sequence, randomInt(1_000_000));
 }
 
 type Connection = Awaited<ReturnType<Database["connect"]>>;
@@ -121,10 +115,9 @@ export function openOrderIds(database: Pick<Database, "connect">, { ownTime, ret
       const values = [ownTime() / 1000, reached, isFirst, reachedId, size];
       const { rows } = await client.query<BlockRow>(takeStatement, values);
       const firstSequence = Number(rows[0]?.first_sequence);
-      const id = rows[0]?.first_id ?? null;
-      const firstId = id === null ? undefined : Number(id);
+      const firstId = Number(rows[0]?.first_id);
       reached = firstSequence + blockMax;
-      if (firstId !== undefined) reachedId = firstId + size;
+      reachedId = firstId + size;
       return { firstSequence, firstId, size, isKnown };
     } catch (error) {
       // Not awaited: a server that does not answer does not say good-bye either.
@@ -149,20 +142,17 @@ export function openOrderIds(database: Pick<Database, "connect">, { ownTime, ret
   }
 }
 
-type BlockRow = { readonly first_sequence: string; readonly first_id: string | null };
+type BlockRow = { readonly first_sequence: string; readonly first_id: string };
 const takeStatement = "select * from take_order_numbers($1, $2, $3, $4, $5)";
 
-/** Where the order with the sequence number is. */
-export type OrderPlace = {
-  readonly sequence: number;
-  /** As `orderNumberOf` has it. */
-  readonly number: number;
-  /**
-   * Ids between two blocks, when no block has the sequence number: a standby that took over may
-   * lack blocks that nodes go on using, the first of all among them.
-   */
-  readonly gap: { readonly low: number; readonly high: number } | undefined;
-};
+/**
+ * Where the order with the sequence number is: its id, or ids between two blocks when no block has
+ * the sequence number. A standby that took over may lack blocks that nodes go on using, the first
+ * of all among them.
+ */
+export type OrderPlace =
+  | { readonly id: OrderId }
+  | { readonly sequence: number; readonly low: number; readonly high: number };
 
 export async function findPlace(query: Query, sequence: number): Promise<OrderPlace> {
   const blocks = await query<BlockRow & { readonly size: number }>(
@@ -177,10 +167,9 @@ export async function findPlace(query: Query, sequence: number): Promise<OrderPl
   const behind = blocks.find((block) => Number(block.first_sequence) > sequence);
   const [start, size] = [Number(before?.first_id ?? 0), before?.size ?? 0];
   const offset = sequence - Number(before?.first_sequence ?? 0);
-  if (offset < size) return { sequence, number: start + offset, gap: undefined };
-  const high = behind === undefined ? shortIdMax : Number(behind.first_id) - 1;
-  // A number that was given out before there were short ids is part of the id itself.
-  return { sequence, number: sequence, gap: { low: start + size, high } };
+  if (offset < size) return { id: asOrderId(String(start + offset)) };
+  const high = behind === undefined ? orderIdMax : Number(behind.first_id) - 1;
+  return { sequence, low: start + size, high };
 }
 
 /**

@@ -71,27 +71,19 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
     return until < now - lateMs;
   }
 
-  /** Writes all orders of the cell once, also those of earlier gateways. Answers how many. */
+  /** Writes the orders that were stored without a step. Answers how many. */
   async function walk(): Promise<number> {
     const [progress] = await database.query<{ id: OrderId }>(
-      "select described_id as id from order_index_progress where described_id is not null",
+      "select walked_id as id from order_index_progress where walked_id is not null",
     );
     if (progress === undefined) return 0;
     const orders = await listOrdersAfter(database.query, progress.id, pageSize);
     await write(orders);
     const last = orders.at(-1)?.id ?? null;
-    await database.query("update order_index_progress set described_id = $1", [last]);
+    await database.query("update order_index_progress set walked_id = $1", [last]);
     return orders.length;
   }
 }
-
-/**
- * An earlier gateway indexed no person, or the status of the latest transaction. Its row counts as
- * one of the version before, so that it is written again.
- */
-const versionOf = (row: string) => `(${row}.version - (${row}.people is null
-  or ${row}.outcome = 'approved'
-    and ${row}.status in ('approved', 'declined', 'error', 'processing'))::int)`;
 
 const missedStatement = `
 with changed as (
@@ -102,7 +94,7 @@ select ${orderColumns.replace(/\w+/g, "orders.$&")} from changed
 join orders on orders.merchant_id = changed.merchant_id and orders.id = changed.order_id
 left join order_index as known on known.merchant_id = orders.merchant_id
   and known.at = orders.accepted_at and known.order_id = orders.id
-where (known.version is null or ${versionOf("known")} < orders.version) and orders.${isHere}
+where (known.version is null or known.version < orders.version) and orders.${isHere}
 limit $3`;
 
 type KnownRow = Counted & { readonly orderId: string; readonly version: number };
@@ -162,9 +154,9 @@ function column(rows: readonly IndexRow[], name: (typeof numbers)[number]): stri
 /** Planned each time: the table grows from nothing. */
 function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly KnownRow[]> {
   return query<KnownRow>(
-    `select order_index.order_id as "orderId", ${versionOf("order_index")} as version, outcome,
-       reason, threeds, overhead_ms as "overheadMs", currency,
-       case when outcome = 'approved' then coalesce(net, amount)::float8 end as net
+    `select order_index.order_id as "orderId", version, outcome, reason,
+       threeds, overhead_ms as "overheadMs", currency,
+       net::float8 as net
      from unnest($1::bigint[], $2::float8[], $3::bigint[]) as wanted(merchant_id, at, order_id)
      join order_index on order_index.merchant_id = wanted.merchant_id
        and order_index.at = to_timestamp(wanted.at / 1000)

@@ -4,18 +4,15 @@
  */
 import type { OrderEvent } from "../orders/events.ts";
 import type {
-  AcquirerIdentifiers,
   Answer,
   Chargeback,
   FollowUpTerms,
   Order,
-  Owed,
   PaymentPage,
   PriorAttempt,
   Purchase,
   RefusedTry,
   Transaction,
-  TransactionKind,
 } from "../orders/order.ts";
 import { parseReference } from "../orders/trace.ts";
 import { asEndpointId, asMerchantId, asOrderId } from "../values/ids.ts";
@@ -30,16 +27,13 @@ export type OrderRow = {
   readonly client_orderid: string;
   readonly attempt: number;
   readonly version: number;
-  readonly changed_at: number | null;
+  readonly changed_at: number;
   readonly facts: { readonly acceptedAt: Instant; readonly purchase: PackedPurchase };
-  /** Of any schema version; `upgrade` makes it the current one. */
   readonly progress: object;
 };
 
 /** The version of `progress` that this code writes. */
-const schema = 2;
-/** A plain order is as gateways of the version before read it; they refuse those with a page. */
-const plainSchema = 1;
+const schema = 1;
 
 export const orderColumns =
   "merchant_id, id, endpoint_id, client_orderid, attempt, version, changed_at, facts, progress";
@@ -55,16 +49,14 @@ export function packProgress(order: Order): string {
   const { card, chargebacks, owed, deadlineAt, page } = order;
   const transaction = packTransaction(order.transaction);
   const earlier = order.earlier.map(packTransaction);
-  if (page !== undefined) {
-    const own = { page, sequence: order.sequence, chargebacks };
-    return JSON.stringify({ schema, card, transaction, earlier, ...own, owed, deadlineAt });
-  }
-  const head = plainSchema;
+  const sequence = page && order.sequence;
   return JSON.stringify({
-    schema: head,
+    schema,
     card,
     transaction,
     earlier,
+    page,
+    sequence,
     chargebacks,
     owed,
     deadlineAt,
@@ -78,7 +70,7 @@ export function packEvents(events: readonly OrderEvent[]): string {
 /** As `packEvents` has written it. */
 export function unpackEvent(stored: object): OrderEvent {
   const { answer, request, next, chargeback, ...rest } = stored as PackedEvent;
-  // Only events are packed; older ones have the same kinds and facts.
+  // Only events are packed.
   return {
     ...rest,
     ...(answer && { answer: { ...answer, approvedAmount: unpackOptional(answer.approvedAmount) } }),
@@ -115,7 +107,7 @@ function packAnswer<Type extends { readonly answer?: Answer | undefined }>(
 
 export function unpackOrder(row: OrderRow): Order {
   const { facts } = row;
-  const progress = upgrade(row.progress);
+  const progress = readProgress(row.progress);
   return {
     id: asOrderId(row.id),
     sequence: progress.sequence ?? sequenceOf(progress),
@@ -124,7 +116,7 @@ export function unpackOrder(row: OrderRow): Order {
     clientOrderId: row.client_orderid,
     attempt: row.attempt,
     version: row.version,
-    changedAt: row.changed_at === null ? undefined : asInstant(row.changed_at),
+    changedAt: asInstant(row.changed_at),
     acceptedAt: facts.acceptedAt,
     purchase: unpackPurchase(facts.purchase),
     card: progress.card,
@@ -203,61 +195,9 @@ function unpackOptional(money: PackedMoney | undefined) {
   return money && unpackMoney(money);
 }
 
-/** One function for each step from a schema version to the next; version 0 is not written down. */
-const upgrades: readonly ((progress: object) => object)[] = [upgradeVersion0, upgradeVersion1];
-
-/** Version 2 added the payment page. */
-function upgradeVersion1(stored: object): object {
-  return stored;
-}
-
-function upgrade(stored: object): Progress {
-  const from = "schema" in stored ? Number(stored.schema) : 0;
-  if (from > schema) {
-    throw new Error(`order document of schema ${from}; this gateway reads ${schema}`);
-  }
-  // The upgrades make it what the current schema says: the compiler cannot follow stored JSON.
-  return upgrades.slice(from).reduce((progress, step) => step(progress), stored) as Progress;
-}
-
-/** Version 0 called acquirer identifiers `charge`, prior attempts `tried`, a refund `reversal`. */
-type TransactionVersion0 = Omit<
-  PackedTransaction,
-  "kind" | "identifiers" | "priorAttempts" | "tries"
-> & {
-  readonly kind: TransactionKind | "reversal";
-  readonly charge?: AcquirerIdentifiers;
-  readonly tried?: readonly {
-    readonly charge: AcquirerIdentifiers;
-    readonly amount: PackedMoney;
-  }[];
-  /** Absent in orders from before captures and refunds. */
-  readonly tries?: number;
-};
-type ProgressVersion0 = Omit<Progress, "transaction" | "earlier" | "owed"> & {
-  readonly transaction: TransactionVersion0;
-  readonly earlier: readonly TransactionVersion0[];
-  readonly owed?: Omit<Owed, "effect"> & { readonly effect: Owed["effect"] | "give_back" };
-};
-
-function upgradeVersion0(stored: object): Progress {
-  const { transaction, earlier, owed, ...rest } = stored as ProgressVersion0;
-  return {
-    ...rest,
-    owed: owed && { ...owed, effect: owed.effect === "give_back" ? "refund" : owed.effect },
-    transaction: upgradeTransaction0(transaction),
-    earlier: earlier.map(upgradeTransaction0),
-  };
-}
-
-function upgradeTransaction0(stored: TransactionVersion0): PackedTransaction {
-  const { kind, charge, tried, tries = 0, ...rest } = stored;
-  const prior = tried?.map(({ charge: identifiers, amount }) => ({ identifiers, amount }));
-  return {
-    ...rest,
-    kind: kind === "reversal" ? "refund" : kind,
-    identifiers: charge,
-    tries,
-    ...(prior && { priorAttempts: prior }),
-  };
+/** As `packProgress` has written it: the compiler cannot follow stored JSON. */
+function readProgress(stored: object): Progress {
+  const found = "schema" in stored ? stored.schema : undefined;
+  if (found === schema) return stored as Progress;
+  throw new Error(`order document of schema ${found}; this gateway reads ${schema}`);
 }

@@ -141,9 +141,11 @@ test("tries of approved orders do not count: a link that sells well stays open",
     const order = newOrder();
     assert.deepEqual(await nodes[at % 2 === 0 ? 0 : 1].admit(order, place, { proof: "" }), {});
     await query(
-      `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
-         kind, stage, amount, currency, accepted_at, facts, progress)
-       values ($1, $2, 1, $3, 1, '\\x01', 1, 'sale', 'approved', 1, 'USD', now(), '{}', '{}')`,
+      `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
+         digest_key, changed_at, version, kind, stage, amount, currency, accepted_at,
+         facts, progress)
+       values ($1, $2, 1, $3, 1, '\\x01', 1, 1, 1, 'sale', 'approved', 1, 'USD', now(), '{}',
+         '{}')`,
       [order.merchantId, order.id, `order ${order.id}`],
     );
   }

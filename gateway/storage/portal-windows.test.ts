@@ -36,9 +36,8 @@ await query(
      '{}' from generate_series(1, ${rowsCount}) as n`,
 );
 await query(
-  `insert into audit (at, actor, action, detail, seq, origin, subject, hash)
-   select now(), 'ann', case when n % 10 = 0 then 'gate set' else 'user add' end,
-     '{}', n, '', '', ''
+  `insert into audit (at, actor, action, seq, origin, subject, hash)
+   select now(), 'ann', case when n % 10 = 0 then 'gate set' else 'user add' end, n, '', '', ''
    from generate_series(1, ${rowsCount}) as n`,
 );
 

@@ -24,7 +24,6 @@ after(() => tables.stop());
 const asked = (cvv: string | undefined, text = "sale") => ({
   text: new Secret(cvv === undefined ? text : `${text}\ncvv2`),
   cvv: cvv === undefined ? undefined : new Secret(cvv),
-  withCvv: () => new Secret(`${text}\ncvv2=${cvv}`),
 });
 
 test("another CVV is another request for ten minutes at least, at every node", async () => {
@@ -98,17 +97,6 @@ test("the database loses the keys in a crash: then no CVV is compared, and no pa
   assert.equal(await next.digests.isSame(asked("124", "preauth"), first), false);
 });
 
-test("a digest of an earlier version, which names the slot alone, is compared", async () => {
-  const node = await startNode();
-  node.now = slotStart + 400 * minute;
-  const { cvv = Buffer.alloc(0), ...rest } = await node.digests.make(asked("123"));
-  const earlier = Buffer.from(cvv);
-  earlier.writeUInt32BE(node.now / 240_000);
-
-  assert.equal(await node.digests.isSame(asked("123"), { ...rest, cvv: earlier }), true);
-  assert.equal(await node.digests.isSame(asked("124"), { ...rest, cvv: earlier }), false);
-});
-
 test("without the table of keys a payment goes on, and its CVV is not compared", async () => {
   const node = await startNode(() => Promise.reject(new Error("the database is away")));
 
@@ -147,16 +135,6 @@ test("digests are compared by the key that made them, and receivers' secrets sta
   );
   assert.deepEqual(makeVault(other.keys, async () => undefined).secretFor("webhook/1001"), secret);
   assert.equal(await other.digests.isSame(asked("123"), { ...first, keyId: 0 }), false);
-});
-
-test("an order of an earlier version is compared with its CVV", async () => {
-  const node = await startNode();
-  const vault = makeVault(node.keys, async () => undefined);
-  const digest = vault.digest(asked("123").withCvv());
-  const earlier = { keyId: undefined, digest, cvv: undefined };
-
-  assert.equal(await node.digests.isSame(asked("123"), earlier), true);
-  assert.equal(await node.digests.isSame(asked("124"), earlier), false);
 });
 
 async function rotate(purpose: "digests"): Promise<void> {

@@ -1,5 +1,5 @@
 /** What is looked up to verify a restored installation. Statements are about one cell each. */
-import { type CardId, longIdsFrom, type MerchantId } from "../values/ids.ts";
+import type { CardId, MerchantId } from "../values/ids.ts";
 import type { Query } from "./database.ts";
 
 export async function listCardKeysInUse(query: Query): Promise<readonly number[]> {
@@ -36,14 +36,9 @@ export async function findStrayMerchants(main: Query, query: Query) {
   return rows.map(({ id }) => id);
 }
 
-/** Whether a cell has orders that the numbers of the main database would come to again. */
-export async function hasOrdersBeyond(query: Query, { sequence, id }: NextNumbers) {
-  const [row] = await query<{ beyond: boolean }>(
-    `select exists (select from orders where id >= $1::bigint and id < ${longIdsFrom})
-       or exists (select from orders where id >= ($2::bigint + 1000) * 1000000) as beyond`,
-    [id, sequence],
-  );
-  return row?.beyond === true;
+/** Whether a cell has orders with ids that the main database would come to again. */
+export async function hasOrdersFrom(query: Query, id: string): Promise<boolean> {
+  return (await query("select from orders where id >= $1::bigint limit 1", [id])).length > 0;
 }
 
 export async function hasAuditEntry(query: Query, seq: number, hash: string): Promise<boolean> {
@@ -51,13 +46,8 @@ export async function hasAuditEntry(query: Query, seq: number, hash: string): Pr
   return (await query(statement, [seq, hash])).length > 0;
 }
 
-/** The first number of the latest block of long ids, and the next short id. */
-type NextNumbers = { readonly sequence: string; readonly id: string };
-
-export async function findNextNumbers(query: Query): Promise<NextNumbers> {
-  const [row] = await query<NextNumbers>(
-    "select last_value as sequence, next_id as id from order_sequence, order_numbers",
-  );
+export async function findNextId(query: Query): Promise<string> {
+  const [row] = await query<{ id: string }>("select next_id as id from order_numbers");
   if (row === undefined) throw new Error("there are no order numbers");
-  return row;
+  return row.id;
 }

@@ -24,7 +24,9 @@ let run: () => Promise<void>;
 
 before(async () => {
   tables = await startDatabase();
-  await tables.database.query("insert into vault.keys (purpose, sealed) values ('test', '')");
+  await tables.database.query(
+    "insert into vault.keys (id, purpose, sealed) values (1, 'test', '')",
+  );
 });
 after(() => tables.stop());
 beforeEach(async () => {
@@ -71,7 +73,7 @@ test("a card is never destroyed while its order is open, in doubt or owes a reve
 
   for (let times = 0; times < 3; times += 1) await run();
   assert.equal(await listCards(), "1 2 3");
-  await tables.database.query("update orders set due_at = null");
+  await tables.database.query("delete from due");
   await run();
 
   assert.equal(await listCards(), "");
@@ -125,7 +127,9 @@ test("a card that is registered or used between its check and its end is kept", 
   const uses = [
     `insert into card_references (merchant_id, id, purpose, card_id, endpoint_id, order_id, facts,
        created_at) values (101, 9, 'card', 1, 1, 1, '{}', now())`,
-    "update orders set due_at = now(), finished_at = null",
+    `with opened as (update orders set finished_at = null returning id, version, merchant_id)
+     insert into due (due_at, order_id, version, merchant_id)
+     select now(), id, version, merchant_id from opened`,
   ];
   await add(shop, 1, approved());
   now = asInstant(start + 500 * day);
@@ -135,7 +139,7 @@ test("a card that is registered or used between its check and its end is kept", 
 
     assert.equal(await listCards(), "1");
     await tables.database.query("delete from card_references");
-    await tables.database.query("update orders set due_at = null");
+    await tables.database.query("delete from due");
   }
   for (let times = 0; times < 2; times += 1) await run();
 
@@ -190,9 +194,11 @@ test("each order is looked at once for each number of days, and by one node in a
 
 test("a walk that is behind goes on with the next run, without waiting for an hour", async () => {
   await tables.database.query(
-    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
-       kind, stage, amount, currency, accepted_at, facts, progress)
-     select 101, n, 1, 'a' || n, 1, '', 1, $1, $2, 1, 'USD', to_timestamp($3::float8 / 1000), $4, $5
+    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
+       digest_key, changed_at, version, kind, stage, amount, currency, accepted_at,
+       facts, progress)
+     select 101, n, 1, 'a' || n, 1, '', 1, 1, 1, $1, $2, 1, 'USD',
+       to_timestamp($3::float8 / 1000), $4, $5
      from generate_series(1, 10100) as n`,
     [
       ...[approved().transaction.kind, approved().transaction.stage, start],
@@ -232,9 +238,10 @@ async function walkedTo(days: number): Promise<string | undefined> {
 test("no statement of the retention reads a whole table", async () => {
   const { query } = tables.database;
   await query(
-    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
-       kind, stage, amount, currency, accepted_at, facts, progress)
-     select 101, n, 1, 'a' || n, 1, '', 1, 'sale', 'approved', 1, 'USD', now(), '{}', '{}'
+    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
+       digest_key, changed_at, version, kind, stage, amount, currency, accepted_at,
+       facts, progress)
+     select 101, n, 1, 'a' || n, 1, '', 1, 1, 1, 'sale', 'approved', 1, 'USD', now(), '{}', '{}'
      from generate_series(1, 50000) as n`,
   );
   await query("analyze orders");
@@ -265,15 +272,22 @@ async function add(merchantId: typeof shop, id: number, like: Order, { due = fal
   const cardId = like.card.cardId === "1" ? like.card.cardId : asCardId(String(id));
   const order = { ...like, merchantId, id: asOrderId(String(id)), card: { ...like.card, cardId } };
   await query(
-    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
-       kind, stage, amount, currency, accepted_at, facts, progress, due_at)
-     values ($1, $2::bigint, 1, $2::bigint::text, 1, '', 1, $3, $4, 1, 'USD',
-       to_timestamp($5::float8 / 1000), $6, $7, case when $8 then now() end)`,
+    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
+       digest_key, changed_at, version, kind, stage, amount, currency, accepted_at,
+       facts, progress)
+     values ($1, $2::bigint, 1, $2::bigint::text, 1, '', 1, 1, 1, $3, $4, 1, 'USD',
+       to_timestamp($5::float8 / 1000), $6, $7)`,
     [
       ...[merchantId, id, order.transaction.kind, order.transaction.stage, order.acceptedAt],
-      ...[packFacts(order), packProgress(order), due],
+      ...[packFacts(order), packProgress(order)],
     ],
   );
+  if (due) {
+    await query(
+      "insert into due (due_at, order_id, version, merchant_id) values (now(), $1, 1, $2)",
+      [id, merchantId],
+    );
+  }
   await query(
     `insert into cards (merchant_id, id, key_id, sealed, fingerprint)
      select $1, $2, id, '', '' from vault.keys where purpose = 'test'`,

@@ -24,8 +24,8 @@ import { findAtPlace, findByNumber } from "./find-by-number.ts";
 import {
   countInDoubt,
   findBySerial,
-  makeFindByReceipt,
   makeFindDue,
+  makeFindOfReceipt,
   makeFindOrders,
   makeFindOwned,
 } from "./find-orders.ts";
@@ -156,10 +156,9 @@ function loadWith(byId: (key: OrderKey) => Promise<Order | undefined>) {
   };
 }
 
-export function routeFindByReceipt(cells: Cells): ReturnType<typeof makeFindByReceipt> {
-  const stores = cells.stores(({ node }) => makeFindByReceipt(node.query));
-  return (merchant, receipt, order) =>
-    stores.call(merchant, (find) => find(merchant, receipt, order));
+export function routeFindOfReceipt(cells: Cells): ReturnType<typeof makeFindOfReceipt> {
+  const stores = cells.stores(({ node }) => makeFindOfReceipt(node.query));
+  return (merchant, order) => stores.call(merchant, (find) => find(merchant, order));
 }
 
 export function routeReferences(cells: Cells): MerchantReferences {

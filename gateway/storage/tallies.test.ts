@@ -138,9 +138,10 @@ test("the results of orders tell what counts as approved", async () => {
   ] as const;
   for (const [id, kind, stage] of rows) {
     await database.query(
-      `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
-         kind, stage, amount, currency, accepted_at, facts, progress)
-       values (7, $1, 1, $1::bigint::text, 1, '', 1, $2, $3, 1, 'USD', now(), '{}', '{}')`,
+      `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
+         digest_key, changed_at, version, kind, stage, amount, currency, accepted_at,
+         facts, progress)
+       values (7, $1, 1, $1::bigint::text, 1, '', 1, 1, 1, $2, $3, 1, 'USD', now(), '{}', '{}')`,
       [id, kind, stage],
     );
   }

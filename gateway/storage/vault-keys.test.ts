@@ -1,6 +1,6 @@
 /**
  * A rotation of the vault's keys, in a real database: everything that they seal is sealed anew, in
- * every cell, and digests of earlier versions are deleted.
+ * every cell.
  */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
@@ -81,44 +81,6 @@ test("a key of digests is kept for repeats, and destroyed when they are no longe
   assert.equal((await openAll()).keys.find(id), undefined);
 });
 
-test("digests that cover a CVV are deleted, and others stay", async () => {
-  const insert = `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
-      digest_key, version, kind, stage, amount, currency, accepted_at, facts, progress)
-    select 101, n, 1, 'a' || n, 1, decode(repeat('11', 32), 'hex'),
-      case when n % 2 = 0 then 3 end, 1, 'sale', 'approved', 1, 'USD',
-      now() - interval '1 day', '{}', '{}' from generate_series(1, 2500) as n`;
-  for (const each of [tables.database, cell]) {
-    await each.query(insert);
-    await each.query(
-      `insert into due (due_at, order_id, version, merchant_id) values (now(), 1, 1, 101)`,
-    );
-  }
-
-  await rotate();
-
-  for (const each of [tables.database, cell]) {
-    const rows = await each.query(
-      `select digest_key as key, get_byte(digest, 0) as byte, count(*)::int as count
-       from orders group by 1, 2 order by 1`,
-    );
-    const expected = [
-      { key: 0, byte: 0, count: 1250 },
-      { key: 3, byte: 17, count: 1250 },
-    ];
-    assert.deepEqual(rows, expected);
-    const history = await each.query(
-      `select version, node, events #>> '{0,what}' as what, count(*)::int as count,
-         count(*) filter (where at = to_timestamp($1::float8 / 1000))::int as at
-       from order_history group by 1, 2, 3`,
-      [now],
-    );
-    const note = { version: 2, node: "an operator", what: "digest deleted" };
-    assert.deepEqual(history, [{ ...note, count: 1250, at: 1250 }]);
-    // An order in doubt is still looked at.
-    assert.deepEqual(await each.query("select version from due"), [{ version: 2 }]);
-  }
-});
-
 test("a standby takes over that lacks the new keys: nothing is sealed with them afterwards", async () => {
   const { query } = tables.database;
   const old = await openAll();
@@ -170,10 +132,7 @@ test("a node writes nothing under a key that a promoted standby lacks", async ()
 test("a key that is made after a failover is not taken for a lost one that a node has", async () => {
   const { query } = tables.database;
   const old = (await openAll()).keys;
-  const { replace } = makeRotationStore(tables.database, [cell], deletion);
-  const [sequence] = await query<{ last: string }>(
-    "select last_value as last from vault.keys_id_seq",
-  );
+  const { replace } = makeRotationStore(tables.database, [cell]);
   await replace([old.sealNew("held")]);
   const { keys } = await openAll();
   const put = (context: string, by: Keys) => {
@@ -184,7 +143,6 @@ test("a key that is made after a failover is not taken for a lost one that a nod
   // A standby takes over that lacks the key.
   await query("delete from vault.keys where id = $1", [keys.current("held").id]);
   await query("update vault.keys set retired_at = null where id = $1", [old.current("held").id]);
-  await query("select setval('vault.keys_id_seq', $1)", [sequence?.last]);
   await replace([old.sealNew("held")]);
   const next = (await openAll()).keys;
   await put("101/8", next);
@@ -231,14 +189,13 @@ test("the age of the key-encryption key is that of the last rewrap that was done
   assert.equal(await ageOf(), 0);
 });
 
-const deletion = { by: "an operator", at: now };
 const lasting = { retryMs: 0 };
 
 async function rotate(keepDigestsMs = 86_400_000, pause?: () => Promise<void>) {
   return rotateKeys({
     ...{ keepDigestsMs, graceMs: pause ? 60_000 : 0, report: () => undefined },
     keys: (await openAll()).keys,
-    store: makeRotationStore(tables.database, tables.cells, deletion),
+    store: makeRotationStore(tables.database, tables.cells),
     pause: pause ?? (async () => undefined),
   });
 }

@@ -12,7 +12,6 @@ import { closeCardKey, listCardKeys, lockUsableKeys } from "./card-keys.ts";
 import { cellContext } from "./cells.ts";
 import { controlKeyContext, notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
-import { type Deletion, makeDeleteDigests } from "./erasure.ts";
 import { bytesArray, plainArray, textArray } from "./gather.ts";
 import { macKeyContext, zoneKeyContext } from "./mac-keys.ts";
 import { totpContext } from "./second-factors.ts";
@@ -31,9 +30,7 @@ export function makeKeyStore(query: Query): KeyStore {
   };
 }
 
-/** Nodes of earlier versions have the database number the keys. */
-const insertKey =
-  "insert into vault.keys (id, purpose, sealed) overriding system value values ($1, $2, $3)";
+const insertKey = "insert into vault.keys (id, purpose, sealed) values ($1, $2, $3)";
 
 type ListedVaultKey = {
   readonly id: number;
@@ -127,14 +124,10 @@ export async function rewrapKeys(
   return count;
 }
 
-/** Frees the earlier version of a changed row; the disk may have its bytes for longer. */
+/** Frees the bytes that a changed row had before; the disk may have its bytes for longer. */
 const vacuumKeys = "vacuum vault.keys";
 
-export function makeRotationStore(
-  database: Database,
-  cells: readonly Database[],
-  deletion: Deletion,
-): RotationStore {
+export function makeRotationStore(database: Database, cells: readonly Database[]): RotationStore {
   const { query } = database;
   return {
     replace: (next) =>
@@ -192,7 +185,6 @@ export function makeRotationStore(
     cells: cells.map((cell) => ({
       ...cardsOf(cell),
       ...pendingOf(cell),
-      deleteDigestsOfCvvs: makeDeleteDigests(cell.query, deletion),
     })),
     ...secretsOf(query),
   };

@@ -135,7 +135,7 @@ export function makeWalletKeyAdministration(
   };
 }
 
-/** Frees the earlier versions of removed keys' rows, which have the private keys. */
+/** Frees what the rows of removed keys had before: the private keys. */
 export async function vacuumWalletKeys(query: Query): Promise<void> {
   await query("vacuum vault.wallet_keys");
 }

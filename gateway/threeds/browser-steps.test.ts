@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { draft, start } from "../orders/testing.ts";
-import { asCardId, orderNumberOf } from "../values/ids.ts";
+import { asCardId } from "../values/ids.ts";
 import { later } from "../values/time.ts";
 import { makeFindByLink, makeLinks, stepOf } from "./browser-steps.ts";
 
@@ -50,8 +50,7 @@ test("an order that waits for no browser has no step", () => {
 });
 
 function find(orderId: string, given: string, ageMs = 0) {
-  const findByNumber = async (number: number) =>
-    number === orderNumberOf(draft.id) ? draft : undefined;
+  const findByNumber = async (number: number) => (number === Number(draft.id) ? draft : undefined);
   const now = () => later(draft.acceptedAt ?? start, ageMs);
   return makeFindByLink({ findByNumber, links, clock: { now }, lifeMs })(orderId, given);
 }

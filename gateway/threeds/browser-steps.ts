@@ -5,7 +5,7 @@
 import { decodeFormValue, encodeFormValue } from "@tollgate/protocols/emv3ds";
 import type { Challenge, PendingStep } from "../orders/authentication.ts";
 import type { Order } from "../orders/order.ts";
-import { asOrderId, isNumericId, type OrderId, orderNumberOf } from "../values/ids.ts";
+import { asOrderId, isNumericId, type OrderId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 
 /**
@@ -58,7 +58,7 @@ export function makeFindByLink({ findByNumber, links, clock, lifeMs }: FindDepen
     if (!isNumericId(orderId) || orderId.length < 7) return undefined;
     const id = asOrderId(orderId);
     if (!links.isToken(id, token)) return undefined;
-    const order = await findByNumber(orderNumberOf(id));
+    const order = await findByNumber(Number(id));
     if (order?.id !== id) return undefined;
     // A payment page takes cards for as long as its endpoint says.
     const from = order.page?.expiresAt ?? order.acceptedAt;

@@ -5,7 +5,7 @@
 import type { OrderEvent } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Order, ThreeDSecure } from "../orders/order.ts";
-import { type OrderId, orderNumberOf } from "../values/ids.ts";
+import type { OrderId } from "../values/ids.ts";
 import { withoutAuthentication } from "./authentication-outcome.ts";
 
 type Conditions = {
@@ -43,7 +43,7 @@ export function lookUp3ds(order: Order, { endpoint, entropy }: Conditions): Orde
 function transactionIdOf(order: OrderId, entropy: Uint8Array): string {
   const hex = Buffer.from(entropy).toString("hex");
   const variant = (((entropy[8] ?? 0) & 0x3f) | 0x80).toString(16);
-  const number = orderNumberOf(order).toString(16).padStart(12, "0");
+  const number = Number(order).toString(16).padStart(12, "0");
   const [start, middle] = [hex.slice(0, 8), hex.slice(8, 12)];
   return `${start}-${middle}-4${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${number}`;
 }

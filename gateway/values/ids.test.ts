@@ -1,18 +1,7 @@
 /** Identifiers: what may come from outside, and what an order id is made of. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
-import {
-  asOrderId,
-  composeLongId,
-  isLongId,
-  isNumericId,
-  isSerialNumber,
-  longIdsFrom,
-  orderIdsOf,
-  orderNumberOf,
-  receiverOf,
-} from "./ids.ts";
+import { isNumericId, isSerialNumber, receiverOf } from "./ids.ts";
 
 // biome-ignore format: a table
 const numericIds: readonly (readonly [text: string, good: boolean])[] = [
@@ -56,33 +45,6 @@ const serialNumbers: readonly (readonly [text: string, good: boolean])[] = [
 
 test("a serial number is shaped like a UUID", () => {
   for (const [text, good] of serialNumbers) assert.equal(isSerialNumber(text), good, text);
-});
-
-test("a long id holds its sequence number, whatever its random digits are", () => {
-  const sequences = fc.integer({ min: 100_000_000_000, max: 9_223_372_036_852 });
-  fc.assert(
-    fc.property(sequences, fc.integer({ min: 0, max: 999_999 }), (sequence, random) => {
-      const id = composeLongId(sequence, random);
-      const { first, last } = orderIdsOf(sequence);
-      assert.equal(orderNumberOf(id), sequence);
-      assert.ok(isNumericId(id) && isLongId(id));
-      assert.ok(BigInt(id) >= BigInt(longIdsFrom));
-      assert.ok(BigInt(first) <= BigInt(id) && BigInt(id) <= BigInt(last));
-      assert.ok(BigInt(last) < BigInt(orderIdsOf(sequence + 1).first));
-    }),
-  );
-});
-
-test("a short id is its own number, and is never taken for a long one", () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 10_000_000, max: 99_999_999_999 }), (number) => {
-      const id = asOrderId(String(number));
-      assert.equal(orderNumberOf(id), number);
-      assert.deepEqual(orderIdsOf(number), { first: id, last: id });
-      assert.ok(isNumericId(id) && !isLongId(id));
-      assert.ok(BigInt(id) < BigInt(longIdsFrom));
-    }),
-  );
 });
 
 test("all spellings of a receiver are one", () => {

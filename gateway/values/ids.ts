@@ -1,8 +1,6 @@
 /**
  * Every kind of identifier. They are numeric strings: text on the wire, bigint in the database, and
- * never used in arithmetic. Order ids have two forms: numbers of a plain sequence, of eight to
- * eleven digits, and the long ones of earlier versions, a sequence number of twelve digits or more
- * and six random digits. Both are valid for ever.
+ * never used in arithmetic. Order ids are numbers of a plain sequence, of eight to eleven digits.
  */
 
 /** Makes two meanings of one primitive two types; exists only for the compiler. */
@@ -32,7 +30,6 @@ export const asReceiptId = (text: string) => text as ReceiptId;
 export const asSerialNumber = (text: string) => text as SerialNumber;
 
 const bigintMax = 9223372036854775807n;
-const randomDigits = 6;
 
 /** Digits that fit the database's bigint: the least that is required of an id in a request. */
 export function isNumericId(text: string): boolean {
@@ -44,33 +41,7 @@ export function isSerialNumber(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** All orders with a long id came before the first one with a short id. */
-export const longIdsFrom = asOrderId("100000000000000000");
-/** Above all short ids, below the sequence numbers of all long ones. */
-const sequencesFrom = 100_000_000_000;
-export const shortIdMax = sequencesFrom - 1;
-
-export function isLongId(id: OrderId): boolean {
-  return id.length >= longIdsFrom.length;
-}
-
-/** Beside a gateway that makes references of ids. `random` is a whole number below a million. */
-export function composeLongId(sequence: number, random: number): OrderId {
-  return asOrderId(`${sequence}${String(random).padStart(randomDigits, "0")}`);
-}
-
-/** Names an order in twelve hexadecimal digits: the id, or the sequence number in a long id. */
-export function orderNumberOf(order: OrderId): number {
-  return Number(isLongId(order) ? order.slice(0, -randomDigits) : order);
-}
-
-/** The lowest and the highest order id of an order number. */
-export function orderIdsOf(number: number): { first: OrderId; last: OrderId } {
-  const isShort = number < sequencesFrom;
-  const id = asOrderId(String(number));
-  if (isShort) return { first: id, last: id };
-  return { first: composeLongId(number, 0), last: composeLongId(number, 999_999) };
-}
+export const orderIdMax = 99_999_999_999;
 
 /**
  * The receiver of callbacks to this URL, as host and port: every spelling of an address counts

@@ -4,8 +4,8 @@
  * once instead of for every card. After a rotation they are read again, and destroyed ones leave
  * the memory too.
  */
-import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
-import { blockKeyBytes, keyBytes, open, seal } from "./seal.ts";
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+import { keyBytes, open, seal } from "./seal.ts";
 
 /**
  * `held` seals the keys of pending card data and of digests of CVVs. From `webhooks` the secrets of
@@ -112,30 +112,9 @@ async function listComplete(masterKey: Uint8Array, store: KeyStore): Promise<rea
   if (missing.length === 0) return kept;
   // A wrong key-encryption key must not add a key that the right one cannot open.
   if (kept[0] !== undefined) openKey(masterKey, kept[0]);
-  for (const purpose of missing) {
-    const { from, derive } = derivations[purpose] ?? {};
-    const earlier = kept.find((key) => key.purpose === from);
-    const key =
-      earlier === undefined || derive === undefined
-        ? undefined
-        : derive(open(masterKey, earlier.sealed, earlier.purpose));
-    await store.add(newKey(masterKey, purpose, key));
-  }
+  for (const purpose of missing) await store.add(newKey(masterKey, purpose));
   return store.list();
 }
-
-type Derivation = { readonly from: Purpose; readonly derive: (key: Buffer) => Uint8Array };
-
-const derived = (info: string) => (key: Buffer) =>
-  new Uint8Array(hkdfSync("sha256", key, "", info, blockKeyBytes));
-
-/** What earlier versions did with the first key of another purpose: the results stay the same. */
-const derivations: Partial<Readonly<Record<Purpose, Derivation>>> = {
-  webhooks: { from: "digests", derive: (key) => key },
-  screening: { from: "fingerprints", derive: (key) => key },
-  receipts: { from: "fingerprints", derive: derived("receipt ids") },
-  links: { from: "fingerprints", derive: derived("payment links") },
-};
 
 function openKey(masterKey: Uint8Array, { sealed, purpose }: SealedKey): KeyObject {
   try {
@@ -145,20 +124,14 @@ function openKey(masterKey: Uint8Array, { sealed, purpose }: SealedKey): KeyObje
   }
 }
 
-/** Earlier versions numbered the keys from 1 on. */
-const idMin = 2 ** 30;
-
 /**
  * The id is a check value of the key. A number from a sequence would be given to another key after
  * a standby has taken over that lacks the first one, which processes still have in memory.
  */
-export function newKey(
-  masterKey: Uint8Array,
-  purpose: Purpose,
-  key: Uint8Array = randomBytes(keyBytes),
-): NewKey {
+export function newKey(masterKey: Uint8Array, purpose: Purpose): NewKey {
+  const key = randomBytes(keyBytes);
   const check = createHmac("sha256", key).update(`id/${purpose}`).digest().readUInt32BE();
-  return { id: idMin + (check >>> 2), purpose, sealed: seal(masterKey, key, purpose) };
+  return { id: check >>> 1, purpose, sealed: seal(masterKey, key, purpose) };
 }
 
 /** The same key, sealed by another key-encryption key. */

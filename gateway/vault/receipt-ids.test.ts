@@ -1,9 +1,8 @@
 /** Receipt ids lead back to their order, in one installation only, and look like nothing else. */
 import assert from "node:assert/strict";
-import { createCipheriv, createSecretKey, hkdfSync, randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { asLinkId, asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
-import { type NewKey, newKey, openKeys, type SealedKey } from "./keys.ts";
 import { makeReceiptIds } from "./receipt-ids.ts";
 
 const merchantId = asMerchantId("101");
@@ -56,30 +55,6 @@ test("a payment link's token leads to the link, in one installation only", () =>
   const receipt = here.receiptIdOf({ merchantId, orderId: asOrderId(link.id) });
   const block = Buffer.from(BigInt(receipt).toString(16).padStart(32, "0"), "hex");
   assert.notDeepEqual(here.readLinkToken(block.toString("base64url")), link);
-});
-
-test("receipts and links from before they had keys of their own stay valid", async () => {
-  const [masterKey, first] = [randomBytes(32), randomBytes(32)];
-  const rows: SealedKey[] = [];
-  const add = async (key: NewKey) => void rows.push({ ...key, retired: false });
-  await add(newKey(masterKey, "fingerprints", first));
-  const block = Buffer.alloc(16);
-  block.writeBigUInt64BE(101n);
-  block.writeBigUInt64BE(7n, 8);
-  const earlier = (info: string) => {
-    const key = new Uint8Array(hkdfSync("sha256", first, "", info, 16));
-    return createCipheriv("aes-128-ecb", key, null).setAutoPadding(false).update(block);
-  };
-
-  const keys = await openKeys(masterKey, { list: async () => rows, add });
-
-  const { receiptIdOf, linkTokenOf } = makeReceiptIds(keys);
-  const receipt = BigInt(`0x${earlier("receipt ids").toString("hex")}`).toString();
-  assert.equal(receiptIdOf({ merchantId, orderId: asOrderId("7") }), receipt);
-  const token = earlier("payment links").toString("base64url");
-  assert.equal(linkTokenOf({ merchantId, id: asLinkId("7") }), token);
-  assert.notDeepEqual(keys.current("receipts").key.export(), first);
-  assert.deepEqual(keys.current("screening").key.export(), first, "counts go on");
 });
 
 function makeInstallation() {

@@ -15,13 +15,10 @@ import { keyBytes, open, seal } from "./seal.ts";
 type Fingerprint = {
   readonly text: Secret<string>;
   readonly cvv: Secret<string> | undefined;
-  /** As earlier versions have digested it. */
-  readonly withCvv: () => Secret<string>;
 };
 
 export type RequestDigest = {
-  /** Absent in orders of earlier versions, whose digest covers the CVV. */
-  readonly keyId: number | undefined;
+  readonly keyId: number;
   readonly digest: Buffer;
   /** Which key it was, and the digest; absent without a CVV. */
   readonly cvv: Buffer | undefined;
@@ -57,11 +54,10 @@ const nameBytes = 4;
 const macBytes = 16;
 /**
  * A key is named by its slot and by a check value: a database that lost the slot's key in a crash
- * or a failover gets another one, while a node may still have the first. Earlier versions wrote the
- * slot alone, which stays below the mark; they take a name with a mark for a key that is gone.
+ * or a failover gets another one, while a node may still have the first.
  */
-const mark = 2 ** 31;
 const slotsNamed = 1_024;
+const checksNamed = 2 ** 22;
 
 type CvvKey = { readonly key: KeyObject; readonly name: number };
 
@@ -81,7 +77,6 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     },
 
     async isSame(request: Fingerprint, earlier: RequestDigest): Promise<boolean> {
-      if (earlier.keyId === undefined) return isSameAsOld(request, earlier.digest);
       const key = await findDigestKey(earlier.keyId);
       if (key === undefined) return false;
       const digest = hmac(key, request.text.reveal());
@@ -108,7 +103,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     const isDestroyed = isOver(slot, clock.now());
     const known = isDestroyed ? undefined : (opened.get(slot) ?? (await openSlot(slot, false)));
     // The key that made it is gone, though the slot may have another.
-    if (known === undefined || (name >= mark && known.name !== name)) return true;
+    if (known?.name !== name) return true;
     const mac = macOf(known.key, request, cvv?.reveal() ?? "");
     return timingSafeEqual(mac, earlier.subarray(nameBytes));
   }
@@ -151,12 +146,6 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     return { slot, keyId, sealed: seal(key, randomBytes(keyBytes), contextOf(slot)) };
   }
 
-  function isSameAsOld({ withCvv }: Fingerprint, earlier: Buffer): boolean {
-    return keys
-      .list("digests")
-      .some(({ key }) => timingSafeEqual(hmac(key, withCvv().reveal()), earlier));
-  }
-
   /** Zero is no key's id: the digest was deleted. */
   async function findDigestKey(id: number): Promise<KeyObject | undefined> {
     return id === 0 ? undefined : findKey(id);
@@ -178,15 +167,14 @@ function digestCvv({ key, name }: CvvKey, request: Buffer, cvv: string): Buffer 
   return digest;
 }
 
-/** The mark, 21 bits of a check value and 10 bits of the slot. */
+/** 22 bits of a check value and 10 bits of the slot. */
 function nameOf(slot: number, key: KeyObject): number {
-  const check = hmac(key, "name").readUInt32BE() % (mark / slotsNamed);
-  return mark + check * slotsNamed + (slot % slotsNamed);
+  const check = hmac(key, "name").readUInt32BE() % checksNamed;
+  return check * slotsNamed + (slot % slotsNamed);
 }
 
 /** The latest slot that the name fits; the clock of the node that made it may be ahead. */
 function slotOf(name: number, now: Instant): number {
-  if (name < mark) return name;
   const latest = Math.floor(now / slotMs) + 1;
   return latest - ((latest - (name % slotsNamed)) % slotsNamed);
 }

@@ -47,8 +47,6 @@ type CellRotation = {
   /** The keys of pending card data. */
   listPending(keyId: number): Promise<readonly PendingKey[]>;
   resealPending(from: number, keys: readonly PendingKey[]): Promise<void>;
-  /** Digests of earlier versions, which cover the CVV; some at a time, answers how many. */
-  deleteDigestsOfCvvs(): Promise<number>;
 };
 
 type PendingKey = Pick<PendingCardRow, "context" | "sealedKey" | "keyId">;
@@ -110,25 +108,10 @@ export async function rotateKeys(rotation: Rotation) {
   }
   const kept = retired.filter((id) => !destroyed.includes(id));
   if (!purposes.includes("digests")) return { cards, destroyed, kept };
-  await deleteDigests(rotation);
   for (const id of await store.listOldDigestKeys(rotation.keepDigestsMs)) {
     if ((await store.destroy(id)) === "destroyed") destroyed.push(id);
   }
   return { cards, destroyed, kept };
-}
-
-/** The key that made them lives on, as the one for receivers' secrets. */
-async function deleteDigests({ store, report }: Rotation): Promise<void> {
-  let deleted = 0;
-  let reportedAt = performance.now();
-  for (const cell of store.cells) {
-    for (let count = -1; count !== 0; deleted += count) {
-      count = await cell.deleteDigestsOfCvvs();
-      if (performance.now() - reportedAt < reportEveryMs) continue;
-      reportedAt = performance.now();
-      report(`Deleted: ${deleted} digests of requests of an earlier version`);
-    }
-  }
 }
 
 async function makeNext({ keys, store, report, purposes = rotated }: Rotation): Promise<void> {

@@ -28,7 +28,7 @@ import { type LiveConfiguration, noteOldControlKey } from "../storage/configurat
 import { isUnavailable } from "../storage/faults.ts";
 import type { LiveHold } from "../storage/installation-hold.ts";
 import {
-  routeFindByReceipt,
+  routeFindOfReceipt,
   routeReferences,
   routeStoreRequest,
   routeTakeNonce,
@@ -353,7 +353,7 @@ function pageRoutes(
   const findReceipt = makeFindReceipt({
     findEndpoint: (id) => configuration.current().endpoints.get(id),
     readReceiptId: vault.readReceiptId,
-    findByReceipt: routeFindByReceipt(cells),
+    findOfReceipt: routeFindOfReceipt(cells),
   });
   const receipts = { find: querying(findReceipt) };
   return [

@@ -26,7 +26,7 @@ export function makeCleanPendingCards(workers: Workers): () => Promise<void> {
 
 /** Ends without waiting: the next run destroys the old key. */
 async function rotate(workers: Workers, vaults: readonly Database[]): Promise<void> {
-  const { clock, config, database, keys, log, vaultDatabase } = workers;
+  const { config, database, keys, log, vaultDatabase } = workers;
   await keys.reload();
   const isBegun = keys.list("held").length > 1;
   if (!isBegun && !(await isPendingKeyDue(vaultDatabase.query, database.query))) return;
@@ -36,7 +36,7 @@ async function rotate(workers: Workers, vaults: readonly Database[]): Promise<vo
     if (!(await keys.isSealedByOwn())) return;
     const { destroyed } = await rotateKeys({
       ...{ keys, purposes: ["held"], graceMs: config.keyGraceMs, keepDigestsMs: 0 },
-      store: makeRotationStore(vaultDatabase, vaults, { by: "rotation", at: clock.now() }),
+      store: makeRotationStore(vaultDatabase, vaults),
       report: () => undefined,
     });
     const { id: key } = keys.current("held");

@@ -180,9 +180,8 @@ export const keyStatements: Readonly<Record<string, Statement>> = {
   notify_nodes:         nothing, // by the server
   hand_over:            nothing, // by the server
   vacuum:               nothing,
-  // The installation has no such secrets, and no digests of earlier versions.
+  // The installation has no such secrets.
   list_secrets:         nothing,
-  digests_of_cvvs:      nothing,
 };
 
 // biome-ignore format: a table
@@ -208,7 +207,6 @@ export const unnamedOfKeys: readonly (readonly [words: string, name: string])[] 
   ["delete from vault.cvv_keys",              "delete_cvv_keys"],
   ["from vault.cvv_keys",                     "cvv_key"],
   ["pg_notify",                               "notify_nodes"],
-  ["from orders where id > $1::bigint order", "digests_of_cvvs"],
   ["old_control_key])",                       "list_secrets"],
   ["from vault.wallet_keys",                  "list_secrets"],
   ["from gate_mac_keys",                      "list_secrets"],

@@ -308,7 +308,6 @@ export const statements: Readonly<Record<string, Statement>> = {
   orders_by_id:             byId,
   orders_by_client_orderid: byClientOrderId,
   orders_current:           current,
-  orders_due_before:        () => [],
   orders_due:               due,
   orders_owned:             owned,
   order_by_number:          byNumber,

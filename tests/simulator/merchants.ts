@@ -193,7 +193,7 @@ function requestOf(
       ? { card: { kind: "new", facts: factsOf(cardData) }, cardData }
       : { card: { kind: "none" }, cardData: undefined }),
     ...(way === "page" && { page: { lifeMs: random.pick([60_000, 300_000]), triesMax: 3 } }),
-    requestFingerprint: { text, cvv: cardData.cvv, withCvv: () => text },
+    requestFingerprint: { text, cvv: cardData.cvv },
   };
 }
 

@@ -77,10 +77,7 @@ for (const seed of [1, 2, 3]) {
 type Stores = ReturnType<typeof makeStores> & ReturnType<typeof makeKeyStores>;
 
 function makeKeyStores(database: Database) {
-  const { cells, ...rotation } = makeRotationStore(database, [database], {
-    by: "jo",
-    at: asInstant(0),
-  });
+  const { cells, ...rotation } = makeRotationStore(database, [database]);
   return { keys: makeKeyStore(database.query), rotation, ofCell: pick(cells, 0) };
 }
 

@@ -2,7 +2,6 @@
  * An operator who rotates the vault's keys while orders run, as `gw key rotate` does: with its
  * lock, in a process of its own, which may end in the middle. The next rotation goes on with it.
  */
-import { readDatabaseTime } from "../../gateway/storage/database-clock.ts";
 import {
   makeKeyStore,
   makeRotationStore,
@@ -59,10 +58,9 @@ export function makeRotation({ time, server, story }: World) {
     const lock = await takeRotationLock(database);
     if (lock === undefined) return story.tell("a rotation is under way already");
     try {
-      const at = await readDatabaseTime(database.query);
       const { destroyed, kept } = await rotateKeys({
         keys: await openKeys(masterKey, makeKeyStore(database.query)),
-        store: makeRotationStore(database, [database], { by: "jo", at }),
+        store: makeRotationStore(database, [database]),
         ...{ graceMs: keyGraceMs, keepDigestsMs: repeatDays * 86_400_000 },
         pause: (durationMs) =>
           new Promise((resolve) => void time.after(durationMs, process, resolve)),

@@ -11,12 +11,13 @@ export const ordersPerSeed = 50;
 
 // biome-ignore format: a list
 export const shortSeeds: readonly number[] = [
-  1, 4, 5, 7, 8, 10, 17, 21, 23, 24, 27, 29, 36, 38, 42, 43, 44, 45, 46, 51, 53, 54, 62, 65, 75,
-  83, 91, 96, 99, 102, 129, 135, 141, 144, 152, 180, 200, 210, 219, 226, 240,
+  1, 2, 4, 5, 7, 8, 10, 17, 19, 21, 23, 24, 27, 29, 36, 38, 40, 42, 43, 44, 45, 46, 51, 53, 54, 57,
+  62, 63, 65, 68, 75, 83, 91, 93, 94, 96, 97, 99, 102, 129, 135, 141, 144, 152, 180, 200, 210, 219,
+  226, 240,
 ];
 
 /** The seeds of the long run are those from 1 to this one. */
 export const longSeeds = 600;
 
-/** The short seeds reached 251 cells when they were chosen; they are chosen again below this. */
+/** The short seeds reached 253 cells when they were chosen; they are chosen again below this. */
 export const cellsMin = 250;

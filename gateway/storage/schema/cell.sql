@@ -15,7 +15,7 @@ create table orders (
   attempt        integer not null,
   -- Of the request's fingerprint, and the vault's key that made it; zero: the digest was deleted.
   digest         bytea not null,
-  digest_key     integer,
+  digest_key     integer not null,
   -- By a key that is destroyed within a quarter of an hour (decision 0041).
   cvv_digest     bytea,
   version        integer not null,
@@ -24,14 +24,13 @@ create table orders (
   owes           text,
   -- The node that holds the lease.
   carrier        text,
-  due_at         timestamptz,
   amount         bigint not null,
   currency       text not null,
   accepted_at    timestamptz not null,
   -- When the last step was made, in milliseconds. A step is written only to the order that it was
   -- made from. The version alone does not tell: after a failover to a standby that lacked the last
   -- commits, the order may have come to the same version another way.
-  changed_at     float8,
+  changed_at     float8 not null,
   finished_at    timestamptz,
   facts          json not null,
   progress       json not null
@@ -39,7 +38,6 @@ create table orders (
   autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.2,
   autovacuum_vacuum_cost_limit = 1000);
 create unique index orders_by_client_orderid on orders (merchant_id, client_orderid, attempt);
-create index orders_due on orders (due_at) where due_at is not null;
 
 -- When a node must look at an order. A row is a hint for one version of the order; the order is the
 -- truth, and a row of another version is stale.
@@ -252,13 +250,6 @@ create table chargebacks (
 );
 create index chargebacks_by_date on chargebacks (at);
 
-create table receipts (
-  merchant_id bigint not null,
-  receipt_id  text not null,
-  order_id    bigint not null,
-  primary key (merchant_id, receipt_id)
-);
-
 -- The latest payments of a card, an email … which screening counts (decision 0048). Times are in
 -- milliseconds. No index has `keep_until`: an update then writes no index entries. A row with the
 -- latest 128 payments has 5.7 kB and stays in its page.
@@ -307,7 +298,7 @@ create table order_index (
   -- Everything that is searched or filtered by, each with a letter for its kind.
   words          text[] not null,
   -- The words of the order's person, which are found by their beginnings (decision 0085).
-  people         text[],
+  people         text[] not null default '{}',
   primary key (merchant_id, at, order_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.2);
 create index order_index_by_time on order_index (at, order_id);
@@ -330,12 +321,10 @@ create table order_figures (
 -- One row. A writer locks it, so that one order is counted once. Steps up to `swept_at` were looked
 -- through for orders that no node has indexed.
 create table order_index_progress (
-  one          boolean primary key default true check (one),
-  walked_id    bigint not null default 0,
-  is_walked    boolean not null default false,
-  swept_at     timestamptz not null default now(),
-  renewed_id   bigint default 0,
-  described_id bigint default 0
+  one       boolean primary key default true check (one),
+  swept_at  timestamptz not null default now(),
+  -- So far orders were indexed that were stored without a step, as generated ones are; null: all.
+  walked_id bigint default 0
 );
 insert into order_index_progress default values;
 

@@ -361,20 +361,18 @@ create unique index order_views_of_team on order_views (coalesce(merchant_id, 0)
 -- What operators and nodes have done: who, when, what, how much. An entry never names a person, a
 -- card or an address. A chain (decision 0046): the hash covers the entry and the hash before it.
 create table audit (
-  id      bigint generated always as identity primary key,
+  seq     bigint primary key,
   at      timestamptz not null,
   actor   text not null,
+  -- From where.
+  origin  text not null,
   action  text not null,
-  detail  json not null default '{}',
-  seq     bigint unique,
-  -- From where, what, and why.
-  origin  text,
-  subject text,
+  subject text not null,
   reason  text,
   -- The text is hashed as it is stored, so these are not jsonb.
   before  json,
   after   json,
-  hash    bytea
+  hash    bytea not null
 );
 
 -- One row, the newest entry. Its lock makes entries follow each other.
@@ -537,7 +535,7 @@ create schema vault;
 -- destroyed: its bytes go, the row stays and tells that there was such a key, and until when.
 create table vault.keys (
   -- A check value of the key.
-  id           integer primary key generated always as identity,
+  id           integer primary key,
   purpose      text not null,
   sealed       bytea,
   created_at   timestamptz not null default now(),

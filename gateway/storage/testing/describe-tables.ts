@@ -37,3 +37,15 @@ export async function describeTables({ query }: Database): Promise<readonly Line
     what: what.replace(/\b(public|vault|cell_\w+)\./g, ""),
   }));
 }
+
+/** Of the main database and the first cell, as `table.column`; without partitions. */
+export async function listColumns({ query }: Database): Promise<readonly string[]> {
+  const rows = await query<{ name: string }>(
+    `select relname || '.' || attname as name
+     from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0
+     where relkind in ('r', 'p') and not relispartition and not attisdropped
+       and relnamespace::regnamespace::name = any(current_schemas(false))
+       and relname not in ('migrations', 'cell_migrations')`,
+  );
+  return rows.map(({ name }) => name);
+}

@@ -25,10 +25,11 @@ export async function fill({ query }: Database, id: number, count: number): Prom
   const each = `from generate_series(1, ${count}) as n`;
   const base = `${id}000000 + n`;
   await query(
-    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
-       kind, stage, amount, currency, accepted_at, facts, progress)
-     select ${id}, ${base}, 1, 'order-' || n, 1, '\\x01', 1, 'sale', 'approved', 1, 'USD', now(),
-       ${facts}, ${progress} ${each}`,
+    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
+       digest_key, changed_at, version, kind, stage, amount, currency, accepted_at,
+       facts, progress)
+     select ${id}, ${base}, 1, 'order-' || n, 1, '\\x01', 1, 1, 1, 'sale', 'approved', 1, 'USD',
+       now(), ${facts}, ${progress} ${each}`,
   );
   await query(
     `insert into order_history (merchant_id, order_id, version, at, node, events)

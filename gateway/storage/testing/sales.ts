@@ -20,7 +20,7 @@ export function makeSell(database: Database) {
     const begun = step(order, events.received);
     const { merchantId } = order;
     const kept = { keyId: 1, sealed: Buffer.alloc(90), fingerprint: Buffer.alloc(32) };
-    const digest = { digest: Buffer.alloc(32), keyId: undefined, cvv: undefined };
+    const digest = { digest: Buffer.alloc(32), keyId: 1, cvv: undefined };
     await begin({
       step: begun,
       digest,

@@ -126,30 +126,16 @@ test("receipts wait at no connection that orders are written by", async (t) => {
   assert.ok(shown.every(({ status }) => status === 200));
 });
 
-test("a receipt's id has 128 bits, and earlier random ones of 64 are still found", async (t) => {
+test("a receipt's id has 128 bits", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant("plain");
   const orders = await Promise.all(Array.from({ length: 12 }, () => merchant.sale()));
   await world.settle();
   const links = await Promise.all(orders.map((order) => world.receiptLink(order)));
   const ids = links.map((link) => BigInt(link.split("/").at(-2) ?? ""));
-  const earlier = "18446744073709551615";
-  await world.installation.database.query(
-    `update orders set progress =
-       jsonb_set(progress::jsonb, '{transaction,receiptId}', to_jsonb($2::text))::json
-     where id = $1`,
-    [orders[0]?.["gw-order-id"], earlier],
-  );
-  await world.installation.database.query(
-    "insert into receipts select merchant_id, $2, id from orders where id = $1",
-    [orders[0]?.["gw-order-id"], earlier],
-  );
 
-  const [shown, kept] = [
-    await fetch(links[1] ?? ""),
-    await fetch((links[0] ?? "").replace(String(ids[0]), earlier)),
-  ];
+  const shown = await fetch(links[0] ?? "");
 
   assert.ok(ids.some((id) => id >= 2n ** 120n) && ids.every((id) => id < 2n ** 128n));
-  assert.deepEqual([shown.status, kept.status], [200, 200]);
+  assert.equal(shown.status, 200);
 });

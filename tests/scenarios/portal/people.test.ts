@@ -39,7 +39,7 @@ test("a merchant's administrator who takes the names of the gateway's accounts s
   for (const name of [account, "tollgate", "backup"]) {
     added.push((await bob.call("POST /users/add", { name, role: "merchant-admin" })).body.login);
   }
-  // As a node of the version before would have stored it.
+  // No action gives such a login: it is written to the table.
   await query(
     `insert into users (login, role, merchant_id)
      select $1, 'merchant-viewer', id from merchants where login = 'demo'`,
