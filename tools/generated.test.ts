@@ -11,8 +11,8 @@ import { readText, renderAll, renderParts } from "./write-docs.ts";
 
 const rendered = await renderAll();
 
-test("every generated file is fresh", () => {
-  const stale = [...rendered, ...renderParts()].filter(
+test("every generated file is fresh", async () => {
+  const stale = [...rendered, ...(await renderParts())].filter(
     ([path, content]) => readText(join(root, path)) !== content,
   );
 

@@ -8,6 +8,7 @@ import { renderOpenApi } from "./documents/openapi.ts";
 import { renderOperation } from "./documents/operation-page.ts";
 import { renderOrdersPage } from "./documents/orders-page.ts";
 import {
+  insertCommands,
   insertEvents,
   insertRecipes,
   insertRules,
@@ -40,9 +41,10 @@ export async function renderAll(): Promise<ReadonlyMap<string, string>> {
 }
 
 /** Documents written by hand with a generated part. */
-export function renderParts(): ReadonlyMap<string, string> {
+export async function renderParts(): Promise<ReadonlyMap<string, string>> {
   const read = (path: string) => readText(join(root, path)) ?? "";
   return new Map([
+    ["docs/command-line.md", await insertCommands(read("docs/command-line.md"))],
     ["docs/monitoring.md", insertEvents(read("docs/monitoring.md"))],
     ["docs/payment-page.md", insertScripts(read("docs/payment-page.md"))],
     ["docs/screening.md", insertRules(read("docs/screening.md"))],
@@ -65,7 +67,7 @@ function findStatus(examples: readonly Example[]): Example {
 
 async function write(): Promise<void> {
   const files = await renderAll();
-  for (const [path, content] of [...files, ...renderParts()]) {
+  for (const [path, content] of [...files, ...(await renderParts())]) {
     const file = join(root, path);
     mkdirSync(dirname(file), { recursive: true });
     if (readText(file) === content) continue;

@@ -74,7 +74,7 @@ function addCommand(command: Command, row: Row): void {
 type OwnOptions = { readonly why?: string; readonly json?: boolean; readonly progress?: boolean };
 
 /** `<login>`, `[sequence]` or `<endpoints...>`. */
-function usageOf({ shows, isRequired, isList }: Field): string {
+export function usageOf({ shows, isRequired, isList }: Field): string {
   const inner = isList ? `${shows}...` : shows;
   return isRequired ? `<${inner}>` : `[${inner}]`;
 }

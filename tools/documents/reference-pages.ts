@@ -1,4 +1,7 @@
 /** The catalogues: errors by the ranges of their numbers, settings, log events, test cards. */
+import { loadAllActions } from "../../gateway/administration/actions.ts";
+import { usageOf } from "../../gateway/cli/action-commands.ts";
+import { loadMachineCommands } from "../../gateway/cli/commands.ts";
 import { type Setting, settings } from "../../gateway/config/settings.ts";
 import { events } from "../../gateway/observability/events.ts";
 import { listScripts } from "../../gateway/pages/payment/script-inventory.ts";
@@ -72,6 +75,27 @@ export function insertEvents(document: string): string {
     "gateway/observability/events",
     table(["`event`", "Level", "Meaning"], rows),
   );
+}
+
+/** Every command of `gw`, with the right that it needs and whether the portal has it too. */
+export async function insertCommands(document: string): Promise<string> {
+  const actions = (await loadAllActions()).filter(({ needsNode }) => needsNode !== true);
+  const all = [...actions, ...(await loadMachineCommands())];
+  const rows = all
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, does, fields, right, ...row }) => {
+      const words = Object.values(fields).filter(({ isWord }) => isWord);
+      const isForm = "mode" in row && actions.some((action) => action.name === name);
+      const isOffered = isForm && !("commandLineOnly" in row && row.commandLineOnly !== undefined);
+      return [
+        mono(["gw", name, ...words.map(usageOf)].join(" ")),
+        sentence(does.en),
+        right === undefined ? "none" : mono(right),
+        isOffered ? "yes" : "",
+      ];
+    });
+  const head = ["Command", "What it does", "Right", "In the portal"];
+  return insert(document, "gateway/administration/actions", table(head, rows));
 }
 
 /** The inventory of scripts, set into the page about the payment page. */

@@ -63,7 +63,7 @@ export function mono(text: string): string {
 }
 
 export function sentence(text = ""): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
 }
 
 export function block(...lines: readonly string[]): string {
