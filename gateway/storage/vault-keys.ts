@@ -51,7 +51,7 @@ export async function listKeys(
     `select id, purpose,
        ${printed("created_at")} as "createdAt", ${printed("retired_at")} as "retiredAt",
        ${printed("destroyed_at")} as "destroyedAt"
-     from vault.keys where not ${isOldPending} order by created_at, id`,
+     from vault.keys where not ${isOldPending} order by created_at, purpose, id`,
   );
   const cards = new Map<number, number>();
   for (const cell of cells) {
