@@ -38,6 +38,11 @@ export type Action = {
   readonly duration?: "minutes" | "hours";
   /** Says how far it is, like an action with a duration; it has a preview all the same. */
   readonly showsProgress?: true;
+  /**
+   * A file for `gw apply` can say the same: `exported` as `gw export` writes it, `beside` by the
+   * name of a file with the key, `otherwise` by other steps with the same result.
+   */
+  readonly inFile?: "exported" | "beside" | "otherwise";
   /** Why the portal does not offer it. */
   readonly commandLineOnly?: string;
   /** The portal performs it by a route of its own, with that route's guards, and by no other. */

@@ -40,6 +40,7 @@ export const endpointActions: readonly Action[] = [
     does: texts("create an endpoint of a merchant", "einen Endpunkt eines Händlers anlegen"),
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: {
       login,
       name: word("text", "name", texts("the name of the endpoint", "der Name des Endpunkts")),
@@ -68,6 +69,7 @@ export const endpointActions: readonly Action[] = [
     ),
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: {
       endpoint,
       ...settings,
@@ -89,6 +91,7 @@ export const endpointActions: readonly Action[] = [
     ),
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: {
       endpoint,
       gates: words(

@@ -40,6 +40,7 @@ const addActions: readonly Action[] = rules.map((kind) =>
     does: kind.documentation,
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: {
       ...parameterFields(kind),
       ...scopeFields,
@@ -77,6 +78,7 @@ export const filterActions: readonly Action[] = [
     ),
     right: "change_merchants",
     mode: "change",
+    inFile: "otherwise",
     fields: {
       rule,
       parameters: words(
@@ -106,6 +108,7 @@ export const filterActions: readonly Action[] = [
     does: texts("switch a rule on", "eine Regel einschalten"),
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: { rule },
     perform: (session, given) => enableRule(session, given.rule, true),
   }),
@@ -114,6 +117,7 @@ export const filterActions: readonly Action[] = [
     does: texts("switch a rule off", "eine Regel ausschalten"),
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: { rule },
     perform: (session, given) => enableRule(session, given.rule, false),
   }),
@@ -122,6 +126,7 @@ export const filterActions: readonly Action[] = [
     does: texts("remove a rule", "eine Regel entfernen"),
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: { rule },
     perform: removeRule,
   }),

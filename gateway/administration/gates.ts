@@ -48,6 +48,7 @@ export const gateActions: readonly Action[] = [
     does: texts("create a gate", "ein Gate anlegen"),
     right: "change_acquiring",
     mode: "change",
+    inFile: "exported",
     fields: { name: word("text", "name", help), ...settings },
     perform: createGate,
   }),
@@ -59,6 +60,7 @@ export const gateActions: readonly Action[] = [
     ),
     right: "change_acquiring",
     mode: "change",
+    inFile: "exported",
     fields: {
       gate,
       ...settings,
@@ -91,6 +93,7 @@ export const gateActions: readonly Action[] = [
     ),
     right: "change_acquiring",
     mode: "change",
+    inFile: "exported",
     fields: { gate },
     perform: onGate(removeGate),
   }),

@@ -29,6 +29,7 @@ export const groupActions: readonly Action[] = [
     ),
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: {
       login,
       name: word("text", "name", texts("the name of the group", "der Name der Gruppe")),
@@ -41,6 +42,7 @@ export const groupActions: readonly Action[] = [
     does: texts("change a group", "eine Gruppe ändern"),
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: {
       group: word("text", "groupid", texts("the group", "die Gruppe")),
       endpoints: option(

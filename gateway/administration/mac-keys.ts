@@ -48,6 +48,7 @@ export const macKeyActions: readonly Action[] = [
       "einen Schlüssel hinzufügen: er schreibt von jetzt an",
     ),
     ...change,
+    inFile: "beside",
     fields: { gate, key, ...options },
     perform: onGate(setKey),
   }),

@@ -37,6 +37,7 @@ export const merchantKeyActions: readonly Action[] = [
       "den Schlüssel vorgeben; der bisherige gilt, bis er verworfen wird",
     ),
     ...change,
+    inFile: "beside",
     fields: { login, key: secret(texts("the control key", "der Kontrollschlüssel")) },
     perform: onMerchant(setControlKey),
   }),
@@ -57,6 +58,7 @@ export const merchantKeyActions: readonly Action[] = [
       "einen öffentlichen RSA-Schlüssel oder ein Zertifikat hinzufügen; die anderen gelten weiter",
     ),
     ...change,
+    inFile: "beside",
     fields: {
       login,
       file: file(

@@ -61,6 +61,7 @@ export const merchantActions: readonly Action[] = [
     ),
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: {
       login: word("text", "login", texts("its login", "sein Login")),
       cell: option(
@@ -128,6 +129,7 @@ export const merchantActions: readonly Action[] = [
     does: texts("change a merchant's settings", "die Einstellungen eines Händlers ändern"),
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: { login, ...fieldsOf(merchantTable) },
     perform: onMerchant(setMerchant),
   }),
@@ -139,6 +141,7 @@ export const merchantActions: readonly Action[] = [
     ),
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: { login },
     perform: onMerchant((session, merchant) => enableMerchant(session, merchant, false)),
   }),
@@ -147,6 +150,7 @@ export const merchantActions: readonly Action[] = [
     does: texts("serve a merchant again", "einen Händler wieder bedienen"),
     right: "change_merchants",
     mode: "change",
+    inFile: "exported",
     fields: { login },
     perform: onMerchant((session, merchant) => enableMerchant(session, merchant, true)),
   }),

@@ -62,6 +62,7 @@ export const applyActions: readonly Action[] = [
     ),
     right: "operate",
     mode: "change",
+    inFile: "exported",
     commandLineOnly,
     fields: {
       file: {

@@ -7,12 +7,16 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadAllActions } from "@tollgate/gateway/actions";
 import { loadMachineCommands } from "@tollgate/gateway/commands";
+import { written } from "@tollgate/gateway/field";
 import { hasRight, type Right, type Role, rights, roles } from "@tollgate/gateway/roles";
 import { type Ran, runGwWith } from "../programs.ts";
-import type { World } from "../world.ts";
+import { wordsFor } from "./sample-values.ts";
 
-/** Values that later examples need, like `<endpoint>`, are kept from what earlier ones print. */
-type Example = {
+/**
+ * Values that later examples need, like `<endpoint>`, are kept from what earlier ones print.
+ * `<others>` stands for a sample of every other field that the action has.
+ */
+export type Example = {
   readonly path: string;
   readonly words: string;
   readonly input?: string;
@@ -22,14 +26,10 @@ type Example = {
   readonly isRefused?: true;
 };
 
-const macKey = "0123456789ABCDEFFEDCBA9876543210";
+export const macKey = "0123456789ABCDEFFEDCBA9876543210";
 
 // biome-ignore format: a table
 const gateWords = "--kind iso87_binary --host 127.0.0.1:1 --tls off --terminal 10000042 --merchant-code ACME1 --name-and-place ACME --category 5732 --country 840 --acquirer-id 412345 --descriptor ACME";
-const serverWords =
-  "--url https://localhost:1/ --certificate <bank>/gateway.pem --key " +
-  "<bank>/gateway.key --authority <bank>/directory-ca.pem --reference-number r " +
-  "--operator-id o --requestor-id q --requestor-name n --requestor-url https://shop.example";
 
 // biome-ignore format: a table
 export const changing: readonly Example[] = [
@@ -47,17 +47,17 @@ export const changing: readonly Example[] = [
   { path: "user remove",                words: "zoe" },
   { path: "approval give",              words: "1", isRefused: true },
   { path: "merchant create",            words: "fresh --no-endpoints" },
-  { path: "merchant set",               words: "fresh --commissions on" },
+  { path: "merchant set",               words: "fresh <others>" },
   { path: "merchant disable",           words: "fresh" },
   { path: "merchant enable",            words: "fresh" },
   { path: "merchant show --reveal",     words: "fresh" },
   { path: "merchant control-key renew", words: "fresh" },
   { path: "merchant control-key drop",  words: "fresh" },
   { path: "merchant control-key set",   words: "fresh", input: "a-key-that-the-merchant-has" },
-  { path: "merchant key add",           words: "fresh <folder>/public.pem", keep: ["key", "key"] },
+  { path: "merchant key add",           words: "fresh <folder>/public.pem --name public.pem", keep: ["key", "key"] },
   { path: "merchant key remove",        words: "fresh <key>" },
   { path: "gate create",                words: `spare ${gateWords}` },
-  { path: "gate set",                   words: "spare --fee 1%" },
+  { path: "gate set",                   words: "spare <others> --why test" },
   { path: "gate mac-key set",           words: "spare", input: macKey, keep: ["mac", "id"] },
   { path: "gate mac-key drop",          words: "spare <mac> --turn-off" },
   { path: "gate mac-key zone",          words: "spare", input: macKey },
@@ -67,15 +67,15 @@ export const changing: readonly Example[] = [
   { path: "pay",                        words: "--endpoint 1", isRefused: true },
   { path: "link create",                words: "--endpoint <endpoint> --amount 5 --currency USD", keep: ["link", "link"] },
   { path: "link close",                 words: "<link>" },
-  { path: "endpoint set",               words: "<endpoint> --max 100" },
+  { path: "endpoint set",               words: "<endpoint> <others>" },
   { path: "endpoint gates",             words: "<endpoint> sandbox" },
   { path: "group create",               words: "fresh all <endpoint>", keep: ["group", "group"] },
   { path: "group set",                  words: "<group> --disable" },
   { path: "gate remove",                words: "spare" },
-  { path: "directory put",              words: `spare ${serverWords}` },
+  { path: "directory put",              words: "spare <others>" },
   { path: "directory refresh",          words: "spare" },
   { path: "directory remove",           words: "spare" },
-  { path: "wallet set",                 words: "fresh --walleta-merchant shop.example" },
+  { path: "wallet set",                 words: "fresh <others>" },
   { path: "wallet domain-file set",     words: "wallet-file <folder>/public.pem" },
   { path: "wallet domain-file remove",  words: "wallet-file" },
   { path: "wallet key make",            words: "fresh walletb", keep: ["wallet", "id"] },
@@ -154,6 +154,12 @@ export const looking: readonly Example[] = [
   { path: "restore status",    words: "" },
 ];
 
+/** They look, and need the key-encryption key for it. */
+export const lookingWithKeys: readonly Example[] = [
+  { path: "key list", words: "" },
+  { path: "wallet key list", words: "" },
+];
+
 /** They go on until they are stopped. */
 export const endless = ["callback listen", "start", "serve"];
 
@@ -184,19 +190,33 @@ export type Values = Map<string, string>;
 
 /** Runs an example, and keeps what later ones need. */
 export async function runExample(
-  world: World & { readonly settings?: Readonly<Record<string, string>> },
-  { path, words, input = "", keep }: Example,
+  world: Parameters<typeof runGwWith>[1],
+  example: Example,
   values: Values,
 ): Promise<Ran> {
-  const filled = words.replace(/<(\w+)>/g, (_, name) => values.get(name) ?? "");
-  const [command, flag] = path.split(" --");
+  const filled = fill(example, values);
+  const [command, flag] = example.path.split(" --");
   const given = `${command} ${filled}`.split(" ").filter(Boolean);
   const flags = flag === undefined ? [] : [`--${flag}`];
-  const ran = await runGwWith(input, world, ...given, ...flags, "--json");
-  if (keep !== undefined && ran.code === 0) {
-    values.set(keep[0], String(JSON.parse(ran.printed)[keep[1]]));
-  }
+  const ran = await runGwWith(example.input ?? "", world, ...given, ...flags, "--json");
+  if (ran.code === 0 && example.keep) keepFrom(example, JSON.parse(ran.printed), values);
   return ran;
+}
+
+export function keepFrom({ keep }: Example, output: object, values: Values): void {
+  if (keep !== undefined) values.set(keep[0], String(Reflect.get(output, keep[1])));
+}
+
+/** The words with the values that they name. */
+export function fill({ path, words }: Pick<Example, "path" | "words">, values: Values): string {
+  const others = () => {
+    const { fields = {} } = actions.find(({ name }) => name === path) ?? {};
+    return Object.entries(fields)
+      .filter(([name, { isWord }]) => !isWord && !words.includes(`--${written(name)} `))
+      .flatMap(([name, field]) => wordsFor(name, field))
+      .join(" ");
+  };
+  return words.replace("<others>", others).replace(/<(\w+)>/g, (_, name) => values.get(name) ?? "");
 }
 
 /** Files that examples name. */
@@ -204,6 +224,7 @@ export async function writeExampleFiles(folder: string, publicKey: string): Prom
   const files = {
     "gateway.yaml": "merchants:\n  applied: {}\n",
     "public.pem": publicKey,
+    "logo.svg": '<svg xmlns="http://www.w3.org/2000/svg"/>\n',
     "list.csv": "list,kind,value\nblock,email,worse@shop.example\n",
     "bins.csv": "bin,bank\n400000,Test Bank\n",
   };

@@ -1,26 +1,32 @@
 /** The examples of commands as the portal's forms would send them. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { findAction, loadAllActions } from "@tollgate/gateway/actions";
-import { written } from "@tollgate/gateway/field";
+import { namesOf, written } from "@tollgate/gateway/field";
 import type { Api } from "@tollgate/gateway/portal-api";
 
 export { makePortalActions } from "@tollgate/gateway/portal-requests";
 
-import type { changing, Values } from "./command-table.ts";
+import { type Example, fill, type Values } from "./command-table.ts";
 
-type Example = (typeof changing)[number];
 export type Request = Api["POST /actions/run"]["input"];
 type Action = NonNullable<Awaited<ReturnType<typeof findAction>>>;
 type Sent = Record<string, string | string[] | boolean>;
 
-export const offered: ReadonlyMap<string, Action> = new Map(
-  (await loadAllActions())
-    .filter(({ commandLineOnly, needsNode, hasOwnRoute }) => {
-      return commandLineOnly === undefined && !needsNode && !hasOwnRoute;
-    })
-    .map((action) => [action.name, action]),
+export const actions: ReadonlyMap<string, Action> = new Map(
+  (await loadAllActions()).map((action) => [action.name, action]),
 );
+export const offered: ReadonlyMap<string, Action> = new Map(
+  [...actions].filter(
+    ([, { commandLineOnly, needsNode, hasOwnRoute }]) =>
+      commandLineOnly === undefined && !needsNode && !hasOwnRoute,
+  ),
+);
+
+export function actionOf(example: Example): Action | undefined {
+  return actions.get(nameIn(example));
+}
 
 /** The kinds of `filter add` share an example. */
 export function nameIn({ path, words }: Example): string {
@@ -33,8 +39,7 @@ export async function requestOf(example: Example, values: Values): Promise<Reque
   const name = nameIn(example);
   const action = await findAction(name);
   if (action === undefined) throw new Error(`no action ${name}`);
-  const filled = example.words.replace(/<(\w+)>/g, (_, each) => values.get(each) ?? "");
-  const given = filled.split(" ").filter(Boolean);
+  const given = fill(example, values).split(" ").filter(Boolean);
   if (name !== example.path && name.startsWith("filter add")) given.shift();
   const [, flag] = example.path.split(" --");
   const sent: Sent = flag === undefined ? {} : { [flag]: true };
@@ -58,15 +63,24 @@ export async function requestOf(example: Example, values: Values): Promise<Reque
 }
 
 function readOption({ fields }: Action, option: string, given: string[], sent: Sent): void {
-  for (const [key, { kind, names, isList }] of Object.entries(fields)) {
+  // A form has one reason, for every action.
+  if (option === "why") given.shift();
+  for (const [key, field] of Object.entries(fields)) {
+    const { kind, isList } = field;
     const name = written(key);
-    const { yes, no } = names ?? { yes: name, no: `no-${name}` };
+    const { yes, no } = namesOf(key, field);
     if (kind === "toggle" && [yes, no].includes(option)) sent[name] = option === yes;
     else if (kind !== "toggle" && name === option) {
       if (kind === "flag") sent[name] = true;
+      else if (kind === "picture") sent[name] = pictureIn(given.shift() ?? "");
       else add(sent, key, given.shift() ?? "", isList);
     }
   }
+}
+
+/** A browser sends the picture itself. */
+function pictureIn(path: string): string {
+  return `data:image/svg+xml;base64,${readFileSync(path, "base64")}`;
 }
 
 function add(sent: Sent, key: string, value: string, isList: boolean): void {

@@ -1,0 +1,164 @@
+/**
+ * Every action by each face that has it, in three installations that begin alike: by `gw`, by the
+ * portal's API, and by a file for `gw apply` where the action's row says that a file can say it.
+ * What is stored, what the audit keeps and what the user reads is the same afterwards.
+ */
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { endOfFile } from "../../support/end-of-file.ts";
+import {
+  changing,
+  type Example,
+  keepFrom,
+  looking,
+  lookingWithKeys,
+  macKey,
+  runExample,
+  type Values,
+  writeExampleFiles,
+} from "../../support/operator/command-table.ts";
+import { makeCopy, plain, readEntries, readStored } from "../../support/operator/copies.ts";
+import { addUser, openBrowser } from "../../support/operator/portal.ts";
+import {
+  actionOf,
+  actions,
+  nameIn,
+  offered,
+  requestOf,
+} from "../../support/operator/portal-actions.ts";
+import { type Ran, readGw, runGw } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
+import { startWorld } from "../../support/world.ts";
+
+const settings = { GW_USER: "ann", GW_KEY_GRACE_S: "0", GW_ACQUIRER_ANSWER_TIMEOUT_S: "0.2" };
+const world = await startWorld(endOfFile, settings);
+const terminal = await makeCopy(endOfFile, world, settings);
+const portal = { ...world, settings };
+const filed = await makeCopy(endOfFile, world, settings);
+const faces = [terminal, portal, filed] as const;
+type Place = (typeof faces)[number];
+
+const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const pem = publicKey.export({ format: "pem", type: "spki" }).toString();
+const folder = world.dataDir;
+await writeExampleFiles(folder, pem);
+const allKnow = [
+  ["folder", folder],
+  ["bank", world.bank.tlsFolder],
+] as const;
+const known: ReadonlyMap<Place, Values> = new Map(faces.map((place) => [place, new Map(allKnow)]));
+const valuesOf = (place: Place) => known.get(place) ?? assert.fail();
+
+/** The user who clicks has the name of the one who types, and has signed in everywhere. */
+const browser = openBrowser(world.gateway);
+for (const place of faces) await addUser(place, { login: "ann", role: "admin" });
+assert.equal(await browser.signIn("ann"), "in");
+for (const { installation } of faces) {
+  await installation.database.query("update users set used_at = now()");
+}
+
+/** What the user reads: an object, or the sentence of a refusal. */
+type Answer = { readonly result?: object; readonly refusal?: string };
+
+function answerOf({ code, printed, complaint }: Ran): Answer {
+  if (code !== 0) return { refusal: complaint.trim() };
+  const result = JSON.parse(printed);
+  if (Array.isArray(result)) return { result: { rows: result } };
+  return { result: typeof result === "string" ? { text: result } : result };
+}
+
+async function perform(place: Place, example: Example): Promise<Answer> {
+  return answerOf(await runExample(place, example, valuesOf(place)));
+}
+
+async function send(example: Example): Promise<Answer> {
+  const name = nameIn(example);
+  const action = offered.get(name);
+  if (action === undefined) return perform(portal, example);
+  const request = await requestOf(example, valuesOf(portal));
+  const { body } = await browser.call("POST /actions/run", { reason: "the test", ...request });
+  if (body.error !== undefined) return { refusal: body.error.message };
+  keepFrom(example, body.result, valuesOf(portal));
+  if (action.duration === "hours") await untilEnded(name);
+  return { result: body.result };
+}
+
+/** The portal answers when it has begun. */
+function untilEnded(name: string): Promise<unknown> {
+  return until(`${name} has ended`, async () =>
+    (await readEntries(portal)).find(({ action }) => action === `${name} ended`),
+  );
+}
+
+/** The keys that a file names: what else a file says is what `gw export` has written. */
+const besides: Readonly<Record<string, object>> = {
+  "merchant control-key set": { merchants: { fresh: { "control-key-file": "control.key" } } },
+  "merchant key add": { merchants: { fresh: { "oauth-key-files": ["public.pem"] } } },
+  "gate mac-key set": { gates: { spare: { "mac-key-file": "mac.key" } } },
+};
+await writeFile(join(folder, "control.key"), "a-key-that-the-merchant-has\n");
+await writeFile(join(folder, "mac.key"), `${macKey}\n`);
+
+async function apply(example: Example, exported: unknown): Promise<Answer> {
+  const name = nameIn(example);
+  const isBeside = actionOf(example)?.inFile === "beside";
+  const content = isBeside ? besides[name] : exported;
+  const text = JSON.stringify(content) ?? assert.fail(`no file says ${name}`);
+  const file = join(folder, "applied.json");
+  await writeFile(file, text);
+  const ran = await runGw(filed, "apply", "-f", file, ...(isBeside ? [] : ["--prune"]));
+  // Ids are the same in a copy.
+  const [kept] = example.keep ?? [];
+  if (kept !== undefined) valuesOf(filed).set(kept, valuesOf(terminal).get(kept) ?? "");
+  return ran.code === 0 ? {} : { refusal: ran.complaint.trim() };
+}
+
+const hasTwoFaces = (name: string) =>
+  offered.has(name) || (actions.get(name)?.inFile ?? "otherwise") !== "otherwise";
+const examples = [...changing, ...looking, ...lookingWithKeys].filter((example) =>
+  hasTwoFaces(nameIn(example)),
+);
+
+test("every action that has more than one face is tried", () => {
+  const tried = new Set(examples.map(nameIn));
+
+  assert.deepEqual(
+    [...actions.keys()].filter((name) => hasTwoFaces(name) && !tried.has(name)),
+    [],
+  );
+});
+
+for (const example of examples) {
+  test(`${example.path}: alike by every face`, async () => {
+    const { inFile, duration } = actionOf(example) ?? {};
+    const isFiled = inFile === "exported" || inFile === "beside";
+    const lengths = await Promise.all(
+      faces.map(async (place) => (await readEntries(place)).length),
+    );
+    const before = await readGw(terminal, "export");
+
+    const typed = await perform(terminal, example);
+    const exported = await readGw(terminal, "export");
+    const sent = await send(example);
+    const applied = isFiled ? await apply(example, exported) : await perform(filed, example);
+
+    assert.equal(typed.refusal !== undefined, example.isRefused === true, `${typed.refusal}`);
+    const isInExport = !isDeepStrictEqual(exported, before);
+    const mayBe = inFile === "exported" || inFile === "otherwise";
+    assert.equal(isInExport, mayBe, "the row says whether a file can say it");
+    if (duration !== "hours") assert.deepEqual(plain(sent, folder), plain(typed, folder));
+    assert.deepEqual(plain(applied, folder), isFiled ? {} : plain(typed, folder));
+    const entries = await Promise.all(
+      faces.map(async (place, at) => (await readEntries(place)).slice(lengths[at])),
+    );
+    assert.deepEqual(entries[1], entries[0]);
+    assert.deepEqual(entries[2], entries[0]);
+    const stored = await readStored(terminal);
+    assert.deepEqual(await readStored(portal), stored);
+    assert.deepEqual(await readStored(filed), stored);
+  });
+}

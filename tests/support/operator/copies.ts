@@ -1,0 +1,112 @@
+/**
+ * Installations that begin alike, to be changed by different faces: a copy of a world begins
+ * with what it has stored, and has its bank. What they store and audit afterwards is compared.
+ */
+import type { Installation } from "@tollgate/gateway/installation";
+import type { Test } from "../clean-up.ts";
+import { makeFolder } from "../folder.ts";
+import { copyInstallation } from "../installation.ts";
+import { furnishPlace } from "../place.ts";
+import type { World } from "../world.ts";
+
+/** The files of the world's data folder are the copy's too. */
+export async function makeCopy(
+  t: Test,
+  { bank, dataDir }: Pick<World, "bank" | "dataDir">,
+  settings: Readonly<Record<string, string>>,
+) {
+  const databaseUrl = await copyInstallation(await makeFolder(t, "copy"));
+  const place = { dataDir, databaseUrl, bank };
+  return { dataDir, settings, bank, ...(await furnishPlace(t, place, { settings })) };
+}
+
+/** Without from where it was made and why. */
+type Entry = Readonly<Record<"actor" | "action" | "subject", string>> & {
+  readonly before: object | null;
+  readonly after: object | null;
+};
+
+type Stored = {
+  readonly installation: Pick<Installation, "database">;
+  readonly dataDir: string;
+};
+
+export async function readEntries({ installation, dataDir }: Stored): Promise<readonly Entry[]> {
+  return plain(
+    await installation.database.query<Entry>(
+      `select actor, action, subject, before::jsonb, after::jsonb from audit
+       where seq is not null order by seq`,
+    ),
+    dataDir,
+  );
+}
+
+/** Every row that actions can change: of what is sealed, and of moments, whether it is there. */
+export async function readStored({ installation }: Pick<Stored, "installation">) {
+  const { query } = installation.database;
+  const columns = await query<Column>(
+    `select table_schema || '.' || table_name as table, column_name as name,
+       data_type in ('bytea', 'timestamp with time zone') or column_name ~ 'password'
+         as "isHidden"
+     from information_schema.columns where table_schema in ('public', 'vault')
+       and not table_name ~ any($1) order by 1, 2`,
+    [working.map((name) => `^${name}`)],
+  );
+  const stored: Record<string, readonly string[]> = {};
+  for (const [table, own] of Map.groupBy(columns, (column) => column.table)) {
+    const values = own.map(({ name, isHidden }) =>
+      isHidden ? `'${name}', "${name}" is not null` : `'${name}', "${name}"`,
+    );
+    const rows = await query<{ row: object }>(
+      `select jsonb_build_object(${values}) as row from ${table}`,
+    );
+    stored[table] = rows.map(({ row }) => JSON.stringify(plain(row))).sort();
+  }
+  return stored;
+}
+
+type Column = { readonly table: string; readonly name: string; readonly isHidden: boolean };
+
+/** Beginnings of names of tables of the work itself: visits, payments, what nodes do together. */
+const working = [
+  "audit",
+  "portal_sessions",
+  "sign_in_tries",
+  "passkeys",
+  "oauth_nonces",
+  "order",
+  "request",
+  "callback",
+  "card_range",
+  "installation_hold",
+  "retention_walks",
+];
+
+/** Without what is made at random or by the clock, where a node listens, and what a node does. */
+export function plain<Value>(value: Value, folder = ""): Value {
+  return JSON.parse(JSON.stringify(value), (name, each) => {
+    // A running node requests the card ranges, and says when it does so again.
+    if (name === "ranges" || name === "ranges due") return null;
+    // Ids of keys are drawn at random; other numbers of this size are moments.
+    if (typeof each === "number") return each >= (/id$/i.test(name) ? 10_000 : 1e11) ? 0 : each;
+    if (typeof each !== "string") return each;
+    if (name === "password" || name === "secret") return "<random>";
+    return plainText(each, folder);
+  });
+}
+
+function plainText(text: string, folder: string): string {
+  // A browser sends a file without its name.
+  if (folder !== "" && text.startsWith(`${folder}/`) && !text.includes("/", folder.length + 1)) {
+    return "-";
+  }
+  const plainer = text
+    .replaceAll(/-----BEGIN[\s\S]*-----/g, "<pem>")
+    .replaceAll(/https?:\/\/(localhost|127\.0\.0\.1):\d+/g, "<node>")
+    // The samples' moments are in 2030.
+    .replaceAll(/(?!2030)\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.]*( UTC|Z)?/g, "<moment>")
+    .replaceAll(/\b\d{9,}\b/g, "0");
+  return text.startsWith("/")
+    ? plainer
+    : plainer.replaceAll(/(?=[\w+/=-]*\d)[\w+/=-]{20,}/g, "<random>");
+}
