@@ -66,8 +66,8 @@ export const keyActions: readonly Action[] = [
   action({
     name: "key rewrap",
     does: texts(
-      "seal the vault's keys with another key-encryption key (GW_NEW_MASTER_KEY_…)",
-      "die Schlüssel des Tresors mit einem anderen Hauptschlüssel versiegeln (GW_NEW_MASTER_KEY_…)",
+      "seal the vault's keys with another key-encryption key (GW_NEW_MASTER_KEY)",
+      "die Schlüssel des Tresors mit einem anderen Hauptschlüssel versiegeln (GW_NEW_MASTER_KEY)",
     ),
     right: "manage_keys",
     mode: "record",
