@@ -54,7 +54,7 @@ export async function makeProgram(
 ): Promise<Command> {
   const program = new Command("gw")
     .description("Tollgate, a card payment gateway that you run yourself")
-    .version("0.1.0")
+    .version("0.2.0")
     .addHelpText("after", `\n${describeExitCodes()}`)
     .exitOverride(onExit)
     // Options belong to the word before them: `gw restore` and `gw restore status` have their own.
