@@ -78,7 +78,8 @@ export async function compareWith(
     const rounds: { readonly earlier: Measured; readonly now: Measured }[] = [];
     const one = ({ name, setup }: Side, round: number) =>
       measure(setup, {
-        ...{ round, count },
+        round,
+        count,
         say: (text) => say(`Round ${round} of ${plan.rounds}, ${name}: ${text}`),
       });
     for (let round = 1; round <= plan.rounds; round += 1) {

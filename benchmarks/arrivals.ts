@@ -71,7 +71,9 @@ async function arriveBesideWallets(setup: Setup, name: string): Promise<Slice> {
   const tokens = await mintTokens(bankUrl, walletsPerSecond * secondsOf(setup));
   const prefix = `beside${name}`;
   const arriving = load.ask("arrive", {
-    ...{ target, connections: walletConnections, perSecond: walletsPerSecond },
+    target,
+    connections: walletConnections,
+    perSecond: walletsPerSecond,
     batch: { kind: "wallet_sale", prefix, tokens },
   });
   const slice = await arriveAtGateway(setup, `mixed${name}`);

@@ -148,8 +148,10 @@ export function delaysOf(
 export function percentilesOf(all: readonly number[]): Percentiles {
   const sorted = Float64Array.from(all).sort();
   return {
-    ...{ p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95) },
-    ...{ p99: percentile(sorted, 0.99), p999: percentile(sorted, 0.999) },
+    p50: percentile(sorted, 0.5),
+    p95: percentile(sorted, 0.95),
+    p99: percentile(sorted, 0.99),
+    p999: percentile(sorted, 0.999),
     max: percentile(sorted, 1),
   };
 }

@@ -22,7 +22,8 @@ test("a percentile is the least value that so many do not exceed, and a refusal 
 
 test("a stall before a request is sent counts, but for the grain of the generator's timer", () => {
   const times = {
-    ...{ startedAtMs: 0, endedAtMs: 0 },
+    startedAtMs: 0,
+    endedAtMs: 0,
     dueAtMs: Float64Array.of(100, 100, 100),
     sentAtMs: Float64Array.of(100, 100.5, 150),
     answeredAtMs: Float64Array.of(103, 103.5, 153),
@@ -32,12 +33,18 @@ test("a stall before a request is sent counts, but for the grain of the generato
 });
 
 const cell = (rate: string, kind: Cell["kind"], p50: number, p99: number, bankMs?: number) => ({
-  ...{ rate, kind, count: 10, refused: 0 },
+  rate,
+  kind,
+  count: 10,
+  refused: 0,
   ...(bankMs !== undefined && { parts: { requestMs: 5, commitMs: 2, bankMs } }),
   ms: { p50, p95: p99, p99, p999: p99, max: p99 },
 });
 const latency = (burners: number): Latency => ({
-  ...{ maximumPerSecond: 1_000, insertMs: 2, insertSlices: [2, 2], burners },
+  maximumPerSecond: 1_000,
+  insertMs: 2,
+  insertSlices: [2, 2],
+  burners,
   cells: [
     cell("50/s", "sale", 6, 16.1),
     cell("500/s", "sale", 6.1, 24),

@@ -66,7 +66,8 @@ type Timing = {
 
 const serial: Rate = { name: "one after the other", perSecond: undefined };
 const fixed: readonly Rate[] = [50, 200, 500].map((perSecond) => ({
-  ...{ name: `${perSecond}/s`, perSecond },
+  name: `${perSecond}/s`,
+  perSecond,
 }));
 const ofMaximum = 0.8;
 const maximumSeconds = 3;
@@ -76,14 +77,20 @@ const inTurnPerSecond = 1_000;
 
 const payments = { "sale": 5, "synchronous sale": 4 };
 const long: Timing = {
-  ...{ passes: 2, insertSeconds: 0.4 },
+  passes: 2,
+  insertSeconds: 0.4,
   seconds: { ...payments, "capture": 2.5, "status": 2, "payment page": 3, "bare route": 1 },
 };
 const short: Timing = {
-  ...{ passes: 1, insertSeconds: 0.3 },
+  passes: 1,
+  insertSeconds: 0.3,
   seconds: {
-    ...{ "sale": 3, "synchronous sale": 2, "capture": 1, "status": 1 },
-    ...{ "payment page": 1.5, "bare route": 0.5 },
+    "sale": 3,
+    "synchronous sale": 2,
+    "capture": 1,
+    "status": 1,
+    "payment page": 1.5,
+    "bare route": 0.5,
   },
 };
 

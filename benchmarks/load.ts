@@ -59,7 +59,10 @@ offer<LoadJobs>({
     await pause(calmMs);
     const answeredAt: number[] = [];
     const span = await runClosedLoop({
-      ...{ port: target.port, connections: 1, requests, until: { seconds } },
+      port: target.port,
+      connections: 1,
+      requests,
+      until: { seconds },
       onReply(index, reply) {
         answeredAt.push(epochNow());
         onReply(index, reply);

@@ -155,7 +155,9 @@ function salesOf(sold: readonly Sold[], means: Means): Sales {
   const orders = sum(sold, (each) => each.orders);
   const accepted = sum(sold, (each) => each.accepted);
   return {
-    ...{ orders, means, refused: sum(sold, ({ refused }) => refused) },
+    orders,
+    means,
+    refused: sum(sold, ({ refused }) => refused),
     acceptedPerSecond: (accepted * 1000) / sum(sold, ({ acceptedMs }) => acceptedMs),
     completedPerSecond: (orders * 1000) / sum(sold, ({ completedMs }) => completedMs),
   };
@@ -180,8 +182,11 @@ export function perOne(sold: readonly Pick<Sold, "orders" | "time">[]): CpuTime 
   const orders = sum(sold, (each) => each.orders);
   const of = (part: keyof CpuTime) => sum(sold, ({ time }) => time[part]) / orders;
   return {
-    ...{ gateway: of("gateway"), database: of("database") },
-    ...{ bank: of("bank"), load: of("load"), route: of("route") },
+    gateway: of("gateway"),
+    database: of("database"),
+    bank: of("bank"),
+    load: of("load"),
+    route: of("route"),
   };
 }
 

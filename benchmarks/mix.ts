@@ -50,8 +50,12 @@ export type Mix = {
 };
 
 const mixShares = {
-  ...{ "sale": 60, "preauth": 10, "3-D Secure": 10 },
-  ...{ "wallet": 10, "recurrent": 5, "refund": 5 },
+  "sale": 60,
+  "preauth": 10,
+  "3-D Secure": 10,
+  "wallet": 10,
+  "recurrent": 5,
+  "refund": 5,
 } satisfies Shares;
 const plainShares: Shares = { sale: 100 };
 const everything = { polls: true, callbacks: true, portal: true } as const;
@@ -125,7 +129,9 @@ export async function measureMix(
     say(`the mix: ${printCost(measured.cost)}; ${state}`);
   }
   return {
-    ...{ perSecond: plan.perSecond, parts, memoryBytes },
+    perSecond: plan.perSecond,
+    parts,
+    memoryBytes,
     orders: mixed.reduce((sum, { orders }) => sum + orders.length, 0),
     plain: meanOf(plain),
     cost: meanOf(mixed.map(({ cost }) => cost)),
@@ -170,8 +176,17 @@ async function prepare(
       const tokens =
         shares.wallet === undefined ? [] : await mintTokens(bankUrl, countOf("wallet"));
       const job = {
-        ...{ target, secure, connections: plan.connections, prefix, count, perSecond, shares },
-        ...{ polls: polls === true, notifyUrl, tokens, references },
+        target,
+        secure,
+        connections: plan.connections,
+        prefix,
+        count,
+        perSecond,
+        shares,
+        polls: polls === true,
+        notifyUrl,
+        tokens,
+        references,
         refundable: refundable.splice(0, refunds),
       };
       const user = portal && startLooking(ask);
@@ -240,8 +255,11 @@ export function meanOf(costs: readonly CpuTime[]): CpuTime {
   const of = (part: keyof CpuTime) =>
     costs.reduce((sum, cost) => sum + cost[part], 0) / costs.length;
   return {
-    ...{ gateway: of("gateway"), database: of("database"), bank: of("bank") },
-    ...{ load: of("load"), route: of("route") },
+    gateway: of("gateway"),
+    database: of("database"),
+    bank: of("bank"),
+    load: of("load"),
+    route: of("route"),
   };
 }
 

@@ -75,7 +75,8 @@ async function read(url: string, pairs?: readonly (readonly [string, string])[])
   const answer = await fetch(url, { redirect: "manual", ...sent });
   const location = answer.headers.get("location");
   return {
-    ...{ status: answer.status, text: await answer.text() },
+    status: answer.status,
+    text: await answer.text(),
     location: location === null ? url : new URL(location, url).href,
   };
 }

@@ -97,7 +97,9 @@ export async function signIn(folder: string, who: "operator" | "merchant"): Prom
   const { portal } = JSON.parse(readFileSync(join(folder, "demo.json"), "utf8"));
   const { url, [who]: user } = portal;
   const entered = await fetch(`${url}api/sign-in`, {
-    ...{ method: "POST", headers: { "x-portal": "1" }, body: JSON.stringify(user) },
+    method: "POST",
+    headers: { "x-portal": "1" },
+    body: JSON.stringify(user),
   });
   const cookie = entered.headers
     .getSetCookie()

@@ -10,7 +10,11 @@ const time = { gateway: 0, database: 1, bank: 1, load: 1, route: 1 };
 
 function turnsOf(gatewayUs: number, insertSlices: readonly number[] = [1]) {
   return {
-    ...{ insertsPerSecond: 1, insertSlices, routePerSecond: 1, sales, memoryBytes: 1 },
+    insertsPerSecond: 1,
+    insertSlices,
+    routePerSecond: 1,
+    sales,
+    memoryBytes: 1,
     costs: { sale: { ...time, gateway: gatewayUs }, routeRequest: 10, insert: 1 },
   };
 }

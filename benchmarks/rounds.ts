@@ -75,7 +75,14 @@ export async function measureRound(setup: Setup, course: Course): Promise<report
   const arrivals = await measureArrivals(setup, round);
   say(report.printArrivals(arrivals, setup.plan.arrivalsPerSecond));
   return {
-    ...{ ...turns, callbackSales, capturesPerSecond, frictionlessPerSecond },
-    ...{ cards, polls, pollsOfAll, wallets, arrivals },
+    ...turns,
+    callbackSales,
+    capturesPerSecond,
+    frictionlessPerSecond,
+    cards,
+    polls,
+    pollsOfAll,
+    wallets,
+    arrivals,
   };
 }

@@ -19,7 +19,11 @@ export function buildClient(folder = join(root, "dist")): void {
     readFileSync(join(root, "package.json"), "utf8"),
   );
   const manifest = {
-    ...{ name, version, description, license, type },
+    name,
+    version,
+    description,
+    license,
+    type,
     exports: { ".": { types: "./client.d.ts", default: "./client.js" } },
     sideEffects: false,
     engines: { node: ">=22" },

@@ -67,7 +67,8 @@ test("a wrong checksum, a missing field and an open status are refused", async (
     { method: "GET", url: "/told", headers: {} },
     { method: "GET", url: `/told?${textOf(callback, "another-key")}`, headers: {} },
     {
-      ...{ method: "GET", headers: {} },
+      method: "GET",
+      headers: {},
       url: `/told?${textOf(callback).replace("approved", "declined")}`,
     },
     asGet(unfinished),

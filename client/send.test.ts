@@ -189,7 +189,7 @@ test("no answer in time is trouble like any other", async (t) => {
   assert.equal(acknowledgement["gw-order-id"], "77000001");
   assert.equal(received.length, 2);
 
-  const lone = makeClient({ ...{ baseUrl, login: "a", controlKey: "k" }, fetch: neverAnswers });
+  const lone = makeClient({ baseUrl, login: "a", controlKey: "k", fetch: neverAnswers });
   const signal = AbortSignal.abort(new Error("the shop closes"));
   await assert.rejects(lone.endpoint("1001").sale(sale, { signal }), /the shop closes/);
 });

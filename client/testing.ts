@@ -60,8 +60,13 @@ export const saysNothing: Answer = () => undefined;
 export const controlKey = "top-secret-key";
 export const serialNumber = "0195933a-7c48-7000-8000-000000000001";
 export const callback: Readonly<Record<string, string>> = {
-  ...{ status: "approved", orderid: "77000001", client_orderid: "invoice-1", type: "sale" },
-  ...{ amount: "10.42", currency: "USD", "serial-number": serialNumber },
+  status: "approved",
+  orderid: "77000001",
+  client_orderid: "invoice-1",
+  type: "sale",
+  amount: "10.42",
+  currency: "USD",
+  "serial-number": serialNumber,
 };
 
 /** A callback as the gateway writes it; `fields` that are forged keep the control that was seen. */

@@ -8,7 +8,8 @@ const returnUrl = "https://shop.example/step?order=1&x=2";
 const order = { orderid: "77000001", client_orderid: "invoice-1" };
 const statusWith = (fields: Readonly<Record<string, string>>) => fields as unknown as StatusReply;
 const challenge = {
-  ...{ "tds-status": "CReqForm", "tds-creq-form-acs-url": "https://acs.example/c" },
+  "tds-status": "CReqForm",
+  "tds-creq-form-acs-url": "https://acs.example/c",
   "tds-creq-form-creq": "e30",
 };
 
@@ -21,8 +22,10 @@ test("a status without a step has no page, and a step that is unknown has the ga
 test("1.0.2 posts back to the shop's address", () => {
   const acs = "https://acs.example/?a=1&b=2";
   const status = statusWith({
-    ...{ "tds-status": "PaReqForm", "tds-pareq-form-acs-url": acs },
-    ...{ "tds-pareq-form-pareq": "eJw", "tds-pareq-form-md": "m" },
+    "tds-status": "PaReqForm",
+    "tds-pareq-form-acs-url": acs,
+    "tds-pareq-form-pareq": "eJw",
+    "tds-pareq-form-md": "m",
   });
 
   const html = renderStep(status, { returnUrl }) ?? "";

@@ -50,9 +50,15 @@ function renderMethod(status: StatusReply, { returnUrl, nonce }: StepOptions): s
   const threeDSMethodData = toBase64Url(JSON.stringify(data));
   const action = status["tds-method-url-frame-3ds-method-url"] ?? "";
   const result = {
-    ...{ threeDSServerTransID, threeDSCompInd: "N", browserJavascriptEnabled: "false" },
-    ...{ browserLanguage: "", browserColorDepth: "", browserJavaEnabled: "", browserTZ: "" },
-    ...{ browserScreenHeight: "", browserScreenWidth: "" },
+    threeDSServerTransID,
+    threeDSCompInd: "N",
+    browserJavascriptEnabled: "false",
+    browserLanguage: "",
+    browserColorDepth: "",
+    browserJavaEnabled: "",
+    browserTZ: "",
+    browserScreenHeight: "",
+    browserScreenWidth: "",
   };
   const frame = '<iframe name="method" title="Check by your bank" hidden></iframe>';
   const forms =

@@ -18,10 +18,17 @@ const told = (changes: Readonly<Record<string, string>> = {}) =>
   say(
     String(
       new URLSearchParams({
-        ...{ type: "status-response", "serial-number": "s-1", status: "approved" },
-        ...{ "merchant-order-id": "invoice-1", "gw-order-id": "77000001" },
-        ...{ "by-request-sn": serialNumber, "transaction-type": "sale" },
-        ...{ amount: "10.42", currency: "USD", "cardholder-name": "JANE DOE", ...changes },
+        type: "status-response",
+        "serial-number": "s-1",
+        status: "approved",
+        "merchant-order-id": "invoice-1",
+        "gw-order-id": "77000001",
+        "by-request-sn": serialNumber,
+        "transaction-type": "sale",
+        amount: "10.42",
+        currency: "USD",
+        "cardholder-name": "JANE DOE",
+        ...changes,
       }),
     ),
   );
@@ -35,8 +42,13 @@ test("a result has every field from the gateway, whatever the callback claims", 
   assert.match(received[0]?.body ?? "", new RegExp(`&by-request-sn=${serialNumber}&`));
   if (verified.kind !== "result") return assert.fail(verified.kind);
   assert.deepEqual(verified.result, {
-    ...{ status: "approved", orderid: "77000001", client_orderid: "invoice-1", type: "sale" },
-    ...{ amount: "10.42", currency: "USD", "serial-number": serialNumber },
+    status: "approved",
+    orderid: "77000001",
+    client_orderid: "invoice-1",
+    type: "sale",
+    amount: "10.42",
+    currency: "USD",
+    "serial-number": serialNumber,
     "card-holder-name": "JANE DOE",
   });
 });

@@ -25,7 +25,8 @@ const scripts = ["site.js", "calculator.js", "explorer.js"];
 /** Returns a sentence about a new build; nothing when the last one is up to date. */
 export function buildDocsSite(): Promise<string | undefined> {
   return buildWhenStale({
-    ...{ name: "Documentation", root },
+    name: "Documentation",
+    root,
     sources: [
       "*.{ts,json}",
       "browser/*",
@@ -63,7 +64,10 @@ async function writeSite(folder: string): Promise<void> {
   }));
   const passages = rendered.flatMap(({ source, passages: found }) =>
     found.map(({ id, heading, text }) => ({
-      ...{ address: `${addressOf(source)}#${id}`, page: source.name, heading, text },
+      address: `${addressOf(source)}#${id}`,
+      page: source.name,
+      heading,
+      text,
     })),
   );
   const assets = {

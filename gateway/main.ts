@@ -62,7 +62,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, database, vault, auditOf } = resources;
   const tls = await openMerchantTls(resources);
   let ports: Pick<Gateway, "port" | "adminPort" | "portalPort"> = {
-    ...{ ...config, portalPort: config.port },
+    ...config,
+    portalPort: config.port,
   };
   const node = await joinNodes(resources);
   const gates = makeGates(resources.clock);
@@ -70,7 +71,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const hold = await openNodeHold(resources, audit);
   const updateGates = makeUpdateGates(gates, hold);
   const configuration = await openConfiguration({
-    ...{ snapshot: database.snapshot, openSecret: vault.openSecret, amountDigitsOf },
+    snapshot: database.snapshot,
+    openSecret: vault.openSecret,
+    amountDigitsOf,
     onChange: updateGates,
     onError: (error) => log("configuration.reload_failed", { err: error }),
   });

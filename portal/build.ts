@@ -1,13 +1,16 @@
 /** Builds the portal into `portal/dist` when its sources have changed since the last build. */
 import * as fs from "node:fs";
 import { join } from "node:path";
-import type { UserConfig } from "vite";
+import type { InlineConfig } from "vite";
 import { buildWhenStale, compressFiles } from "../tools/build-when-stale.ts";
 
 const root = import.meta.dirname;
 
-const config: UserConfig = {
-  ...{ root, base: "/portal/", configFile: false, logLevel: "error" },
+const config: InlineConfig = {
+  root,
+  base: "/portal/",
+  configFile: false,
+  logLevel: "error",
   build: {
     emptyOutDir: true,
     target: "es2023",
@@ -24,7 +27,9 @@ const labels = ["field", "labels"].map((name) => `../gateway/administration/${na
 /** Returns a sentence about a new build; nothing when the last one is up to date. */
 export function buildPortal(): Promise<string | undefined> {
   return buildWhenStale({
-    ...{ name: "Portal", root, sources: ["**/*.{ts,tsx,css,html,svg,json}", ...labels] },
+    name: "Portal",
+    root,
+    sources: ["**/*.{ts,tsx,css,html,svg,json}", ...labels],
     async build(folder) {
       // Loaded when it is needed: most starts find the portal built.
       const { build } = await import("vite");

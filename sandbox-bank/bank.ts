@@ -127,7 +127,12 @@ async function makeParts(options: BankOptions) {
     () => switches.current.authenticationValue,
   );
   const bank: BankContext = {
-    ...{ dataDir, clock, switches, authenticationValues, log, resultTimeoutMs },
+    dataDir,
+    clock,
+    switches,
+    authenticationValues,
+    log,
+    resultTimeoutMs,
   };
   const tlsFolder = join(dataDir, "bank", "tls");
   const identities = await openIdentities(tlsFolder, clock.now().ms);

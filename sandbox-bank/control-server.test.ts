@@ -55,7 +55,10 @@ test("switches are served with what they do, what they take and their usual valu
 
   const [hostDown] = table.filter(({ name }) => name === "hostDown");
   assert.deepEqual(hostDown, {
-    ...{ name: "hostDown", value: false, off: false, takes: "true or false" },
+    name: "hostDown",
+    value: false,
+    off: false,
+    takes: "true or false",
     what: "the acquirer host stops listening, on both ports, and drops its connections",
   });
   assert.equal(table.length, Object.keys(await get<object>("/switches")).length);

@@ -79,7 +79,11 @@ function lastOf(entries: readonly LedgerEntry[], count: string | null): readonly
 
 function listSwitches(current: Switches) {
   return Object.entries(switchTable).map(([name, { off, takes, what }]) => ({
-    ...{ name, value: current[name as keyof Switches], off, takes: takes.takes, what },
+    name,
+    value: current[name as keyof Switches],
+    off,
+    takes: takes.takes,
+    what,
   }));
 }
 

@@ -38,7 +38,10 @@ const cases: readonly Case[] = [
 for (const { title, installed = [], choice, environment, ...differences } of cases) {
   test(title, () => {
     const chosen = chooseBrowser({
-      ...{ platform: "linux", arch: "arm64", isRoot: false, release: "" },
+      platform: "linux",
+      arch: "arm64",
+      isRoot: false,
+      release: "",
       ...differences,
       environment: { PATH: "/opt/bin::/usr/bin", ...environment },
       isProgram: (path) => installed.includes(path),

@@ -41,7 +41,9 @@ export const long = "long";
  * process of its own, which ends its databases: each takes a dozen of the cluster's connections.
  */
 export const citus: Group = {
-  ...{ name: "citus", lane: "waits", minutes: 20 },
+  name: "citus",
+  lane: "waits",
+  minutes: 20,
   places: ["tests/citus", "tests/scenarios"],
 };
 

@@ -39,6 +39,11 @@ export function findUnfinished(file: TextFile): readonly string[] {
   ];
 }
 
+/** Properties stand in the object that they belong to, where the formatter breaks its lines. */
+export function findSpreadLiterals(file: TextFile): readonly string[] {
+  return placesOf(file, file.parts.code, /\.\.\.\{/g, "write the properties into the object");
+}
+
 /** Secrets are revealed in few files, each of which is listed. */
 export function findReveals(file: TextFile): readonly string[] {
   return placesOf(file, file.parts.code, /\.reveal\(/g, "not on the list of files that may reveal");

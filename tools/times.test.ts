@@ -22,7 +22,9 @@ test("the parts of a file are added, and the most expensive file comes first", (
 
 test("ten files are named, and the whole run in minutes", () => {
   const files = Array.from({ length: 12 }, (_, index) => ({
-    ...{ file: `${index}.test.ts`, wallS: 12, cpuS: 30 - index },
+    file: `${index}.test.ts`,
+    wallS: 12,
+    cpuS: 30 - index,
   }));
 
   const text = describeTimes({ wallS: 90, cpuS: 150, files });

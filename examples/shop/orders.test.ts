@@ -9,8 +9,14 @@ import { Worker } from "node:worker_threads";
 import { type News, openOrders } from "./orders.ts";
 
 const order = {
-  ...{ id: "a", customer: "c", title: "Apples", amount: "24.00", currency: "USD" },
-  ...{ keepCard: false, isMonthly: false, follows: null },
+  id: "a",
+  customer: "c",
+  title: "Apples",
+  amount: "24.00",
+  currency: "USD",
+  keepCard: false,
+  isMonthly: false,
+  follows: null,
 };
 const open: News = { state: "open", detail: "processing" };
 const paid: News = { state: "paid", gatewayOrder: "77" };

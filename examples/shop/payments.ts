@@ -92,8 +92,13 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
   /** The price is the shop's own, never the form's. */
   function ownFields({ id, title, amount, currency }: Order) {
     return {
-      ...{ client_orderid: id, order_desc: title, amount, currency, redirect_url: stepUrl(id) },
-      ...{ server_callback_url: callbackUrl, notify_url: callbackUrl },
+      client_orderid: id,
+      order_desc: title,
+      amount,
+      currency,
+      redirect_url: stepUrl(id),
+      server_callback_url: callbackUrl,
+      notify_url: callbackUrl,
     };
   }
 
@@ -237,8 +242,13 @@ function isWhole({ amount, currency }: Order, refunded: string): boolean {
 const cardFields = ["credit_card_number", "expire_month", "expire_year", "cvv2", "card_printed_name"] as const;
 
 export const demonstrationContact = {
-  ...{ email: "jane@example.com", phone: "+1 555 0100", address1: "1 Main Street" },
-  ...{ city: "Springfield", zip_code: "62701", state: "IL", country: "US" },
+  email: "jane@example.com",
+  phone: "+1 555 0100",
+  address1: "1 Main Street",
+  city: "Springfield",
+  zip_code: "62701",
+  state: "IL",
+  country: "US",
 };
 
 function contactOf(form: Form): typeof demonstrationContact {
@@ -256,7 +266,8 @@ function browserOf(form: Form, { headers }: Visitor): Form {
   const found = pick(form, browserFields);
   if (Object.keys(found).length < browserFields.length) return {};
   return {
-    ...{ ...found, customer_browser_info: "true" },
+    ...found,
+    customer_browser_info: "true",
     customer_browser_accept_header: headers.accept,
     customer_browser_accept_language: headers["accept-language"],
     customer_browser_user_agent: headers["user-agent"],

@@ -58,8 +58,13 @@ test("only a refusal ends an order: a gateway that has failed may have charged",
 });
 
 const anOrder = {
-  ...{ customer: "c", title: "Apples", amount: "24.00", currency: "USD" },
-  ...{ keepCard: true, isMonthly: true, follows: null },
+  customer: "c",
+  title: "Apples",
+  amount: "24.00",
+  currency: "USD",
+  keepCard: true,
+  isMonthly: true,
+  follows: null,
 };
 
 test("an order is paid in a currency without decimals, and in one with three", async (t) => {

@@ -36,8 +36,10 @@ const callbackUrl = process.env["SHOP_CALLBACK_URL"] ?? `${shopUrl}/callback`;
 process.umask(0o077);
 const orders = openOrders(join(folder, "shop.sqlite"));
 const gateway = {
-  ...{ baseUrl: demo.baseUrl, endpoint: demo.endpoints.secure },
-  ...{ login: demo.merchant.login, controlKey: demo.merchant.controlKey },
+  baseUrl: demo.baseUrl,
+  endpoint: demo.endpoints.secure,
+  login: demo.merchant.login,
+  controlKey: demo.merchant.controlKey,
 };
 const payments = makePayments({ gateway, orders, shopUrl, callbackUrl });
 const setup = { orders, payments, bankUrl: demo.bank.url, gatewayUrl: demo.baseUrl };

@@ -10,12 +10,10 @@ import { settings } from "./iso8583-host/testing/attempts.ts";
 import { startsAt, TestClock } from "./iso8583-host/testing/test-clock.ts";
 
 const gate = (id: string, changes: Partial<Gate["settings"]> = {}): Gate => ({
-  ...{
-    id: asGateId(id),
-    name: `gate-${id}`,
-    kind: "sandbox",
-    settings: { ...settings, ...changes },
-  },
+  id: asGateId(id),
+  name: `gate-${id}`,
+  kind: "sandbox",
+  settings: { ...settings, ...changes },
 });
 
 /** Acquirers that write down what is done with them. */
@@ -30,16 +28,14 @@ function startGates() {
     done.push(`start ${started.name}`);
     announce = onReady;
     const acquirer: RunningAcquirer = {
-      ...{
-        authorize: unused,
-        reverse: unused,
-        capture: unused,
-        refund: unused,
-        inquire: undefined,
-        inquireAfter: undefined,
-        askForKey: unused,
-        takeAnswer: () => false,
-      },
+      authorize: unused,
+      reverse: unused,
+      capture: unused,
+      refund: unused,
+      inquire: undefined,
+      inquireAfter: undefined,
+      askForKey: unused,
+      takeAnswer: () => false,
       hasPlaceFor: () => true,
       isReady: () => false,
       connections: () => ({ up: 0, wanted: 1 }),
@@ -107,7 +103,9 @@ test("an order does not wait longer than the bound, nor than its lease leaves to
     waitForLink(
       asked,
       {
-        ...{ clock: clockAt(later(now, at - now)), answerTimeoutMs, linkWaitMs: 1_000 },
+        clock: clockAt(later(now, at - now)),
+        answerTimeoutMs,
+        linkWaitMs: 1_000,
         nextReady: async (until) => untils.push(until) > 1_000,
       },
       () => false,

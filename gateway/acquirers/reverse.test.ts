@@ -40,7 +40,8 @@ function makeBank(
   const dependencies = { findCard: async () => card, findAcquirer: () => acquirer, getEndpoint };
   const clocked = {
     ...dependencies,
-    ...{ clock: clockAt(later(start, 1_000)), answerTimeoutMs },
+    clock: clockAt(later(start, 1_000)),
+    answerTimeoutMs,
   };
   const reverse = (isInTime: boolean) =>
     makeReverse({ ...clocked, processingDeadlineMs: isInTime ? 1_000 : 999 });

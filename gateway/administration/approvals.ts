@@ -49,7 +49,9 @@ export const approvalActions: readonly Action[] = [
 async function list({ database, config }: Session): Promise<Output> {
   const printDate = makePrintDate(config.zone);
   return (await listApprovals(database.query)).map(({ askedAt, isGiven, ...approval }) => ({
-    ...{ ...approval, askedAt: printDate(asInstant(askedAt)), state: isGiven ? "given" : "waits" },
+    ...approval,
+    askedAt: printDate(asInstant(askedAt)),
+    state: isGiven ? "given" : "waits",
   }));
 }
 

@@ -128,16 +128,21 @@ async function list(
   }
   const { entries } = await listAudit(database.query, {
     ...filter,
-    ...{ since: from || undefined, until: to || undefined, limit: Number(limit) },
+    since: from || undefined,
+    until: to || undefined,
+    limit: Number(limit),
   });
   const printDate = makePrintDate(config.zone);
   const lines = entries.toReversed().map(({ at, reason, before, after, ...entry }) => ({
     line: { ...entry, at: printDate(asInstant(at)), why: reason ?? "" },
-    ...{ before, after },
+    before,
+    after,
   }));
   return new Report(
     lines.map(({ line, before, after }) => ({
-      ...{ ...line, before: parse(before), after: parse(after) },
+      ...line,
+      before: parse(before),
+      after: parse(after),
     })),
     lines.map(({ line, before = "", after = "" }) => ({ ...line, before, after })),
   );
@@ -156,7 +161,8 @@ async function verify(
   if (outside instanceof Problem) return outside;
   const open = await openKnown();
   const verified = await verifyAudit(database.query, {
-    ...{ outside, report: session.progress("entries") },
+    outside,
+    report: session.progress("entries"),
     isOwnKey: open && ((key) => isOwnKey(key, open)),
   });
   if (open === undefined) {

@@ -95,9 +95,15 @@ async function findIssuer(
 function toRow({ first, last, issuer }: IssuerRange, from: string) {
   const { bankName, country, productCode, productName, typeCode, typeName } = issuer;
   return {
-    ...{ first: formatPrefix(first), last: formatPrefix(last), bank: bankName, country },
-    ...{ product_code: productCode, product_name: productName },
-    ...{ type_code: typeCode, type_name: typeName, from },
+    first: formatPrefix(first),
+    last: formatPrefix(last),
+    bank: bankName,
+    country,
+    product_code: productCode,
+    product_name: productName,
+    type_code: typeCode,
+    type_name: typeName,
+    from,
   };
 }
 

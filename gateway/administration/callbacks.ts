@@ -184,7 +184,14 @@ async function showCallbacks(session: Session, named: Named): Promise<Output> {
     const { sequence: number, at, node, ms, status, failure, answer, method, url, body } = attempt;
     const outcome = status ?? failure;
     return {
-      ...{ sequence: number, at, outcome, ms, node, answer, method, url },
+      sequence: number,
+      at,
+      outcome,
+      ms,
+      node,
+      answer,
+      method,
+      url,
       ...(body === "" ? {} : { body }),
     };
   });
@@ -250,9 +257,13 @@ async function choose(session: Session, choice: Choice): Promise<DeliveryFilter 
   const endpoint = endpointId === undefined ? undefined : findEndpoint(configuration, endpointId);
   if (endpoint instanceof Problem) return endpoint;
   return {
-    ...{ since, until, state: choice.state as DeliveryFilter["state"] },
-    ...{ merchantId: order?.merchantId ?? merchant?.id, orderId: order?.id },
-    ...{ sequence: text === undefined ? undefined : Number(text), endpointId: endpoint?.id },
+    since,
+    until,
+    state: choice.state as DeliveryFilter["state"],
+    merchantId: order?.merchantId ?? merchant?.id,
+    orderId: order?.id,
+    sequence: text === undefined ? undefined : Number(text),
+    endpointId: endpoint?.id,
     host: choice.host?.trim().toLowerCase() || undefined,
   };
 }
@@ -272,10 +283,15 @@ function nothingFor(order: string): Problem {
 function describe({ config }: Session, found: readonly CallbackEntry[]) {
   const printDate = makePrintDate(config.zone);
   return found.map(({ order, sequence, serial, state, tries, made, next, ended, url }) => ({
-    ...{ order, sequence, state, tries, made: printDate(made) },
+    order,
+    sequence,
+    state,
+    tries,
+    made: printDate(made),
     next: next === null ? "" : printDate(next),
     ended: ended === null ? "" : printDate(ended),
-    ...{ "serial-number": serial, url },
+    "serial-number": serial,
+    url,
   }));
 }
 

@@ -184,7 +184,8 @@ async function list({ database, cells }: Session): Promise<Output> {
   const counts = await countMerchants(database.query);
   return Promise.all(
     counts.map(async ({ name, merchants }) => ({
-      ...{ cell: name, merchants },
+      cell: name,
+      merchants,
       database: await describePlace(cells.databasesOf(name).node, places.get(name) ?? { name }),
       "unfinished moves": moves
         .filter(({ from }) => from === name)

@@ -119,7 +119,8 @@ function printKept(kind: string, kept: KeptConfiguration): object {
   const values = kind === "gate" ? gateValuesOf({ ...rest, settings } as Gate) : settings;
   const others = Object.entries(values).filter(([name]) => !table.some(({ key }) => key === name));
   return {
-    ...{ ...rest, ...Object.fromEntries(others) },
+    ...rest,
+    ...Object.fromEntries(others),
     ...(enabled !== undefined && { enable: printSwitch(enabled) }),
     ...printSettings(table, values),
   };
@@ -143,14 +144,21 @@ export function makeSchema() {
   const texts = { type: "array", items: { type: "string" } };
   const flag = { type: "boolean" };
   const endpoint = closed({
-    ...{ currency: { type: "string" }, enabled: flag, gates: texts },
+    currency: { type: "string" },
+    enabled: flag,
+    gates: texts,
     ...schemaOf(endpointTable()),
   });
   const group = { ...closed({ enabled: flag, endpoints: texts }) };
   const merchant = closed({
-    ...{ cell: { type: "string" }, enabled: flag, "control-key-file": { type: "string" } },
-    ...{ "oauth-key-files": texts, "walleta-key-files": texts, "walletb-key-files": texts },
-    ...{ endpoints: mapOf(endpoint), groups: mapOf(group) },
+    cell: { type: "string" },
+    enabled: flag,
+    "control-key-file": { type: "string" },
+    "oauth-key-files": texts,
+    "walleta-key-files": texts,
+    "walletb-key-files": texts,
+    endpoints: mapOf(endpoint),
+    groups: mapOf(group),
     ...schemaOf(merchantTable),
   });
   return {
@@ -184,8 +192,10 @@ const screeningSchema = {
         type: "object",
         required: ["rule"],
         properties: {
-          ...{ rule: { enum: rules.map(({ kind }) => kind) }, ...place },
-          ...{ action: { enum: ["block", "3ds", "mark", "allow"] }, enabled: { type: "boolean" } },
+          rule: { enum: rules.map(({ kind }) => kind) },
+          ...place,
+          action: { enum: ["block", "3ds", "mark", "allow"] },
+          enabled: { type: "boolean" },
         },
       },
     },
@@ -193,6 +203,8 @@ const screeningSchema = {
 };
 
 const closed = (properties: object) => ({
-  ...{ type: "object", additionalProperties: false, properties },
+  type: "object",
+  additionalProperties: false,
+  properties,
 });
 const mapOf = (entry: object) => ({ type: "object", additionalProperties: entry });

@@ -44,7 +44,9 @@ test("a form has labels, help and choices in its language, and no field of the c
   const { fields, ...described } = describeAction(sample, "de", "admin");
 
   assert.deepEqual(described, {
-    ...{ name: "endpoint sample", does: "ein Muster ändern", isChange: true },
+    name: "endpoint sample",
+    does: "ein Muster ändern",
+    isChange: true,
   });
   assert.deepEqual(
     fields.map(({ name, label }) => [name, label]),
@@ -58,8 +60,13 @@ test("a form has labels, help and choices in its language, and no field of the c
     ],
   );
   assert.deepEqual(fields[1], {
-    ...{ name: "3ds", label: "3-D Secure", help: "was es ist", kind: "choice" },
-    ...{ isRequired: false, isList: false, document: "3d-secure" },
+    name: "3ds",
+    label: "3-D Secure",
+    help: "was es ist",
+    kind: "choice",
+    isRequired: false,
+    isList: false,
+    document: "3d-secure",
     choices: [
       { value: "off", label: "Aus" },
       { value: "always", label: "Immer" },

@@ -41,7 +41,10 @@ export function describeAction(action: Action, language: Language, role: Role): 
     ([, { right }]) => right === undefined || hasRight(role, right),
   );
   return {
-    ...{ name, does: does[language], isChange: isChange(action), ...(duration && { duration }) },
+    name,
+    does: does[language],
+    isChange: isChange(action),
+    ...(duration && { duration }),
     fields: fields.map((each) => describeField(each, language)),
   };
 }
@@ -56,10 +59,16 @@ function describeField([key, field]: readonly [string, Field], language: Languag
   const name = written(key);
   const document = documents[name];
   return {
-    ...{ name, label: labelOf(key, field)?.[language] ?? name, help: help[language] },
-    ...{ kind, isRequired, isList, ...(preset !== undefined && { preset }) },
+    name,
+    label: labelOf(key, field)?.[language] ?? name,
+    help: help[language],
+    kind,
+    isRequired,
+    isList,
+    ...(preset !== undefined && { preset }),
     choices: choicesOf(key, field).map(([value, label = texts(value, value)]) => ({
-      ...{ value, label: label[language] },
+      value,
+      label: label[language],
     })),
     ...(document !== undefined && { document }),
   };

@@ -139,7 +139,8 @@ async function settleByHand(
   }
   const { receiptIdOf } = await openVault(session);
   return decide(session, given, ({ merchantId, id: orderId }) => ({
-    ...{ kind: "settled_as_done", ...why },
+    kind: "settled_as_done",
+    ...why,
     receiptId: receiptIdOf({ merchantId, orderId }),
   }));
 }

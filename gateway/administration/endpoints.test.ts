@@ -18,7 +18,9 @@ test("limits are written in the currency and kept in minor units", () => {
   const options = { min: "1", max: "250.5" };
 
   assert.deepEqual(readEndpointSettings(options, usd), {
-    ...{ threeDSecure: "off", amountMin: "100", amountMax: "25050" },
+    threeDSecure: "off",
+    amountMin: "100",
+    amountMax: "25050",
   });
   assert.match(complaintOf({ min: "1.5" }, "JPY"), /^1\.5 is no amount in JPY/);
 });
@@ -29,13 +31,12 @@ test("only what is given changes, and what may be absent can be taken away", () 
   const options = { ...switches, fee: "2.5%+30", min: "none", optional: "email, city" };
 
   assert.deepEqual(readEndpointSettings(options, usd, known), {
-    ...{
-      threeDSecure: "always",
-      descriptor: "SHOP",
-      acceptsPartialApprovals: true,
-      oauthOnly: true,
-    },
-    ...{ fee: { percent: "2.5", fixed: "30" }, optionalFields: ["email", "city"] },
+    threeDSecure: "always",
+    descriptor: "SHOP",
+    acceptsPartialApprovals: true,
+    oauthOnly: true,
+    fee: { percent: "2.5", fixed: "30" },
+    optionalFields: ["email", "city"],
   });
 });
 
@@ -55,9 +56,18 @@ test("each value that is none is complained of", () => {
 });
 
 const settings = {
-  ...{ host: "127.0.0.1", port: 8583, terminalId: "1", merchantCode: "1", nameAndPlace: "A" },
-  ...{ categoryCode: "5732", countryCode: "840", acquirerId: "1", descriptor: "A" },
-  ...{ worksWithoutCvv: false, partialReversal: true, partialCapture: true },
+  host: "127.0.0.1",
+  port: 8583,
+  terminalId: "1",
+  merchantCode: "1",
+  nameAndPlace: "A",
+  categoryCode: "5732",
+  countryCode: "840",
+  acquirerId: "1",
+  descriptor: "A",
+  worksWithoutCvv: false,
+  partialReversal: true,
+  partialCapture: true,
 };
 const gates: readonly Gate[] = [
   { id: asGateId("11"), name: "a", kind: "sandbox", settings },

@@ -195,7 +195,11 @@ function describe({ id, name, currency, enabled, settings: own, gates }: Endpoin
 
 function describeShortly({ id, name, currency, enabled, settings: own, gates }: Endpoint) {
   return {
-    ...{ id, name, currency, state: printSwitch(enabled), "3ds": own.threeDSecure },
+    id,
+    name,
+    currency,
+    state: printSwitch(enabled),
+    "3ds": own.threeDSecure,
     min: printLimit(own.amountMin, currency),
     max: printLimit(own.amountMax, currency),
     fee: own.fee === undefined ? "none" : printFee(own.fee),

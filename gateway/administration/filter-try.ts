@@ -102,7 +102,9 @@ export async function tryRules(session: Session, given: TryOptions): Promise<Out
   let judged = 0;
   for (const cell of session.cells.names()) {
     const judge = makeReplay({
-      ...{ findRuleSet, lists: withLists ? lists : noLists, findIpCountry: countries.find },
+      findRuleSet,
+      lists: withLists ? lists : noLists,
+      findIpCountry: countries.find,
     });
     for await (const order of walk(session, cell, walked)) {
       const replayed = await judge(order);
@@ -211,7 +213,10 @@ function makeReport(rules: readonly ConfiguredRule[], nameScope: ReturnType<type
     total: () => ({
       ...did,
       rules: rules.map((rule) => ({
-        ...{ rule: rule.id, kind: rule.kind, counts: nameScope(rule), action: rule.action },
+        rule: rule.id,
+        kind: rule.kind,
+        counts: nameScope(rule),
+        action: rule.action,
         parameters: rule.parameters,
         ...(byRule.get(rule.id)?.fired ?? nothing()),
         noData: byRule.get(rule.id)?.missing ?? 0,
@@ -226,21 +231,34 @@ type Total = ReturnType<ReturnType<typeof makeReport>["total"]>;
 function printReport(total: Total, notes: readonly string[]): Report {
   const { rules, lists, ...did } = total;
   const row = ({ orders, paid, refunded, chargedBack }: Counts) => ({
-    ...{ orders, paid, refunded, "charged back": chargedBack },
+    orders,
+    paid,
+    refunded,
+    "charged back": chargedBack,
   });
   const names = { all: "looked at", blocked: "blocked", forced: "sent to 3-D Secure" };
   const totals = Object.entries({ ...names, marked: "only marked" }).map(([name, would]) => ({
-    ...{ would, ...row(did[name as keyof typeof did]) },
+    would,
+    ...row(did[name as keyof typeof did]),
   }));
   const each = [
     ...rules.map(({ rule, kind, counts, parameters, action, noData, ...fired }) => ({
-      ...{ rule, kind, counts, action, ...row(fired), "no data": noData },
+      rule,
+      kind,
+      counts,
+      action,
+      ...row(fired),
+      "no data": noData,
       parameters: Object.entries(parameters)
         .map((pair) => pair.join("="))
         .join(" "),
     })),
     ...Object.entries(lists).map(([list, counts]) => ({
-      ...{ rule: "", kind: `${list} list`, counts: "", action: list, ...row(counts) },
+      rule: "",
+      kind: `${list} list`,
+      counts: "",
+      action: list,
+      ...row(counts),
     })),
   ];
   const sentences = notes.length === 0 ? [] : [notes.join("\n")];

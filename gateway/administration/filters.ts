@@ -187,7 +187,9 @@ function describe(known: NewRule, nameScope: ReturnType<typeof nameScopes>) {
   return {
     kind,
     parameters: printParameters(parameters),
-    ...{ counts: nameScope(known), action: printAction(does), state: enabled ? "on" : "off" },
+    counts: nameScope(known),
+    action: printAction(does),
+    state: enabled ? "on" : "off",
   };
 }
 

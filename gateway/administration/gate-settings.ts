@@ -217,7 +217,8 @@ export function readGate(
     ...(scenario === undefined ? {} : { scenario }),
   };
   const checked = checkLimits({
-    ...{ ...others, ...address },
+    ...others,
+    ...address,
     ...(Object.keys(recurrent).length > 0 && { recurrent }),
     ...(Object.keys(refunds).length > 0 && { refunds }),
   });

@@ -7,16 +7,31 @@ import { readGate } from "./gate-settings.ts";
 import type { GivenSettings } from "./settings.ts";
 
 const needed: GivenSettings = {
-  ...{ kind: "iso87_binary", host: "bank.example:8583", terminal: "10000018" },
-  ...{ merchantCode: "TG1", nameAndPlace: "Shop", category: "5732", country: "840" },
-  ...{ acquirerId: "400001", descriptor: "SHOP" },
+  kind: "iso87_binary",
+  host: "bank.example:8583",
+  terminal: "10000018",
+  merchantCode: "TG1",
+  nameAndPlace: "Shop",
+  category: "5732",
+  country: "840",
+  acquirerId: "400001",
+  descriptor: "SHOP",
 };
 const made = {
   kind: "iso87_binary" as const,
   settings: {
-    ...{ host: "bank.example", port: 8583, terminalId: "10000018", merchantCode: "TG1" },
-    ...{ nameAndPlace: "Shop", categoryCode: "5732", countryCode: "840", acquirerId: "400001" },
-    ...{ descriptor: "SHOP", worksWithoutCvv: false, partialReversal: true, partialCapture: true },
+    host: "bank.example",
+    port: 8583,
+    terminalId: "10000018",
+    merchantCode: "TG1",
+    nameAndPlace: "Shop",
+    categoryCode: "5732",
+    countryCode: "840",
+    acquirerId: "400001",
+    descriptor: "SHOP",
+    worksWithoutCvv: false,
+    partialReversal: true,
+    partialCapture: true,
   },
 };
 
@@ -34,18 +49,34 @@ test("everything that is missing is told at once", () => {
 test("a gate can be told all that it takes", () => {
   const read = readGate({
     ...needed,
-    ...{ host: "[::1]:8584", withoutCvv: true, partialReversal: false, partialCapture: false },
-    ...{ currencies: "USD,EUR", min: "1", max: "5000.00", fee: "1.2%+15", sandbox: true },
-    ...{ recurrentInitiator: "MERCHANT", recurrentScenario: "REGULAR", zone: "Asia/Tokyo" },
+    host: "[::1]:8584",
+    withoutCvv: true,
+    partialReversal: false,
+    partialCapture: false,
+    currencies: "USD,EUR",
+    min: "1",
+    max: "5000.00",
+    fee: "1.2%+15",
+    sandbox: true,
+    recurrentInitiator: "MERCHANT",
+    recurrentScenario: "REGULAR",
+    zone: "Asia/Tokyo",
   });
 
   assert.deepEqual(read, {
     kind: "iso87_binary",
     settings: {
       ...made.settings,
-      ...{ host: "::1", port: 8584, worksWithoutCvv: true, partialReversal: false },
-      ...{ partialCapture: false, sandbox: true, currencies: ["USD", "EUR"] },
-      ...{ amountMin: "100", amountMax: "500000", fee: { percent: "1.2", fixed: "15" } },
+      host: "::1",
+      port: 8584,
+      worksWithoutCvv: true,
+      partialReversal: false,
+      partialCapture: false,
+      sandbox: true,
+      currencies: ["USD", "EUR"],
+      amountMin: "100",
+      amountMax: "500000",
+      fee: { percent: "1.2", fixed: "15" },
       recurrent: { initiator: "MERCHANT", scenario: "REGULAR" },
       zone: "Asia/Tokyo",
     },
@@ -63,17 +94,30 @@ test("a gate has no more addresses than are looked up at once", () => {
 test("a gate has several addresses and connections, with TLS and its files", () => {
   const read = readGate({
     ...needed,
-    ...{ host: "a.example:1,[::1]:2", connections: "4", signOn: "off", tls: "on" },
-    ...{ tlsRoots: "/ca.pem", tlsName: "host.example", tlsCertificate: "/c.pem", tlsKey: "/c.key" },
+    host: "a.example:1,[::1]:2",
+    connections: "4",
+    signOn: "off",
+    tls: "on",
+    tlsRoots: "/ca.pem",
+    tlsName: "host.example",
+    tlsCertificate: "/c.pem",
+    tlsKey: "/c.key",
   });
 
   assert.deepEqual(read, {
     kind: "iso87_binary",
     settings: {
       ...made.settings,
-      ...{ host: "a.example", port: 1, otherAddresses: [{ host: "::1", port: 2 }] },
-      ...{ connections: 4, signOn: false, tls: true, tlsServerName: "host.example" },
-      ...{ tlsRootsFile: "/ca.pem", tlsCertificateFile: "/c.pem", tlsKeyFile: "/c.key" },
+      host: "a.example",
+      port: 1,
+      otherAddresses: [{ host: "::1", port: 2 }],
+      connections: 4,
+      signOn: false,
+      tls: true,
+      tlsServerName: "host.example",
+      tlsRootsFile: "/ca.pem",
+      tlsCertificateFile: "/c.pem",
+      tlsKeyFile: "/c.key",
     },
   });
   assert.ok(!(read instanceof Problem));
@@ -93,7 +137,9 @@ test("a new gate in production is over TLS, or plain where the operator allows p
     known?: typeof made,
   ) => {
     const read = readGate({ ...needed, ...options }, known, {
-      ...{ environment, allow, rehearsal: false },
+      environment,
+      allow,
+      rehearsal: false,
     });
     return read instanceof Problem ? read.sentence : read.settings.tls;
   };

@@ -106,8 +106,11 @@ async function listGates(session: Session): Promise<Output> {
   return new Report(
     gates.map((gate) => ({ ...gate, endpoints: endpointsOf(gate, configuration) })),
     gates.map((gate) => ({
-      ...{ name: gate.name, id: gate.id, kind: gate.kind, host: printAddresses(gate.settings) },
-      ...{ tls: printSwitch(gate.settings.tls === true) },
+      name: gate.name,
+      id: gate.id,
+      kind: gate.kind,
+      host: printAddresses(gate.settings),
+      tls: printSwitch(gate.settings.tls === true),
       currencies: gate.settings.currencies?.join(",") ?? "all",
       endpoints: endpointsOf(gate, configuration).length,
     })),
@@ -257,13 +260,19 @@ function describe(gate: Gate, configuration: Configuration): Output {
   return new Report(
     { ...gate, endpoints },
     {
-      ...{ name: gate.name, id: gate.id, kind: gate.kind, host: printAddresses(gate.settings) },
-      ...{ tls: printSwitch(tls === true), "sign-on": printSwitch(signOn !== false), ...others },
+      name: gate.name,
+      id: gate.id,
+      kind: gate.kind,
+      host: printAddresses(gate.settings),
+      tls: printSwitch(tls === true),
+      "sign-on": printSwitch(signOn !== false),
+      ...others,
       refundAfter: refunds?.after ?? "never",
       partialAs: refunds?.partial ? "refund" : "reversal",
       currencies: currencies?.join(", ") ?? "all",
       ...(currency && {
-        ...{ min: printLimit(amountMin, currency), max: printLimit(amountMax, currency) },
+        min: printLimit(amountMin, currency),
+        max: printLimit(amountMax, currency),
       }),
       ...(fee === undefined ? {} : { fee: printFee(fee) }),
       ...(recurrent === undefined ? {} : { recurrent: Object.values(recurrent).join(", ") }),

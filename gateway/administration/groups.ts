@@ -103,7 +103,9 @@ function listGroups(
 ): Output {
   const own = groups.filter((group) => group.merchant.id === merchant.id);
   return own.map(({ id, name, enabled, endpoints }) => ({
-    ...{ id, name, state: printSwitch(enabled) },
+    id,
+    name,
+    state: printSwitch(enabled),
     endpoints: endpoints.map((endpoint) => endpoint.id).join(", "),
   }));
 }
@@ -127,7 +129,9 @@ async function setGroup(session: Session, given: GroupChange): Promise<Output> {
   if (members instanceof Problem) return members;
   await session.administration.setGroup(group.id, members, enabled);
   return {
-    ...{ group: group.id, name: group.name, state: printSwitch(enabled) },
+    group: group.id,
+    name: group.name,
+    state: printSwitch(enabled),
     endpoints: ids.join(", "),
   };
 }

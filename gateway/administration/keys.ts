@@ -81,7 +81,11 @@ export const keyActions: readonly Action[] = [
 async function list({ database, cells }: Session): Promise<Output> {
   const keys = await listKeys(database, allOf(cells));
   const rows = keys.map(({ id, purpose, createdAt, retiredAt, destroyedAt, cards }) => ({
-    ...{ id, purpose, made: createdAt, retired: retiredAt ?? "-", destroyed: destroyedAt ?? "-" },
+    id,
+    purpose,
+    made: createdAt,
+    retired: retiredAt ?? "-",
+    destroyed: destroyedAt ?? "-",
     cards: purpose === "cards" ? cards : "-",
   }));
   return new Report(keys, rows);
@@ -103,7 +107,8 @@ async function rotate(
     const deletion = { by: actor.who, at: await readDatabaseTime(database.query) };
     const rotation = {
       keys: await openKeys(masterKey, makeKeyStore(database.query)),
-      ...{ graceMs: config.keyGraceMs, report },
+      graceMs: config.keyGraceMs,
+      report,
       // A node that stops does not wait for it: the next rotation goes on.
       pause: (durationMs: number) => pause(durationMs, undefined, { ref: false }),
     };
@@ -115,7 +120,9 @@ async function rotate(
       return new Report(renewed, printRenewed(renewed));
     }
     const { cards, destroyed, kept } = await rotateKeys({
-      ...{ ...rotation, anew, keepDigestsMs: config.repeatDays * 86_400_000 },
+      ...rotation,
+      anew,
+      keepDigestsMs: config.repeatDays * 86_400_000,
       store: makeRotationStore(database, allOf(cells)),
     });
     warnOf(session, undestroyed(kept));

@@ -226,9 +226,18 @@ async function readLink(session: Session, given: NewLink): Promise<PaymentLink |
     if (fault) return new Problem(`An address of the link cannot be used: ${fault}.`).about(field);
   }
   return {
-    ...{ id: asLinkId(newId(session)), merchantId: endpoint.merchant.id },
-    ...{ endpointId: endpoint.id, amount, description, returnUrl, callbackUrl },
-    ...{ createdAt: now, createdBy: session.actor.who, expiresAt, usesMax, uses: [] },
+    id: asLinkId(newId(session)),
+    merchantId: endpoint.merchant.id,
+    endpointId: endpoint.id,
+    amount,
+    description,
+    returnUrl,
+    callbackUrl,
+    createdAt: now,
+    createdBy: session.actor.who,
+    expiresAt,
+    usesMax,
+    uses: [],
   };
 }
 

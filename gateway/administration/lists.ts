@@ -114,12 +114,18 @@ export const listActions: readonly Action[] = [
       `put a value on the allow or the block list. Kinds: ${meanings}`,
       `einen Wert auf die Erlaubnis- oder die Sperrliste setzen. Arten: ${kindNames.join(", ")}`,
     ),
-    ...{ right, mode: "change", fields: addFields, perform: addEntry },
+    right,
+    mode: "change",
+    fields: addFields,
+    perform: addEntry,
   }),
   action({
     name: "list show",
     does: texts("show the entries", "die Einträge zeigen"),
-    ...{ right: "see_orders", mode: "look", fields: showFields, perform: showEntries },
+    right: "see_orders",
+    mode: "look",
+    fields: showFields,
+    perform: showEntries,
   }),
   action({
     name: "list remove",
@@ -254,17 +260,26 @@ async function showEntries(
   if (scope instanceof Problem) return scope;
   const { query } = session.database;
   const filter = {
-    ...{ list, kind: kind?.name, value: wanted, scope, before },
+    list,
+    kind: kind?.name,
+    value: wanted,
+    scope,
+    before,
     ...(isExpired && { expiredAt: await readDatabaseTime(query) }),
   };
   const entries = await findListEntries(query, filter, Number(limit));
   const print = makePrintDate(session.config.zone);
   const nameScope = nameScopes(configuration);
   return entries.map((entry: StoredListEntry) => ({
-    ...{ entry: entry.id, list: entry.list, kind: entry.kind, value: entry.value },
+    entry: entry.id,
+    list: entry.list,
+    kind: entry.kind,
+    value: entry.value,
     counts: nameScope(entry),
     expires: entry.expiresAt === undefined ? "" : print(entry.expiresAt),
-    ...{ reason: entry.reason, "added by": entry.addedBy, "added at": `${entry.addedAt} UTC` },
+    reason: entry.reason,
+    "added by": entry.addedBy,
+    "added at": `${entry.addedAt} UTC`,
   }));
 }
 

@@ -215,7 +215,9 @@ async function showMerchant(
   const { id, login: name, cell, enabled, settings, oldControlKey } = merchant;
   const { set: setAt, oldUsed } = await findControlKeyUse(session.database.query, id);
   const shown = {
-    ...{ state: printSwitch(enabled), cell, controlKeySet: setAt ?? "when it was created" },
+    state: printSwitch(enabled),
+    cell,
+    controlKeySet: setAt ?? "when it was created",
     ...(oldControlKey && { oldControlKeyLastUsed: oldUsed ?? "never" }),
   };
   if (reveal) {

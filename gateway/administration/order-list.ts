@@ -192,7 +192,8 @@ async function readOrderFilter(
   const [from, to] = [Number(since ?? 0), Number(until ?? Number.POSITIVE_INFINITY)];
   const isSame = (wanted: string | undefined, is: string) => wanted === undefined || wanted === is;
   return {
-    ...{ since: from, before },
+    since: from,
+    before,
     matches: (order) =>
       isSame(merchant?.id, order.merchantId) &&
       isSame(endpoint, order.endpointId) &&

@@ -112,7 +112,10 @@ async function showOrder(session: Session, { order: id }: Named): Promise<Output
   const stores = session.cells.stores(({ node }) => node.query);
   const history = await stores.call(merchantId, (query) => findHistory(query, found));
   const lines = history.map(({ version, at, node, kind, detail }) => ({
-    ...{ version, at, node, event: kind },
+    version,
+    at,
+    node,
+    event: kind,
     // The portal shows the messages: they are too long for a line.
     detail: JSON.stringify({ ...detail, messages: undefined }),
   }));

@@ -107,7 +107,9 @@ export function makePortalActions(opened: Opened) {
     if (output instanceof Rows) throw new Error("only the command line writes rows");
     return {
       output: output instanceof Report ? output.value : output,
-      ...{ hasFindings: face.findings.exist(), notes: face.notes, isChange: isChange(action) },
+      hasFindings: face.findings.exist(),
+      notes: face.notes,
+      isChange: isChange(action),
     };
   }
 
@@ -293,7 +295,13 @@ function faceOf({ user, once }: ReadRequest, { reason }: ActionRequest) {
   };
   const ignore = () => undefined;
   return {
-    ...{ user, findings, notes, reason, once, report: ignore, progress: () => ignore },
+    user,
+    findings,
+    notes,
+    reason,
+    once,
+    report: ignore,
+    progress: () => ignore,
     confirm: async () => false,
     warn: (sentence: string) => void notes.push(sentence),
   };

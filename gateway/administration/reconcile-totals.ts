@@ -62,8 +62,13 @@ function describe(totals: DayTotals, balance: Balance | undefined) {
 function show({ currency, debits, debitReversals, credits }: DayTotals, result?: Balance) {
   const amount = (minor: bigint) => formatAmount(new Money(minor, currency));
   return {
-    ...{ currency: currency.code, debits: debits.count, sum: amount(debits.minor) },
-    ...{ reversals: debitReversals.count, "sum reversed": amount(debitReversals.minor) },
-    ...{ refunds: credits.count, "sum refunded": amount(credits.minor), result },
+    currency: currency.code,
+    debits: debits.count,
+    sum: amount(debits.minor),
+    reversals: debitReversals.count,
+    "sum reversed": amount(debitReversals.minor),
+    refunds: credits.count,
+    "sum refunded": amount(credits.minor),
+    result,
   };
 }

@@ -196,7 +196,12 @@ function written(money: Money | undefined): string {
 function describe(result: Result, { gate, day }: Options) {
   const { matched, awaited, offset, differences, totals } = result;
   return {
-    ...{ gate, day, agrees: differences.length === 0, matched, awaited, offset },
+    gate,
+    day,
+    agrees: differences.length === 0,
+    matched,
+    awaited,
+    offset,
     differences: differences.map(({ here, there, order, ...rest }) => {
       return {
         ...rest,
@@ -217,17 +222,30 @@ function blocksOf(result: Result, { gate, day }: Options) {
   const { matched, awaited, offset, differences, totals } = result;
   const agrees = differences.length === 0 ? "agrees" : "differs";
   const head = {
-    ...{ gate, day, result: agrees, matched, awaited, offset },
+    gate,
+    day,
+    result: agrees,
+    matched,
+    awaited,
+    offset,
     differences: differences.length,
   };
   const sums = totals.map(({ currency, kind, here, there }) => ({
-    ...{ currency, kind, "count here": here.count, "count there": there.count },
+    currency,
+    kind,
+    "count here": here.count,
+    "count there": there.count,
     "sum here": formatAmount(new Money(here.minor, getCurrency(currency))),
     "sum there": formatAmount(new Money(there.minor, getCurrency(currency))),
   }));
   const lines = differences.map(({ kind, reference, what, here, there, line, order }) => ({
-    ...{ difference: kind, reference, kind: what, here: written(here), there: written(there) },
-    ...{ line: line ?? "", order: order?.id ?? "" },
+    difference: kind,
+    reference,
+    kind: what,
+    here: written(here),
+    there: written(there),
+    line: line ?? "",
+    order: order?.id ?? "",
   }));
   return [head, ...[sums, lines].filter(({ length }) => length > 0)];
 }

@@ -24,6 +24,12 @@ test("production refuses a sandbox's directory server, and a rehearsal every oth
 });
 
 const bare: DirectorySettings = {
-  ...{ certificateFile: "", keyFile: "", authorityFile: "", referenceNumber: "", operatorId: "" },
-  ...{ requestorId: "", requestorName: "", requestorUrl: "" },
+  certificateFile: "",
+  keyFile: "",
+  authorityFile: "",
+  referenceNumber: "",
+  operatorId: "",
+  requestorId: "",
+  requestorName: "",
+  requestorUrl: "",
 };

@@ -145,7 +145,11 @@ function rename(card: FingerprintedCard, { endpoints }: Renewal, vault: Vault) {
   const next = [hashId, valueOfDigest(vault.cardDigest(number))] as const;
   const older = vault.cardNames(merchantId, number).slice(1);
   return {
-    ...{ merchantId, cardId, fingerprint, hashId, next },
+    merchantId,
+    cardId,
+    fingerprint,
+    hashId,
+    next,
     /** Values of lists, before and after. */
     values: older.flatMap((name) => [
       [name.hashId, next[0]] as const,

@@ -17,7 +17,10 @@ import { loadStaging } from "./staging.ts";
 
 /** As operators type them. */
 const actionWords: Readonly<Record<string, RuleAction>> = {
-  ...{ block: "block", "3ds": "force_3ds", mark: "mark", allow: "allow" },
+  block: "block",
+  "3ds": "force_3ds",
+  mark: "mark",
+  allow: "allow",
 };
 
 export const actionNames = Object.keys(actionWords);

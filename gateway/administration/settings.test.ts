@@ -62,7 +62,8 @@ test("all settings that are missing are named at once", () => {
 test("limits that leave no amount are refused", () => {
   assert.match(complaintOf(checkLimits({ amountMin: "10", amountMax: "9" })), /larger/);
   assert.deepEqual(checkLimits({ amountMin: "9", amountMax: "10" }), {
-    ...{ amountMin: "9", amountMax: "10" },
+    amountMin: "9",
+    amountMax: "10",
   });
 });
 

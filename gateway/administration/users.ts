@@ -193,8 +193,10 @@ export const accessReviewActions: readonly Action[] = [
 
 async function listAll({ database }: Session): Promise<Output> {
   return (await listUsers(database.query)).map((user) => ({
-    ...{ login: user.login, role: user.role, merchant: user.merchant ?? "" },
-    ...{ state: user.enabled ? (user.isIdle ? "idle" : "on") : "off" },
+    login: user.login,
+    role: user.role,
+    merchant: user.merchant ?? "",
+    state: user.enabled ? (user.isIdle ? "idle" : "on") : "off",
     used: user.usedAt ?? "never",
   }));
 }

@@ -51,7 +51,9 @@ export async function* writeBackup(picture: Picture, options: Options): AsyncGen
       const copied = yield* copyTable(place, table, ({ rows, bytes }) => {
         const done = Math.min(1, table.rows > 0 ? rows / table.rows : 0) * table.bytes;
         options.report({
-          ...{ table: table.name, rows: total.rows + rows, bytes: total.bytes + bytes },
+          table: table.name,
+          rows: total.rows + rows,
+          bytes: total.bytes + bytes,
           share: all === 0 ? 1 : (total.weight + done) / all,
         });
       });
@@ -70,9 +72,15 @@ export async function* writeBackup(picture: Picture, options: Options): AsyncGen
 
 function contentsOf({ takenAt, places }: Picture): Contents {
   return {
-    ...{ format, version, takenAt },
+    format,
+    version,
+    takenAt,
     places: places.map(({ cell, migrations, cellMigrations, tables, sequences, partitions }) => ({
-      ...{ cell, migrations, cellMigrations, sequences, partitions },
+      cell,
+      migrations,
+      cellMigrations,
+      sequences,
+      partitions,
       tables: tables.map(({ schema, name, columns }) => ({ schema, name, columns })),
     })),
   };

@@ -172,13 +172,16 @@ test("staging opens all of this machine at any port, and nothing else", () => {
 
 test("the lists of the settings are separated by commas, and only staging opens this machine", () => {
   const settings = {
-    ...{ callbackPorts: "9443, 9000", callbackPrivateNetworks: "10.1.0.0/16" },
+    callbackPorts: "9443, 9000",
+    callbackPrivateNetworks: "10.1.0.0/16",
     callbackNames: " hooks.internal,,shop.local ",
   };
 
   const production = readAddressOptions({ ...settings, environment: "production" });
   assert.deepEqual(production, {
-    ...{ ports: [9443, 9000], allowsLoopback: false, privateNetworks: ["10.1.0.0/16"] },
+    ports: [9443, 9000],
+    allowsLoopback: false,
+    privateNetworks: ["10.1.0.0/16"],
     names: ["hooks.internal", "shop.local"],
   });
   assert.equal(readAddressOptions({ ...settings, environment: "staging" }).allowsLoopback, true);

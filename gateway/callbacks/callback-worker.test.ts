@@ -11,7 +11,10 @@ import { answerWith, hang, startReceiver } from "./testing/receiver.ts";
 
 const timeoutMs = 15_000;
 const addresses: AddressOptions = {
-  ...{ ports: [], allowsLoopback: true, privateNetworks: [], names: [] },
+  ports: [],
+  allowsLoopback: true,
+  privateNetworks: [],
+  names: [],
 };
 
 function makeSender(
@@ -42,8 +45,13 @@ test("what goes out and what comes back is what it would be without a thread", a
 
   const { at, durationMs, ...rest } = first;
   assert.deepEqual(rest, {
-    ...{ method: "GET", url: `${shop.url}/told?a=b`, body: "", status: 503, answer: "" },
-    ...{ failure: undefined, retryAfterMs: 7_000 },
+    method: "GET",
+    url: `${shop.url}/told?a=b`,
+    body: "",
+    status: 503,
+    answer: "",
+    failure: undefined,
+    retryAfterMs: 7_000,
   });
   assert.ok(at >= before && at <= Date.now() && durationMs >= 0);
   assert.deepEqual([form.status, form.method, form.body], [503, "POST", "c=d"]);

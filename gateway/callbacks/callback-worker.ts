@@ -35,7 +35,11 @@ export function startCallbackWorker(
 ) {
   const thread = startWorkerThread<CallbackRequest, SendOutcome>({
     file: new URL("./callback-worker-thread.ts", import.meta.url),
-    ...{ data: options, inFlightMax: activeMax, replyWithinMs, clock: threadClock, onLost },
+    data: options,
+    inFlightMax: activeMax,
+    replyWithinMs,
+    clock: threadClock,
+    onLost,
     cancel: { afterMs: timeoutMs, clock },
   });
 
@@ -56,7 +60,10 @@ export function startCallbackWorker(
 
 function failedBy({ kind, isSuspect }: ThreadFault) {
   return {
-    ...{ status: undefined, answer: "", durationMs: 0, retryAfterMs: undefined },
+    status: undefined,
+    answer: "",
+    durationMs: 0,
+    retryAfterMs: undefined,
     failure: kind === "stopped" ? "the node stops" : `callback worker: ${kind}`,
     isGatewayFault: !isSuspect,
   };

@@ -10,16 +10,28 @@ const now = asInstant(1_794_708_246_000);
 const dayMs = 86_400_000;
 const retry = { gapsMs: [60_000, 120_000], random: () => 0.5 };
 const callback = {
-  ...{ merchantId: asMerchantId("7"), orderId: asOrderId("42000001"), sequence: 1, tries: 0 },
+  merchantId: asMerchantId("7"),
+  orderId: asOrderId("42000001"),
+  sequence: 1,
+  tries: 0,
   serialNumber: asSerialNumber("0195933a-7c48-7000-8000-000000000001"),
-  ...{ url: "https://shop.example/told", receiver: "shop.example" },
-  ...{ begunAt: now, leaseUntil: now },
+  url: "https://shop.example/told",
+  receiver: "shop.example",
+  begunAt: now,
+  leaseUntil: now,
 };
 
 function attempt(status: number | undefined, retryAfterMs?: number): DeliveryAttempt {
   return {
-    ...{ at: now, method: "GET", url: callback.url, body: "", durationMs: 3, answer: "" },
-    ...{ status, failure: undefined, retryAfterMs },
+    at: now,
+    method: "GET",
+    url: callback.url,
+    body: "",
+    durationMs: 3,
+    answer: "",
+    status,
+    failure: undefined,
+    retryAfterMs,
   };
 }
 
@@ -67,7 +79,8 @@ test("however often a receiver wishes for more time, it ends when the table woul
   let [at, tries]: readonly [number, number] = [now, 0];
   for (;;) {
     const decision = decide({ ...callback, tries }, attempt(503, dayMs), asInstant(at), {
-      ...{ gapsMs, random: () => 0.999 },
+      gapsMs,
+      random: () => 0.999,
     });
     if ("ended" in decision) break;
     [at, tries] = [decision.dueAt, tries + 1];

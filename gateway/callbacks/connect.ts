@@ -52,7 +52,9 @@ export function makeConnectThrough(
     const hostname = isIP(to.hostname) === 6 ? `[${to.hostname}]` : to.hostname;
     const host = `${hostname}:${to.port || 443}`;
     const client = new Client(origin, {
-      ...{ allowH2: false, headersTimeout: withinMs, maxHeaderSize: headBytesMax },
+      allowH2: false,
+      headersTimeout: withinMs,
+      maxHeaderSize: headBytesMax,
       connect: (proxy, reached) => connectToProxy(proxy, reached, own),
     });
     client.connect({ path: host, headers: { ...headers, host } }, (error, response) => {

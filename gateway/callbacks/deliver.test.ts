@@ -119,7 +119,13 @@ async function startDelivery(t: TestContext) {
     gathered,
   );
   const deliver = makeDelivery({
-    ...{ store, worker, clock, timeoutMs, drainMs: 0, retry, keepDays: 0 },
+    store,
+    worker,
+    clock,
+    timeoutMs,
+    drainMs: 0,
+    retry,
+    keepDays: 0,
     buildMessage: ({ url }) => ({ method: "GET", url, headers: {}, body: "" }),
     observe: () => undefined,
     log: (event, facts) => assert.notEqual(event, "callback.failed", JSON.stringify(facts)),

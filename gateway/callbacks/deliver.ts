@@ -171,8 +171,14 @@ export function makeDelivery(dependencies: Dependencies) {
     } catch (error) {
       logFailure(callback, error);
       return {
-        ...{ at: clock.now(), method: "GET", url: callback.url, body: "", durationMs: 0 },
-        ...{ status: undefined, answer: "", retryAfterMs: undefined },
+        at: clock.now(),
+        method: "GET",
+        url: callback.url,
+        body: "",
+        durationMs: 0,
+        status: undefined,
+        answer: "",
+        retryAfterMs: undefined,
         failure: "the message could not be built",
       };
     }

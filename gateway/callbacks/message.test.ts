@@ -132,8 +132,10 @@ test("an address is measured as it goes out, with everything escaped", () => {
 test("a message reports the order's transaction of its serial number, or there is none", () => {
   const order = { transaction: { serialNumber: callback.serialNumber }, earlier: [] };
   const build = makeBuildMessage({
-    ...{ clock: systemClock, getEndpoint: () => assert.fail("no endpoint is needed") },
-    ...{ secretFor: () => secret, sign: () => "" },
+    clock: systemClock,
+    getEndpoint: () => assert.fail("no endpoint is needed"),
+    secretFor: () => secret,
+    sign: () => "",
   });
   const other = asSerialNumber("0195933a-7c48-7000-8000-000000000002");
   const owed = { ...callback, receiver: "", begunAt: now, leaseUntil: now };
@@ -144,7 +146,9 @@ test("a message reports the order's transaction of its serial number, or there i
 test("a message may go inside where its endpoint may have callbacks in private networks", () => {
   const build = (own: Partial<EndpointSettings>) =>
     makeBuildMessage({
-      ...{ clock: systemClock, secretFor: () => secret, sign: () => "" },
+      clock: systemClock,
+      secretFor: () => secret,
+      sign: () => "",
       getEndpoint: () => ({ settings: { threeDSecure: "off", ...own } }) as Endpoint,
     });
   const order = approved();

@@ -45,8 +45,12 @@ export const connectionAgeMaxMs = 300_000;
 const keptConnectionsMax = 1_024;
 
 const clientOptions = {
-  ...{ allowH2: false, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: headBytesMax },
-  ...{ keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs },
+  allowH2: false,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  maxHeaderSize: headBytesMax,
+  keepAliveTimeout: idleMs,
+  keepAliveMaxTimeout: idleMs,
 };
 
 export function makeSend(dependencies: Dependencies): Send {

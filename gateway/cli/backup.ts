@@ -81,7 +81,8 @@ async function makeBackup(session: MachineSession, options: Options): Promise<Ou
     picture = await openPicture(database, cells);
     let read = { rows: 0, manifest: "" };
     const parts = writeBackup(picture, {
-      ...{ signer, report: makeReport() },
+      signer,
+      report: makeReport(),
       onRead: (rows, manifest) => {
         read = { rows, manifest };
       },

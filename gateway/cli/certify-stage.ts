@@ -65,19 +65,17 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
   const since = String(first.now);
   let check = "";
   return {
-    ...{
-      buy,
-      press,
-      pay,
-      resultOf,
-      hasResult,
-      refund,
-      chargeBack,
-      bring,
-      forge,
-      expect,
-      asksWithinMs,
-    },
+    buy,
+    press,
+    pay,
+    resultOf,
+    hasResult,
+    refund,
+    chargeBack,
+    bring,
+    forge,
+    expect,
+    asksWithinMs,
     /** What is expected from now on belongs to this check. */
     begin(name: string): void {
       check = name;
@@ -111,8 +109,12 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
   /** The buyer presses the button; the same order twice is an impatient buyer. */
   async function press(card: CertifyCard, order: string): Promise<number | Problem> {
     const body = new URLSearchParams({
-      ...{ order, credit_card_number: card.number, expire_month: "12", expire_year: "2031" },
-      ...{ cvv2: card.cvv, card_printed_name: "JANE DOE" },
+      order,
+      credit_card_number: card.number,
+      expire_month: "12",
+      expire_year: "2031",
+      cvv2: card.cvv,
+      card_printed_name: "JANE DOE",
     });
     const signal = AbortSignal.timeout(buyerWaitsMs);
     const sent = { method: "POST", body, redirect: "manual", signal } as const;

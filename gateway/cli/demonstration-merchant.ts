@@ -39,7 +39,9 @@ export async function openDemonstrationMerchant(gateway: string) {
   const sign = (...parts: readonly string[]) => hash("sha1", parts.join("") + controlKey);
 
   return {
-    ...{ url, login, refund },
+    url,
+    login,
+    refund,
     /** Results since a moment that an earlier answer named, and some before it; latest first. */
     listCallbacks: (since: string) =>
       read<CallbackPage>("/sandbox/callbacks", { since }, [login, since]),

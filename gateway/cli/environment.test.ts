@@ -47,14 +47,14 @@ function serverWith(settings: Partial<DirectorySettings>): DirectoryServer {
     name: "visa",
     networks: [],
     settings: {
-      ...{ certificateFile: "", keyFile: "", authorityFile: "" },
-      ...{
-        referenceNumber: "",
-        operatorId: "",
-        requestorId: "",
-        requestorName: "",
-        requestorUrl: "",
-      },
+      certificateFile: "",
+      keyFile: "",
+      authorityFile: "",
+      referenceNumber: "",
+      operatorId: "",
+      requestorId: "",
+      requestorName: "",
+      requestorUrl: "",
       ...settings,
     },
   };

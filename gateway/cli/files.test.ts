@@ -39,7 +39,8 @@ before(async () => {
   const settings = { GW_DATABASE_URL: database.url, GW_MASTER_KEY: "3".repeat(64) };
   const opened = await openInstallation({
     environment: { ...settings, GW_DATA_DIR: join(folder, "data") },
-    ...{ report: () => undefined, besideOthers: true },
+    report: () => undefined,
+    besideOthers: true,
   });
   assert.ok(!(opened instanceof Problem));
   installation = opened;

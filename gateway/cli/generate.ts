@@ -61,7 +61,9 @@ async function generateOrders({ config, database }: MachineSession, given: Given
   const report = makeProgress("orders");
   for (let made = 0; made < count; made += portionOrders) {
     const portion = {
-      ...{ from: next + made, days, total: next + count },
+      from: next + made,
+      days,
+      total: next + count,
       count: Math.min(portionOrders, count - made),
     };
     for (const [{ template, merchant }, among] of [
@@ -77,7 +79,10 @@ async function generateOrders({ config, database }: MachineSession, given: Given
   await indexFrom(database.query, next);
   const { now } = systemClock;
   const { walk } = makeOrderIndex(database, {
-    ...{ describe: describeOrder, figuresOf, now, pageSize: indexedTogether },
+    describe: describeOrder,
+    figuresOf,
+    now,
+    pageSize: indexedTogether,
   });
   const indexed = makeProgress("indexed orders");
   let walked = 0;

@@ -20,7 +20,9 @@ after(async () => {
 });
 
 const makeEnvironment = () => ({
-  ...{ GW_DATABASE_URL: url, GW_DATA_DIR: folder, GW_MASTER_KEY: "3".repeat(64) },
+  GW_DATABASE_URL: url,
+  GW_DATA_DIR: folder,
+  GW_MASTER_KEY: "3".repeat(64),
 });
 
 test("a cell that is away is named, and the command fails", async () => {

@@ -158,11 +158,23 @@ type Sale = {
 
 function saleOf({ currency }: Endpoint, { clientOrderId, amount, card, returnUrl }: Sale) {
   return {
-    ...{ client_orderid: clientOrderId, order_desc: "Test payment of gw pay", amount, currency },
-    ...{ email, ipaddress: "127.0.0.1", address1: "1 Main Street", city: "Springfield" },
-    ...{ state: "IL", zip_code: "62701", country: "US", phone: "+15550100" },
-    ...{ credit_card_number: card.number, card_printed_name: "TEST PAYMENT" },
-    ...{ expire_month: card.month, expire_year: card.year, cvv2: card.cvv },
+    client_orderid: clientOrderId,
+    order_desc: "Test payment of gw pay",
+    amount,
+    currency,
+    email,
+    ipaddress: "127.0.0.1",
+    address1: "1 Main Street",
+    city: "Springfield",
+    state: "IL",
+    zip_code: "62701",
+    country: "US",
+    phone: "+15550100",
+    credit_card_number: card.number,
+    card_printed_name: "TEST PAYMENT",
+    expire_month: card.month,
+    expire_year: card.year,
+    cvv2: card.cvv,
     redirect_url: returnUrl,
   };
 }

@@ -259,8 +259,10 @@ async function finish(environment: Environment, loaded: Filled, verifies: boolea
 function describe({ findings, rows: _, entries, keys, cards }: VerifiedRestore) {
   if (findings.length > 0) process.exitCode = 1;
   return {
-    ...{ verified: findings.length === 0 ? "yes" : "no", "audit entries": entries },
-    ...{ "keys of cards": keys, "cards opened": cards },
+    verified: findings.length === 0 ? "yes" : "no",
+    "audit entries": entries,
+    "keys of cards": keys,
+    "cards opened": cards,
     ...(findings.length > 0 && { findings: findings.join("\n") }),
   };
 }
@@ -290,7 +292,8 @@ async function tellStatus(session: MachineSession): Promise<Output> {
   const printDate = makePrintDate(session.config.zone);
   const { why, since, verifiedAt, reconciled } = found;
   return {
-    ...{ hold: why, since: printDate(since) },
+    hold: why,
+    since: printDate(since),
     verified: verifiedAt === undefined ? "no" : printDate(verifiedAt),
     reconciled: reconciled.join(", ") || "none",
     "not reconciled": (await listUncompared(session, found)).join(", ") || "none",

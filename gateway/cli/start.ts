@@ -167,7 +167,11 @@ async function startNode(installation: Installation, logFile: string | 1, report
     const staging = (await loadStaging(config))?.makeStagingParts(installation);
     const shared = process.send && { shareMetrics: shareWithParent };
     const gateway = await startGateway({
-      ...{ ...installation, opened: installation, log, staging, ...shared },
+      ...installation,
+      opened: installation,
+      log,
+      staging,
+      ...shared,
     });
     return {
       ...gateway,
@@ -232,7 +236,8 @@ function explainStart(error: unknown, config: Config): Problem {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const port = error instanceof Error && "port" in error ? error.port : config.port;
   const named = {
-    ...{ [config.adminPort]: "GW_ADMIN_PORT", [config.resultsPort]: "GW_RESULTS_PORT" },
+    [config.adminPort]: "GW_ADMIN_PORT",
+    [config.resultsPort]: "GW_RESULTS_PORT",
     [config.portalPort]: "GW_PORTAL_PORT",
   };
   const setting = named[String(port)] ?? "GW_PORT";

@@ -179,8 +179,13 @@ test("a wallet's payment method is an https URL, which browsers take for one", (
 
 test("a variable that is no setting is found, with the setting that was probably meant", () => {
   const environment = {
-    ...{ GW_PROT: "1", GW_DATABASE_URLS: "", GW_PORT: "1", GW_HOSTESS_NAMES: "", PATH: "" },
-    ...{ GW_NEW_MASTER_KEY_FILE: "a", GW_MASTER_KEY: "b" },
+    GW_PROT: "1",
+    GW_DATABASE_URLS: "",
+    GW_PORT: "1",
+    GW_HOSTESS_NAMES: "",
+    PATH: "",
+    GW_NEW_MASTER_KEY_FILE: "a",
+    GW_MASTER_KEY: "b",
   };
 
   assert.deepEqual(findUnknownSettings(environment), [

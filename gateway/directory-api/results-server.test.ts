@@ -187,7 +187,9 @@ async function start(t: Test, limits?: Limits, { isServing = true } = {}) {
     ["visa", { certificates: made.read("root.pem"), name: "directory" }],
   ]);
   const server = await startResultsServer({
-    ...{ host: "127.0.0.1", port: 0, clock },
+    host: "127.0.0.1",
+    port: 0,
+    clock,
     own: identityOf({ made }, "own"),
     authorities: () => authorities,
     onRefused(cause, count) {
@@ -221,8 +223,12 @@ async function post({ made, server }: World, version: SecureVersion, posted: Pos
   const { session, line = "POST /results/visa", type = "application/json", body = "{}" } = posted;
   const chain = made.read("directory.pem") + made.read("intermediate.pem");
   const socket = connect({
-    ...{ host: "127.0.0.1", port: server.port, minVersion: version, maxVersion: version },
-    ...{ ca: made.read("root.pem"), cert: posted.certificate ?? chain },
+    host: "127.0.0.1",
+    port: server.port,
+    minVersion: version,
+    maxVersion: version,
+    ca: made.read("root.pem"),
+    cert: posted.certificate ?? chain,
     key: posted.key ?? made.read("directory.key"),
     ...(session === undefined ? {} : { session }),
   });
@@ -234,7 +240,8 @@ async function post({ made, server }: World, version: SecureVersion, posted: Pos
   socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
   const [answer] = await once(socket, "data");
   const seen = {
-    ...{ answered: String(answer).split(" ")[1], shown: socket.getPeerCertificate().subject.CN },
+    answered: String(answer).split(" ")[1],
+    shown: socket.getPeerCertificate().subject.CN,
     isReused: socket.isSessionReused(),
     session: sessions.at(-1) ?? socket.getSession(),
   };

@@ -70,12 +70,10 @@ export async function startResultsServer(options: ResultsOptions) {
   const app = makeServer({
     routes: [resultsRoute(options, hold)],
     bounds: {
-      ...{
-        bodyBytesMax,
-        headerTimeoutMs: requestTimeoutMs,
-        requestTimeoutMs,
-        idleTimeoutMs: idleMs,
-      },
+      bodyBytesMax,
+      headerTimeoutMs: requestTimeoutMs,
+      requestTimeoutMs,
+      idleTimeoutMs: idleMs,
       connectionsMax: limits.connectionsMax,
       onRefused: (cause) => refusals.add(cause),
     },

@@ -13,7 +13,9 @@ import { makeAccept, makeAdmission } from "./accept.ts";
 import type { ExistingOrder } from "./find.ts";
 
 const digestOf = (byte: number): RequestDigest => ({
-  ...{ keyId: 1, digest: Buffer.alloc(32, byte), cvv: undefined },
+  keyId: 1,
+  digest: Buffer.alloc(32, byte),
+  cvv: undefined,
 });
 const digests = { asked: digestOf(1), other: digestOf(2) };
 const declined: ExistingOrder = {
@@ -105,10 +107,8 @@ const asked: OrderRequest = {
     cvv: undefined,
   },
   requestFingerprint: {
-    ...{
-      text: new Secret("the request"),
-      cvv: undefined,
-    },
+    text: new Secret("the request"),
+    cvv: undefined,
   },
 };
 
@@ -150,8 +150,11 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
     },
     vault: {
       seal: (merchantId, cardId) => ({
-        ...{ merchantId, cardId, keyId: 1 },
-        ...{ sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) },
+        merchantId,
+        cardId,
+        keyId: 1,
+        sealed: Buffer.alloc(0),
+        fingerprint: Buffer.alloc(0),
       }),
       fingerprint: () => ({ fingerprint: Buffer.alloc(32), hashId: "1" }),
       cardDigest: () => "",

@@ -152,9 +152,17 @@ export function makeAccept(dependencies: Dependencies): Accept {
     const acceptedAt = dependencies.clock.now();
     const transaction = { ...begun, authentication: request.authentication };
     const order = {
-      ...{ ...numbers, merchantId, endpointId, clientOrderId, version: 0 },
-      ...{ acceptedAt, purchase, transaction },
-      ...{ earlier: [], owed: undefined, deadlineAt: undefined },
+      ...numbers,
+      merchantId,
+      endpointId,
+      clientOrderId,
+      version: 0,
+      acceptedAt,
+      purchase,
+      transaction,
+      earlier: [],
+      owed: undefined,
+      deadlineAt: undefined,
     };
     return request.page === undefined ? order : { ...order, ...openPage(order, request.page) };
   }
@@ -231,7 +239,9 @@ export function makeFollowUp(dependencies: FollowUpDependencies) {
     const kind = request.operation === "capture" ? "capture_asked" : "return_asked";
     const refunds = refundsOf(entryPoint, found.order);
     const followed = await follow(found.order, {
-      ...{ kind, serialNumber, request },
+      kind,
+      serialNumber,
+      request,
       ...(kind === "return_asked" && refunds && { refunds }),
     });
     if (followed instanceof Failure) return followed;

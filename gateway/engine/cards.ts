@@ -82,7 +82,10 @@ export function makeCards(dependencies: Dependencies) {
       // The order's may be that of a key of fingerprints that is being replaced.
       const { hashId } = fingerprint(merchantId, stored.number);
       return store.add({
-        ...{ merchantId, cardId, endpointId, orderId },
+        merchantId,
+        cardId,
+        endpointId,
+        orderId,
         facts: {
           card: { ...card, hashId },
           networkId: initialOf(order).answer?.networkId,

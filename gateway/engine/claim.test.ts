@@ -24,7 +24,9 @@ function makeNode(due: readonly Order[]) {
   };
   const work = makeClaimWork({
     node: { name: "node-1" },
-    ...{ clock, findDue: afterOutages(findDue, clock), batchMax: 10 },
+    clock,
+    findDue: afterOutages(findDue, clock),
+    batchMax: 10,
     findOwned: async () => [],
     claim: async (order) => {
       claimed.push(order);

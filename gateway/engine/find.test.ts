@@ -8,23 +8,30 @@ import { Secret } from "../values/secret.ts";
 import { makeFindReceipt } from "./find.ts";
 
 const merchant = {
-  ...{
-    id: asMerchantId("7"),
-    login: "shop",
-    name: "Shop",
-    controlKey: new Secret("k"),
-    enabled: true,
-  },
-  ...{ cell: "main", oauthKeys: [], settings: {} },
+  id: asMerchantId("7"),
+  login: "shop",
+  name: "Shop",
+  controlKey: new Secret("k"),
+  enabled: true,
+  cell: "main",
+  oauthKeys: [],
+  settings: {},
 };
 const endpoint: Endpoint = {
-  ...{ id: asEndpointId("1001"), merchant, name: "plain", currency: "USD", gates: [] },
-  ...{ enabled: false, settings: { threeDSecure: "off", shopName: "Harbour Coffee" } },
+  id: asEndpointId("1001"),
+  merchant,
+  name: "plain",
+  currency: "USD",
+  gates: [],
+  enabled: false,
+  settings: { threeDSecure: "off", shopName: "Harbour Coffee" },
 };
 const sister = { ...endpoint, id: asEndpointId("1002") };
 const place = { name: "bank", rank: 1, weight: 1, worksWithoutCvv: false, amountDigits: 12 };
 const nameless: Endpoint = {
-  ...{ ...endpoint, id: asEndpointId("1004"), gates: [{ ...gate, ...place }] },
+  ...endpoint,
+  id: asEndpointId("1004"),
+  gates: [{ ...gate, ...place }],
   settings: { threeDSecure: "off" },
 };
 const endpoints = new Map([endpoint, sister, nameless].map((each) => [each.id, each]));

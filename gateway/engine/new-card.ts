@@ -49,7 +49,9 @@ export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDepend
       const issuer = findIssuer(number.issuerPrefix);
       const enrolment = findEnrolment(endpointId, number);
       const facts = {
-        ...{ ...brought, cardId, hashId },
+        ...brought,
+        cardId,
+        hashId,
         ...(issuer === undefined ? {} : { issuer }),
         ...(enrolment === undefined ? {} : { enrolment }),
       };

@@ -80,7 +80,8 @@ for (const [change, faults] of entered) {
     const { number, month, year, cvv, name } = { ...plain, ...change };
     const paid = {
       ...({ kind: "card", number: new CardNumber(number), holderName: name } as const),
-      ...{ expiryMonth: month, expiryYear: year },
+      expiryMonth: month,
+      expiryYear: year,
       cvv: cvv === "" ? undefined : new Secret(cvv),
     };
     const submission = { paid, customer: {}, ipAddress: "203.0.113.7", browser: undefined };

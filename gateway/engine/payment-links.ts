@@ -107,9 +107,14 @@ export function makePaymentLinks(dependencies: Dependencies) {
     if (!isOn(endpoint) || !(await reserve(link, page))) return notNow;
     const text = new Secret(`link/${clientOrderId}`);
     const accepted = await accept({
-      ...{ kind: "sale", serialNumber: asSerialNumber(randomUUIDv7()), clientOrderId },
-      ...{ merchantId: link.merchantId, endpointId: link.endpointId, purchase: purchaseOf(link) },
-      ...{ card: { kind: "none" }, cardData: undefined },
+      kind: "sale",
+      serialNumber: asSerialNumber(randomUUIDv7()),
+      clientOrderId,
+      merchantId: link.merchantId,
+      endpointId: link.endpointId,
+      purchase: purchaseOf(link),
+      card: { kind: "none" },
+      cardData: undefined,
       requestFingerprint: { text, cvv: undefined },
       page: { ...termsOf(endpoint), linkId: link.id },
     });
@@ -178,19 +183,37 @@ function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">
 }
 
 const noCustomer: Customer = {
-  ...{ firstName: undefined, lastName: undefined, email: undefined, phone: undefined },
-  ...{ cellPhone: undefined, birthday: undefined, country: undefined, state: undefined },
-  ...{ city: undefined, zipCode: undefined, address: undefined },
+  firstName: undefined,
+  lastName: undefined,
+  email: undefined,
+  phone: undefined,
+  cellPhone: undefined,
+  birthday: undefined,
+  country: undefined,
+  state: undefined,
+  city: undefined,
+  zipCode: undefined,
+  address: undefined,
 };
 
 function purchaseOf({ amount, description, returnUrl, callbackUrl }: PaymentLink): Purchase {
   return {
-    ...{ amount, description, ipAddress: "", customer: noCustomer, browser: undefined },
+    amount,
+    description,
+    ipAddress: "",
+    customer: noCustomer,
+    browser: undefined,
     urls: {
-      ...{ redirect: returnUrl, redirectSuccess: undefined, redirectFail: undefined },
-      ...{ serverCallback: callbackUrl, notify: undefined },
+      redirect: returnUrl,
+      redirectSuccess: undefined,
+      redirectFail: undefined,
+      serverCallback: callbackUrl,
+      notify: undefined,
     },
-    ...{ merchantData: undefined, purpose: undefined, comment: undefined, siteUrl: undefined },
+    merchantData: undefined,
+    purpose: undefined,
+    comment: undefined,
+    siteUrl: undefined,
   };
 }
 

@@ -73,11 +73,15 @@ function makePages(first: Order, changes: Partial<PageDependencies> = {}) {
     baseUrl: () => "https://pay.example",
     runner: {
       start: (order) => void started.push(order),
-      ...{ has: () => false, runs: () => false, count: 0, idle: async () => undefined },
+      has: () => false,
+      runs: () => false,
+      count: 0,
+      idle: async () => undefined,
     },
     admit: (work) => work(),
     clock: { now: () => start },
-    ...{ defaults: { lifeMs: 60_000, triesMax: 3 }, linkLifeMs: 0 },
+    defaults: { lifeMs: 60_000, triesMax: 3 },
+    linkLifeMs: 0,
     findIssuer: () => undefined,
     findEnrolment: () => undefined,
     vault: {
@@ -207,7 +211,8 @@ test("a wallet's proof goes with its try, and refused payment data leads back to
   const { cardId: _, hashId: __, ...facts } = card;
   const wallet = { type: "walletb_encrypted", isDevice: true } as const;
   const paid = {
-    ...{ facts, cardData: { ...data, cvv: undefined } },
+    facts,
+    cardData: { ...data, cvv: undefined },
     authentication: { eci: "07" },
   };
   const good = makePages(opened, { openWallet: async () => ({ wallet, paid }) });

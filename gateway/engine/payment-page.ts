@@ -173,7 +173,10 @@ export function makePaymentPages(dependencies: PageDependencies) {
     const endpoint = getEndpoint(order.endpointId);
     const { expiresAt } = order.page;
     return {
-      ...{ order, endpoint, expiresAt, state: stateOf(order, endpoint) },
+      order,
+      endpoint,
+      expiresAt,
+      state: stateOf(order, endpoint),
       wanted: wantedFieldsOf(order, endpoint),
       needsCvv: needsCvvAt(endpoint),
       triesLeft: triesLeft(order.page),
@@ -306,7 +309,11 @@ function makeTryCard(dependencies: PageDependencies) {
     }
     const { type, text } = paid;
     const opened = await dependencies.openWallet({
-      ...{ type, text, endpoint, amount: order.purchase.amount, holderName: undefined },
+      type,
+      text,
+      endpoint,
+      amount: order.purchase.amount,
+      holderName: undefined,
       // A double click brings the same payment data for the same try.
       requestFingerprint: new Secret(`page/${order.id}/${order.page?.refused.length}`),
     });
@@ -330,7 +337,8 @@ function makeTryCard(dependencies: PageDependencies) {
     const whole = { ...sent, ...customerIn(order, submission), ...Object.fromEntries(kept) };
     const payer = { ipAddress, browser, customer: whole };
     return {
-      ...{ kind: "card_entered", card: facts },
+      kind: "card_entered",
+      card: facts,
       payer: wallet === undefined ? payer : { ...payer, wallet },
       ...(authentication && { authentication }),
     };

@@ -17,7 +17,9 @@ const owing = meet(draft, events.received);
 const fresh = { startedBefore: false, cardData: undefined };
 const cardData = {
   number: new CardNumber("4000001000000018"),
-  ...{ expiryYear: "31", expiryMonth: "12", cvv: new Secret("123") },
+  expiryYear: "31",
+  expiryMonth: "12",
+  cvv: new Secret("123"),
 };
 
 /** Every effect has the same handler, and every event is applied at once. */

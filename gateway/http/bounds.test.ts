@@ -218,7 +218,9 @@ async function serve(t: TestContext, bounds: Partial<Bounds> = {}) {
   const refused: string[] = [];
   const waits = { begun: Promise.withResolvers<void>(), end: Promise.withResolvers<HttpReply>() };
   const answer = async ({ body }: HttpRequest) => ({
-    ...{ status: 200, headers: {}, body: String(body.length) },
+    status: 200,
+    headers: {},
+    body: String(body.length),
   });
   const served = await serveSockets(t, {
     bounds: { ...bounds, onRefused: (cause) => void refused.push(cause) },
@@ -226,7 +228,8 @@ async function serve(t: TestContext, bounds: Partial<Bounds> = {}) {
       { method: "POST", path: "/echo", answer },
       { method: "POST", path: "/unwanted", answer, answerEarly: answer },
       {
-        ...{ method: "POST", path: "/waits" },
+        method: "POST",
+        path: "/waits",
         answer() {
           waits.begun.resolve();
           return waits.end.promise;

@@ -25,7 +25,9 @@ export function healthRoutes(options: HealthOptions): readonly HttpRoute[] {
         const { ready, onHold, missing } = await checkReadiness();
         const status = ready ? "ready" : onHold === undefined ? "not ready" : "on hold";
         return replyOf(ready ? 200 : 503, {
-          ...{ status, missing, ...(onHold !== undefined && { why: onHold }) },
+          status,
+          missing,
+          ...(onHold !== undefined && { why: onHold }),
           ...(describeLinks && { links: describeLinks() }),
         });
       },

@@ -48,7 +48,8 @@ test("a server that closes answers what it has begun, and nothing new", async ()
     answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
     routes: [
       {
-        ...{ method: "POST", path: "/slow" },
+        method: "POST",
+        path: "/slow",
         answer() {
           begun.resolve();
           return answer.promise;

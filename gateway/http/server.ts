@@ -84,10 +84,16 @@ const closeIdleEveryMs = 20;
 const lookEveryMs = 1_000;
 
 const usualBounds: Bounds = {
-  ...{ bodyBytesMax: 1_048_576, unfinishedBytesMax: 67_108_864 },
-  ...{ connectionsMax: 10_000, connectionsPerAddressMax: 0, isTrusted: () => false },
-  ...{ proxyHeader: "x-forwarded-for", proxiesOnly: false },
-  ...{ headerTimeoutMs: 10_000, requestTimeoutMs: 20_000, idleTimeoutMs: 72_000 },
+  bodyBytesMax: 1_048_576,
+  unfinishedBytesMax: 67_108_864,
+  connectionsMax: 10_000,
+  connectionsPerAddressMax: 0,
+  isTrusted: () => false,
+  proxyHeader: "x-forwarded-for",
+  proxiesOnly: false,
+  headerTimeoutMs: 10_000,
+  requestTimeoutMs: 20_000,
+  idleTimeoutMs: 72_000,
   onRefused: () => undefined,
 };
 
@@ -277,7 +283,8 @@ function checkValues(headers: HttpReply["headers"]): void {
 
 function timesOf({ headerTimeoutMs, requestTimeoutMs, idleTimeoutMs }: Bounds) {
   return {
-    ...{ headersTimeout: headerTimeoutMs, requestTimeout: requestTimeoutMs },
+    headersTimeout: headerTimeoutMs,
+    requestTimeout: requestTimeoutMs,
     keepAliveTimeout: idleTimeoutMs,
     connectionsCheckingInterval: Math.min(lookEveryMs, headerTimeoutMs, requestTimeoutMs),
   };

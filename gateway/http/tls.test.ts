@@ -93,7 +93,7 @@ test("files that cannot be used at the start are named", async (t) => {
   const made = makeCertificates(t);
   const [certificateFile, keyFile] = [made.pathOf("absent.pem"), made.pathOf("absent.key")];
 
-  const opening = openTls({ ...{ certificateFile, keyFile }, ...quiet });
+  const opening = openTls({ certificateFile, keyFile, ...quiet });
 
   await assert.rejects(opening, (error) => error instanceof UnusableCertificate);
   await assert.rejects(opening, /absent/);
@@ -193,7 +193,8 @@ test("behind a proxy that speaks TLS to the gateway each client has its own boun
 
 test("where only proxies may connect in plain text, no request of another client is read", async (t) => {
   const { openRaw, refused } = await servePlain(t, {
-    ...{ proxiesOnly: true, isTrusted: makeIsTrusted(["192.0.2.0/24"]) },
+    proxiesOnly: true,
+    isTrusted: makeIsTrusted(["192.0.2.0/24"]),
   });
   const client = openRaw();
   client.write("GET /ok HTTP/1.1\r\nhost: a\r\nx-forwarded-for: 192.0.2.1\r\n\r\n");
@@ -227,8 +228,11 @@ async function serve(t: TestContext, bounds: Partial<Bounds> = {}, handshakeTime
   install("first");
   const faults: string[] = [];
   const tls = await openTls({
-    ...{ certificateFile: made.pathOf("own.pem"), keyFile: made.pathOf("own.key") },
-    ...{ ...quiet, handshakeTimeoutMs, onFault: (cause) => void faults.push(cause) },
+    certificateFile: made.pathOf("own.pem"),
+    keyFile: made.pathOf("own.key"),
+    ...quiet,
+    handshakeTimeoutMs,
+    onFault: (cause) => void faults.push(cause),
   });
   const served = await servePlain(t, bounds, tls);
   const open = (options: ConnectionOptions = {}): TLSSocket => {
@@ -249,7 +253,8 @@ async function servePlain(
   const onRefused: Bounds["onRefused"] = (cause) => void refused.push(cause);
   const answer = () => ({ status: 200, headers: {}, body: "ok" });
   const server = makeServer({
-    ...{ bounds: { ...bounds, onRefused }, isSecure: true },
+    bounds: { ...bounds, onRefused },
+    isSecure: true,
     answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
     ...(tls && { open: (times, receive) => tls.open(times, receive, onRefused) }),
     routes: [

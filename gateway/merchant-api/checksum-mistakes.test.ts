@@ -10,7 +10,9 @@ import { entryPoint } from "./testing.ts";
 
 const key = "top-secret-key";
 const fields = {
-  ...{ client_orderid: "order-7", amount: "10.4", currency: "USD" },
+  client_orderid: "order-7",
+  amount: "10.4",
+  currency: "USD",
   email: "Jane.Dvořák@example.com",
 };
 const right = `1001order-71040${fields.email}`;

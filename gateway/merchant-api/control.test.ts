@@ -98,7 +98,9 @@ test("status is signed over login, order, order id and key; an absent order id i
 
 test("the serial number that a status request asks about is not signed", () => {
   const sent = {
-    ...{ login: "acme", client_orderid: "invoice-1", "by-request-sn": "anything" },
+    login: "acme",
+    client_orderid: "invoice-1",
+    "by-request-sn": "anything",
     control: "c46b39cf8e3485b098993b77803a3eff1b6f0f96",
   };
 

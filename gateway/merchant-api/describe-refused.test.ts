@@ -23,10 +23,19 @@ function describe(pairs: Pairs, authorization?: string, target = "/gw/api/v4/sal
   const version = authorization === undefined ? "v2" : "v4";
   return describeRefused(
     {
-      ...{ operation: sale, version, services, at: asInstant(1), from: "203.0.113.7" },
+      operation: sale,
+      version,
+      services,
+      at: asInstant(1),
+      from: "203.0.113.7",
       call: {
-        ...{ id: "1001", contentType: undefined, body: Buffer.from(writeForm(pairs)) },
-        ...{ method: "POST", target, port: 80, authorization },
+        id: "1001",
+        contentType: undefined,
+        body: Buffer.from(writeForm(pairs)),
+        method: "POST",
+        target,
+        port: 80,
+        authorization,
         serialNumber: asSerialNumber("0195933a-7c48-7000-8000-000000000001"),
       },
       outcome: { answer: new Failure("control_mismatch"), entryPoint, authenticated: false },
@@ -122,12 +131,12 @@ test("a request is kept within 8 KB, whatever it has", () => {
 
 function oauthHeader(given: Readonly<Record<string, string>> = {}): string {
   const values = {
-    ...{ oauth_consumer_key: "acme", oauth_nonce: "n-1", oauth_signature: "c2lnbmVk" },
-    ...{
-      oauth_signature_method: "RSA-SHA256",
-      oauth_timestamp: "1794700800",
-      oauth_version: "1.0",
-    },
+    oauth_consumer_key: "acme",
+    oauth_nonce: "n-1",
+    oauth_signature: "c2lnbmVk",
+    oauth_signature_method: "RSA-SHA256",
+    oauth_timestamp: "1794700800",
+    oauth_version: "1.0",
     ...given,
   };
   const parts = Object.entries(values).map(

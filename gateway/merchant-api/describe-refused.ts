@@ -113,11 +113,16 @@ export function describeRefused(refused: RefusedCall, options: DescribeOptions):
   });
   if (outcome.authenticated) return { ...known, parts };
   const mistakes = findMistakes({
-    ...{ terms, sent, raw: new Map(pairs), entryPoint },
-    ...{ otherIds: options.idsOf(entryPoint), otherKeys: options.otherKeys(entryPoint) },
+    terms,
+    sent,
+    raw: new Map(pairs),
+    entryPoint,
+    otherIds: options.idsOf(entryPoint),
+    otherKeys: options.otherKeys(entryPoint),
   });
   const named = mistakes?.map(({ kind, detail }) => ({
-    ...{ kind, detail: detail.length > valueMax ? "" : (showText(detail, entryPoint) ?? "") },
+    kind,
+    detail: detail.length > valueMax ? "" : (showText(detail, entryPoint) ?? ""),
   }));
   return { ...known, parts, ...(named && { mistakes: named }) };
 }
@@ -138,7 +143,8 @@ function showBaseString(
     text.length > max ? masked : (showText(text, entryPoint) ?? masked);
   const text = makeBaseString(
     {
-      ...{ method: call.method, url: baseUrlOf(call.port) + show(path, 200) },
+      method: call.method,
+      url: baseUrlOf(call.port) + show(path, 200),
       parameters: [
         ...fields.map(({ name, value }): Parameter => [name, value ?? masked]),
         ...[...new URLSearchParams(query)].map(([name]): Parameter => [show(name), masked]),

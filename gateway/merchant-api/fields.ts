@@ -47,7 +47,8 @@ export function optional<Value>(field: Field<Value>): Optional<Value> {
 export function ignorable<Value>(field: Field<Value>): Optional<Value | undefined> {
   const { type, documentation } = field;
   return {
-    ...{ type, documentation: `${documentation}; ignored when it cannot be read` },
+    type,
+    documentation: `${documentation}; ignored when it cannot be read`,
     necessity: "optional",
     read(text) {
       const value = field.read(text);

@@ -99,7 +99,10 @@ async function openWallet(
     return notAllowed;
   }
   const opened = await services.wallets.open({
-    ...{ type, endpoint, amount, text: readWalletText(sent) },
+    type,
+    endpoint,
+    amount,
+    text: readWalletText(sent),
     requestFingerprint: requestFingerprint.text,
     holderName: request.card_printed_name,
   });

@@ -24,8 +24,12 @@ test("repeats and refusals are recorded with what they were answered", async () 
 
   assert.deepEqual(repeat.records, [
     {
-      ...{ merchantId: "7", endpointId: "1001", serialNumber, orderId: order.id },
-      ...{ operation: "sale", at: 5000 },
+      merchantId: "7",
+      endpointId: "1001",
+      serialNumber,
+      orderId: order.id,
+      operation: "sale",
+      at: 5000,
       answer: '{"type":"async-response","describes":"s-1"}',
     },
   ]);

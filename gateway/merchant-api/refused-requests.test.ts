@@ -23,13 +23,24 @@ function open() {
   });
   const send = (merchant: string, network: number, authenticated: boolean, length: number) =>
     refused.keep({
-      ...{ operation: sale, version: "v2", services: {} as Services, at, from: `${network}` },
+      operation: sale,
+      version: "v2",
+      services: {} as Services,
+      at,
+      from: `${network}`,
       call: {
-        ...{ id: "1001", contentType: undefined, body: new Uint8Array(length), serialNumber },
-        ...{ method: "POST", target: "/", port: 80, authorization: undefined },
+        id: "1001",
+        contentType: undefined,
+        body: new Uint8Array(length),
+        serialNumber,
+        method: "POST",
+        target: "/",
+        port: 80,
+        authorization: undefined,
       },
       outcome: {
-        ...{ answer: new Failure("control_mismatch"), authenticated },
+        answer: new Failure("control_mismatch"),
+        authenticated,
         entryPoint: {
           ...entryPoint,
           merchant: { ...entryPoint.merchant, id: asMerchantId(merchant) },

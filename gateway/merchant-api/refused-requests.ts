@@ -115,8 +115,14 @@ function rowOf(refused: RefusedCall, document: RefusedDocument): RefusedRow {
   const named = ["client_orderid", "client-order-id"];
   const clientOrder = document.fields.find(({ name }) => named.includes(name));
   return {
-    ...{ merchantId: entryPoint.merchant.id, serialNumber: call.serialNumber, at },
-    ...{ entryId: entryPoint.id, operation: operation.name, version, authenticated, from },
+    merchantId: entryPoint.merchant.id,
+    serialNumber: call.serialNumber,
+    at,
+    entryId: entryPoint.id,
+    operation: operation.name,
+    version,
+    authenticated,
+    from,
     code: answer instanceof Failure ? answer.code : "access_denied",
     clientOrderId: clientOrder?.value ?? "",
     document,

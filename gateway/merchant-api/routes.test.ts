@@ -61,8 +61,13 @@ test("a busy gateway handles requests that change something in rounds, polls as 
   const handled: string[] = [];
   const routes = merchantRoutes({
     ...({} as RoutesOptions),
-    ...{ operations: [sale, status], pathWord: "gw", wire, metrics: makeMetrics() },
-    ...{ log: () => undefined, keepRefused: () => undefined, addressOf: () => "" },
+    operations: [sale, status],
+    pathWord: "gw",
+    wire,
+    metrics: makeMetrics(),
+    log: () => undefined,
+    keepRefused: () => undefined,
+    addressOf: () => "",
     isBusy: () => true,
     findEntryPoint(_form, id) {
       handled.push(id);
@@ -112,7 +117,8 @@ test("the log has the path of a failed request without the token that opens a pa
   for (const [path, shown] of pagePaths) {
     const logged: object[] = [];
     const answerError = makeAnswerError({
-      ...{ pathWord: "gw", wire },
+      pathWord: "gw",
+      wire,
       log: (_, facts) => void logged.push(facts),
     });
     const error = new Error("broken");

@@ -138,8 +138,15 @@ const accessDenied: HttpReply = {
 function callOf(form: Call["form"], request: HttpRequest, serialNumber: SerialNumber): Call {
   const { method, url, headers, body, socket } = request;
   return {
-    ...{ id: idOf(request), form, contentType: headers["content-type"], body, serialNumber },
-    ...{ method, target: url, port: socket.localPort ?? 0, authorization: headers.authorization },
+    id: idOf(request),
+    form,
+    contentType: headers["content-type"],
+    body,
+    serialNumber,
+    method,
+    target: url,
+    port: socket.localPort ?? 0,
+    authorization: headers.authorization,
   };
 }
 

@@ -69,7 +69,8 @@ export function variantsOf(parts: Parts, known: Known): readonly Variant[] {
   const amounts = amountVariants(parts, known.sent);
   const both = amounts.flatMap((amount) =>
     idVariants(amount.parts, known).map((id) => ({
-      ...{ mistakes: [...amount.mistakes, ...id.mistakes], parts: id.parts },
+      mistakes: [...amount.mistakes, ...id.mistakes],
+      parts: id.parts,
     })),
   );
   return [

@@ -12,7 +12,11 @@ export type Log = (event: EventName, facts: object) => void;
 
 /** As pino numbers them. */
 const levels: Readonly<Record<string, number>> = {
-  ...{ trace: 10, debug: 20, info: 30, warn: 40, error: 50 },
+  trace: 10,
+  debug: 20,
+  info: 30,
+  warn: 40,
+  error: 50,
   silent: Number.POSITIVE_INFINITY,
 };
 

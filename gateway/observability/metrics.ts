@@ -125,7 +125,9 @@ export function makeMetrics() {
 
   function gauge(name: string, help: string, read: () => number | Promise<number>): void {
     new Gauge({
-      ...{ name, help, registers },
+      name,
+      help,
+      registers,
       async collect() {
         this.set((await inTime(read)) ?? Number.NaN);
       },
@@ -135,7 +137,10 @@ export function makeMetrics() {
   function gaugeBy(label: string) {
     return (name: string, help: string, read: () => ByName | Promise<ByName>): void => {
       new Gauge({
-        ...{ name, help, registers, labelNames: [label] },
+        name,
+        help,
+        registers,
+        labelNames: [label],
         async collect() {
           const values = (await inTime(read)) ?? [];
           // A gate that was removed has no figure any more.

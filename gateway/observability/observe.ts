@@ -98,8 +98,12 @@ function triesOf(order: Order): number {
 function named({ id, merchantId, endpointId, version, page, transaction }: Order) {
   const { serialNumber, stage, reason, identifiers } = transaction;
   return {
-    ...{ serial: serialNumber, order: id, merchant: merchantId, endpoint: endpointId },
-    ...{ stage, version },
+    serial: serialNumber,
+    order: id,
+    merchant: merchantId,
+    endpoint: endpointId,
+    stage,
+    version,
     reference: identifiers?.reference,
     reason: reason?.code,
     ...(page?.linkId !== undefined && { link: page.linkId }),

@@ -96,8 +96,12 @@ test("a chargeback owes a callback only where the endpoint wants it, after those
   const urls = { ...order.purchase.urls, notify: "https://shop.example/notify" };
   const told = { ...order, purchase: { ...order.purchase, urls } };
   const chargeback = {
-    ...{ caseId: "C1", stage: "first" as const, reason: "10.4", at: start },
-    ...{ amount: new Money(5n, usd), serialNumber },
+    caseId: "C1",
+    stage: "first" as const,
+    reason: "10.4",
+    at: start,
+    amount: new Money(5n, usd),
+    serialNumber,
   };
 
   const silent = step(told, { kind: "charged_back", chargeback, notify: false });

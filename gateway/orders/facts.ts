@@ -145,7 +145,11 @@ function nextTry(order: Order, amount: Money, at: Instant): Partial<Transaction>
   const { identifiers, amount: tried, priorAttempts = [] } = order.transaction;
   if (identifiers === undefined) return { amount };
   return {
-    ...{ answer: undefined, reason: undefined, tries: 0, amount, reversal: undefined },
+    answer: undefined,
+    reason: undefined,
+    tries: 0,
+    amount,
+    reversal: undefined,
     priorAttempts: [...priorAttempts, { identifiers, amount: tried }],
     identifiers: identifiersOf(order, identifiers.gate, at),
   };

@@ -20,7 +20,8 @@ const opened: Order = meet(
 
 const cardNumbered = (number: number) => ({ ...card, cardId: asCardId(String(number)) });
 const entered = (number: number): EventOf<"card_entered"> => ({
-  ...{ ...events.card_entered, card: cardNumbered(number) },
+  ...events.card_entered,
+  card: cardNumbered(number),
 });
 
 /** The handlers of these tests clear every order at once. */
@@ -137,7 +138,9 @@ test("a late approval of an earlier try is reversed at once, with that try's car
   const reference = refused.page?.refused[0]?.attempts[0]?.identifiers.reference ?? "";
   const approvedLate: OrderEvent = { kind: "prior_approved_late", reference, answer };
   const reversed: OrderEvent = {
-    ...{ kind: "prior_reversed", reference, approvedAt: answer.processedAt },
+    kind: "prior_reversed",
+    reference,
+    approvedAt: answer.processedAt,
   };
   const owing = meet(refused, approvedLate);
 

@@ -16,8 +16,13 @@ import { initialOf, newTransaction } from "./transactions.ts";
 /** No card was entered yet, or a wallet's payment data was refused. */
 export const noCard: CardFacts = {
   cardId: asCardId("0"),
-  ...{ bin: "", lastFour: "", network: undefined, holderName: "", hashId: "" },
-  ...{ expiryMonth: "", expiryYear: "" },
+  bin: "",
+  lastFour: "",
+  network: undefined,
+  holderName: "",
+  hashId: "",
+  expiryMonth: "",
+  expiryYear: "",
 };
 
 /** A new order begins on its page: it owes nothing until a card is entered. */
@@ -52,7 +57,10 @@ export function enterCard(
   const paid = { ...transaction, authentication };
   const entered = fieldsBeyond(customerSent(order), payer.customer);
   return {
-    ...{ ...order, card, purchase: { ...purchase, ...payer }, transaction: paid },
+    ...order,
+    card,
+    purchase: { ...purchase, ...payer },
+    transaction: paid,
     page: entered.length === 0 ? page : { ...page, entered },
   };
 }
@@ -78,7 +86,9 @@ export function closePage(order: Order, at: Instant): Order | undefined {
   if (page === undefined || isFinal(initialOf(order).stage)) return undefined;
   const expiresAt = at < page.expiresAt ? at : page.expiresAt;
   return {
-    ...{ ...order, version: order.version + 1, page: { ...page, expiresAt } },
+    ...order,
+    version: order.version + 1,
+    page: { ...page, expiresAt },
     deadlineAt: transaction.stage === "awaiting_card" ? expiresAt : deadlineAt,
   };
 }
@@ -93,13 +103,18 @@ export function endTry(order: Order, at: Instant): Order {
   const { kind, serialNumber, identifiers, amount, priorAttempts = [] } = transaction;
   const { wallet } = order.purchase;
   const ended = {
-    ...{ card, ...(wallet && { wallet }), at, ...challengeOf(transaction) },
+    card,
+    ...(wallet && { wallet }),
+    at,
+    ...challengeOf(transaction),
     reason: transaction.reason ?? { code: "declined" as const, detail: "" },
     attempts: identifiers ? [...priorAttempts, { identifiers, amount }] : priorAttempts,
   };
   const fresh = newTransaction({ kind, serialNumber, amount: order.purchase.amount });
   return {
-    ...{ ...order, card: noCard, page: { ...page, refused: [...page.refused, ended] } },
+    ...order,
+    card: noCard,
+    page: { ...page, refused: [...page.refused, ended] },
     transaction: { ...fresh, stage: "awaiting_card" },
   };
 }

@@ -53,7 +53,9 @@ export function orderOfAttempt(order: Order, { identifiers, amount }: PriorAttem
   const { wallet: _, ...purchase } = order.purchase;
   const { card, wallet } = tried;
   return {
-    ...{ ...order, card, purchase: wallet === undefined ? purchase : { ...purchase, wallet } },
+    ...order,
+    card,
+    purchase: wallet === undefined ? purchase : { ...purchase, wallet },
     transaction: { ...transaction, authentication: undefined },
   };
 }

@@ -37,7 +37,10 @@ function draftOf({ chargebacks: _, page, ...order }: Order): Order {
     return { ...order, ...none, transaction: { ...begun, authentication: proof } };
   }
   return {
-    ...{ ...order, ...none, card: noCard, page: { ...page, refused: [] } },
+    ...order,
+    ...none,
+    card: noCard,
+    page: { ...page, refused: [] },
     transaction: { ...begun, stage: "awaiting_card" },
   };
 }

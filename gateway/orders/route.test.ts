@@ -20,8 +20,13 @@ test("an endpoint's only gate takes every order that it may, ready or not", () =
   const chosen = chooseGate(orderOf(1, 1_042n), [gate], conditions);
 
   assert.deepEqual(chosen, {
-    ...{ id: gate.id, descriptor: "GATE", shownDescriptor: "SHOP", terminalId: "10000018" },
-    ...{ partialReversal: true, partialCapture: false, choice: "only gate" },
+    id: gate.id,
+    descriptor: "GATE",
+    shownDescriptor: "SHOP",
+    terminalId: "10000018",
+    partialReversal: true,
+    partialCapture: false,
+    choice: "only gate",
   });
   assert.equal(chooseGate(orderOf(1, 99n), [gate], conditions), undefined);
   assert.equal(chooseGate(orderOf(1, 2_001n), [gate], conditions), undefined);
@@ -225,9 +230,17 @@ function fits({ transaction: { amount } }: Order, gate: EndpointGate): boolean {
 
 function gateOf(name: string, options: Partial<EndpointGate>): EndpointGate {
   return {
-    ...{ id: idOf(name), name, rank: 1, weight: 1, terminalId: "10000018" },
-    ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false, amountDigits: 12 },
-    ...{ partialReversal: true, partialCapture: false },
+    id: idOf(name),
+    name,
+    rank: 1,
+    weight: 1,
+    terminalId: "10000018",
+    descriptor: "GATE",
+    shownDescriptor: "SHOP",
+    worksWithoutCvv: false,
+    amountDigits: 12,
+    partialReversal: true,
+    partialCapture: false,
     ...options,
   };
 }

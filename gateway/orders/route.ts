@@ -161,7 +161,12 @@ function describe(chosen: EndpointGate, among: Group, setAside: readonly SetAsid
 function factsOf(gate: EndpointGate, choice: string): GateFacts {
   const { id, descriptor, shownDescriptor, terminalId, partialReversal, partialCapture } = gate;
   return {
-    ...{ id, descriptor, shownDescriptor, terminalId, partialReversal, partialCapture },
+    id,
+    descriptor,
+    shownDescriptor,
+    terminalId,
+    partialReversal,
+    partialCapture,
     ...(gate.merchantCode === undefined ? {} : { merchantCode: gate.merchantCode }),
     ...(gate.acquirerId === undefined ? {} : { acquirerId: gate.acquirerId }),
     ...(gate.hostChanges === undefined ? {} : { hostChanges: gate.hostChanges }),

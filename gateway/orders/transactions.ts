@@ -176,7 +176,9 @@ function isRefund(
   });
   return travelsAsRefund(transactions, {
     policy: ownPolicy ?? gate?.refunds,
-    ...{ zone: gate?.zone, chargedAt: approvedAt(captured ?? initialOf(order)), at },
+    zone: gate?.zone,
+    chargedAt: approvedAt(captured ?? initialOf(order)),
+    at,
     isPart: rule.begun || amount.minor < rule.whole.minor,
   });
 }
@@ -188,8 +190,13 @@ export function newTransaction(
   return {
     ...asked,
     stage: beginnings[asked.kind].stage,
-    ...{ identifiers: undefined, answer: undefined, authentication: undefined },
-    ...{ reason: undefined, receiptId: undefined, tries: 0, finishedAt: undefined },
+    identifiers: undefined,
+    answer: undefined,
+    authentication: undefined,
+    reason: undefined,
+    receiptId: undefined,
+    tries: 0,
+    finishedAt: undefined,
   };
 }
 

@@ -85,7 +85,8 @@ test("a page that has not changed is not sent again, and goes compressed where i
 
   const again = await get("/docs/merchant-api", { "if-none-match": `"other", ${etag}` });
   const other = await get("/docs/merchant-api", {
-    ...{ "if-none-match": '"other"', "accept-encoding": "gzip" },
+    "if-none-match": '"other"',
+    "accept-encoding": "gzip",
   });
 
   assert.deepEqual([again.status, again.text], [304, ""]);

@@ -139,7 +139,8 @@ export function accountHandlers(options: AccountOptions) {
     const user = await accounts.findPassword(login, visitor.now);
     const visit = user?.isTemporary ? { ...visitor, ...newBrowser } : visitor;
     const judged = await guard.checkPassword(visit, login, {
-      ...{ given: password, stored: user?.stored },
+      given: password,
+      stored: user?.stored,
     });
     if (judged !== "right" || user === undefined) {
       const refusal = judged instanceof PortalRefusal ? judged : wrong;
@@ -151,7 +152,11 @@ export function accountHandlers(options: AccountOptions) {
     const token = newToken();
     const { now, network, agent } = visit;
     const opened = await accounts.openSession({
-      ...{ digest: digestOf(token), userId: user.id, now, network, agent },
+      digest: digestOf(token),
+      userId: user.id,
+      now,
+      network,
+      agent,
     });
     if (opened === undefined) return wrong;
     visit.cookies.set("session", token);
@@ -246,7 +251,8 @@ export function viewOf(
   const { login, role, merchant, hasTotp: totp, passkeys, recoveryCodes } = account;
   const own = rights.filter((right) => hasRight(role, right));
   return {
-    ...{ state: stateOf(session, environment), environment },
+    state: stateOf(session, environment),
+    environment,
     user: { login, role, ...(merchant === undefined ? {} : { merchant }), rights: own },
     factors: { totp, passkeys, recoveryCodes },
   };

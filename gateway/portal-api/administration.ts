@@ -29,7 +29,8 @@ export function administrationHandlers(options: AdministrationOptions) {
       const found = await actions.describe(action, language, userOf(caller));
       if (found === undefined) return notFound;
       const fields = found.fields.map(({ document, ...field }) => ({
-        ...{ ...field, ...(document !== undefined && { document: documentsUrl() + document }) },
+        ...field,
+        ...(document !== undefined && { document: documentsUrl() + document }),
       }));
       return { ...found, fields };
     },

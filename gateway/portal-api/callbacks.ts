@@ -104,7 +104,8 @@ type Receiver = { readonly receiver: string; readonly count: number };
 function addUp(found: readonly Receiver[]): readonly Receiver[] {
   const byName = Map.groupBy(found, ({ receiver }) => receiver);
   const sums = [...byName].map(([receiver, each]) => ({
-    ...{ receiver, count: each.reduce((sum, { count }) => sum + count, 0) },
+    receiver,
+    count: each.reduce((sum, { count }) => sum + count, 0),
   }));
   return sums.toSorted((one, other) => other.count - one.count);
 }
@@ -119,8 +120,11 @@ function makeChoose({ reads, names }: CallbackOptions) {
     const merchantId = caller.merchantId ?? order?.merchantId ?? merchantOf(names(), merchant);
     if ((id !== undefined && order === undefined) || merchantId === null) return undefined;
     return {
-      ...{ ...rest, merchantId, endpointId, orderId: order?.id },
-      ...{ host: host?.trim().toLowerCase() || undefined },
+      ...rest,
+      merchantId,
+      endpointId,
+      orderId: order?.id,
+      host: host?.trim().toLowerCase() || undefined,
       ...(since !== undefined && { since: asInstant(since) }),
       ...(until !== undefined && { until: asInstant(until) }),
     };
@@ -132,8 +136,11 @@ function givenIn({ since, until, sequence, ...given }: Chosen, { account }: Call
   const print = (at: number | undefined) =>
     at === undefined ? undefined : printInstant(asInstant(at));
   return {
-    ...{ ...given, merchant: account.merchant ?? given.merchant },
-    ...{ since: print(since), until: print(until), sequence: sequence?.toString() },
+    ...given,
+    merchant: account.merchant ?? given.merchant,
+    since: print(since),
+    until: print(until),
+    sequence: sequence?.toString(),
   };
 }
 

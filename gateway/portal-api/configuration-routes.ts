@@ -35,12 +35,19 @@ const action = {
   ),
 };
 const actionShape = record({
-  ...{ name: text(), does: text(), isChange: flag("it needs a reason, and is in the audit") },
+  name: text(),
+  does: text(),
+  isChange: flag("it needs a reason, and is in the audit"),
   duration: optional(oneOf(["minutes", "hours"], "it has no preview; `hours`: it is only begun")),
   fields: list(
     record({
-      ...{ name: text(), label: text(), help: text(), kind: word<FieldKind>("of its control") },
-      ...{ isRequired: flag(), isList: flag(), preset: optional(text()) },
+      name: text(),
+      label: text(),
+      help: text(),
+      kind: word<FieldKind>("of its control"),
+      isRequired: flag(),
+      isList: flag(),
+      preset: optional(text()),
       choices: list(record({ value: text(), label: text() })),
       document: optional(text("the address of its documentation")),
     }),
@@ -56,28 +63,44 @@ export type ChangeView = ValueOf<typeof changeShape>;
 
 const gatePlace = record({ name: text(), rank: whole(), weight: whole() });
 const endpointLine = record({
-  ...{ id: text(), name: text(), merchant: text("its login"), currency: text(), enabled: flag() },
+  id: text(),
+  name: text(),
+  merchant: text("its login"),
+  currency: text(),
+  enabled: flag(),
   threeds: text("off, when_possible or always"),
   gates: list(gatePlace),
 });
 export type EndpointLine = ValueOf<typeof endpointLine>;
 
 const merchantLine = record({
-  ...{ login: text(), name: text(), enabled: flag(), cell: text() },
-  ...{ endpoints: whole(), currencies: list(text()) },
+  login: text(),
+  name: text(),
+  enabled: flag(),
+  cell: text(),
+  endpoints: whole(),
+  currencies: list(text()),
 });
 
 const walletKey = record({
-  ...{ id: text(), wallet: text(), createdAt: text("a day") },
+  id: text(),
+  wallet: text(),
+  createdAt: text("a day"),
   certificate: oneOf(["present", "missing", "none"], "`none` where the wallet needs none"),
   expiresAt: optional(text("a day")),
 });
 const groupShape = record({
-  ...{ id: text(), name: text(), enabled: flag() },
+  id: text(),
+  name: text(),
+  enabled: flag(),
   endpoints: list(endpointLine),
 });
 const ruleShape = record({
-  ...{ id: text(), kind: text(), parameters: dictionary(text()), action: text(), enabled: flag() },
+  id: text(),
+  kind: text(),
+  parameters: dictionary(text()),
+  action: text(),
+  enabled: flag(),
   merchant: optional(text("its login; absent: everywhere")),
   endpoint: optional(text("its id")),
 });
@@ -100,12 +123,21 @@ const merchantShape = record({
 export type MerchantView = ValueOf<typeof merchantShape>;
 
 const gateLine = record({
-  ...{ id: text(), name: text(), kind: text(), host: text(), tls: flag(), isSandbox: flag() },
+  id: text(),
+  name: text(),
+  kind: text(),
+  host: text(),
+  tls: flag(),
+  isSandbox: flag(),
   currencies: list(text("every currency without any")),
-  ...{ endpoints: whole(), up: whole("connections of this node"), wanted: whole() },
+  endpoints: whole(),
+  up: whole("connections of this node"),
+  wanted: whole(),
 });
 const gateShape = record({
-  ...{ line: gateLine, settings, endpoints: list(endpointLine, 100_000) },
+  line: gateLine,
+  settings,
+  endpoints: list(endpointLine, 100_000),
   hasZoneKey: flag(),
 });
 
@@ -119,8 +151,13 @@ const routeShape = record({
 export type RouteView = ValueOf<typeof routeShape>;
 
 export const linkShape = record({
-  ...{ link: text(), merchant: text(), endpoint: text(), amount: moneyShape },
-  ...{ description: text(), createdAt: instant(), createdBy: text() },
+  link: text(),
+  merchant: text(),
+  endpoint: text(),
+  amount: moneyShape,
+  description: text(),
+  createdAt: instant(),
+  createdBy: text(),
   expiresAt: optional(instant()),
   uses: whole("begun; those that end unpaid make room"),
   usesMax: optional(whole("absent: any number")),
@@ -129,27 +166,45 @@ export const linkShape = record({
 export type LinkView = ValueOf<typeof linkShape>;
 
 const differenceShape = record({
-  ...{ kind: text(), reference: text(), what: text(), order: optional(text()) },
-  ...{ here: optional(text()), there: optional(text()), line: optional(whole("of the file")) },
+  kind: text(),
+  reference: text(),
+  what: text(),
+  order: optional(text()),
+  here: optional(text()),
+  there: optional(text()),
+  line: optional(whole("of the file")),
 });
 const reconciliationLine = record({
-  ...{ gate: text(), day: text(), way: oneOf(["file", "totals"]), at: instant(), by: text() },
-  ...{ agrees: flag(), matched: whole(), differences: whole() },
+  gate: text(),
+  day: text(),
+  way: oneOf(["file", "totals"]),
+  at: instant(),
+  by: text(),
+  agrees: flag(),
+  matched: whole(),
+  differences: whole(),
 });
 export type ReconciliationLine = ValueOf<typeof reconciliationLine>;
 const totalShape = record({
-  ...{ currency: text(), kind: text(), countHere: whole(), countThere: optional(whole()) },
-  ...{ here: text(), there: optional(text()), balance: optional(text("as the host says")) },
+  currency: text(),
+  kind: text(),
+  countHere: whole(),
+  countThere: optional(whole()),
+  here: text(),
+  there: optional(text()),
+  balance: optional(text("as the host says")),
 });
 const reconciliationShape = record({
-  ...{ line: reconciliationLine, totals: list(totalShape) },
+  line: reconciliationLine,
+  totals: list(totalShape),
   differences: list(differenceShape, 10_000),
 });
 export type ReconciliationView = ValueOf<typeof reconciliationShape>;
 
 const reason = optional(text("why; a change needs it", { min: 3, max: 200 }));
 export const formId = text("of the form: sent again with the same, nothing is done twice", {
-  ...{ max: 64, pattern: /^[\w-]{16,64}$/ },
+  max: 64,
+  pattern: /^[\w-]{16,64}$/,
 });
 const once = optional(formId);
 const gate = text("", { max: 40 });

@@ -95,7 +95,10 @@ export function configurationHandlers(options: ConfigurationOptions) {
         groups: groups
           .filter((group) => group.merchant.id === merchant.id)
           .map(({ id, name, enabled, endpoints: members }) => ({
-            ...{ id, name, enabled, endpoints: members.map((each) => viewEndpoint(each, caller)) },
+            id,
+            name,
+            enabled,
+            endpoints: members.map((each) => viewEndpoint(each, caller)),
           })),
         controlKey: viewKeyUse(merchant, await options.findControlKeyUse(merchant.id)),
         oauthKeys: merchant.oauthKeys.map(viewOAuthKey),
@@ -157,9 +160,14 @@ export function gateHandlers({ configured, settingsOf, connectionsOf, routesOf }
   function viewGate(gate: GateRow) {
     const { id, name, kind, settings } = gate;
     return {
-      ...{ id, name, kind, host: `${settings.host}:${settings.port}`, ...connectionsOf(name) },
-      ...{ tls: settings.tls === true, currencies: settings.currencies ?? [] },
-      ...{ isSandbox: settings.sandbox === true || kind === "sandbox" },
+      id,
+      name,
+      kind,
+      host: `${settings.host}:${settings.port}`,
+      ...connectionsOf(name),
+      tls: settings.tls === true,
+      currencies: settings.currencies ?? [],
+      isSandbox: settings.sandbox === true || kind === "sandbox",
       endpoints: usersOf(gate).length,
     };
   }
@@ -184,7 +192,12 @@ function viewMerchant({ login, name, enabled, cell }: Merchant, own: readonly En
 function viewEndpoint(endpoint: Endpoint, caller: Caller): EndpointLine {
   const { id, name, merchant, currency, enabled, settings, gates } = endpoint;
   return {
-    ...{ id, name, merchant: merchant.login, currency, enabled, threeds: settings.threeDSecure },
+    id,
+    name,
+    merchant: merchant.login,
+    currency,
+    enabled,
+    threeds: settings.threeDSecure,
     gates: isOperator(caller)
       ? gates.map(({ name: gate, rank, weight }) => ({ name: gate, rank, weight }))
       : [],
@@ -198,7 +211,11 @@ function viewRule(rule: RuleRow, { merchants, endpoints }: Configured): RuleView
       ? merchants.find((each) => each.id === merchantId)
       : endpoints.get(endpointId)?.merchant;
   return {
-    ...{ id, kind, parameters, action, enabled },
+    id,
+    kind,
+    parameters,
+    action,
+    enabled,
     ...(merchant && { merchant: merchant.login }),
     ...(endpointId !== undefined && { endpoint: endpointId }),
   };

@@ -37,7 +37,9 @@ export function previewDecision(
   const { stage } = step.order.transaction;
   const { amount } = inDoubtOf(order);
   return {
-    ...{ isAllowed: true, of: order.transaction.kind, amount: viewMoney(amount) },
+    isAllowed: true,
+    of: order.transaction.kind,
+    amount: viewMoney(amount),
     ...(stage !== order.transaction.stage && { becomes: statusOf(stage) }),
   };
 }

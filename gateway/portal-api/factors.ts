@@ -136,7 +136,8 @@ export function passkeyHandlers(options: FactorOptions) {
       const known = await factors.listPasskeys(account.id);
       const { generateAuthenticationOptions } = await webauthn();
       const made = await generateAuthenticationOptions({
-        ...{ rpID: hostOf(options), userVerification: "required" },
+        rpID: hostOf(options),
+        userVerification: "required",
         allowCredentials: known.map(describePasskey),
       });
       await factors.setChallenge(session.digest, made.challenge, later(now, challengeMs));
@@ -151,7 +152,10 @@ export function passkeyHandlers(options: FactorOptions) {
     async "GET /passkeys"(_, { account }) {
       const known = await factors.listPasskeys(account.id);
       const passkeys = known.map(({ id, name, createdAt, lastUsedAt }) => ({
-        ...{ id, name, createdAt, ...(lastUsedAt === undefined ? {} : { lastUsedAt }) },
+        id,
+        name,
+        createdAt,
+        ...(lastUsedAt === undefined ? {} : { lastUsedAt }),
       }));
       return { passkeys };
     },
@@ -192,8 +196,11 @@ export function passkeyHandlers(options: FactorOptions) {
     const { verifyAuthenticationResponse } = await webauthn();
     try {
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-        ...{ response, expectedChallenge: session.challenge, expectedOrigin: options.origin() },
-        ...{ expectedRPID: hostOf(options), requireUserVerification: true },
+        response,
+        expectedChallenge: session.challenge,
+        expectedOrigin: options.origin(),
+        expectedRPID: hostOf(options),
+        requireUserVerification: true,
         credential: { ...describePasskey(passkey), ...passkey, transports: [] },
       });
       const { newCounter } = authenticationInfo;
@@ -210,8 +217,11 @@ export function passkeyHandlers(options: FactorOptions) {
     const { verifyRegistrationResponse } = await webauthn();
     try {
       const { verified, registrationInfo } = await verifyRegistrationResponse({
-        ...{ response, expectedChallenge, expectedOrigin: options.origin() },
-        ...{ expectedRPID: hostOf(options), requireUserVerification: true },
+        response,
+        expectedChallenge,
+        expectedOrigin: options.origin(),
+        expectedRPID: hostOf(options),
+        requireUserVerification: true,
       });
       if (!verified || registrationInfo === undefined) return undefined;
       const { id, publicKey, counter, transports } = registrationInfo.credential;
@@ -226,7 +236,9 @@ async function makeRegistration(options: FactorOptions, { id, login }: Caller["a
   const known = await options.factors.listPasskeys(id);
   const { generateRegistrationOptions } = await webauthn();
   return generateRegistrationOptions({
-    ...{ rpName: "Tollgate", rpID: hostOf(options), userName: login },
+    rpName: "Tollgate",
+    rpID: hostOf(options),
+    userName: login,
     userID: new TextEncoder().encode(id),
     excludeCredentials: known.map(describePasskey),
     authenticatorSelection: { residentKey: "preferred", userVerification: "required" },

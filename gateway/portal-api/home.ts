@@ -45,7 +45,13 @@ export function homeHandlers({ reads, names, findHealth }: HomeOptions) {
       const overhead = percentilesOf(countsOf(sums, "overhead"));
       const rate = approvalRateOf(outcomes);
       return {
-        ...{ range, since, stepMs, outcomes, inDoubt, failingCallbacks, ...health },
+        range,
+        since,
+        stepMs,
+        outcomes,
+        inDoubt,
+        failingCallbacks,
+        ...health,
         perMinute: totalOf(countsOf(recent, "outcome")) / (rateMs / minutes(1)),
         series: seriesOf(points, { since, until: caller.now, stepMs }),
         ...(rate === undefined ? {} : { approvalRate: rate }),
@@ -91,7 +97,10 @@ function seriesOf(
   { since, until, stepMs }: Span,
 ) {
   const steps = Array.from({ length: Math.ceil((until - since) / stepMs) }, (_, index) => ({
-    ...{ at: since + index * stepMs, approved: 0, refused: 0, processing: 0 },
+    at: since + index * stepMs,
+    approved: 0,
+    refused: 0,
+    processing: 0,
   }));
   for (const { at, name, key, count } of points) {
     const step = steps[Math.floor((at - since) / stepMs)];

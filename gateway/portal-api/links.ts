@@ -44,7 +44,9 @@ export function linkHandlers({ links, linkUrlOf, names }: LinkHandlerOptions) {
       const url = linkUrlOf(link);
       const { returnUrl, callbackUrl } = link;
       return {
-        ...{ line: viewLink(link, names(), now), url, svg: renderQrSvg(url) },
+        line: viewLink(link, names(), now),
+        url,
+        svg: renderQrSvg(url),
         ...(returnUrl && { returnUrl }),
         ...(callbackUrl && { callbackUrl }),
       };
@@ -57,9 +59,14 @@ function viewLink(link: PaymentLink, { merchants }: PortalNames, now: Instant): 
   const { expiresAt, usesMax, uses } = link;
   const isUsed = usesMax !== undefined && uses.length >= usesMax;
   return {
-    ...{ link: id, endpoint: endpointId, amount: viewMoney(amount), description },
+    link: id,
+    endpoint: endpointId,
+    amount: viewMoney(amount),
+    description,
     merchant: merchants.find((each) => each.id === merchantId)?.login ?? "",
-    ...{ createdAt, createdBy, uses: uses.length },
+    createdAt,
+    createdBy,
+    uses: uses.length,
     ...(expiresAt !== undefined && { expiresAt }),
     ...(usesMax !== undefined && { usesMax }),
     state: findEnd(link, now) ?? (isUsed ? "used" : "open"),

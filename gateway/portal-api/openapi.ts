@@ -37,7 +37,8 @@ export function openApiRoute(
   const path = `${apiPath}/openapi.json`;
   let body: string | undefined;
   return {
-    ...{ method: "GET", path },
+    method: "GET",
+    path,
     async answer() {
       body ??= JSON.stringify(describeApi(own, await loadActions()));
       return { status: 200, headers, body };
@@ -99,7 +100,9 @@ function describeRoute(
   const parameters = Object.keys(properties)
     .filter((each) => !isPost || inPath.includes(each))
     .map((each) => ({
-      ...{ name: each, in: place(each), required: required.includes(each) },
+      name: each,
+      in: place(each),
+      required: required.includes(each),
       schema: properties[each],
     }));
   const body = {

@@ -167,12 +167,25 @@ for (const [role, hasTotp, secondFactor, isPasswordTemporary, staging, productio
   const name = `${role}${hasTotp ? " with an app" : ""}${isPasswordTemporary ? ", new" : ""}`;
   test(`${name}${secondFactor ? ", code shown" : ""}: ${staging}, in production ${production}`, () => {
     const account = {
-      ...{ id: "1", login: "ann", role, merchantId: undefined, merchant: undefined, hasTotp },
-      ...{ passkeys: 0, recoveryCodes: 0, isPasswordTemporary, isFactorDemanded: false },
+      id: "1",
+      login: "ann",
+      role,
+      merchantId: undefined,
+      merchant: undefined,
+      hasTotp,
+      passkeys: 0,
+      recoveryCodes: 0,
+      isPasswordTemporary,
+      isFactorDemanded: false,
     };
     const session = {
-      ...{ digest: new Uint8Array(), account, beganAt: asInstant(0), seenAt: asInstant(0) },
-      ...{ secondFactor, challenge: undefined, pendingTotp: undefined },
+      digest: new Uint8Array(),
+      account,
+      beganAt: asInstant(0),
+      seenAt: asInstant(0),
+      secondFactor,
+      challenge: undefined,
+      pendingTotp: undefined,
     };
     assert.equal(stateOf(session, "staging"), staging);
     assert.equal(stateOf(session, "production"), production);

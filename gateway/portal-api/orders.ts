@@ -106,8 +106,11 @@ export function orderHandlers(options: OrderOptions) {
       const [history, { rows: callbacks }, attempts] = await Promise.all([
         reads.findHistory(order),
         reads.listCallbacks({
-          ...{ merchantId: order.merchantId, orderId: order.id, state: undefined },
-          ...{ after: undefined, limit: 100 },
+          merchantId: order.merchantId,
+          orderId: order.id,
+          state: undefined,
+          after: undefined,
+          limit: 100,
         }),
         reads.findAttempts(order),
       ]);
@@ -167,7 +170,11 @@ export function makeLine({ merchants, gates }: PortalNames, caller: Caller) {
       ...rest
     } = row;
     return {
-      ...{ ...rest, order: orderId, clientOrder: clientOrderId, endpoint: endpointId, type: kind },
+      ...rest,
+      order: orderId,
+      clientOrder: clientOrderId,
+      endpoint: endpointId,
+      type: kind,
       merchant: logins.get(merchantId) ?? "",
       amount: viewMoney(new Money(BigInt(amount), getCurrency(currency))),
       gate: isOperator(caller) ? (gateNames.get(gate) ?? gate) : "",
@@ -214,8 +221,10 @@ async function describeDetail(
         .map((attempt) => viewAttempt(attempt, caller)),
     })),
     totals: {
-      ...{ held: viewMoney(held), charged: viewMoney(charged) },
-      ...{ returned: viewMoney(returned), chargedBack: viewMoney(chargedBack) },
+      held: viewMoney(held),
+      charged: viewMoney(charged),
+      returned: viewMoney(returned),
+      chargedBack: viewMoney(chargedBack),
       left: viewMoney(left),
     },
     may: mayOf(order, callbacks, caller),
@@ -229,7 +238,8 @@ function mayOf(order: Order, callbacks: readonly StoredCallback[], caller: Calle
     hasRight(role, "move_money") &&
     !(previewOf(order, operation, undefined, caller.now) instanceof Failure);
   return {
-    ...{ capture: can("capture"), return: can("return") },
+    capture: can("capture"),
+    return: can("return"),
     settle: hasRight(role, "move_money") ? decisionsFor(order, caller) : [],
     resend: hasRight(role, "resend_callbacks") && callbacks.length > 0,
   };
@@ -254,10 +264,14 @@ function viewTransaction(transaction: Order["transaction"], names: PortalNames, 
   const gate = names.gates.find(({ id }) => id === identifiers?.gate.id)?.name;
   const status = stagesInDoubt.includes(stage) ? "in_doubt" : statusOf(stage);
   return {
-    ...{ kind, stage: wireStageOf(kind, stage), status, serialNumber },
+    kind,
+    stage: wireStageOf(kind, stage),
+    status,
+    serialNumber,
     amount: viewMoney(amount),
     ...(identifiers && {
-      ...{ reference: identifiers.reference, trace: identifiers.traceNumber },
+      reference: identifiers.reference,
+      trace: identifiers.traceNumber,
       terminal: identifiers.gate.terminalId,
       ...(isOperator(caller) && {
         gate: gate ?? identifiers.gate.id,
@@ -275,7 +289,8 @@ export function viewCallback(callback: StoredCallback, { merchants }: PortalName
   const { merchantId, orderId, nextAt, endedAt, resentAt, resentBy, ...rest } = callback;
   const { lastStatus, lastFailure, ...known } = rest;
   return {
-    ...{ ...known, order: orderId },
+    ...known,
+    order: orderId,
     merchant: merchants.find(({ id }) => id === merchantId)?.login ?? "",
     ...(nextAt !== null && { nextAt }),
     ...(endedAt !== null && { endedAt }),
@@ -295,7 +310,9 @@ export function viewAttempt(
   { merchantId }: Pick<Caller, "merchantId">,
 ) {
   return {
-    ...{ ...attempt, url: hideControl(url), body: hideControl(body) },
+    ...attempt,
+    url: hideControl(url),
+    body: hideControl(body),
     ...(merchantId === undefined && { answer }),
     ...(status !== null && { status }),
     ...(failure !== null && { failure }),

@@ -75,7 +75,10 @@ function viewTotal(total: Stored["totals"][number]): ReconciliationView["totals"
   const { balance } = total;
   const sides = { sale: total.debits, reversal: total.debitReversals, refund: total.credits };
   return Object.entries(sides).map(([kind, sums]) => ({
-    ...{ currency, kind, countHere: sums.count, here: amount(sums) },
+    currency,
+    kind,
+    countHere: sums.count,
+    here: amount(sums),
     ...(balance !== undefined && { balance }),
   }));
 }

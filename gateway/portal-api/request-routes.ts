@@ -72,7 +72,9 @@ export type ChecksumView = ValueOf<typeof checksumShape>;
 const filters = record({
   search: optional(text("a client order id or a serial number", { max: 128, isExact: true })),
   merchant: optional(text("a login; for operators", { max: 64 })),
-  ...{ operation: words(), code: words(), endpoint: optional(list(id, 20)) },
+  operation: words(),
+  code: words(),
+  endpoint: optional(list(id, 20)),
   from: optional(instant("sent from then on")),
   until: optional(instant("sent before")),
   ...cursorInput,
@@ -81,8 +83,15 @@ const filters = record({
 /** Signed fields alone: a pasted request has others, which no one needs to see. */
 const value = () => optional(text("", { max: 512, isExact: true }));
 const pastedFields = record({
-  ...{ login: value(), client_orderid: value(), "client-order-id": value(), orderid: value() },
-  ...{ cardrefid: value(), amount: value(), currency: value(), email: value(), control: value() },
+  login: value(),
+  client_orderid: value(),
+  "client-order-id": value(),
+  orderid: value(),
+  cardrefid: value(),
+  amount: value(),
+  currency: value(),
+  email: value(),
+  control: value(),
 });
 
 const operationShape = record({

@@ -78,7 +78,13 @@ export function requestHandlers({ names, requests, checksums, now }: RequestOpti
       const { operation, code, endpoint, from, until } = filters;
       const [{ rows, end }, dropped] = await Promise.all([
         requests.list({
-          ...{ merchantId, operation, code, endpoint, from, until, limit: most },
+          merchantId,
+          operation,
+          code,
+          endpoint,
+          from,
+          until,
+          limit: most,
           search: search?.trim() || undefined,
           after: after === undefined ? undefined : readCursor(after),
         }),
@@ -86,7 +92,8 @@ export function requestHandlers({ names, requests, checksums, now }: RequestOpti
       ]);
       const last = rows.length === most ? rows.at(-1) : end;
       return {
-        ...{ requests: rows.map((each) => viewLine(each, names())), dropped },
+        requests: rows.map((each) => viewLine(each, names())),
+        dropped,
         ...(last && { next: `${last.at}_${last.serial}` }),
         ...(end && { searchedTo: end.at }),
       };
@@ -126,8 +133,14 @@ const tooMany = new PortalRefusal(
 function viewLine(stored: StoredRefusal, { merchants }: PortalNames): RefusalDetail["line"] {
   const { merchantId, entryId, clientOrderId, authenticated, code, ...rest } = stored;
   return {
-    ...{ serial: rest.serial, at: rest.at, operation: rest.operation, version: rest.version },
-    ...{ code, from: rest.from, endpoint: entryId, clientOrder: clientOrderId },
+    serial: rest.serial,
+    at: rest.at,
+    operation: rest.operation,
+    version: rest.version,
+    code,
+    from: rest.from,
+    endpoint: entryId,
+    clientOrder: clientOrderId,
     merchant: merchants.find(({ id }) => id === merchantId)?.login ?? "",
     error: wordOf(code),
     isSigned: authenticated,

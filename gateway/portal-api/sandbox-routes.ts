@@ -11,8 +11,12 @@ const sandboxShape = record({
   endpoints: list(record({ name: text(), id: text() })),
   switches: list(
     record({
-      ...{ name: text(), value: text("empty where nothing is set"), what: text() },
-      ...{ takes: text("which values"), isFlag: flag(), isOff: flag("has its usual value") },
+      name: text(),
+      value: text("empty where nothing is set"),
+      what: text(),
+      takes: text("which values"),
+      isFlag: flag(),
+      isOff: flag("has its usual value"),
     }),
   ),
 });

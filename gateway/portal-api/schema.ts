@@ -52,7 +52,10 @@ export function text(
   { min = 0, max = 1_000, pattern, check, isExact = pattern !== undefined }: TextRules = {},
 ) {
   const json = {
-    ...{ type: "string", minLength: min, maxLength: max, ...described(meaning) },
+    type: "string",
+    minLength: min,
+    maxLength: max,
+    ...described(meaning),
     ...(pattern && { pattern: pattern.source }),
   };
   return schema<string>(json, (given, at, clean) => {

@@ -28,7 +28,8 @@ export function approvalHandlers({ listApprovals, perform }: ApprovalOptions) {
   return {
     "GET /approvals": async (_, caller) => ({
       approvals: (await listFor(caller)).map(({ right: _right, ...approval }) => ({
-        ...{ ...approval, isOwn: approval.askedBy === caller.account.login },
+        ...approval,
+        isOwn: approval.askedBy === caller.account.login,
       })),
     }),
     async "POST /approvals/give/:approval"({ approval }, caller) {

@@ -6,7 +6,8 @@ import { cursorInput, done, nothing, numericId, searchedTo, sessionFields } from
 
 const login = text("", { max: 64, pattern: /^[A-Za-z0-9._@-]{1,64}$/ });
 const name = text("a merchant's user signs in as name@merchant", {
-  ...{ max: 40, pattern: userNameForm },
+  max: 40,
+  pattern: userNameForm,
 });
 /** Accounts of programs are made on the machine where they run. */
 const role = oneOf(portalRoles);
@@ -17,19 +18,32 @@ const temporaryPassword = record({
   expiresAt: instant("it opens nothing from then on"),
 });
 const userRow = record({
-  ...{ login: text(), role: oneOf(roles), merchant: optional(text()), enabled: flag() },
+  login: text(),
+  role: oneOf(roles),
+  merchant: optional(text()),
+  enabled: flag(),
   password: oneOf(["own", "temporary", "expired", "none"], "who has chosen it"),
-  ...{ totp: flag("codes of an app are on"), passkeys: whole() },
+  totp: flag("codes of an app are on"),
+  passkeys: whole(),
   seenAt: optional(instant("of a session, or the latest sign-in")),
   isIdle: flag("has not used the account for 90 days"),
 });
 const approvalRow = record({
-  ...{ id: text(), work: text(), askedBy: text(), askedAt: instant() },
-  ...{ isGiven: flag("the user who asked can do it now"), isOwn: flag("asked by this user") },
+  id: text(),
+  work: text(),
+  askedBy: text(),
+  askedAt: instant(),
+  isGiven: flag("the user who asked can do it now"),
+  isOwn: flag("asked by this user"),
 });
 const auditRow = record({
-  ...{ seq: whole(), at: instant(), actor: text(), origin: text(), action: text() },
-  ...{ subject: text(), reason: optional(text()) },
+  seq: whole(),
+  at: instant(),
+  actor: text(),
+  origin: text(),
+  action: text(),
+  subject: text(),
+  reason: optional(text()),
   before: optional(text("JSON", { max: 1_000_000 })),
   after: optional(text("JSON", { max: 1_000_000 })),
 });
@@ -38,10 +52,14 @@ const auditFilters = record({
   by: optional(text("", { max: 64 })),
   action: optional(text("or its beginning", { max: 64 })),
   subject: optional(text("", { max: 128, isExact: true })),
-  ...{ from: optional(instant()), until: optional(instant()), ...cursorInput },
+  from: optional(instant()),
+  until: optional(instant()),
+  ...cursorInput,
 });
 const verified = record({
-  ...{ entries: whole(), signatures: whole(), outsideHeads: whole() },
+  entries: whole(),
+  signatures: whole(),
+  outsideHeads: whole(),
   unsigned: whole("entries after the newest signature"),
   restores: list(text("a restore from a backup, and which entries were lost with it")),
   findings: list(text("what is wrong, one sentence each")),

@@ -70,7 +70,8 @@ export function teamHandlers({ team, perform, guard }: TeamOptions) {
       const users = (await team.list(now))
         .filter(({ merchant }) => merchantId === undefined || merchant === account.merchant)
         .map(({ merchant, seenAt, ...user }) => ({
-          ...{ ...user, ...(merchant === null ? {} : { merchant }) },
+          ...user,
+          ...(merchant === null ? {} : { merchant }),
           ...(seenAt === null ? {} : { seenAt }),
         }));
       return { users, isFactorDemanded: account.isFactorDemanded };

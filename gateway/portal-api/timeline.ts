@@ -45,7 +45,9 @@ export async function viewTimeline(
     const rules = options.isOperator ? rulesOf(event) : [];
     const messages = event && options.isOperator ? messagesOf(event, before ?? order, options) : [];
     return {
-      ...{ at, version, event: shownEventOf(kind as EventKind, String(detail["cause"] ?? "")) },
+      at,
+      version,
+      event: shownEventOf(kind as EventKind, String(detail["cause"] ?? "")),
       ...(options.isOperator && { node }),
       facts: { ...amountOf(kind, after), ...factsOf(detail, options.isOperator) },
       ...(rules.length > 0 && { rules }),
@@ -147,7 +149,8 @@ function valueIn(value: unknown, name: string): unknown {
 function rulesOf(event: OrderEvent | undefined) {
   const findings = event !== undefined && "findings" in event ? (event.findings ?? []) : [];
   return findings.map(({ kind, scope, ...found }) => ({
-    ...{ kind, scope },
+    kind,
+    scope,
     ...("missing" in found
       ? { missing: found.missing, facts: "" }
       : { action: found.action, facts: JSON.stringify(found.facts) }),

@@ -51,7 +51,8 @@ export async function openVisit(
   return {
     network: (isProxied ? behind : undefined) ?? direct ?? "unknown",
     agent: (headers["user-agent"] ?? "").slice(0, 300),
-    ...{ now, session },
+    now,
+    session,
     deviceOf: (login) => (options.isDevice(login, device) ? device : undefined),
     cookies: {
       set(cookie, value) {

@@ -72,7 +72,11 @@ function cardsIn(tallies: readonly Tally[], at: Instant): ReadonlySet<string> {
 
 function findingOf(max: number): Finding {
   return {
-    ...{ rule: "0", kind: "guesses", scope: "merchant", action: "block", code: "too_many_cards" },
+    rule: "0",
+    kind: "guesses",
+    scope: "merchant",
+    action: "block",
+    code: "too_many_cards",
     facts: { per: "BIN and last four", limit: max, windowS: windowMs / 1000 },
   };
 }

@@ -160,8 +160,12 @@ const noRules: RuleSet = { rules: [], tallies: [] };
 function findingOfEntry(entry: ListEntry): Finding {
   const { id, list, kind, merchantId, endpointId } = entry;
   return {
-    ...{ rule: id, kind: "list", scope: scopeOf({ merchantId, endpointId }), action: list },
-    ...{ code: "blocked_by_list", facts: { list, of: kind, entry: id } },
+    rule: id,
+    kind: "list",
+    scope: scopeOf({ merchantId, endpointId }),
+    action: list,
+    code: "blocked_by_list",
+    facts: { list, of: kind, entry: id },
   };
 }
 

@@ -22,7 +22,9 @@ type Changes = Partial<Customer> & {
 function orderWith(changes: Changes): ListedOrder {
   const { ip, bin, hashId, issuer, purpose, cardDigest, prefix, ...customer } = changes;
   return {
-    ...{ ...draft, cardDigest, prefix },
+    ...draft,
+    cardDigest,
+    prefix,
     card: {
       ...draft.card,
       ...(bin !== undefined && { bin }),
@@ -30,7 +32,9 @@ function orderWith(changes: Changes): ListedOrder {
       ...(issuer !== undefined && { issuer: { country: issuer } }),
     },
     purchase: {
-      ...{ ...draft.purchase, ipAddress: ip ?? draft.purchase.ipAddress, purpose },
+      ...draft.purchase,
+      ipAddress: ip ?? draft.purchase.ipAddress,
+      purpose,
       customer: { ...draft.purchase.customer, ...customer },
     },
   };

@@ -52,7 +52,9 @@ export function choice<const Word extends string>(
 export function whole(min: number, max: number, en: string, de: string): Parameter<number> {
   const type = { en: `${min} to ${max}`, de: `${min} bis ${max}` };
   return mandatory({
-    ...{ kind: "whole", type, documentation: { en, de } },
+    kind: "whole",
+    type,
+    documentation: { en, de },
     read(text) {
       const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
       return value >= min && value <= max ? value : undefined;
@@ -71,7 +73,9 @@ export function duration(en: string, de: string, maxMs = durationMaxMs): Paramet
     de: `wie 90s, 10m, 1h, 7d; bis ${longest}`,
   };
   return mandatory({
-    ...{ kind: "duration", type, documentation: { en, de } },
+    kind: "duration",
+    type,
+    documentation: { en, de },
     read(text) {
       const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
       const value = Number(count) * (units[unit as keyof typeof units] ?? 0);
@@ -96,7 +100,9 @@ export function currency(en: string, de: string) {
 export function countries(en: string, de: string): Parameter<ReadonlySet<string>> {
   const type = { en: "country codes like DE,AT", de: "Ländercodes wie DE,AT" };
   return mandatory({
-    ...{ kind: "countries", type, documentation: { en, de } },
+    kind: "countries",
+    type,
+    documentation: { en, de },
     read(text) {
       const codes = text.split(",").map((code) => findAlpha2(code.trim().toUpperCase()));
       return codes.every((code) => code !== undefined) ? new Set(codes) : undefined;

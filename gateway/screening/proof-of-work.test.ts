@@ -22,7 +22,9 @@ function makeWorld() {
   const used = new Set<string>();
   const world = { now: asInstant(1_794_708_246_000) };
   const proofs = makeProofs({
-    ...{ tokenOf: vault.tokenOf, isToken: vault.isToken, clock: { now: () => world.now } },
+    tokenOf: vault.tokenOf,
+    isToken: vault.isToken,
+    clock: { now: () => world.now },
     async takeNonce({ merchantId, nonce, signedAt }) {
       assert.equal(signedAt > world.now, true);
       const isNew = !used.has(`${merchantId}/${nonce}`);

@@ -88,7 +88,8 @@ function makeMemoryTallies(findResult: (order: OrderId) => PaymentResult | undef
         const isOver = known === undefined || known.keepUntil < seen.at;
         const row = isOver ? { firstAt: seen.at, keepUntil, seen: [] } : known;
         const tally = {
-          ...{ firstAt: row.firstAt, before: row.seen.toReversed() },
+          firstAt: row.firstAt,
+          before: row.seen.toReversed(),
           isFull: row.seen.length >= recordsMax,
         };
         row.seen.push(seen);

@@ -23,8 +23,12 @@ function facts(
   const { minor = 1_000n, ...tally } = more;
   const before = past.map(
     ({ minutesAgo, ...seen }, at): Seen => ({
-      ...{ orderId: asOrderId(String(at)), at: asInstant(now - minutesAgo * minute) },
-      ...{ minor: 1_000n, currency: "USD", card: "aa", ...seen },
+      orderId: asOrderId(String(at)),
+      at: asInstant(now - minutesAgo * minute),
+      minor: 1_000n,
+      currency: "USD",
+      card: "aa",
+      ...seen,
     }),
   );
   const amount = new Money(minor, getCurrency("USD"));

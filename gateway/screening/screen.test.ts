@@ -17,9 +17,17 @@ import { Money } from "../values/money.ts";
 import { screen } from "./screen.ts";
 
 const first: EndpointGate = {
-  ...{ id: asGateId("1"), name: "first", rank: 1, weight: 1, terminalId: "10000018" },
-  ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false, amountDigits: 12 },
-  ...{ partialReversal: true, partialCapture: false },
+  id: asGateId("1"),
+  name: "first",
+  rank: 1,
+  weight: 1,
+  terminalId: "10000018",
+  descriptor: "GATE",
+  shownDescriptor: "SHOP",
+  worksWithoutCvv: false,
+  amountDigits: 12,
+  partialReversal: true,
+  partialCapture: false,
 };
 const second: EndpointGate = { ...first, id: asGateId("2"), name: "second", rank: 2 };
 
@@ -53,7 +61,9 @@ test("the endpoint's policy says whether 3-D Secure comes before the charge", ()
 const named = { rule: "1", kind: "velocity", scope: "endpoint" } as const;
 const fires = (action: RuleAction): Finding => ({
   ...named,
-  ...{ action, code: "velocity_exceeded", facts: {} },
+  action,
+  code: "velocity_exceeded",
+  facts: {},
 });
 const cannotTell: Finding = { ...named, missing: "purpose" };
 

@@ -63,7 +63,11 @@ test("the demonstration merchant has a key for OAuth, also when an older version
   const made = await readKey(installation);
   await makeDemonstrationKey(installation);
   const demoFile = await writeDemoFile(installation, {
-    ...{ baseUrl: older.url, set, bank: older, wallets: undefined, portal: undefined },
+    baseUrl: older.url,
+    set,
+    bank: older,
+    wallets: undefined,
+    portal: undefined,
   });
 
   const { oauth } = JSON.parse(await readFile(demoFile, "utf8"));

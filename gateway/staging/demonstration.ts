@@ -334,7 +334,11 @@ export async function readDocumentValues(config: Pick<Config, "dataDir">): Promi
   if (text === undefined) return {};
   const { baseUrl, merchant, endpoints, bank } = JSON.parse(text);
   return {
-    ...{ GATEWAY: baseUrl, LOGIN: merchant.login, CONTROL_KEY: merchant.controlKey },
-    ...{ ENDPOINT: endpoints.plain, SECURE_ENDPOINT: endpoints.secure, BANK: bank.url },
+    GATEWAY: baseUrl,
+    LOGIN: merchant.login,
+    CONTROL_KEY: merchant.controlKey,
+    ENDPOINT: endpoints.plain,
+    SECURE_ENDPOINT: endpoints.secure,
+    BANK: bank.url,
   };
 }

@@ -8,7 +8,9 @@ import { PortalRefusal } from "../portal-api/route.ts";
 import { sandboxHandlers } from "./sandbox-portal.ts";
 
 const shop = {
-  ...{ baseUrl: "http://127.0.0.1:1", pathWord: "gw", endpoints: {} },
+  baseUrl: "http://127.0.0.1:1",
+  pathWord: "gw",
+  endpoints: {},
   merchant: { login: "demo", controlKey: "key" },
 };
 type Reads = Parameters<typeof sandboxHandlers>[0]["reads"];

@@ -106,7 +106,9 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
       const off = table.find((each) => each.name === name)?.off;
       const body = new URLSearchParams({ [name]: value === "" ? String(off ?? "") : value });
       const answer = await fetch(`${bankUrl}/switches`, {
-        ...{ method: "POST", body, redirect: "manual" },
+        method: "POST",
+        body,
+        redirect: "manual",
         signal: AbortSignal.timeout(bankAnswersWithinMs),
       });
       if (answer.status < 400) return { done: true };
@@ -119,7 +121,9 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
       );
       const all = { words: [], from: undefined, until: undefined, after: undefined };
       const lines = await reads.listOrders({
-        ...{ ...all, merchantId: undefined, limit: ordersCompared },
+        ...all,
+        merchantId: undefined,
+        limit: ordersCompared,
       });
       const found = await Promise.all(
         lines.map((line) => reads.findOrder(line.orderId, undefined)),
@@ -161,7 +165,7 @@ type Switch = {
 function viewSwitch({ name, value, off, what, takes }: Switch) {
   const isFlag = typeof off === "boolean";
   const shown = value === null ? "" : String(value);
-  return { ...{ name, value: shown, what, takes, isFlag }, isOff: value === off };
+  return { name, value: shown, what, takes, isFlag, isOff: value === off };
 }
 
 /** As the app of a wallet hands it over. */
@@ -169,7 +173,10 @@ async function mintToken(bankUrl: string, pan: string): Promise<string> {
   const answer = await fetch(`${bankUrl}/wallets/walletb`, {
     method: "POST",
     body: JSON.stringify({
-      ...{ pan, expirationYear: 2031, expirationMonth: 12, authMethod: "CRYPTOGRAM_3DS" },
+      pan,
+      expirationYear: 2031,
+      expirationMonth: 12,
+      authMethod: "CRYPTOGRAM_3DS",
     }),
     signal: AbortSignal.timeout(bankAnswersWithinMs),
   });
@@ -199,7 +206,8 @@ function compare(entries: readonly Booked[], orders: readonly Order[]) {
   const since = parts.findIndex((part) => ours.has(part));
   const strange = parts.slice(since < 0 ? parts.length : since).filter((part) => !ours.has(part));
   return [...strange, ...ours.keys()].slice(0, 200).map((reference) => ({
-    ...{ reference, ...compareOne(booked.get(reference) ?? [], ours.get(reference)) },
+    reference,
+    ...compareOne(booked.get(reference) ?? [], ours.get(reference)),
   }));
 }
 
@@ -215,7 +223,8 @@ function compareOne(entries: readonly Booked[], order: Order | undefined) {
     ...(order && { order: order.id }),
     ...(entries.length > 0 && { bank: viewMoney(new Money(total, getCurrency(code))) }),
     ...(own && { gateway: viewMoney(own) }),
-    ...{ isHeld, isOpen },
+    isHeld,
+    isOpen,
     differs: !isOpen && (total !== (own?.minor ?? 0n) || (isHeld ? bank.taken : bank.held) !== 0n),
   };
 }

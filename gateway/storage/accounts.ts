@@ -88,15 +88,24 @@ export function makeSessionStore({ query, idleMs, sessionMs }: AccountStoreOptio
 
 function sessionOf(row: SessionRow): PortalSession {
   const account: Account = {
-    ...{ id: row.id, login: row.login, role: row.role, passkeys: row.passkeys },
-    ...{ merchantId: row.merchant_id ?? undefined, merchant: row.merchant ?? undefined },
-    ...{ hasTotp: row.has_totp, recoveryCodes: row.recovery_codes },
+    id: row.id,
+    login: row.login,
+    role: row.role,
+    passkeys: row.passkeys,
+    merchantId: row.merchant_id ?? undefined,
+    merchant: row.merchant ?? undefined,
+    hasTotp: row.has_totp,
+    recoveryCodes: row.recovery_codes,
     isPasswordTemporary: row.password_temporary,
     isFactorDemanded: row.demands_second_factor,
   };
   return {
-    ...{ digest: row.digest, account, beganAt: asInstant(row.began), seenAt: asInstant(row.seen) },
-    ...{ secondFactor: row.second_factor, challenge: row.challenge ?? undefined },
+    digest: row.digest,
+    account,
+    beganAt: asInstant(row.began),
+    seenAt: asInstant(row.seen),
+    secondFactor: row.second_factor,
+    challenge: row.challenge ?? undefined,
     pendingTotp: row.pending_totp ?? undefined,
   };
 }

@@ -38,8 +38,11 @@ export type Administration = ReturnType<typeof makeAdministration>;
 export function makeAdministration(audit: Audit) {
   const changes = makeChanges(audit);
   return {
-    ...{ ...forMerchants(changes), ...forControlKeys(changes), ...forEndpoints(changes) },
-    ...{ ...forGates(changes), ...forMacKeys(changes) },
+    ...forMerchants(changes),
+    ...forControlKeys(changes),
+    ...forEndpoints(changes),
+    ...forGates(changes),
+    ...forMacKeys(changes),
   };
 }
 

@@ -83,7 +83,9 @@ export async function verifyAudit(query: Query, given: ToVerify): Promise<Verifi
   }
   const newest = highestOf(signed);
   return {
-    ...{ entries: last.seq, signatures: signed.length, outsideHeads: outside.length },
+    entries: last.seq,
+    signatures: signed.length,
+    outsideHeads: outside.length,
     unsigned: Math.max(0, last.seq - newest),
     restores: restores.map((restore) => describeRestore(restore, lost)),
     findings,

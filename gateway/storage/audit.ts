@@ -138,8 +138,15 @@ async function insert(
 ): Promise<void> {
   const text = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
   const stored: StoredEntry = {
-    ...{ seq: head.seq + 1, at: head.now, actor: who, origin: from, action, subject },
-    ...{ reason: why ?? null, before: text(before), after: text(after) },
+    seq: head.seq + 1,
+    at: head.now,
+    actor: who,
+    origin: from,
+    action,
+    subject,
+    reason: why ?? null,
+    before: text(before),
+    after: text(after),
   };
   const hash = Buffer.from(hashEntry(stored, head.hash), "hex");
   await query(
@@ -186,7 +193,8 @@ export async function openSigner(query: Query, vault: KeyVault): Promise<Signer>
   const privateKey = createPrivateKey(vault.openSecret(sealed, auditKeyContext).reveal());
   const publicKey = createPublicKey(privateKey).export({ format: "der", type: "spki" });
   return {
-    ...{ keyId, name: nameOfKey(publicKey) },
+    keyId,
+    name: nameOfKey(publicKey),
     sign: (head) => signWith(null, signedText(head), privateKey),
     signText: (text) => signWith(null, text, privateKey),
   };

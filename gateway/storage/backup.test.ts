@@ -47,7 +47,8 @@ before(async () => {
   const vault = await openVaultOver(source.database, masterKey);
   signer = await openSigner(query, vault);
   await makeAudit(source.database, {
-    ...{ actor: { who: "a test", from: "here" }, signer },
+    actor: { who: "a test", from: "here" },
+    signer,
   }).write({ action: "test", subject: "a backup" });
   await markRehearsal(source.audit);
   const key = vault.sealSecret(new Secret("a control key"), "control-key/a");
@@ -210,7 +211,8 @@ function cells(places: ReturnType<Cells["places"]> = [{ name: "main" }, { name: 
   const made = makeCells({
     main: { node: source.database, vault: source.database },
     open: () => ({ node: other, vault: other }),
-    ...{ waitMs: 100, onFailed: () => undefined },
+    waitMs: 100,
+    onFailed: () => undefined,
   });
   const map = { cells: places, cellOf: new Map() };
   made.follow({ current: () => map, reload: async () => undefined });

@@ -135,15 +135,29 @@ test("having a later one sent again has the earlier open ones sent too", async (
 
 function callback(sequence: number): Callback {
   return {
-    ...{ merchantId, orderId, sequence, serialNumber, url, receiver: receiverOf(url) },
-    ...{ tries: 0, begunAt: now, leaseUntil: lease },
+    merchantId,
+    orderId,
+    sequence,
+    serialNumber,
+    url,
+    receiver: receiverOf(url),
+    tries: 0,
+    begunAt: now,
+    leaseUntil: lease,
   };
 }
 
 function tell(sequence: number, decision: DeliveryDecision): Promise<void> {
   const attempt: DeliveryAttempt = {
-    ...{ at: now, method: "GET", url, body: "", status: 200, failure: undefined },
-    ...{ durationMs: 3, answer: "", retryAfterMs: undefined },
+    at: now,
+    method: "GET",
+    url,
+    body: "",
+    status: 200,
+    failure: undefined,
+    durationMs: 3,
+    answer: "",
+    retryAfterMs: undefined,
   };
   return record({ callback: callback(sequence), attempt, decision });
 }

@@ -96,8 +96,15 @@ function packKey({ merchantId, orderId, sequence, leaseUntil }: Callback) {
 function packRecord({ callback, attempt, decision }: AttemptRecord) {
   const { at, method, url, body, status, failure, durationMs, answer } = attempt;
   return {
-    ...{ ...packKey(callback), at, method, url, body },
-    ...{ status: status ?? null, failure: failure ?? null, answer, duration_ms: durationMs },
+    ...packKey(callback),
+    at,
+    method,
+    url,
+    body,
+    status: status ?? null,
+    failure: failure ?? null,
+    answer,
+    duration_ms: durationMs,
     ended: "ended" in decision ? decision.ended : null,
     due: "dueAt" in decision ? decision.dueAt : null,
     counted: "dueAt" in decision && !decision.isCounted ? 0 : 1,

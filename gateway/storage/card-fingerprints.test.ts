@@ -46,7 +46,11 @@ test("fingerprints, orders, references, lists and counts follow the new key, and
   for (const each of cells) await fill(each, vault);
   await list(before.hashId, before.digest, "777");
   const entry: ListEntry = {
-    ...{ id: "1", list: "block", kind: "card", value: before.hashId, reason: "" },
+    id: "1",
+    list: "block",
+    kind: "card",
+    value: before.hashId,
+    reason: "",
   };
   const lists = makeLists();
   const seen: string[] = [];
@@ -150,8 +154,12 @@ test("a card that is registered while its order has the old hash id gets the new
   const { vault } = await openVault(makeFindSealedCard(query));
   const order = { ...approved(), merchantId, card: { ...draft.card, cardId: asCardId("9") } };
   const cards = makeCards({
-    ...{ store: makeReferenceStore(query), findCard: vault.findCard, clock: clockAt(deletion.at) },
-    ...{ fingerprint: vault.fingerprint, newReferenceId: newCardRefId, graceMs: 0 },
+    store: makeReferenceStore(query),
+    findCard: vault.findCard,
+    clock: clockAt(deletion.at),
+    fingerprint: vault.fingerprint,
+    newReferenceId: newCardRefId,
+    graceMs: 0,
   });
 
   const ids = await cards.register(order);
@@ -186,8 +194,13 @@ test("the payments of a card are counted together before, while and after its ke
 function makeCounter(card: CardNumber) {
   const { add: count, remove, findResults } = makeTallyStore(tables.database.hot, { retryMs: 0 });
   const rule: ConfiguredRule = {
-    ...{ id: "1", merchantId, endpointId: undefined, kind: "velocity", action: "mark" },
-    ...{ parameters: { per: "card", count: "1", window: "1d" }, enabled: true },
+    id: "1",
+    merchantId,
+    endpointId: undefined,
+    kind: "velocity",
+    action: "mark",
+    parameters: { per: "card", count: "1", window: "1d" },
+    enabled: true,
   };
   const source = { screeningRules: [rule], endpoints: new Map([[endpoint.id, endpoint]]) };
   const judges = new Map<Vault, ReturnType<typeof makeJudgePayment>>();
@@ -198,8 +211,11 @@ function makeCounter(card: CardNumber) {
         () => assert.fail(),
       ),
       store: { add: count, remove, findResults: (_, orders) => findResults(orders) },
-      ...{ lists: makeLists(), findIpCountry: () => undefined, onUndoFailed: () => undefined },
-      ...{ digestSubject, countingKey },
+      lists: makeLists(),
+      findIpCountry: () => undefined,
+      onUndoFailed: () => undefined,
+      digestSubject,
+      countingKey,
     });
   let made = 0;
   return async (vault: Vault): Promise<number> => {
@@ -209,7 +225,8 @@ function makeCounter(card: CardNumber) {
     const acceptedAt = later(deletion.at, made);
     const order = { ...draft, merchantId, acceptedAt, id: asOrderId(String(made)) };
     const judged = await judge(order, () => ({
-      ...{ card: vault.cardDigest(card), cardNames: vault.cardNames(merchantId, card) },
+      card: vault.cardDigest(card),
+      cardNames: vault.cardNames(merchantId, card),
       request: Buffer.alloc(8, made),
     }));
     const [finding] = judged?.findings ?? [];
@@ -227,8 +244,14 @@ async function renew(beforeNodes = async () => {}, beforeOrders = async () => {}
   const { keys } = await openVault();
   const pause = (durationMs: number) => (durationMs <= graceMs ? beforeNodes() : beforeOrders());
   return renewFingerprints({
-    ...{ database: tables.database, cells, keys, deletion, pause },
-    ...{ endpoints: [endpoint], graceMs, report: () => undefined },
+    database: tables.database,
+    cells,
+    keys,
+    deletion,
+    pause,
+    endpoints: [endpoint],
+    graceMs,
+    report: () => undefined,
   });
 }
 

@@ -10,7 +10,9 @@ const tables = await startDatabase();
 after(() => tables.stop());
 const second = await tables.addCell("cell_second");
 const nowhere = openDatabase("postgres://nobody@127.0.0.1:1/none", {
-  ...{ poolSize: 1, connectTimeoutMs: 1_000, onLost: () => undefined },
+  poolSize: 1,
+  connectTimeoutMs: 1_000,
+  onLost: () => undefined,
 });
 after(() => nowhere.close());
 

@@ -40,7 +40,8 @@ export async function loadCells(
      order by created_at, name`,
   );
   return rows.map(({ name, sealed, onCitus }) => ({
-    ...{ name, onCitus },
+    name,
+    onCitus,
     url: sealed === null ? undefined : open(sealed, cellContext(name)),
   }));
 }

@@ -81,8 +81,12 @@ test("a schema that a newer version has made is taken when it says so, else refu
 });
 
 const future = {
-  ...{ path: "main/9999-new.sql", name: "9999-new.sql", compatibleFrom: "0001", locks: "" },
-  ...{ sql: "alter table audit add column more text", inTransaction: true },
+  path: "main/9999-new.sql",
+  name: "9999-new.sql",
+  compatibleFrom: "0001",
+  locks: "",
+  sql: "alter table audit add column more text",
+  inTransaction: true,
 };
 
 test("a migration does not keep orders waiting behind it for a lock", async (t) => {

@@ -13,9 +13,18 @@ import { migrate } from "./migrate.ts";
 import { startEmpty } from "./testing/database-for-tests.ts";
 
 const settings: GateSettings = {
-  ...{ host: "127.0.0.1", port: 8583, terminalId: "10000018", merchantCode: "TG1" },
-  ...{ nameAndPlace: "Shop", categoryCode: "5732", countryCode: "840", acquirerId: "400001" },
-  ...{ descriptor: "GATE", worksWithoutCvv: false, partialReversal: true, partialCapture: true },
+  host: "127.0.0.1",
+  port: 8583,
+  terminalId: "10000018",
+  merchantCode: "TG1",
+  nameAndPlace: "Shop",
+  categoryCode: "5732",
+  countryCode: "840",
+  acquirerId: "400001",
+  descriptor: "GATE",
+  worksWithoutCvv: false,
+  partialReversal: true,
+  partialCapture: true,
 };
 
 let database: Database;
@@ -42,9 +51,18 @@ test("an endpoint is read with its gate", async () => {
 
   assert.deepEqual(gates, [
     {
-      ...{ id: "1", name: "old", rank: 1, weight: 1, terminalId: "10000018" },
-      ...{ descriptor: "GATE", shownDescriptor: "GATE", worksWithoutCvv: false, amountDigits: 12 },
-      ...{ partialReversal: true, partialCapture: true, merchantCode: "TG1" },
+      id: "1",
+      name: "old",
+      rank: 1,
+      weight: 1,
+      terminalId: "10000018",
+      descriptor: "GATE",
+      shownDescriptor: "GATE",
+      worksWithoutCvv: false,
+      amountDigits: 12,
+      partialReversal: true,
+      partialCapture: true,
+      merchantCode: "TG1",
       acquirerId: "400001",
     },
   ]);
@@ -57,7 +75,9 @@ test("an endpoint's gates come by rank, with what they take", async () => {
     kind: "iso87_binary",
     settings: {
       ...settings,
-      ...{ currencies: ["USD"], amountMin: "100", amountMax: "9000" },
+      currencies: ["USD"],
+      amountMin: "100",
+      amountMax: "9000",
       recurrent: { initiator: "MERCHANT" },
     },
   });
@@ -72,11 +92,23 @@ test("an endpoint's gates come by rank, with what they take", async () => {
   assert.equal(first.weight, 70);
   assert.equal(first.shownDescriptor, "SHOP");
   assert.deepEqual(second, {
-    ...{ id: limited, name: "limited", rank: 2, weight: 30, terminalId: "10000018" },
-    ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false, amountDigits: 12 },
-    ...{ partialReversal: true, partialCapture: true, currencies: ["USD"] },
-    ...{ merchantCode: "TG1", acquirerId: "400001" },
-    ...{ amountMin: 100n, amountMax: 9_000n, recurrent: { initiator: "MERCHANT" } },
+    id: limited,
+    name: "limited",
+    rank: 2,
+    weight: 30,
+    terminalId: "10000018",
+    descriptor: "GATE",
+    shownDescriptor: "SHOP",
+    worksWithoutCvv: false,
+    amountDigits: 12,
+    partialReversal: true,
+    partialCapture: true,
+    currencies: ["USD"],
+    merchantCode: "TG1",
+    acquirerId: "400001",
+    amountMin: 100n,
+    amountMax: 9_000n,
+    recurrent: { initiator: "MERCHANT" },
   });
 });
 
@@ -181,7 +213,11 @@ test("what is read while merchants, endpoints and gates are made refers to nothi
       const gateId = await administration.putGate({ name, kind: "sandbox", settings });
       const gates = [{ gateId, rank: 1, weight: 1 }];
       await administration.createEndpoint({
-        ...{ merchantId, name, currency: "USD", gates, settings: { threeDSecure: "off" } },
+        merchantId,
+        name,
+        currency: "USD",
+        gates,
+        settings: { threeDSecure: "off" },
       });
     }
     isOver = true;
@@ -210,7 +246,10 @@ async function makeEndpoint(gates: Parameters<Administration["setEndpointGates"]
   const [merchant] = (await load()).merchants;
   assert.ok(merchant !== undefined);
   return makeAdministration(audit()).createEndpoint({
-    ...{ merchantId: merchant.id, name: "made", currency: "USD", gates },
+    merchantId: merchant.id,
+    name: "made",
+    currency: "USD",
+    gates,
     settings: { threeDSecure: "off", descriptor: "SHOP" },
   });
 }

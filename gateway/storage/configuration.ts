@@ -91,7 +91,10 @@ export async function loadConfiguration(
   const endpoints = byId(await loadEndpoints(query, merchants, gates, amountDigitsOf));
   const groups = await loadGroups(query, merchants, endpoints);
   return {
-    ...{ merchants: [...merchants.values()], endpoints, groups, gates },
+    merchants: [...merchants.values()],
+    endpoints,
+    groups,
+    gates,
     screeningRules: await loadScreeningRules(query),
     // Read after the merchants: no merchant is in a cell that is not here.
     cells: await loadCells(query, open),
@@ -195,8 +198,18 @@ export function endpointGateOf(
   const { descriptor: shownDescriptor = descriptor, fee: seller } = endpoint.settings;
   const fees = { ...(seller && { seller }), ...(acquirer && { acquirer }) };
   return {
-    ...{ id, name, rank, weight, terminalId, partialReversal, partialCapture, worksWithoutCvv },
-    ...{ descriptor, shownDescriptor, merchantCode, acquirerId },
+    id,
+    name,
+    rank,
+    weight,
+    terminalId,
+    partialReversal,
+    partialCapture,
+    worksWithoutCvv,
+    descriptor,
+    shownDescriptor,
+    merchantCode,
+    acquirerId,
     ...(hostChanges !== undefined && { hostChanges }),
     ...(currencies && { currencies }),
     ...(amountMin !== undefined && { amountMin: BigInt(amountMin) }),

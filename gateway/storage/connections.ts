@@ -262,7 +262,9 @@ async function askServer(url: string, timeoutMs: number) {
   try {
     // It reads the files of certificates.
     client = new pg.Client({
-      ...{ connectionString: url, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs },
+      connectionString: url,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
       application_name: "tollgate-watch",
     });
     client.on("error", () => undefined);

@@ -17,7 +17,9 @@ function makeMachine({ aheadMs = 0, delaysMs = [0] }: { aheadMs?: number; delays
     machine.steadyMs += durationMs;
   };
   return {
-    ...{ machine, jumps, pass },
+    machine,
+    jumps,
+    pass,
     get asked() {
       return asked;
     },

@@ -168,7 +168,8 @@ function makeReplanned(query: Query): Query {
 function makeQuery(client: pg.PoolClient, limitMs = 0): Query {
   return async <Result>(text: string, values: readonly unknown[] = [], name?: string) => {
     const statement = {
-      ...{ text, values: [...values] },
+      text,
+      values: [...values],
       ...(name === undefined ? {} : { name }),
       ...(limitMs === 0 ? {} : { query_timeout: limitMs }),
     };

@@ -37,7 +37,10 @@ function store(gate: typeof one, key: string, digest = key) {
     dependencies,
     gate,
   )({
-    ...{ algorithm: "retail", bytes: 8, key: new Secret(key), checkValue: "08D7B4" },
+    algorithm: "retail",
+    bytes: 8,
+    key: new Secret(key),
+    checkValue: "08D7B4",
     digest: Buffer.from(digest),
   });
 }

@@ -127,7 +127,10 @@ export function makeRangeStore(database: Database, clock: Clock): RangeStore {
       if (row === undefined) return undefined;
       const { serial_number: serialNumber, version, failures } = row;
       return {
-        ...{ directory, protocol, mark, failures },
+        directory,
+        protocol,
+        mark,
+        failures,
         ...(serialNumber === null ? {} : { serialNumber }),
         ...(version === null ? {} : { version }),
       };

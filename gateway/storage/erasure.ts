@@ -131,7 +131,8 @@ function renewHashIds(
   const { card, page } = progress;
   const refused = page?.refused.map((each) => ({ ...each, card: renewed(each.card) }));
   const next = {
-    ...{ ...progress, ...(card && { card: renewed(card) }) },
+    ...progress,
+    ...(card && { card: renewed(card) }),
     ...(page && refused && { page: { ...page, refused } }),
   };
   return JSON.stringify(next) === JSON.stringify(progress) ? undefined : next;

@@ -113,7 +113,9 @@ test("a server that was restored under a running node is on hold before the node
   await pretend(system, timeline);
   const hold = await openHold({
     freshMs: 0,
-    ...{ database: server.database, audit: server.audit, onUnknown: assert.fail },
+    database: server.database,
+    audit: server.audit,
+    onUnknown: assert.fail,
     onChange: () => undefined,
   });
   const work = hold.unless(async () => "worked", "skipped");
@@ -143,7 +145,9 @@ test("a node refuses and skips while it is on hold, and notices hold and release
   const noticed: boolean[] = [];
   const hold = await openHold({
     freshMs: 0,
-    ...{ database: server.database, audit: server.audit, onUnknown: assert.fail },
+    database: server.database,
+    audit: server.audit,
+    onUnknown: assert.fail,
     onChange: (held) => noticed.push(held !== undefined),
   });
   const work = hold.unless(async () => "worked", "skipped");
@@ -161,7 +165,9 @@ test("a node refuses and skips while it is on hold, and notices hold and release
 test("the loops of a node share a look, until the node is told of a change", async () => {
   const hold = await openHold({
     freshMs: 60_000,
-    ...{ database: server.database, audit: server.audit, onUnknown: assert.fail },
+    database: server.database,
+    audit: server.audit,
+    onUnknown: assert.fail,
     onChange: () => undefined,
   });
   const work = hold.unless(async () => "worked", "skipped");

@@ -38,7 +38,9 @@ export async function findHold(query: Query): Promise<Hold | undefined> {
   if (row === undefined || row.since === null) return undefined;
   const { since, why, verified, reconciled } = row;
   return {
-    ...{ since: asInstant(Number(since)), why: why ?? "", reconciled },
+    since: asInstant(Number(since)),
+    why: why ?? "",
+    reconciled,
     verifiedAt: verified === null ? undefined : asInstant(Number(verified)),
   };
 }
@@ -91,8 +93,10 @@ export async function releaseHold(database: Database, audit: Audit, facts: objec
     );
     const after = { ...facts, reconciled: before?.reconciled };
     await write({
-      ...{ action: "restore release", subject: "installation" },
-      ...{ before: { why: before?.why }, after },
+      action: "restore release",
+      subject: "installation",
+      before: { why: before?.why },
+      after,
     });
     await notifyNodes(query);
   });

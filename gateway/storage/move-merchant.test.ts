@@ -363,12 +363,15 @@ test("a run ends when the old cell's server goes away behind the fence, and anot
   const { database } = server;
   const rows = await countAll(database, 102);
   const away = openDatabase("postgres://127.0.0.1:1/away", {
-    ...{ poolSize: 1, connectTimeoutMs: 1000, onLost: () => undefined },
+    poolSize: 1,
+    connectTimeoutMs: 1000,
+    onLost: () => undefined,
   });
   const goesAway = makeCells({
     main: { node: { ...database, transaction: away.transaction }, vault: database },
     open: () => ({ node: other, vault: other }),
-    ...{ waitMs: 100, onFailed: () => undefined },
+    waitMs: 100,
+    onFailed: () => undefined,
   });
   goesAway.follow({ current: () => map, reload: async () => undefined });
 

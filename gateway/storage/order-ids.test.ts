@@ -233,7 +233,9 @@ test("more orders than a block has numbers, all at once, get different ones that
   // In no block: of a block that the server lacks.
   const beyond = firstSequence + 20;
   assert.deepEqual(await findPlace(database.query, beyond), {
-    ...{ sequence: beyond, low: firstId + 20, high: 99_999_999_999 },
+    sequence: beyond,
+    low: firstId + 20,
+    high: 99_999_999_999,
   });
   const before = await findPlace(database.query, 42);
   assert.ok("low" in before && before.low === 0 && before.high < firstId);

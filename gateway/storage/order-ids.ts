@@ -37,7 +37,11 @@ export function makeNextNumbers(
   takeBlock: (size: number) => Promise<Block>,
 ): () => Promise<OrderNumbers> {
   let block: FetchedBlock = {
-    ...{ firstSequence: 0, firstId: 0, size: 0, fetchedAt: 0, isKnown: () => true },
+    firstSequence: 0,
+    firstId: 0,
+    size: 0,
+    fetchedAt: 0,
+    isKnown: () => true,
   };
   let used = 0;
   let spare: Promise<FetchedBlock> | undefined;
@@ -100,7 +104,8 @@ export function openOrderIds(database: Pick<Database, "connect">, { ownTime, ret
   let reached = 0;
   let reachedId = 0;
   const takeOne = makeGather(async ([size = blockMin]: readonly number[]) => [await take(size)], {
-    ...{ batchMax: 1, retryMs },
+    batchMax: 1,
+    retryMs,
   });
 
   return { takeBlock: (size: number): Promise<Block> => takeOne(size), close };

@@ -25,7 +25,8 @@ function makeWorld(given: Partial<TryLimits> = {}) {
   const makeNode = () => {
     const { look, findResults, add } = makeTallyStore(hot, { retryMs: 1_000 });
     return makePageTries({
-      ...{ limits, clock: { now: () => world.now } },
+      limits,
+      clock: { now: () => world.now },
       digestSubject: (text) => hash("sha256", `${world.salt}/${text}`, "buffer"),
       store: {
         add,
@@ -45,7 +46,10 @@ function makeWorld(given: Partial<TryLimits> = {}) {
 let orders = 42_000_000;
 const newOrder = (): Order => ({ ...draft, id: asOrderId(String(++orders)) });
 const placeOf = (place: Partial<TryPlace> = {}): TryPlace => ({
-  ...{ merchantId: draft.merchantId, page: "p", ipAddress: "192.0.2.1", ...place },
+  merchantId: draft.merchantId,
+  page: "p",
+  ipAddress: "192.0.2.1",
+  ...place,
 });
 const cardOf = (number: number) => number.toString(16).padStart(16, "0");
 

@@ -21,7 +21,10 @@ const { query } = database;
 await separateVault(database);
 // As a node connects: its role may not change tables.
 const node = openDatabase(url, {
-  ...{ poolSize: 2, connectTimeoutMs: 5000, onLost: () => undefined, role: nodeRole },
+  poolSize: 2,
+  connectTimeoutMs: 5000,
+  onLost: () => undefined,
+  role: nodeRole,
 });
 after(() => node.close());
 

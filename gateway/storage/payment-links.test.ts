@@ -18,9 +18,14 @@ let count = 0;
 
 async function addLink(given: Partial<PaymentLink> = {}): Promise<PaymentLink> {
   const link: PaymentLink = {
-    ...{ id: asLinkId(String(100_000_000_000_000 + ++count)), merchantId: asMerchantId("7") },
-    ...{ endpointId: asEndpointId("31"), amount: new Money(1_999n, getCurrency("EUR")) },
-    ...{ description: "A chair — “oak”", createdAt: now, createdBy: "otto", uses: [] },
+    id: asLinkId(String(100_000_000_000_000 + ++count)),
+    merchantId: asMerchantId("7"),
+    endpointId: asEndpointId("31"),
+    amount: new Money(1_999n, getCurrency("EUR")),
+    description: "A chair — “oak”",
+    createdAt: now,
+    createdBy: "otto",
+    uses: [],
     ...given,
   };
   assert.equal(await here.add(link), true);
@@ -29,8 +34,10 @@ async function addLink(given: Partial<PaymentLink> = {}): Promise<PaymentLink> {
 
 test("a link is found as it was added, and not by another merchant", async () => {
   const link = await addLink({
-    ...{ returnUrl: "https://shop.example/done", callbackUrl: "https://shop.example/told" },
-    ...{ expiresAt: asInstant(now + 1), usesMax: 3 },
+    returnUrl: "https://shop.example/done",
+    callbackUrl: "https://shop.example/told",
+    expiresAt: asInstant(now + 1),
+    usesMax: 3,
   });
 
   const found = await there.find(link);

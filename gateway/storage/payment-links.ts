@@ -154,13 +154,18 @@ function byAge(one: PaymentLink, other: PaymentLink): number {
 function toLink(row: LinkRow): PaymentLink {
   const instant = (text: string | null) => (text === null ? undefined : asInstant(Number(text)));
   return {
-    ...{ id: asLinkId(row.id), merchantId: asMerchantId(row.merchantId) },
+    id: asLinkId(row.id),
+    merchantId: asMerchantId(row.merchantId),
     endpointId: asEndpointId(row.endpointId),
     amount: unpackMoney([row.amount, row.currency]),
     description: row.description,
-    ...{ returnUrl: row.returnUrl ?? undefined, callbackUrl: row.callbackUrl ?? undefined },
-    ...{ createdAt: asInstant(Number(row.createdAt)), createdBy: row.createdBy },
-    ...{ expiresAt: instant(row.expiresAt), closedAt: instant(row.closedAt) },
-    ...{ usesMax: row.usesMax ?? undefined, uses: row.uses },
+    returnUrl: row.returnUrl ?? undefined,
+    callbackUrl: row.callbackUrl ?? undefined,
+    createdAt: asInstant(Number(row.createdAt)),
+    createdBy: row.createdBy,
+    expiresAt: instant(row.expiresAt),
+    closedAt: instant(row.closedAt),
+    usesMax: row.usesMax ?? undefined,
+    uses: row.uses,
   };
 }

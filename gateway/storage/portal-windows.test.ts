@@ -76,8 +76,12 @@ test("callbacks of a receiver are found a window at a time, by its host alone", 
 });
 
 const everything = {
-  ...{ merchantId: undefined, operation: undefined, code: undefined, endpoint: undefined },
-  ...{ from: undefined, until: undefined },
+  merchantId: undefined,
+  operation: undefined,
+  code: undefined,
+  endpoint: undefined,
+  from: undefined,
+  until: undefined,
 };
 
 test("refused requests are found by a text a window at a time, by a serial number at once", async () => {

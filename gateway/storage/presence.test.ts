@@ -19,7 +19,9 @@ async function join(t: TestContext, options: Options, connecting = database.conn
   const node = await takePresence(
     { connect: connecting },
     {
-      ...{ names: ["one"], waitMs: 0, checkMs: 60_000 },
+      names: ["one"],
+      waitMs: 0,
+      checkMs: 60_000,
       onLost: () => events.push("lost"),
       onRenamed: ({ from, to }) => events.push(`${from} is ${to}`),
       ...options,

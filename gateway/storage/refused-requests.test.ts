@@ -25,17 +25,31 @@ const none = new Map();
 function refusal(n: number, changed: Partial<RefusedRow> = {}): RefusedRow {
   const serial = `0195933a-7c48-7000-8000-${String(n).padStart(12, "0")}`;
   return {
-    ...{ merchantId: own, serialNumber: asSerialNumber(serial), at: asInstant(start + n) },
-    ...{ entryId: "1001", operation: "sale", version: "v2", code: "control_mismatch" },
-    ...{ authenticated: false, from: "203.0.113.7", clientOrderId: `order-${n}` },
+    merchantId: own,
+    serialNumber: asSerialNumber(serial),
+    at: asInstant(start + n),
+    entryId: "1001",
+    operation: "sale",
+    version: "v2",
+    code: "control_mismatch",
+    authenticated: false,
+    from: "203.0.113.7",
+    clientOrderId: `order-${n}`,
     document: { fields: [{ name: "email", value: "Ann@example.com", length: 15 }], faults: [] },
     ...changed,
   };
 }
 
 const everything = {
-  ...{ merchantId: undefined, search: undefined, operation: undefined, code: undefined },
-  ...{ endpoint: undefined, from: undefined, until: undefined, after: undefined, limit: 50 },
+  merchantId: undefined,
+  search: undefined,
+  operation: undefined,
+  code: undefined,
+  endpoint: undefined,
+  from: undefined,
+  until: undefined,
+  after: undefined,
+  limit: 50,
 };
 const kept = async (asked: Partial<Parameters<typeof findRefused>[1]> = {}) =>
   (await findRefused(query, { ...everything, ...asked }, 1_000)).rows.map(

@@ -256,7 +256,8 @@ test("no statement of the retention reads a whole table", async () => {
 function makeRun(whileAudited = async () => {}): () => Promise<void> {
   return makeRetention({
     store: makeRetentionStore({ node: tables.database, vault: tables.database }),
-    ...{ clock: { now: () => now }, removedKeepMs: 7 * day },
+    clock: { now: () => now },
+    removedKeepMs: 7 * day,
     keepDaysOf: (merchant) => keep.get(merchant) ?? usual,
     listDays: () => [400, 30, 90, 5],
     rules: () => JSON.stringify([...keep]),

@@ -107,7 +107,11 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
   const byIdAtLast = (key: OrderKey) =>
     stores.call(key.merchantId, (store) => store.byIdAtLast(key), endless.retryMs);
   return {
-    ...{ byId, begin, commit, enter, load: loadWith(byId) },
+    byId,
+    begin,
+    commit,
+    enter,
+    load: loadWith(byId),
     isCurrent: (order: Order) => stores.call(order.merchantId, (store) => store.isCurrent(order)),
     lasting: { load: loadWith(byIdAtLast), commit: commitAtLast },
     findExisting: (merchant: MerchantId, clientOrderId: string) =>

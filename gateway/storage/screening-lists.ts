@@ -206,7 +206,11 @@ async function nextVersion(query: Query): Promise<string> {
 
 function toEntry({ id, list, kind, value, reason, ...row }: ListRow): ListEntry {
   return {
-    ...{ id, list, kind, value, reason },
+    id,
+    list,
+    kind,
+    value,
+    reason,
     ...(row.merchant_id !== null && { merchantId: row.merchant_id }),
     ...(row.endpoint_id !== null && { endpointId: row.endpoint_id }),
     // Stored from an instant.

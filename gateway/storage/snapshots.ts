@@ -122,7 +122,8 @@ async function begin(client: pg.Client, schemas: readonly string[]): Promise<voi
 async function describeMain(client: pg.Client): Promise<PicturedPlace> {
   return {
     ...(await describe(client, mainSchemas)),
-    ...{ cell: mainCell, migrations: await listApplied(client, "public.migrations") },
+    cell: mainCell,
+    migrations: await listApplied(client, "public.migrations"),
   };
 }
 

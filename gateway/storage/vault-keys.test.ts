@@ -193,7 +193,9 @@ const lasting = { retryMs: 0 };
 
 async function rotate(keepDigestsMs = 86_400_000, pause?: () => Promise<void>) {
   return rotateKeys({
-    ...{ keepDigestsMs, graceMs: pause ? 60_000 : 0, report: () => undefined },
+    keepDigestsMs,
+    graceMs: pause ? 60_000 : 0,
+    report: () => undefined,
     keys: (await openAll()).keys,
     store: makeRotationStore(tables.database, tables.cells),
     pause: pause ?? (async () => undefined),

@@ -13,8 +13,15 @@ const maybe = (max: number) => fc.option(text(max), { nil: undefined });
 const country = fc.constantFrom("DE", "US", "XK", "JP", "GB", undefined);
 
 const customers = fc.record({
-  ...{ firstName: maybe(50), lastName: maybe(50), phone: maybe(15), cellPhone: maybe(15) },
-  ...{ birthday: maybe(8), country, state: maybe(3), city: maybe(50), zipCode: maybe(10) },
+  firstName: maybe(50),
+  lastName: maybe(50),
+  phone: maybe(15),
+  cellPhone: maybe(15),
+  birthday: maybe(8),
+  country,
+  state: maybe(3),
+  city: maybe(50),
+  zipCode: maybe(10),
   address: maybe(50),
   email: fc.constantFrom("jane@example.com", undefined),
 });
@@ -23,8 +30,12 @@ const browsers = fc.record(
   {
     browserJavascriptEnabled: fc.constantFrom("true", "false"),
     browserJavaEnabled: fc.constantFrom("true", "false"),
-    ...{ browserColorDepth: text(3), browserScreenHeight: text(7), browserScreenWidth: text(7) },
-    ...{ browserTZ: text(5), browserLanguage: text(20), browserUserAgent: text(60) },
+    browserColorDepth: text(3),
+    browserScreenHeight: text(7),
+    browserScreenWidth: text(7),
+    browserTZ: text(5),
+    browserLanguage: text(20),
+    browserUserAgent: text(60),
     browserAcceptHeader: text(60),
   },
   { requiredKeys: [] },
@@ -44,7 +55,10 @@ for (const version of protocolVersions) {
         };
         const browser = { completion: "Y", properties: known } as const;
         const message = makeAReq({
-          ...{ order, threeds: { ...threeds, version, browser }, merchant, settings },
+          order,
+          threeds: { ...threeds, version, browser },
+          merchant,
+          settings,
           card: { number: new CardNumber("4000002000000016"), expiryYear: "31", expiryMonth: "12" },
           resultsUrl: "https://pay.example/results/visa",
           notificationUrl: "https://pay.example/form/challenge/1/2",
@@ -68,7 +82,10 @@ test("a state that is no code is left out", () => {
     const customer = { ...draft.purchase.customer, country: "DE", state };
     const order = { ...draft, purchase: { ...draft.purchase, customer } };
     const message = makeAReq({
-      ...{ order, threeds, merchant, settings },
+      order,
+      threeds,
+      merchant,
+      settings,
       card: { number: new CardNumber("4000002000000016"), expiryYear: "31", expiryMonth: "12" },
       resultsUrl: "https://pay.example/results/visa",
       notificationUrl: "https://pay.example/form/challenge/1/2",
@@ -84,12 +101,20 @@ test("the merchant's name is the first 25 characters of field 43", () => {
 });
 
 const merchant = {
-  ...{ acquirerId: "400001", merchantCode: "TG0000000000001", categoryCode: "5732" },
-  ...{ countryCode: "840", nameAndPlace: "Sandbox Shop             New York     US" },
+  acquirerId: "400001",
+  merchantCode: "TG0000000000001",
+  categoryCode: "5732",
+  countryCode: "840",
+  nameAndPlace: "Sandbox Shop             New York     US",
 };
 
 const settings = {
-  ...{ certificateFile: "", keyFile: "", authorityFile: "" },
-  ...{ referenceNumber: "3DS_LOA_SER_1", operatorId: "10000000001", requestorId: "SHOP-1" },
-  ...{ requestorName: "Shop", requestorUrl: "https://shop.example" },
+  certificateFile: "",
+  keyFile: "",
+  authorityFile: "",
+  referenceNumber: "3DS_LOA_SER_1",
+  operatorId: "10000000001",
+  requestorId: "SHOP-1",
+  requestorName: "Shop",
+  requestorUrl: "https://shop.example",
 };

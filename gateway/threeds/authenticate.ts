@@ -90,13 +90,18 @@ export function makeAuthenticate(dependencies: AuthenticateDependencies): Effect
     const { directory, url, card, merchant } = parties;
     const { name, settings } = directory.server;
     const parts = {
-      ...{ order, threeds, card, merchant, settings },
+      order,
+      threeds,
+      card,
+      merchant,
+      settings,
       resultsUrl: dependencies.resultsUrl(name),
       notificationUrl: threeds.browser?.notificationUrl ?? dependencies.notificationUrl(order),
       now: dependencies.clock.now(),
     };
     const write = (message: Emv3dsMessage) => ({
-      ...{ message, body: writeMessage(message, { allowHttp }) },
+      message,
+      body: writeMessage(message, { allowHttp }),
       send: (body: string) => directory.send(url, { contentType, body, answerBytesMax, timeoutMs }),
     });
     try {

@@ -8,7 +8,8 @@ import { makeFindByLink, makeLinks, stepOf } from "./browser-steps.ts";
 
 const lifeMs = 60_000;
 const links = makeLinks({
-  ...{ baseUrl: () => "https://pay.example", pathWord: "gw" },
+  baseUrl: () => "https://pay.example",
+  pathWord: "gw",
   tokenOf: (text) => `t(${text})`,
   isToken: (text, token) => token === `t(${text})`,
 });

@@ -76,7 +76,8 @@ export function stepOf(order: Order, links: BrowserLinks): PendingStep | undefin
       return {
         kind: "method",
         ...redirect(),
-        ...{ transactionId, methodUrl },
+        transactionId,
+        methodUrl,
         methodData: methodDataFor(transactionId, links.to("method", order.id)),
         framedMethodData: methodDataFor(transactionId, links.to("method-frame", order.id)),
       };

@@ -52,15 +52,16 @@ function server(name: string): DirectoryServer {
     name,
     networks: [],
     settings: {
-      ...{ url: `https://${name}/2`, url102: `https://${name}/1` },
-      ...{ certificateFile: "", keyFile: "", authorityFile: "" },
-      ...{
-        referenceNumber: "",
-        operatorId: "",
-        requestorId: "",
-        requestorName: "",
-        requestorUrl: "",
-      },
+      url: `https://${name}/2`,
+      url102: `https://${name}/1`,
+      certificateFile: "",
+      keyFile: "",
+      authorityFile: "",
+      referenceNumber: "",
+      operatorId: "",
+      requestorId: "",
+      requestorName: "",
+      requestorUrl: "",
     },
   };
 }

@@ -19,8 +19,10 @@ function challenged(which: keyof typeof acs): Order {
   const number = Number(order.id).toString(16).padStart(12, "0");
   const transactionId = `${acs[which].slice(0, 24)}${number}`;
   const challenge = {
-    ...{ acsUrl: "https://acs.example", creq: "" },
-    ...{ acsTransactionId: acs[which], directoryTransactionId: ds },
+    acsUrl: "https://acs.example",
+    creq: "",
+    acsTransactionId: acs[which],
+    directoryTransactionId: ds,
   };
   const own = { ...threeds, version: "2.2.0", transactionId, challenge };
   return { ...order, transaction: { ...order.transaction, threeds: own } };
@@ -37,7 +39,9 @@ test("the result of one try is no result of the next, which began while it was s
       reported.push(event);
       return order;
     },
-    ...{ policyOf: () => "always", allowHttp: false, warn: () => undefined },
+    policyOf: () => "always",
+    allowHttp: false,
+    warn: () => undefined,
     clock: { now: () => asInstant(0) },
   });
   const { directory, transactionId } = first.transaction.threeds ?? assert.fail();
@@ -45,9 +49,16 @@ test("the result of one try is no result of the next, which began while it was s
   const answer = await receive(
     directory,
     JSON.stringify({
-      ...{ messageType: "RReq", messageVersion: "2.2.0", messageCategory: "01" },
-      ...{ threeDSServerTransID: transactionId, acsTransID: acs.one, dsTransID: ds },
-      ...{ authenticationType: "02", interactionCounter: "01", transStatus: "Y", eci: "05" },
+      messageType: "RReq",
+      messageVersion: "2.2.0",
+      messageCategory: "01",
+      threeDSServerTransID: transactionId,
+      acsTransID: acs.one,
+      dsTransID: ds,
+      authenticationType: "02",
+      interactionCounter: "01",
+      transStatus: "Y",
+      eci: "05",
       authenticationValue: "AAECAwQFBgcICQoLDA0ODxAREhM=",
     }),
   );

@@ -165,8 +165,11 @@ export async function openDirectories(dependencies: Dependencies) {
     else clients.add(client);
     const { send, fetch } = client;
     return {
-      ...{ server, certificates, client },
-      ...{ send: unlessStopping(send), fetch: unlessStopping(fetch) },
+      server,
+      certificates,
+      client,
+      send: unlessStopping(send),
+      fetch: unlessStopping(fetch),
     };
   }
 

@@ -12,7 +12,10 @@ import {
 import { type Network, startNetwork } from "./testing/network.ts";
 
 const request: DirectoryRequest = {
-  ...{ contentType: "text/plain", body: "", answerBytesMax: 100, timeoutMs: 60_000 },
+  contentType: "text/plain",
+  body: "",
+  answerBytesMax: 100,
+  timeoutMs: 60_000,
 };
 
 test("a message that may not be repeated is not, when a kept connection breaks", async (t) => {

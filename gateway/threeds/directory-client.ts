@@ -90,8 +90,12 @@ export function makeDirectoryClient(
   onFailure: (cause: string) => void,
 ) {
   const agent = new Agent({
-    ...{ cert, key, ca, keepAlive: true },
-    ...{ maxSockets: connectionsMax, timeout: idleMs },
+    cert,
+    key,
+    ca,
+    keepAlive: true,
+    maxSockets: connectionsMax,
+    timeout: idleMs,
   });
   const drained = Promise.withResolvers<void>();
   let inFlight = 0;

@@ -23,7 +23,8 @@ test("no name changes what every object inherits, and none keeps the message fro
     "a.__proto__.page": "****",
     "constructor.prototype.page": "****",
     "constructor.page": "****",
-    ...{ eci: "05", "eci.0": "****" },
+    eci: "05",
+    "eci.0": "****",
   });
 
   assert.equal("page" in {}, false);

@@ -93,7 +93,9 @@ test("a long list of 1.0.2 is read as well", async (t) => {
   await put(network.server("a", { url102: `${network.url}/older` }));
   await directories.reload();
   const cardRanges = rangesOf(early, 5_000).map(([begin, end]) => ({
-    ...{ begin, end, action: "A" as const },
+    begin,
+    end,
+    action: "A" as const,
   }));
   network.answer = () => writeXml("CRRes", { messageId: "1", cardRanges, serialNumber: "1" });
 
@@ -125,7 +127,10 @@ test("a node that stops while it reads a long list leaves it to another node", a
 test("a thread that has read nothing has no ranges to store, not an empty list", async (t) => {
   const thread = startWorkerThread<ReaderRequest, ReaderReply>({
     file: new URL("./range-reader-thread.ts", import.meta.url),
-    ...{ inFlightMax: 1, replyWithinMs: 60_000, clock: systemClock, onLost: assert.fail },
+    inFlightMax: 1,
+    replyWithinMs: 60_000,
+    clock: systemClock,
+    onLost: assert.fail,
   });
   t.after(thread.stop);
 
@@ -205,6 +210,10 @@ function write231(preq: string, ranges: readonly SentRange[]): string {
   }));
   const ids = { threeDSServerTransID, dsTransID: "8a880dc0-d2d2-4067-bcb1-b08d1690b26e" };
   return JSON.stringify({
-    ...{ messageType: "PRes", messageVersion, ...ids, serialNum: "1", cardRangeData },
+    messageType: "PRes",
+    messageVersion,
+    ...ids,
+    serialNum: "1",
+    cardRangeData,
   });
 }

@@ -23,7 +23,9 @@ export function lookUp3ds(order: Order, { endpoint, entropy }: Conditions): Orde
     return { kind: "enrolment_due", threeds: { directory, version, transactionId } };
   }
   const threeds: ThreeDSecure = {
-    ...{ directory, version, transactionId: transactionIdOf(order.id, entropy) },
+    directory,
+    version,
+    transactionId: transactionIdOf(order.id, entropy),
     ...(methodUrl === undefined ? {} : { methodUrl }),
   };
   const { browser } = order.transaction.threeds ?? {};

@@ -12,7 +12,9 @@ import { authenticationLifeMs, makePendingCardData } from "./pending-card.ts";
 
 const context = `${draft.merchantId}/${draft.id}`;
 const card = {
-  ...{ number: new CardNumber("4000002000000016"), expiryYear: "31", expiryMonth: "12" },
+  number: new CardNumber("4000002000000016"),
+  expiryYear: "31",
+  expiryMonth: "12",
   cvv: undefined,
 };
 
@@ -83,8 +85,12 @@ test("a vault that is away is reported", async () => {
 
 test("pending card data lives as long as the longest authentication", () => {
   const limits = {
-    ...{ methodDeadlineMs: 1, challengeDeadlineMs: 10, resultWaitMs: 20, resultGraceMs: 30 },
-    ...{ paresDeadlineMs: 50, processingDeadlineMs: 100 },
+    methodDeadlineMs: 1,
+    challengeDeadlineMs: 10,
+    resultWaitMs: 20,
+    resultGraceMs: 30,
+    paresDeadlineMs: 50,
+    processingDeadlineMs: 100,
   };
 
   assert.equal(authenticationLifeMs(limits), 1 + 60 + 200);

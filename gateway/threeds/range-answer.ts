@@ -66,8 +66,10 @@ function readPRes(answer: Emv3dsMessage): RangeAnswer {
   }
   const serialNumber = textOf(answer, "serialNum");
   return {
-    ...{ kind: "changes", serialNumber },
-    ...{ put: [...put.values()], remove: [...remove.values()] },
+    kind: "changes",
+    serialNumber,
+    put: [...put.values()],
+    remove: [...remove.values()],
   };
 }
 

@@ -48,7 +48,10 @@ const heapMibMin = 256;
 export function openRangeReader({ clock, rangesMibMax }: Dependencies) {
   const thread = startWorkerThread<ReaderRequest, ReaderReply>({
     file: new URL("./range-reader-thread.ts", import.meta.url),
-    ...{ inFlightMax: 1, replyWithinMs, clock, onLost: () => undefined },
+    inFlightMax: 1,
+    replyWithinMs,
+    clock,
+    onLost: () => undefined,
     heapMib: Math.max(heapMibMin, heapPerMib * rangesMibMax),
   });
 

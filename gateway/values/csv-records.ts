@@ -20,8 +20,13 @@ export async function* readRecords(
   delimiter = ",",
 ): AsyncGenerator<CsvRecord> {
   const parser = parse({
-    ...{ info: true, raw: true, record_delimiter: "\n", max_record_size: recordBytesMax },
-    ...{ relax_column_count: true, skip_empty_lines: true, delimiter },
+    info: true,
+    raw: true,
+    record_delimiter: "\n",
+    max_record_size: recordBytesMax,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    delimiter,
   });
   // The loop below meets the error as well: the pipeline destroys the parser with it.
   pipeline(decode(chunks), parser, () => undefined);

@@ -51,7 +51,15 @@ const commonParts = [
 ];
 const commonPart = new RegExp(commonParts.join("|"), "g");
 const swapped: Readonly<Record<string, string>> = {
-  ...{ "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s", "!": "i" },
+  "0": "o",
+  "1": "i",
+  "3": "e",
+  "4": "a",
+  "5": "s",
+  "7": "t",
+  "@": "a",
+  "$": "s",
+  "!": "i",
 };
 /** Characters that must be left without common parts and runs such as 1234 and aaaa. */
 const uncommonMin = 7;
@@ -126,7 +134,9 @@ function parse(stored: string) {
   if (memory === undefined) return undefined;
   return {
     parameters: {
-      ...{ memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+      memory: Number(memory),
+      passes: Number(passes),
+      parallelism: Number(parallelism),
     },
     salt: Buffer.from(salt, "base64"),
     tag: Buffer.from(tag, "base64"),

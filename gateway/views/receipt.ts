@@ -64,7 +64,9 @@ export function receiptOf(order: Order, options: ReceiptOptions) {
   const read = makeStatusReader({ order, transaction: initial }, { printDate });
   const facts = { order, totals, read, ...options };
   return {
-    ...{ state: stateOf(totals), merchantName, kind: initial.kind },
+    state: stateOf(totals),
+    merchantName,
+    kind: initial.kind,
     /** The charged, held or cancelled amount; with its currency, as all amounts are. */
     amount: printAmount(shownAmountOf(totals)),
     returned: printAmount(totals.returned),

@@ -86,7 +86,10 @@ export function browserReturnOf(
   // The digits of a wallet's device number mean nothing to the cardholder.
   const showsCard = !isDeviceNumber(order) && card.lastFour !== "";
   return {
-    ...{ status, kind, merchantName, clientOrderId },
+    status,
+    kind,
+    merchantName,
+    clientOrderId,
     /** Nothing: the merchant gave no URL for this result. */
     url: urlFor(status, purchase.urls),
     fields: printResult({ order, transaction }, { sign }),

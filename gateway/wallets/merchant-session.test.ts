@@ -20,13 +20,21 @@ const folder = await mkdtemp(join(tmpdir(), "tollgate-sessions-"));
 after(() => rm(folder, { recursive: true }));
 const { directory: identity } = await openIdentities(folder, Date.now());
 const merchant: Merchant = {
-  ...{ id: asMerchantId("7"), login: "acme", name: "Acme", controlKey: new Secret("key") },
-  ...{ cell: "main", enabled: true, oauthKeys: [] },
+  id: asMerchantId("7"),
+  login: "acme",
+  name: "Acme",
+  controlKey: new Secret("key"),
+  cell: "main",
+  enabled: true,
+  oauthKeys: [],
   settings: { wallets: { walleta: { merchantIdentifier: "merchant.acme", country: "US" } } },
 };
 const key = {
-  ...{ id: "1", merchantId: merchant.id, wallet: "walleta-identity" as const },
-  ...{ privateKey: createPrivateKey(identity.key), certificate: identity.cert },
+  id: "1",
+  merchantId: merchant.id,
+  wallet: "walleta-identity" as const,
+  privateKey: createPrivateKey(identity.key),
+  certificate: identity.cert,
 };
 const shown = { shopName: "Acme ".repeat(20), domain: "pay.example" };
 
@@ -38,10 +46,15 @@ function sessionsWith(
   const causes: string[] = [];
   const resolve: Resolve = (_, done) => done(null, [{ address: resolved, family: 4 }]);
   const rules = makeAddressRules({
-    ...{ ports: [], allowsLoopback: isStaging, privateNetworks: [], names: [] },
+    ports: [],
+    allowsLoopback: isStaging,
+    privateNetworks: [],
+    names: [],
   });
   const sessions = makeMerchantSessions({
-    ...{ hosts, allowsAnyPort: isStaging, findUrlFault: (url) => rules.findUrlFault(url) },
+    hosts,
+    allowsAnyPort: isStaging,
+    findUrlFault: (url) => rules.findUrlFault(url),
     lookup: makeLookup(rules, resolve),
     authorities: async () => [identity.ca],
     identitiesOf: (id) => (id === merchant.id ? [{ ...key, certificate: undefined }, key] : []),
@@ -78,7 +91,8 @@ test("the wallet is asked as the merchant, and its session is handed on as it is
   assert.deepEqual(JSON.parse(bodies[0] ?? ""), {
     merchantIdentifier: "merchant.acme",
     displayName: shown.shopName.slice(0, 64),
-    ...{ initiative: "web", initiativeContext: "pay.example" },
+    initiative: "web",
+    initiativeContext: "pay.example",
   });
   assert.equal(hasIdentity(merchant), true);
   assert.equal(hasIdentity({ ...merchant, id: asMerchantId("8") }), false);

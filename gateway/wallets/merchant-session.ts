@@ -83,7 +83,8 @@ export function makeMerchantSessions(dependencies: Dependencies) {
     const body = JSON.stringify({
       merchantIdentifier,
       displayName: [...shopName].slice(0, nameCharactersMax).join(""),
-      ...{ initiative: "web", initiativeContext: domain },
+      initiative: "web",
+      initiativeContext: domain,
     });
     const authorities = await dependencies.authorities();
     return exchange(url, body, {
@@ -97,10 +98,11 @@ export function makeMerchantSessions(dependencies: Dependencies) {
 
 async function exchange(url: URL, body: string, options: RequestOptions): Promise<string> {
   const request = startRequest(url, {
-    ...{ ...options, method: "POST", agent: false, minVersion: "TLSv1.2" },
-    ...{
-      headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
-    },
+    ...options,
+    method: "POST",
+    agent: false,
+    minVersion: "TLSv1.2",
+    headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
     signal: AbortSignal.timeout(answerWithinMs),
   });
   const answered = once(request, "response");

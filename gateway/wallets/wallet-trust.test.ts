@@ -22,7 +22,10 @@ const hourMs = 3_600_000;
 const merchant = asMerchantId("7");
 const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const keyOf = (id: string) => ({
-  ...{ id, merchantId: merchant, wallet: "walletb" as const, privateKey },
+  id,
+  merchantId: merchant,
+  wallet: "walletb" as const,
+  privateKey,
   certificate: undefined,
 });
 const found = (...ids: readonly string[]): ReadKeys => ({ keys: ids.map(keyOf), unreadable: [] });

@@ -119,7 +119,8 @@ export async function openWalletRoots({ sources, clock, onError }: RootDependenc
   const walleta = await openRoots("walleta", readCertificates);
   const walletb = await openRoots("walletb", readRootKeysAt);
   return {
-    ...{ walleta: walleta.current, walletb: walletb.current },
+    walleta: walleta.current,
+    walletb: walletb.current,
     stop() {
       walleta.stop();
       walletb.stop();

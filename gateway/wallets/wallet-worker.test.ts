@@ -8,7 +8,11 @@ import { makeMovingClock } from "../worker-threads/testing/moving-clock.ts";
 import { startWalletWorker, type WalletWorker } from "./wallet-worker.ts";
 
 const trust = {
-  ...{ now: 0, roots: [], merchantKeys: [], signingWindowMs: 1, allowSandboxSigner: true },
+  now: 0,
+  roots: [],
+  merchantKeys: [],
+  signingWindowMs: 1,
+  allowSandboxSigner: true,
 };
 const fault = { reason: "wrong_fields", field: undefined };
 
@@ -20,7 +24,8 @@ beforeEach(() => {
   clock = makeMovingClock();
   lost = [];
   walletWorker = startWalletWorker({
-    ...{ clock, observe: () => undefined },
+    clock,
+    observe: () => undefined,
     onLost: (cause) => void lost.push(cause),
   });
 });

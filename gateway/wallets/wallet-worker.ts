@@ -32,7 +32,11 @@ const replyWithinMs = 5_000;
 export function startWalletWorker({ clock, observe, onLost }: Dependencies) {
   const file = new URL("./wallet-worker-thread.ts", import.meta.url);
   const thread = startWorkerThread<OpeningRequest, OpeningReply>({
-    ...{ file, inFlightMax, replyWithinMs, clock, onLost },
+    file,
+    inFlightMax,
+    replyWithinMs,
+    clock,
+    onLost,
   });
 
   return {

@@ -31,7 +31,10 @@ export function makeStartAcquirer(
     const { name } = gate;
     const store = makeStoreKey({ audit, sealSecret: vault.sealSecret, clock }, gate.id);
     return startIso8583Acquirer(gate, {
-      ...{ clock, onReady, share, answerTimeoutMs: config.answerTimeoutMs },
+      clock,
+      onReady,
+      share,
+      answerTimeoutMs: config.answerTimeoutMs,
       limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },
       log: (event, facts) => log(event, { gate: name, ...facts }),
       async storeKey(delivered) {
@@ -98,10 +101,13 @@ type EffectDependencies = Pick<Resources, "config" | "clock" | "vault"> & {
 export function makeAcquirerEffects(dependencies: EffectDependencies) {
   const { config, clock, vault, threeds, configuration, gates } = dependencies;
   const shared = {
-    ...{ ...threeds, clock },
+    ...threeds,
+    clock,
     receiptIdOf: ({ merchantId, id }: Order) => vault.receiptIdOf({ merchantId, orderId: id }),
-    ...{ getEndpoint: configuration.getEndpoint, findAcquirer: gates.find },
-    ...{ nextReady: gates.nextReady, linkWaitMs: config.linkWaitMs },
+    getEndpoint: configuration.getEndpoint,
+    findAcquirer: gates.find,
+    nextReady: gates.nextReady,
+    linkWaitMs: config.linkWaitMs,
     answerTimeoutMs: config.answerTimeoutMs,
     processingDeadlineMs: config.processingDeadlineMs,
     findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),

@@ -148,7 +148,9 @@ function makeCardRetention(
     };
   };
   const shared = {
-    ...{ clock, keepDaysOf, removedKeepMs: config.removedCardKeepMs },
+    clock,
+    keepDaysOf,
+    removedKeepMs: config.removedCardKeepMs,
     listDays() {
       const days = configuration.current().merchants.map(({ id }) => keepDaysOf(id));
       return [...new Set(days.flatMap(({ paid, unpaid }) => [paid, unpaid]))];

@@ -46,7 +46,11 @@ export function makeCallbacks(dependencies: Dependencies) {
       { clock, timeoutMs, onLost: (cause) => log("callback.worker_lost", { cause }) },
     ),
     buildMessage,
-    ...{ clock, timeoutMs, drainMs: config.drainMs, keepDays: config.callbackKeepDays, log },
+    clock,
+    timeoutMs,
+    drainMs: config.drainMs,
+    keepDays: config.callbackKeepDays,
+    log,
     retry: { gapsMs: config.callbackRetryGapsMs, random: Math.random },
     observe: (outcome, durationMs) => metrics.callbackMs.observe({ outcome }, durationMs),
   });

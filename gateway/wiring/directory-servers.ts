@@ -22,7 +22,8 @@ export async function openDirectoryServers(resources: Resources & { readonly hol
   const { config, database, clock, log, hold } = resources;
   const directories = await openDirectories({
     load: () => loadDirectories(database.query),
-    ...{ store: makeRangeStore(database, clock), clock },
+    store: makeRangeStore(database, clock),
+    clock,
     timeoutMs: config.directoryTimeoutMs,
     everyMs: config.cardRangesEveryMs,
     rangesMibMax: config.cardRangesMibMax,
@@ -91,7 +92,10 @@ async function startResults(
     return undefined;
   }
   return startResultsServer({
-    ...{ own, clock, host: config.host, port: config.resultsPort },
+    own,
+    clock,
+    host: config.host,
+    port: config.resultsPort,
     authorities: directories.authorities,
     onRefused: (cause, count) => log("directory.connection_refused", { cause, count }),
     onRenewError: (error) => log("directory.certificate_reload_failed", { err: error }),

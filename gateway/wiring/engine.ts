@@ -49,13 +49,7 @@ export function makeEngine(dependencies: Dependencies) {
   const { config, log, metrics, database, node, clock } = dependencies;
   const { threeds, vault, onStep } = dependencies;
   const { onTrouble, ...observe } = makeObserveOrders(log, metrics);
-  const queues = routeOrders(dependencies.cells, {
-    ...{ node, onBatch: observe.onBatch, onStuck: observe.onStuck },
-    ...{ retryMs: config.acceptRetryMs, confirmKeys: vault.confirmKeys },
-    callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
-    isBusy: dependencies.isBusy,
-    watchDue: (findDue) => afterOutages(findDue, clock),
-  });
+  const queues = makeQueues(dependencies, observe);
   const { byId, findExisting, findBySerial, byNumber, atPlace, load, lasting } = queues;
   const ended = makeEndedOrders({ find: byId, isCurrent: queues.isCurrent });
   const waits = makeWaits(dependencies, load);
@@ -69,10 +63,14 @@ export function makeEngine(dependencies: Dependencies) {
   const apply = makeApply({ ...pure, load: lasting.load, commit: announced(lasting.commit) });
   const orderIds = openOrderIds(database, { ownTime: clock.own, retryMs: config.acceptRetryMs });
   const runner = makeOrderRunner({
-    ...{ apply, onRefused: observe.onRefused, onTrouble, onLostApproval: observe.onLostApproval },
+    apply,
+    onRefused: observe.onRefused,
+    onTrouble,
+    onLostApproval: observe.onLostApproval,
     handlers: {
       ...makeAcquirerEffects(dependencies).handlers,
-      ...{ authenticate: threeds.authenticate, ask_enrolment: threeds.ask_enrolment },
+      authenticate: threeds.authenticate,
+      ask_enrolment: threeds.ask_enrolment,
       alert_operator: observe.alertOperator,
     },
   });
@@ -84,25 +82,38 @@ export function makeEngine(dependencies: Dependencies) {
   const payments = { advance, conditionsOf, runner, admit, judgePayment };
   const accepting = { ...dependencies, ...threeds, ...payments };
   return {
-    ...{ runner, waits, find, findExisting },
-    ...{ forgetEnded: ended.forgetOld, closeOrderIds: orderIds.close },
+    runner,
+    waits,
+    find,
+    findExisting,
+    forgetEnded: ended.forgetOld,
+    closeOrderIds: orderIds.close,
     /** By cell: resolves when its queues of reads and of new orders move. */
     probes: queues.probes,
     accept: makeAccept({
-      ...{ ...accepting, findExisting },
+      ...accepting,
+      findExisting,
       begin: announcing(queues.begin, ({ step }) => step, listeners, onTrouble),
       nextNumbers: makeNextNumbers(orderIds.takeBlock),
     }),
     makePages: (edge: PageEdge) =>
       makePages(dependencies, {
-        ...{ ...accepting, ...edge, load, findByNumber: byNumber },
+        ...accepting,
+        ...edge,
+        load,
+        findByNumber: byNumber,
         enter: announcing(queues.enter, ({ step }) => step, listeners, onTrouble),
       }),
     findRepeat: makeFindRepeat({ ...dependencies, findExisting, isGuess }),
     followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, admit, ...vault }),
     claims: makeClaims(dependencies.hold, {
-      ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
-      ...{ findDue: queues.findDue, findOwned: queues.findOwned },
+      node,
+      clock,
+      runner,
+      batchMax,
+      claim: makeClaim(steps),
+      findDue: queues.findDue,
+      findOwned: queues.findOwned,
     }),
     lateApprovals: makeLateOnes(dependencies, { apply, runner, atPlace }),
     /** For results that a browser, a merchant or a directory server reports. */
@@ -111,13 +122,32 @@ export function makeEngine(dependencies: Dependencies) {
   };
 }
 
+type Observed = ReturnType<typeof makeObserveOrders>;
+
+function makeQueues(
+  { cells, node, config, vault, isBusy, clock }: Dependencies,
+  { onBatch, onStuck }: Pick<Observed, "onBatch" | "onStuck">,
+) {
+  return routeOrders(cells, {
+    node,
+    onBatch,
+    onStuck,
+    retryMs: config.acceptRetryMs,
+    confirmKeys: vault.confirmKeys,
+    callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
+    isBusy,
+    watchDue: (findDue) => afterOutages(findDue, clock),
+  });
+}
+
 type LateParts = Pick<Parameters<typeof makeLateApprovals>[0], "apply" | "runner"> & {
   readonly atPlace: (place: OrderPlace) => Promise<Order | undefined>;
 };
 
 function makeLateOnes({ database, log, clock }: Dependencies, { atPlace, ...parts }: LateParts) {
   return makeLateApprovals({
-    ...{ ...parts, clock },
+    ...parts,
+    clock,
     find: async (sequence) => atPlace(await findPlace(database.query, sequence)),
     onLate: ({ reference }) => log("acquirer.late_approval", { reference }),
     onDelayed: ({ reference }, error) =>
@@ -134,8 +164,12 @@ function makePages(
   parts: Omit<PageDependencies, PageSetting>,
 ) {
   return makePaymentPages({
-    ...{ ...parts, tokens: vault, getEndpoint: configuration.getEndpoint },
-    ...{ newCardId, digest: vault.digest, linkLifeMs: config.linkLifeMs },
+    ...parts,
+    tokens: vault,
+    getEndpoint: configuration.getEndpoint,
+    newCardId,
+    digest: vault.digest,
+    linkLifeMs: config.linkLifeMs,
     defaults: { lifeMs: config.paymentPageLifeMs, triesMax: config.paymentPageTries },
   });
 }

@@ -71,7 +71,9 @@ export async function openMerchantTls({ config, log }: Resources): Promise<Serve
   const { tlsCertificateFile: certificateFile, tlsKeyFile: keyFile } = config;
   if (certificateFile === "") return undefined;
   return openTls({
-    ...{ certificateFile, keyFile, handshakeTimeoutMs: config.headerTimeoutMs },
+    certificateFile,
+    keyFile,
+    handshakeTimeoutMs: config.headerTimeoutMs,
     onFault: (cause) => log("http.certificate_unusable", { cause }),
     onRenewed: () => log("http.certificate_renewed", { file: certificateFile }),
   });

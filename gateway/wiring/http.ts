@@ -104,14 +104,16 @@ export function makeHttpServers(dependencies: Dependencies) {
     );
   };
   const findState = async () => ({
-    ...{ configuration: configuration.current(), missing: (await checkReadiness()).missing },
+    configuration: configuration.current(),
+    missing: (await checkReadiness()).missing,
   });
   const findMerchant = (login: string) =>
     configuration.current().merchants.find((each) => each.login === login);
   const { registry } = metrics;
   const { shareMetrics = () => () => registry.metrics() } = dependencies;
   const health = healthRoutes({
-    ...{ checkReadiness, describeLinks },
+    checkReadiness,
+    describeLinks,
     registry: { contentType: registry.contentType, metrics: shareMetrics(registry, node.name) },
   });
   let ports = { port: config.port, portalPort: config.port };
@@ -122,15 +124,23 @@ export function makeHttpServers(dependencies: Dependencies) {
     answerError: makeAnswerError({ pathWord, wire, log }),
     others: [
       ...merchantRoutes({
-        ...{ operations, pathWord, wire, services, clock, log, metrics },
+        operations,
+        pathWord,
+        wire,
+        services,
+        clock,
+        log,
+        metrics,
         ...access,
         isBusy: dependencies.isBusy,
-        ...{ keepRefused: dependencies.refused.keep, addressOf: addressOf(dependencies) },
+        keepRefused: dependencies.refused.keep,
+        addressOf: addressOf(dependencies),
         storeRequest: routeStoreRequest(dependencies.cells, { retryMs: config.acceptRetryMs }),
       }),
       ...pageRoutes(services, dependencies, querying),
       ...documentationRoutes(builtDocumentation, async () => ({
-        ...{ GATEWAY: dependencies.baseUrl(), ...(await staging?.documentValues?.()) },
+        GATEWAY: dependencies.baseUrl(),
+        ...(await staging?.documentValues?.()),
       })),
       ...(staging?.routes?.({
         findState,
@@ -165,7 +175,10 @@ function openServers(dependencies: Dependencies, { portal, health, others, answe
   const isSecure = baseUrlOf(config, 0).startsWith("https://");
   const open = (routes: readonly HttpRoute[]) =>
     makeServer({
-      ...{ routes, bounds, answerError, isSecure },
+      routes,
+      bounds,
+      answerError,
+      isSecure,
       ...(tls && { open: (times, receive) => tls.open(times, receive, bounds.onRefused) }),
     });
   // In production, figures are on the operator's own port or on none.
@@ -241,12 +254,17 @@ function servicesOf(dependencies: Dependencies, querying: Guard): Services {
   const { refusing } = dependencies.hold;
   const threeds = dependencies.threeds.makeBrowserAuthentication(engine.reports);
   const cards = makeCards({
-    ...{ store: routeReferences(cells), findCard: vault.findCard, clock },
-    ...{ fingerprint: vault.fingerprint, newReferenceId: newCardRefId },
+    store: routeReferences(cells),
+    findCard: vault.findCard,
+    clock,
+    fingerprint: vault.fingerprint,
+    newReferenceId: newCardRefId,
     graceMs: config.cardReferenceGraceMs,
   });
   const pages = engine.makePages({
-    ...{ openWallet: wallets.open, stepOf: threeds.stepOf, baseUrl: dependencies.baseUrl },
+    openWallet: wallets.open,
+    stepOf: threeds.stepOf,
+    baseUrl: dependencies.baseUrl,
   });
   return {
     orders: {
@@ -264,14 +282,17 @@ function servicesOf(dependencies: Dependencies, querying: Guard): Services {
       remove: querying(refusing(cards.remove)),
     },
     threeds: {
-      ...{ stepOf: threeds.stepOf, pathOf: threeds.pathOf },
+      stepOf: threeds.stepOf,
+      pathOf: threeds.pathOf,
       find: querying(threeds.find),
       uploadMethod: querying(refusing(threeds.uploadMethod)),
       uploadChallenge: querying(refusing(threeds.uploadChallenge)),
       uploadPares: querying(refusing(threeds.uploadPares)),
     },
     paymentPages: {
-      ...{ termsOf: pages.termsOf, urlOf: pages.urlOf, tokenOf: pages.tokenOf },
+      termsOf: pages.termsOf,
+      urlOf: pages.urlOf,
+      tokenOf: pages.tokenOf,
       findFaults: pages.findFaults,
       find: querying(pages.find),
       pay: guarded(refusing(pages.pay)),
@@ -304,7 +325,8 @@ function accessOf(
       return (form === "group" ? groupById : endpointById).get(id);
     },
     oauth: {
-      ...{ windowMs, takeNonce: querying(takeNonce) },
+      windowMs,
+      takeNonce: querying(takeNonce),
       baseUrls: (port) => signedUrlsOf(config, port),
     },
     noteOldKey,
@@ -358,15 +380,29 @@ function pageRoutes(
   const receipts = { find: querying(findReceipt) };
   return [
     ...cardholderRoutes({
-      ...{ pathWord, threeds, returnOf, theme, payPageOf: paymentPages.urlOf },
+      pathWord,
+      threeds,
+      returnOf,
+      theme,
+      payPageOf: paymentPages.urlOf,
       embedOriginsOf: ({ page, endpointId }) =>
         (page && configuration.getEndpoint(endpointId).settings.embedOrigins) ?? [],
     }),
     ...paymentPageRoutes(pages, {
-      ...{ paymentPages, threeds, querying, theme, printDate, addressOf: addressOf(dependencies) },
+      paymentPages,
+      threeds,
+      querying,
+      theme,
+      printDate,
+      addressOf: addressOf(dependencies),
     }),
     receiptRoute({
-      ...{ pathWord, receipts, theme, printDate, clock, addressOf: addressOf(dependencies) },
+      pathWord,
+      receipts,
+      theme,
+      printDate,
+      clock,
+      addressOf: addressOf(dependencies),
     }),
   ];
 }

@@ -117,7 +117,12 @@ export async function openInstallation(options: InstallationOptions) {
   if (config.rehearsal) await markRehearsal(auditAs({}));
   const openKnown: OpenKnown = async () => (await openVault(vault)).openSecret;
   return {
-    ...{ config, databaseUrl: server.url, masterKey, actor, audit: auditAs({}), auditAs },
+    config,
+    databaseUrl: server.url,
+    masterKey,
+    actor,
+    audit: auditAs({}),
+    auditAs,
     async close() {
       if (server.isOwn) {
         await deletePendingOnServer(cells);
@@ -128,11 +133,13 @@ export async function openInstallation(options: InstallationOptions) {
     },
     openKnown,
     /** With the rights of the login, for operators' commands. */
-    ...{ database, cells },
+    database,
+    cells,
     /** Their schema may be older. */
     cellsAway,
     /** For a node: its own connections cannot read the vault's tables, those of the vault can. */
-    ...{ databases, openCell },
+    databases,
+    openCell,
     /** What to do when the login may not separate the two. */
     vaultAdvice,
   };

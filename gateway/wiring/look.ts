@@ -75,11 +75,18 @@ export async function openToLook(options: LookOptions): Promise<Installation | P
   const auditAs = (by: Partial<typeof actor>) =>
     makeAudit(database, { actor: { ...actor, ...by } });
   return {
-    ...{ config, databaseUrl: server.url, actor, audit: auditAs({}), auditAs, database, cells },
+    config,
+    databaseUrl: server.url,
+    actor,
+    audit: auditAs({}),
+    auditAs,
+    database,
+    cells,
     masterKey: masterKey instanceof Problem ? new Uint8Array() : masterKey,
     openKnown: async () => openSecret,
     cellsAway: [],
-    ...{ databases: both(database), openCell: (place?: CellPlace) => both(open(place)) },
+    databases: both(database),
+    openCell: (place?: CellPlace) => both(open(place)),
     vaultAdvice: undefined,
     async close() {
       await cells.close();

@@ -28,7 +28,8 @@ export function joinNodes({ config, database, log }: Resources): Promise<Presenc
 
 export function openNodeHold({ database, log }: Resources, audit: Audit): Promise<LiveHold> {
   return openHold({
-    ...{ database, audit },
+    database,
+    audit,
     onUnknown: (cause) => log("node.server_unknown", { cause }),
     onChange: (held) => (held ? log("node.on_hold", { why: held.why }) : log("node.released", {})),
   });

@@ -41,7 +41,10 @@ export function makeOrderIndexJob({ cells, clock, config }: Dependencies) {
   let isBehind = false;
   let running = Promise.resolve();
   return {
-    ...{ onStep, flush, catchUp, writeEveryMs: waitMs / writesInWait },
+    onStep,
+    flush,
+    catchUp,
+    writeEveryMs: waitMs / writesInWait,
     hasWaiting: () => waiting.size > 0,
     write: () => write(waitMs),
   };

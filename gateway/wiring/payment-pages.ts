@@ -52,7 +52,8 @@ export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): reado
   const services = makeLinkServices(dependencies, edge);
   const { sessions } = dependencies.wallets;
   const walletMethods = {
-    ...{ walleta: config.walletaMethod, walletb: config.walletbMethod },
+    walleta: config.walletaMethod,
+    walletb: config.walletbMethod,
     hasIdentity: sessions.hasIdentity,
   };
   const shared = { ...services, addressOf, walletMethods };
@@ -66,13 +67,13 @@ export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): reado
     (isLink(token) ? findLink : findOrder)(token, request);
   const isTooFast = (request: HttpRequest) => take(networkOf(addressOf(request)) ?? "") > 0;
   const pages = paymentRoutes({
-    ...{
-      theme,
-      assets: makeAssets(dependencies.walletSheet),
-      operator: config.pageName,
-      addressOf,
-    },
-    ...{ find: shownPage, isTooFast, takeReport: makeTakeReport(dependencies, addressOf) },
+    theme,
+    assets: makeAssets(dependencies.walletSheet),
+    operator: config.pageName,
+    addressOf,
+    find: shownPage,
+    isTooFast,
+    takeReport: makeTakeReport(dependencies, addressOf),
     async findCode(token) {
       const found = await services.paymentLinks.find(token);
       if (found === undefined || found instanceof Failure) return found;
@@ -81,7 +82,8 @@ export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): reado
   });
   const domain = () => URL.parse(dependencies.baseUrl())?.hostname ?? "";
   const wallets = walletRoutes({
-    ...{ find: shownPage, isTooFast },
+    find: shownPage,
+    isTooFast,
     askSession: (merchant, asked) => sessions.ask(merchant, { ...asked, domain: domain() }),
     findFile: edge.querying((name: string) => findWellKnownFile(dependencies.database.query, name)),
   });
@@ -116,19 +118,27 @@ function makeLinkServices(
   const { refusing } = dependencies.hold;
   const lasting = { retryMs: config.acceptRetryMs };
   const links = makePaymentLinks({
-    ...{ store: routeLinks(cells), readLinkToken: vault.readLinkToken, tokens: vault, clock },
+    store: routeLinks(cells),
+    readLinkToken: vault.readLinkToken,
+    tokens: vault,
+    clock,
     findEndpoint: (id) => configuration.current().endpoints.get(id),
-    ...{ accept: engine.accept, findExisting: engine.findExisting },
+    accept: engine.accept,
+    findExisting: engine.findExisting,
     termsOf: (paymentPages satisfies Pick<PaymentPages, "termsOf">).termsOf,
   });
   const takeNonce = routeTakeNonce(cells, { clock, windowMs: config.oauthWindowMs, ...lasting });
   const tries = makePageTries({
     limits: {
-      ...{ perLink: config.linkTriesMax, perAddress: config.addressTriesMax },
-      ...{ perCard: config.cardTriesMax, windowMs: config.triesWindowMs },
+      perLink: config.linkTriesMax,
+      perAddress: config.addressTriesMax,
+      perCard: config.cardTriesMax,
+      windowMs: config.triesWindowMs,
       proofBits: config.proofBits,
     },
-    ...{ store: routeTallies(cells, lasting), digestSubject: vault.digestSubject, clock },
+    store: routeTallies(cells, lasting),
+    digestSubject: vault.digestSubject,
+    clock,
     proofs: makeProofs({ tokenOf: vault.tokenOf, isToken: vault.isToken, takeNonce, clock }),
   });
   const refusals = makeSummary(clock, refusalsEveryMs, (of, count) =>

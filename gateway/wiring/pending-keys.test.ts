@@ -14,7 +14,9 @@ import { makeCleanPendingCards } from "./pending-keys.ts";
 const [masterKey, nextMasterKey] = [new Uint8Array(32).fill(5), new Uint8Array(32).fill(6)];
 const now = asInstant(1_800_000_000_000);
 const card = {
-  ...{ number: new CardNumber("4000001000000018"), expiryYear: "31", expiryMonth: "12" },
+  number: new CardNumber("4000001000000018"),
+  expiryYear: "31",
+  expiryMonth: "12",
   cvv: new Secret("739"),
 };
 let tables: DatabaseForTests;
@@ -68,7 +70,10 @@ async function openNode() {
   const logged: string[] = [];
   const databases = { node: database, vault: database };
   const workers = {
-    ...{ keys, database, vaultDatabase: database, clock: systemClock },
+    keys,
+    database,
+    vaultDatabase: database,
+    clock: systemClock,
     cells: { names: () => ["main"], databasesOf: () => databases },
     log: (event: string) => void logged.push(event),
   };

@@ -35,7 +35,10 @@ async function rotate(workers: Workers, vaults: readonly Database[]): Promise<vo
   try {
     if (!(await keys.isSealedByOwn())) return;
     const { destroyed } = await rotateKeys({
-      ...{ keys, purposes: ["held"], graceMs: config.keyGraceMs, keepDigestsMs: 0 },
+      keys,
+      purposes: ["held"],
+      graceMs: config.keyGraceMs,
+      keepDigestsMs: 0,
       store: makeRotationStore(vaultDatabase, vaults),
       report: () => undefined,
     });

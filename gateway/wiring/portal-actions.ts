@@ -38,13 +38,22 @@ export function makePerformAction(
     const values = readGiven(action, given);
     if (values instanceof Problem) return values;
     const place = {
-      ...{ ...opened, actor, audit: auditAs(actor) },
+      ...opened,
+      actor,
+      audit: auditAs(actor),
       auditAs: (by: Partial<typeof actor>) => auditAs({ ...actor, ...by }),
     };
     const user = { role: account.role, merchantId };
     const output = await perform(place, action, values, {
-      ...{ reason: undefined, ...form, user, node, findings: makeFindings() },
-      ...{ report: ignore, warn: ignore, confirm: async () => false, progress: () => ignore },
+      reason: undefined,
+      ...form,
+      user,
+      node,
+      findings: makeFindings(),
+      report: ignore,
+      warn: ignore,
+      confirm: async () => false,
+      progress: () => ignore,
       async refuse(_, right) {
         if (!hasRight(account.role, right)) await recordRefusal(actor, `gw ${name}`, right);
         return refuseUser(place, action, values, { user, right });

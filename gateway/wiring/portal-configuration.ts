@@ -41,8 +41,10 @@ export function openPortalConfiguration(dependencies: Dependencies) {
   const noLinks = { up: 0, wanted: 0 };
   const publicUrl = () => baseUrlOf(config, dependencies.ports().port);
   return {
-    ...{ loadActions, documentsUrl: () => `${publicUrl()}/docs/` },
-    ...{ reload: configuration.reload, configured: current },
+    loadActions,
+    documentsUrl: () => `${publicUrl()}/docs/`,
+    reload: configuration.reload,
+    configured: current,
     settingsOf: {
       merchant: async (merchant: Endpoint["merchant"]) => (await loadSettings()).merchant(merchant),
       endpoint: async (endpoint: Endpoint) => (await loadSettings()).endpoint(endpoint),
@@ -105,7 +107,9 @@ async function makeActions(opened: Opened | undefined): Promise<PortalActions> {
 function viewWalletKey(key: ListedWalletKey): WalletKeyView {
   const { id, wallet, createdAt, certificate, expiresAt } = key;
   return {
-    ...{ id, wallet, createdAt },
+    id,
+    wallet,
+    createdAt,
     certificate: wallet === "walletb" ? "none" : certificate ? "present" : "missing",
     ...(expiresAt !== null && { expiresAt }),
   };

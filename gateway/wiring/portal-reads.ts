@@ -176,7 +176,10 @@ function namesOf(configuration: ReturnType<LiveConfiguration["current"]>): Porta
   return {
     merchants: merchants.map(({ id, login, name }) => ({ id, login, name })),
     endpoints: [...endpoints.values()].map(({ id, name, currency, merchant }) => ({
-      ...{ id, name, currency, merchantId: merchant.id },
+      id,
+      name,
+      currency,
+      merchantId: merchant.id,
     })),
     gates: [...gates.values()].map(({ id, name }) => ({ id, name })),
   };

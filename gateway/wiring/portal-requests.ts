@@ -68,7 +68,8 @@ function openChecksums({ configuration, refused }: Dependencies): RequestOptions
       const mistakes = findMistakes({ terms, sent, raw: fields, entryPoint, ...others });
       return {
         parts: signedParts(terms, sent, entryPoint),
-        ...{ matches: mistakes === undefined, mistakes: mistakes ?? [] },
+        matches: mistakes === undefined,
+        mistakes: mistakes ?? [],
       };
     },
   };

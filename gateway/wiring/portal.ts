@@ -96,7 +96,10 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const recordRefusal = makeRecordRefusal(dependencies);
   const perform = makePerformAction(dependencies, recordRefusal);
   const options = {
-    ...{ ...access, ...orders, origin, perform },
+    ...access,
+    ...orders,
+    origin,
+    perform,
     listApprovals: (merchantId: MerchantId | undefined) =>
       listApprovals(dependencies.database.query, merchantId),
     team: makeTeamReads(access.stored),
@@ -108,26 +111,40 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
   const configuration = openPortalConfiguration(dependencies);
   const configured = { ...configuration, names, recordRefusal };
   const handlers = {
-    ...{ ...accountHandlers(options), ...codeHandlers(options), ...passkeyHandlers(options) },
-    ...{ ...orderHandlers(options), ...homeHandlers(options), ...actionHandlers(options) },
-    ...{ ...teamHandlers(options), ...administrationHandlers(configured) },
+    ...accountHandlers(options),
+    ...codeHandlers(options),
+    ...passkeyHandlers(options),
+    ...orderHandlers(options),
+    ...homeHandlers(options),
+    ...actionHandlers(options),
+    ...teamHandlers(options),
+    ...administrationHandlers(configured),
     ...linkHandlers(configured),
-    ...{ ...configurationHandlers(configured), ...gateHandlers(configured) },
-    ...{ ...callbackHandlers(options), ...resendHandlers(options) },
+    ...configurationHandlers(configured),
+    ...gateHandlers(configured),
+    ...callbackHandlers(options),
+    ...resendHandlers(options),
     ...requestHandlers({ ...options, ...requests, now: clock.now }),
     ...reconciliationHandlers(configured),
-    ...{ ...auditHandlers(options), ...approvalHandlers(options), ...viewHandlers(options) },
+    ...auditHandlers(options),
+    ...approvalHandlers(options),
+    ...viewHandlers(options),
     ...dependencies.staging?.portal?.(options.reads),
   };
   const sessions = makeSessionStore(access.stored);
   return [
     ...portalApiRoutes(handlers, {
-      ...{ origin, origins, environment: access.environment, now: clock.now, isUnavailable },
+      origin,
+      origins,
+      environment: access.environment,
+      now: clock.now,
+      isUnavailable,
       isTrusted: makeIsTrusted(partsOf(config.trustedProxies)),
       proxyHeader: config.proxyHeader,
       findSession: (digest) => sessions.find(digest, clock.now()),
       touchSession: sessions.touch,
-      ...{ isDevice: access.isDevice, recordRefusal },
+      isDevice: access.isDevice,
+      recordRefusal,
       onFailed: (route, error) => log("portal.request_failed", { route, err: error }),
     }),
     openApiRoute(Object.keys(handlers), async () =>
@@ -146,7 +163,8 @@ function openOrders(dependencies: Dependencies) {
   return {
     reads: makePortalReads(cells, engine.countInDoubt),
     names: makePortalNames(configuration),
-    ...{ unpackEvent, ...makeShownMessages(gates) },
+    unpackEvent,
+    ...makeShownMessages(gates),
     /** As the merchant's status request is answered, but for the serial number of the answer. */
     async statusTextOf(order: Order) {
       const { findRegistered: register } = services.cards;
@@ -175,7 +193,8 @@ function openOrders(dependencies: Dependencies) {
       const { merchant } = configuration.getEndpoint(endpointId);
       return findSigner(merchant, text, control);
     },
-    ...{ tokenOf: vault.tokenOf, isToken: vault.isToken },
+    tokenOf: vault.tokenOf,
+    isToken: vault.isToken,
     ...openViews(dependencies),
     recordExport: (actor: Caller["actor"], after: object) =>
       dependencies
@@ -247,18 +266,25 @@ function openAccess(resources: Resources) {
     environment: config.rehearsal ? ("rehearsal" as const) : config.environment,
     accounts: makeAccountStore(stored),
     factors: makeFactorStore({
-      ...{ query: database.query, auditAs, newSecret: newTotpSecret, findStep: findTotpStep },
-      ...{ seal: vault.sealSecret, open: vault.openSecret },
+      query: database.query,
+      auditAs,
+      newSecret: newTotpSecret,
+      findStep: findTotpStep,
+      seal: vault.sealSecret,
+      open: vault.openSecret,
       show(secret, login) {
         const { uri, ...shown } = showTotp(secret, config.pageName || "Tollgate", login);
         const svg = Buffer.from(renderQrSvg(uri)).toString("base64");
         return { ...shown, picture: `data:image/svg+xml;base64,${svg}` };
       },
-      ...{ newCodes: newRecoveryCodes, digestCode: digestRecoveryCode },
+      newCodes: newRecoveryCodes,
+      digestCode: digestRecoveryCode,
     }),
     guard: makeGuard({
-      ...{ tries: makeSignInTries(database.query), isPassword },
-      ...{ triesMax: config.portalTriesMax, lockMs: config.portalLockMs },
+      tries: makeSignInTries(database.query),
+      isPassword,
+      triesMax: config.portalTriesMax,
+      lockMs: config.portalLockMs,
     }),
     findPasswordFault: (...given: Parameters<typeof findPasswordFault>) =>
       findPasswordFault(...given)?.sentence,

@@ -54,7 +54,8 @@ export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Re
     const onHold = hold.current()?.why;
     const works = stalled.size < probes.size && directories.size === 0 && canPay;
     return {
-      ...{ ready: works && onHold === undefined, onHold },
+      ready: works && onHold === undefined,
+      onHold,
       missing: Object.fromEntries(missing),
     };
   }

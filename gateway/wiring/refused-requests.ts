@@ -32,7 +32,8 @@ export function makeRefusedJob({
     log("request.refusals_dropped", { count }),
   );
   const refused = makeRefusedRequests({
-    ...{ clock, write },
+    clock,
+    write,
     describe: (each) => describeRefused(each, { idsOf, otherKeys, baseUrlOf }),
     onDropped() {
       metrics.refusalsDropped.inc();

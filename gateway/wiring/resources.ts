@@ -40,7 +40,9 @@ export async function openResources(options: ResourceOptions) {
   });
   const keys = await openKeys(masterKey, makeKeyStore(databases.vault.query));
   const cells = makeCells({
-    ...{ main: databases, open: options.openCell, waitMs: config.acceptRetryMs },
+    main: databases,
+    open: options.openCell,
+    waitMs: config.acceptRetryMs,
     onFailed: (cell, error) => log("cell.failed", { cell, err: error }),
   });
   const lasting = { retryMs: config.acceptRetryMs };
@@ -54,12 +56,19 @@ export async function openResources(options: ResourceOptions) {
   const auditAs = (actor: Actor) =>
     makeAudit(databases.node, { actor, signer, publish: publishHead });
   return {
-    ...{ config, log, clock, keys, cells, metrics, masterKey },
+    config,
+    log,
+    clock,
+    keys,
+    cells,
+    metrics,
+    masterKey,
     isBusy: makeIsBusy(),
     database: databases.node,
     vaultDatabase: databases.vault,
     vault,
-    ...{ signer, publishHead },
+    signer,
+    publishHead,
     auditAs,
     auditOf: (node: string) => auditAs({ who: `node ${node}`, from: hostname() }),
     pendingCards: makePendingCards(

@@ -23,7 +23,8 @@ export async function openScreening(
     log("screening.lists_reload_failed", { err: error }),
   );
   const countries = await openIpCountries({
-    ...{ file: config.ipCountryFile, builtIn: networks },
+    file: config.ipCountryFile,
+    builtIn: networks,
     onError: (error) => log("screening.country_file_unusable", { err: error }),
   });
   return {
@@ -41,14 +42,20 @@ export async function openScreening(
       const { digestSubject, countingKey } = vault;
       const store = routeTallies(cells, queue);
       const judge = makeJudgePayment({
-        ...{ findRuleSet, store, lists, findIpCountry: countries.find },
-        ...{ digestSubject, countingKey },
+        findRuleSet,
+        store,
+        lists,
+        findIpCountry: countries.find,
+        digestSubject,
+        countingKey,
         onUndoFailed: ({ id, merchantId }, error) =>
           log("screening.undo_failed", { order: id, merchant: merchantId, err: error }),
       });
       const onReached = ({ id, merchantId, card: { bin, lastFour } }: Order) =>
         log("screening.guesses_blocked", {
-          ...{ order: id, merchant: merchantId, digits: `${bin}****${lastFour}` },
+          order: id,
+          merchant: merchantId,
+          digits: `${bin}****${lastFour}`,
         });
       return blockGuesses({ max: config.cardGuessesMax, store, digestSubject, onReached }, judge);
     },

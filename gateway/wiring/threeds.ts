@@ -36,7 +36,11 @@ export function makeThreeDs(dependencies: Dependencies) {
   const policyOf = ({ endpointId }: Pick<Order, "endpointId">) =>
     configuration.getEndpoint(endpointId).settings.threeDSecure;
   const messages = {
-    ...{ policyOf, clock, allowHttp, warn, resultsUrl: dependencies.resultsUrl },
+    policyOf,
+    clock,
+    allowHttp,
+    warn,
+    resultsUrl: dependencies.resultsUrl,
     findDirectory: directories.find,
     findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),
     findMerchant: ({ transaction: { identifiers } }: Order) =>
@@ -60,7 +64,10 @@ export function makeThreeDs(dependencies: Dependencies) {
 
     makeReceiveResult: (reports: OrderReports) =>
       makeReceiveResult({
-        ...{ ...reports, policyOf, allowHttp, clock },
+        ...reports,
+        policyOf,
+        allowHttp,
+        clock,
         warn: (directory, cause) => log("threeds.failed", { directory, cause }),
       }),
   };

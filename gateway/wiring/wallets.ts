@@ -43,7 +43,10 @@ export async function openWallets(resources: Resources) {
     clock,
     keysOf: keys.keysOf,
     trust: {
-      ...{ roots, walletWorker, signingWindowMs: config.walletSigningWindowMs, signingWindowMaxMs },
+      roots,
+      walletWorker,
+      signingWindowMs: config.walletSigningWindowMs,
+      signingWindowMaxMs,
       allowSandboxSigner: config.environment === "staging",
     },
     digest: vault.digest,
@@ -75,14 +78,19 @@ function makeSessions({ config, clock, log }: Resources, keysOf: WalletKeys["key
   const hosts = partsOf(config.walletaHosts);
   const ports = hosts.flatMap((host) => Number(URL.parse(`https://${host}`)?.port) || []);
   const rules = makeAddressRules({
-    ...{ ports, allowsLoopback: isStaging, privateNetworks: [], names: [] },
+    ports,
+    allowsLoopback: isStaging,
+    privateNetworks: [],
+    names: [],
   });
   const sandbox = join(resolve(config.dataDir), "bank", "tls", "directory-ca.pem");
   const refusals = makeSummary(clock, refusalsEveryMs, (cause, count) =>
     log("wallet.session_refused", { cause, count }),
   );
   return makeMerchantSessions({
-    ...{ hosts, allowsAnyPort: isStaging, findUrlFault: (url) => rules.findUrlFault(url) },
+    hosts,
+    allowsAnyPort: isStaging,
+    findUrlFault: (url) => rules.findUrlFault(url),
     lookup: makeLookup(rules, makeResolve(rules.isNamed)),
     async authorities() {
       if (!isStaging) return undefined;

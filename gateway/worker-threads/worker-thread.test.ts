@@ -15,7 +15,10 @@ function startThread(t: TestContext, more: Partial<ThreadOptions> = {}) {
   const lost: string[] = [];
   const { ask, stop } = startWorkerThread<TestRequest, string>({
     file: new URL("./testing/test-thread.ts", import.meta.url),
-    ...{ inFlightMax: 10, replyWithinMs, clock, onLost: (cause) => void lost.push(cause) },
+    inFlightMax: 10,
+    replyWithinMs,
+    clock,
+    onLost: (cause) => void lost.push(cause),
     ...more,
   });
   t.after(stop);

@@ -56,7 +56,7 @@ function Control(props: FieldProps) {
   }
   if (kind === "gate-place") {
     const names = filters?.gates.map(({ name }) => name) ?? [];
-    return <GatePlaces {...{ shared, text, names, write }} />;
+    return <GatePlaces shared={shared} text={text} names={names} write={write} />;
   }
   if (isChosen(field)) return <Chooser {...props} shared={shared} />;
   if (kind === "secret") {
@@ -76,7 +76,9 @@ function Control(props: FieldProps) {
 }
 
 const modes: Readonly<Partial<Record<Field["kind"], "decimal" | "numeric" | "url">>> = {
-  ...{ amount: "decimal", whole: "numeric", url: "url" },
+  amount: "decimal",
+  whole: "numeric",
+  url: "url",
 };
 
 function typeOf(field: Field, text: string): "date" | "datetime-local" | "text" {
@@ -154,7 +156,12 @@ function SentFile({ text, write, shared: { error, required, ...shared } }: PartP
         onChange={async ({ currentTarget: { files } }) => write((await files?.[0]?.text()) ?? "")}
       />
       <Textarea
-        {...{ label: fileContent, error, required, autosize: true, minRows: 4, maxRows: 10 }}
+        label={fileContent}
+        error={error}
+        required={required}
+        autosize
+        minRows={4}
+        maxRows={10}
         value={text}
         onChange={({ currentTarget }) => write(currentTarget.value)}
       />

@@ -104,7 +104,10 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
       {!hasFields && <p className="quiet">{described.does}</p>}
       {!isTried && (
         <FieldList
-          {...{ fields, texts, known, refused }}
+          fields={fields}
+          texts={texts}
+          known={known}
+          refused={refused}
           write={(next) => {
             reset();
             setTexts(next);
@@ -170,7 +173,9 @@ function FieldList({ fields, texts, known, refused, write }: ListProps) {
   const render = (field: Field) => (
     <ActionField
       key={field.name}
-      {...{ field, filters, text: texts[field.name] ?? "" }}
+      field={field}
+      filters={filters}
+      text={texts[field.name] ?? ""}
       error={field.name === refused?.name ? refused.message : undefined}
       write={(text) => change(field, text)}
     />

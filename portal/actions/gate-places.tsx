@@ -43,7 +43,9 @@ export function GatePlaces({ shared, text, names, write }: Props) {
             // A gate is in one row alone, and the cursor stays when another one is chosen.
             // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place in the list
             key={index}
-            {...{ place, unused, isRefused: shared.error !== undefined }}
+            place={place}
+            unused={unused}
+            isRefused={shared.error !== undefined}
             write={(next) => change(places.with(index, next))}
             remove={() => remove(index)}
           />

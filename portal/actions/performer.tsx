@@ -70,7 +70,10 @@ export function PerformerForm({ performer, hint, refusal, children, ...given }: 
   const { isPending, error, mutate } = performer;
   const button = (
     <Button
-      {...{ type: "submit", size: "sm", loading: isPending, disabled: !isReady }}
+      type="submit"
+      size="sm"
+      loading={isPending}
+      disabled={!isReady}
       {...(variant && { variant })}
       {...(isDangerous && { color: "red.8" })}
     >

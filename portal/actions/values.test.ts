@@ -19,7 +19,14 @@ import {
 } from "./values.ts";
 
 const field = (name: string, kind: Field["kind"] = "text", more: Partial<Field> = {}): Field => ({
-  ...{ name, kind, label: name, help: "", isRequired: false, isList: false, choices: [], ...more },
+  name,
+  kind,
+  label: name,
+  help: "",
+  isRequired: false,
+  isList: false,
+  choices: [],
+  ...more,
 });
 const fields = [
   field("max", "amount"),
@@ -47,7 +54,9 @@ test("an emptied setting is removed by its word, and switches are yes or no", ()
   const known = { max: "100", "partial-capture": "true" };
 
   assert.deepEqual(send(known, { max: " ", "partial-capture": "off", "turn-off": "on" }), {
-    ...{ max: "none", "partial-capture": false, "turn-off": true },
+    max: "none",
+    "partial-capture": false,
+    "turn-off": true,
   });
 });
 
@@ -55,7 +64,8 @@ test("a list is sent by its lines, and a file as it is", () => {
   const note = " a line\n";
 
   assert.deepEqual(send({}, { gates: "a:1:1\n b:2:1\n", note }), {
-    ...{ gates: ["a:1:1", "b:2:1"], note },
+    gates: ["a:1:1", "b:2:1"],
+    note,
   });
 });
 

@@ -18,8 +18,14 @@ for (const [query, input] of queries) {
 }
 
 const entry: Entry = {
-  ...{ seq: 12, at: 5, actor: "ann", origin: "127.0.0.1", action: "user disable" },
-  ...{ subject: "user carl", before: '{"enabled":true}', after: '{"enabled":false}' },
+  seq: 12,
+  at: 5,
+  actor: "ann",
+  origin: "127.0.0.1",
+  action: "user disable",
+  subject: "user carl",
+  before: '{"enabled":true}',
+  after: '{"enabled":false}',
 };
 
 test("an entry shows what it has, with its settings indented", () => {
@@ -30,7 +36,9 @@ test("an entry shows what it has, with its settings indented", () => {
     ["#", english.fromWhere, english.before, english.after],
   );
   assert.deepEqual(fields.at(-1), {
-    ...{ name: english.after, text: '{\n  "enabled": false\n}', isJson: true },
+    name: english.after,
+    text: '{\n  "enabled": false\n}',
+    isJson: true,
   });
 });
 

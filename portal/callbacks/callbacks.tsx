@@ -99,7 +99,12 @@ function Table({ callbacks, user, isOld }: TableProps) {
       />
       <tbody>
         {callbacks.map((callback) => (
-          <Row key={idOf(callback)} {...{ callback, selected, isOperator }} />
+          <Row
+            key={idOf(callback)}
+            callback={callback}
+            selected={selected}
+            isOperator={isOperator}
+          />
         ))}
       </tbody>
     </table>

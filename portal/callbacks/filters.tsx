@@ -16,7 +16,8 @@ export function DeliveryFilters({ query, user }: FiltersProps) {
   const { endpoint, merchant } = configured(known);
   const choices = {
     state: states.map((value) => ({ value, label: messages.callbackStates[value] })),
-    ...{ endpoint, merchant },
+    endpoint,
+    merchant,
   };
   const shown = (["state", "endpoint", "merchant"] as const).filter(
     (name) => name !== "merchant" || user.merchant === undefined,

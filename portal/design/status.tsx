@@ -19,7 +19,9 @@ export function Status({ status }: { readonly status: string }) {
 /** The choices of the status filter, which are a legend of the labels too. */
 export function statusChoices({ statuses, statusMeanings }: Messages) {
   return Object.entries(statuses).map(([value, label]) => ({
-    ...{ value, label, shown: <Status status={value} /> },
+    value,
+    label,
+    shown: <Status status={value} />,
     meaning: wordIn(statusMeanings, value),
   }));
 }

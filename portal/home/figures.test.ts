@@ -5,7 +5,10 @@ import { readOrdersQuery } from "../orders/order-query.ts";
 import { boxesOf, chartSize, mostOf, ordersSince, type Point, rangeIn, sumsOf } from "./figures.ts";
 
 const point = (approved: number, refused: number, processing = 0): Point => ({
-  ...{ at: 0, approved, refused, processing },
+  at: 0,
+  approved,
+  refused,
+  processing,
 });
 
 // biome-ignore format: a table
@@ -25,14 +28,18 @@ test("a figure leads to the orders since its range began, with the filters that 
   const address = ordersSince(since, { outcome: "declined,error", reason: "lost_card" });
 
   assert.deepEqual(readOrdersQuery(new URL(address, "http://portal").searchParams), {
-    ...{ outcome: ["declined", "error"], reason: ["lost_card"], from: since },
+    outcome: ["declined", "error"],
+    reason: ["lost_card"],
+    from: since,
   });
   assert.equal(ordersSince(since), "orders?from=2030-01-31T13%3A50Z");
 });
 
 test("each kind is summed over all columns", () => {
   assert.deepEqual(sumsOf([point(2, 1), point(3, 0, 4)]), {
-    ...{ approved: 5, refused: 1, processing: 4 },
+    approved: 5,
+    refused: 1,
+    processing: 4,
   });
 });
 

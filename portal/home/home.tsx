@@ -52,7 +52,8 @@ export function Home({ user }: { readonly user: User }) {
         <PlainSection title={messages.declinesByReason}>
           <Bars
             rows={found.data.reasons.map(({ reason, count }) => ({
-              ...{ name: messages.reasonOf(reason), count },
+              name: messages.reasonOf(reason),
+              count,
               to: ordersSince(found.data.since, { reason, outcome: refusedOutcomes }),
             }))}
             nothing={messages.noDeclines}
@@ -61,7 +62,8 @@ export function Home({ user }: { readonly user: User }) {
         <PlainSection title={messages.threedsResults}>
           <Bars
             rows={Object.entries(found.data.threeds).map(([name, count]) => ({
-              ...{ name: wordIn(messages.threedsNames, name), count },
+              name: wordIn(messages.threedsNames, name),
+              count,
               to: ordersSince(found.data.since, { threeds: name }),
             }))}
             nothing={messages.noThreeds}

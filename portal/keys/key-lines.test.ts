@@ -42,9 +42,13 @@ test("a wallet's key without its certificate is marked, and expires only with on
   const key = { wallet: "walleta", certificate: "present", expires: "2031-01-31" };
 
   assert.deepEqual(walletKeyOf(key, configurationEnglish), {
-    ...{ name: "Wallet A", colour: "approved", expires: "2031-01-31" },
+    name: "Wallet A",
+    colour: "approved",
+    expires: "2031-01-31",
   });
   assert.deepEqual(walletKeyOf({ ...key, certificate: "missing" }, configurationEnglish), {
-    ...{ name: "Wallet A", colour: "filtered", expires: "Missing" },
+    name: "Wallet A",
+    colour: "filtered",
+    expires: "Missing",
   });
 });

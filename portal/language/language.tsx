@@ -59,7 +59,9 @@ function makeLanguage({ code, messages }: Chosen, setChosen: (chosen: Chosen) =>
   // The browser's region decides between 24 and 12 hours where it has the same language.
   const locale = navigator.languages.find((each) => each.startsWith(code)) ?? code;
   return {
-    ...{ code, messages, ...makeTimes(locale) },
+    code,
+    messages,
+    ...makeTimes(locale),
     change(next) {
       localStorage.setItem(storedAs, next);
       void loadLanguage(next).then(setChosen);

@@ -26,9 +26,15 @@ test("a link's page tells who made it and when it ends", () => {
   const messages = { ...english, ...english.configuration };
   const line = {
     state: "open" as const,
-    ...{ link: "L1", description: "Course", merchant: "demo", endpoint: "3" },
-    ...{ amount: { minor: 1, currency: "USD", text: "0.01" }, uses: 0, usesMax: 1 },
-    ...{ createdAt: 5, createdBy: "ann" },
+    link: "L1",
+    description: "Course",
+    merchant: "demo",
+    endpoint: "3",
+    amount: { minor: 1, currency: "USD", text: "0.01" },
+    uses: 0,
+    usesMax: 1,
+    createdAt: 5,
+    createdBy: "ann",
   };
   const showTime = (at: number, by = "none") => `at ${at} by ${by}`;
 

@@ -48,9 +48,13 @@ function ControlKey({ detail, user }: PartProps) {
           keyActionsFor(controlKey).map(({ label, action, isOffered }) => (
             <ActionButton
               key={action}
-              {...{ action, isOffered, label: messages[label], values: { login } }}
+              action={action}
+              isOffered={isOffered}
+              label={messages[label]}
+              values={{ login }}
               {...(label === "dropOldKey" && {
-                ...{ title: messages.dropOldKeyOf(login), isDangerous: true },
+                title: messages.dropOldKeyOf(login),
+                isDangerous: true,
               })}
             />
           ))}

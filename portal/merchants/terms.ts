@@ -15,7 +15,9 @@ export function showSetting(value: string, choices: Row): string {
 /** The gates of an endpoint as its form takes them, one in each line. */
 export function placesOf({ gates }: Pick<Endpoint, "gates">): string {
   const texts = gates.map(({ name, rank, weight }) => ({
-    ...{ name, rank: String(rank), weight: String(weight) },
+    name,
+    rank: String(rank),
+    weight: String(weight),
   }));
   return printPlaces(texts);
 }
@@ -43,6 +45,8 @@ const keyActions = [
 /** All of them, so that the window of one that is no longer offered can stay open. */
 export function keyActionsFor({ oldLastUsed }: Pick<Detail["controlKey"], "oldLastUsed">) {
   return keyActions.map(([action, label, needsOld]) => ({
-    ...{ action, label, isOffered: needsOld === (oldLastUsed !== undefined) },
+    action,
+    label,
+    isOffered: needsOld === (oldLastUsed !== undefined),
   }));
 }

@@ -99,7 +99,9 @@ const usd = (text: string) => ({ minor: 0, currency: "USD", text });
 
 test("a refusal of an amount names the maximum, in both languages", () => {
   const refused = {
-    ...{ isAllowed: false, code: "amount_out_of_range", most: usd("200.00") },
+    isAllowed: false,
+    code: "amount_out_of_range",
+    most: usd("200.00"),
     why: "The amount is zero or not possible here. At most 200.00 USD.",
   };
 
@@ -141,11 +143,18 @@ test("what cannot be undone says so, and every move of money says how much there
 });
 
 const sale = {
-  ...{ kind: "sale", stage: "sale_approved", status: "approved", amount: usd("31.00") },
+  kind: "sale",
+  stage: "sale_approved",
+  status: "approved",
+  amount: usd("31.00"),
   serialNumber: "s-1",
 };
 const callback = {
-  ...{ order: "12", merchant: "demo", sequence: 1, url: "https://shop.example/", madeAt: 1 },
+  order: "12",
+  merchant: "demo",
+  sequence: 1,
+  url: "https://shop.example/",
+  madeAt: 1,
   ...({ state: "due", tries: 0, resentAt: 90 } as const),
 };
 const refund = { ...sale, kind: "refund", amount: usd("5.00"), serialNumber: "s-2" };

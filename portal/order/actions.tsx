@@ -57,7 +57,7 @@ export function Actions({ detail, onDone }: ActionsProps) {
       ))}
       <CopyCurl text={detail.curl} />
       <Dialog title={action && names[action]} isOpen={action !== undefined} close={close}>
-        {action && <OrderAction {...{ action, detail, onDone, close }} />}
+        {action && <OrderAction action={action} detail={detail} onDone={onDone} close={close} />}
       </Dialog>
     </>
   );

@@ -22,7 +22,11 @@ const entry = (
   facts: Entry["facts"] = {},
   more = {},
 ): Entry => ({
-  ...{ at, version: at, event, facts, ...more },
+  at,
+  version: at,
+  event,
+  facts,
+  ...more,
 });
 
 const declined: readonly Entry[] = [
@@ -98,8 +102,15 @@ test("attempts to deliver a callback stand between the steps, without what the a
   const attempt = { sequence: 1, method: "GET", body: "", answer: "", ms: 40 };
   const url = "https://shop.example/paid?control=12ab&order=1";
   const callback = {
-    ...{ order: "1", merchant: "demo", sequence: 1, url, tries: 2, madeAt: 2 },
-    ...{ state: "delivered" as const, resentAt: 30, resentBy: "ann" },
+    order: "1",
+    merchant: "demo",
+    sequence: 1,
+    url,
+    tries: 2,
+    madeAt: 2,
+    state: "delivered" as const,
+    resentAt: 30,
+    resentBy: "ann",
   };
   const attempts = [
     { ...attempt, at: 3, url, failure: "refused" },
@@ -163,8 +174,14 @@ test("of what the merchant sees, only what differs from the reply before is mark
 const usd = (text: string) => ({ minor: 0, currency: "USD", text });
 const line = { status: "approved" };
 const transaction = {
-  ...{ kind: "sale", stage: "sale_declined", status: "declined", amount: usd("7.05") },
-  ...{ serialNumber: "s-1", choice: "only gate", reason: "insufficient_funds", finishedAt: 9 },
+  kind: "sale",
+  stage: "sale_declined",
+  status: "declined",
+  amount: usd("7.05"),
+  serialNumber: "s-1",
+  choice: "only gate",
+  reason: "insufficient_funds",
+  finishedAt: 9,
 };
 
 test("totals and transactions are lists of fields, without those that nothing is known of", () => {

@@ -105,7 +105,8 @@ function resendsOf(
     ),
   );
   return [...users].map(([at, by]) => ({
-    ...{ at, title: messages.callbacksResent },
+    at,
+    title: messages.callbacksResent,
     facts: by === "" ? [] : [[messages.factNames.by, by] as const],
   }));
 }

@@ -52,7 +52,8 @@ export function Filters({ query, user }: FiltersProps) {
   const choices = {
     status: statusChoices(messages),
     type: knownTypes.map((value) => ({
-      ...{ value, label: types[value] },
+      value,
+      label: types[value],
     })),
     stage: stages.map(sameLabel),
     network: networks.map(sameLabel),

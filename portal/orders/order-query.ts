@@ -123,7 +123,8 @@ export function configured(known: OutputOf<"GET /filters"> | undefined) {
   const { endpoints = [], gates = [], merchants = [] } = known ?? {};
   return {
     endpoint: endpoints.map(({ id, name, currency }) => ({
-      ...{ value: id, label: name === "" ? `${id} ${currency}` : `${name} ${currency}` },
+      value: id,
+      label: name === "" ? `${id} ${currency}` : `${name} ${currency}`,
     })),
     gate: gates.map(({ id, name }) => ({ value: id, label: name || id })),
     merchant: merchants.map(({ login, name }) => ({ value: login, label: name || login })),

@@ -29,7 +29,9 @@ test("the address of a day asks for that day again", () => {
     assert.deepEqual(readDay(item, query), line);
   }
   assert.deepEqual(readDay("north", new URLSearchParams("day=2030-01-31&way=guess")), {
-    ...{ gate: "north", day: "2030-01-31", way: "file" },
+    gate: "north",
+    day: "2030-01-31",
+    way: "file",
   });
 });
 

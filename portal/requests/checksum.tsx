@@ -49,7 +49,9 @@ function useChoices() {
   const operations = formulas?.operations ?? [];
   const chosen = operations.find(({ name }) => name === query.get("operation")) ?? operations[0];
   return {
-    ...{ endpoints, operations, operation: chosen?.name ?? "" },
+    endpoints,
+    operations,
+    operation: chosen?.name ?? "",
     endpoint: query.get("endpoint") ?? endpoints[0]?.value ?? "",
     names: namesIn(chosen?.formula ?? []),
   };

@@ -65,7 +65,9 @@ const pasted = [
 for (const [kind, text] of pasted) {
   test(`of a request pasted as ${kind}, the signed values are taken and the card is not`, () => {
     assert.deepEqual(readPasted(text, names), {
-      ...{ client_orderid: "cup-3", amount: "10.42", control: "ab" },
+      client_orderid: "cup-3",
+      amount: "10.42",
+      control: "ab",
     });
   });
 }

@@ -32,7 +32,8 @@ function RuleActions({ rule }: { readonly rule: Rule }) {
   const values = { rule: id };
   const toggle = enabled ? "disable" : "enable";
   const named = (verb: keyof typeof messages.named) => ({
-    ...{ label: messages[verb], title: messages.named[verb](`${messages.things.rule} ${id}`) },
+    label: messages[verb],
+    title: messages.named[verb](`${messages.things.rule} ${id}`),
   });
   return (
     <>

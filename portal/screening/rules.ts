@@ -23,7 +23,9 @@ const pageRows = 100;
 export function listValues(query: URLSearchParams): Values {
   const [list, kind, before] = ["list", "kind", "after"].map((name) => query.get(name));
   return {
-    ...{ ...(list && { list }), ...(kind && { kind }), ...(before && { before }) },
+    ...(list && { list }),
+    ...(kind && { kind }),
+    ...(before && { before }),
     limit: String(pageRows + 1),
   };
 }
@@ -58,10 +60,14 @@ export function reportRows(
   { wouldHave, ruleKinds }: Pick<ConfigurationMessages, "wouldHave" | "ruleKinds">,
 ) {
   const totals = (["all", "blocked", "forced", "marked"] as const).map((name) => ({
-    ...{ key: name, name: wouldHave[name], counts: report[name] },
+    key: name,
+    name: wouldHave[name],
+    counts: report[name],
   }));
   const ofRules = report.rules.map(({ rule, kind, ...counts }) => ({
-    ...{ key: `rule ${rule}`, name: `${ruleKinds[kind] ?? kind} ${rule}`, counts },
+    key: `rule ${rule}`,
+    name: `${ruleKinds[kind] ?? kind} ${rule}`,
+    counts,
   }));
   return [...totals, ...ofRules];
 }

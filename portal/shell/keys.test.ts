@@ -13,7 +13,11 @@ function elementIn(...names: readonly string[]) {
 }
 
 const plain = {
-  ...{ key: "j", ctrlKey: false, altKey: false, metaKey: false, defaultPrevented: false },
+  key: "j",
+  ctrlKey: false,
+  altKey: false,
+  metaKey: false,
+  defaultPrevented: false,
   target: elementIn("tr"),
 };
 

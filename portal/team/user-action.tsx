@@ -19,7 +19,8 @@ export function UserAction({ user, action, own, close }: UserActionProps) {
   const messages = useMessages();
   const { login, role, merchant = "" } = user;
   const [chosen, setChosen] = useState<Chosen>({
-    ...{ role: role === "service" ? "auditor" : role, merchant },
+    role: role === "service" ? "auditor" : role,
+    merchant,
   });
   const labels = actionLabels(messages);
   const run = usePerformer(

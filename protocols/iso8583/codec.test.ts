@@ -325,7 +325,11 @@ function anyMessage({ rows }: Specification): fc.Arbitrary<IsoMessage> {
 }
 
 const contents = {
-  ...{ n: "0123456789", z: "0123456789=", an: "AZaz09 ", ans: " ~A0+=", b: "0123456789ABCDEF" },
+  n: "0123456789",
+  z: "0123456789=",
+  an: "AZaz09 ",
+  ans: " ~A0+=",
+  b: "0123456789ABCDEF",
 };
 
 function shortest([, , content, prefix, lengthMax]: FieldRow): string {

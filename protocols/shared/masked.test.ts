@@ -10,8 +10,13 @@ const cavv = "AAECAwQFBgcICQoLDA0ODxAREhM=";
 
 test("an element that is on no list is hidden, and so is a card number in one that is", () => {
   const message = {
-    ...{ messageType: "AReq", messageVersion: "2.2.0", acctNumber: pan, mcc: "5999" },
-    ...{ cardholderName: "JANE DOE", merchantName: `shop ${pan}`, authenticationValue: cavv },
+    messageType: "AReq",
+    messageVersion: "2.2.0",
+    acctNumber: pan,
+    mcc: "5999",
+    cardholderName: "JANE DOE",
+    merchantName: `shop ${pan}`,
+    authenticationValue: cavv,
     acctInfo: { chAccAgeInd: "05", unknown: pan },
     acsURL: `https://acs.example/page?token=${pan}`,
     purchaseDate: "20261116144500",
@@ -20,9 +25,15 @@ test("an element that is on no list is hidden, and so is a card number in one th
   const shown = describeMessage(message);
 
   assert.deepEqual(shown, {
-    ...{ messageType: "AReq", messageVersion: "2.2.0", acctNumber: "400000****0018", mcc: "5999" },
-    ...{ cardholderName: "****", merchantName: "****", authenticationValue: "****" },
-    ...{ "acctInfo.chAccAgeInd": "****", "acctInfo.unknown": "****" },
+    messageType: "AReq",
+    messageVersion: "2.2.0",
+    acctNumber: "400000****0018",
+    mcc: "5999",
+    cardholderName: "****",
+    merchantName: "****",
+    authenticationValue: "****",
+    "acctInfo.chAccAgeInd": "****",
+    "acctInfo.unknown": "****",
     acsURL: "https://acs.example/page",
     purchaseDate: "20261116144500",
   });

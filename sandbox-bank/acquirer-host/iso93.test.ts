@@ -23,8 +23,16 @@ function message(mti: string, code: string, more: IsoFields = {}): IsoMessage {
 
 function sale(more: IsoFields = {}): IsoMessage {
   return message("1200", "200", {
-    ...{ 2: "4000001000000018", 3: "000000", 4: "000000001015", 14: "9912", 22: "100050100110" },
-    ...{ 26: "5999", 32: "400123", 37: nextReference(), 48: "T9203123", 49: "840" },
+    2: "4000001000000018",
+    3: "000000",
+    4: "000000001015",
+    14: "9912",
+    22: "100050100110",
+    26: "5999",
+    32: "400123",
+    37: nextReference(),
+    48: "T9203123",
+    49: "840",
     ...more,
   });
 }
@@ -33,8 +41,14 @@ function sale(more: IsoFields = {}): IsoMessage {
 function about(mti: string, code: string, original: IsoMessage, more: IsoFields = {}): IsoMessage {
   const { 11: trace, 12: at, 37: reference = "", 49: currency = "" } = original.fields;
   return message(mti, code, {
-    ...{ 3: "000000", 4: "000000001015", 26: "5999", 32: "400123", 37: reference, 49: currency },
-    ...{ 56: `${original.mti}${trace}${at}06400123`, ...more },
+    3: "000000",
+    4: "000000001015",
+    26: "5999",
+    32: "400123",
+    37: reference,
+    49: currency,
+    56: `${original.mti}${trace}${at}06400123`,
+    ...more,
   });
 }
 

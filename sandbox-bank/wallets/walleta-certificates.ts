@@ -93,7 +93,8 @@ export async function openWalletASigners(folder: string, nowMs: number) {
     };
   }
   return {
-    ...{ find, readMerchantIssuer },
+    find,
+    readMerchantIssuer,
     /** Merchants' certificates are of these. */
     authorities: [read(root), read(intermediate)],
   };

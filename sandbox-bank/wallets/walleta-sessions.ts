@@ -72,7 +72,10 @@ export function openWalletASessions(
     if (!(await servesFile(domains.get(domainName)))) return refuse(403, "The file is not there.");
     const now = clock.now().ms;
     sendJson(response, 200, {
-      ...{ epochTimestamp: now, expiresAt: now + sessionLastsMs, domainName, displayName },
+      epochTimestamp: now,
+      expiresAt: now + sessionLastsMs,
+      domainName,
+      displayName,
       merchantSessionIdentifier: randomBytes(32).toString("hex"),
       merchantIdentifier: hash("sha256", merchantIdentifier).toUpperCase(),
       nonce: randomBytes(4).toString("hex"),
@@ -85,7 +88,8 @@ export function openWalletASessions(
   const server = createServer({ ...tls, minVersion: "TLSv1.2" }, makeRequestListener(handle, log));
   const listener = new Listener(server, address);
   return {
-    ...{ listener, registerDomain },
+    listener,
+    registerDomain,
     validationUrl: () => `https://${address.host}:${listener.port}${sessionPath}`,
   };
 }

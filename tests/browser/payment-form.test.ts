@@ -256,7 +256,10 @@ test("the page can be used soon on a slow phone", async (t) => {
   const cdp = await context.newCDPSession(page);
   await cdp.send("Network.enable");
   await cdp.send("Network.emulateNetworkConditions", {
-    ...{ offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 90_000 },
+    offline: false,
+    latency: 150,
+    downloadThroughput: 200_000,
+    uploadThroughput: 90_000,
   });
   await cdp.send("Emulation.setCPUThrottlingRate", { rate: 4 });
 

@@ -56,11 +56,20 @@ test("an hour has every kind of fault, several at once, and never two of one par
 const endOf = ({ atMs, forMs }: { readonly atMs: number; readonly forMs: number }) => atMs + forMs;
 
 const killed: Done = {
-  ...{ kind: "node killed", part: "left", way: "one", atMs: 1_000, forMs: 2_000 },
-  ...{ beganMs: 1_000, overMs: 3_000 },
+  kind: "node killed",
+  part: "left",
+  way: "one",
+  atMs: 1_000,
+  forMs: 2_000,
+  beganMs: 1_000,
+  overMs: 3_000,
 };
 const run: Run = {
-  ...{ seed: 7, minutes: 1, faults: [killed], findings: [], figures: { purchases: 4 } },
+  seed: 7,
+  minutes: 1,
+  faults: [killed],
+  findings: [],
+  figures: { purchases: 4 },
   acknowledged: [
     { atMs: 900, node: "left" },
     { atMs: 1_500, node: "right" },

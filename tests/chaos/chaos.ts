@@ -40,7 +40,11 @@ await setLatency(world.bank.url, 60);
 const startedMs = performance.now();
 const now = () => Math.round(performance.now() - startedMs);
 const merchants = startMerchants({
-  ...{ seed, set: world.set, nodes: world.nodes, callbackUrl: world.receiver.url, now },
+  seed,
+  set: world.set,
+  nodes: world.nodes,
+  callbackUrl: world.receiver.url,
+  now,
   clients: Number(values.clients),
 });
 const faults: Done[] = [];
@@ -106,13 +110,20 @@ async function summarize(): Promise<void> {
     ...broken,
     ...nodes.flatMap(({ unasked }) => unasked.map((words) => `a node ended by itself: ${words}`)),
     ...(await compareBooks({
-      ...{ databaseUrl: primary.url, dataDir: world.dataDir, merchants, heard: world.accepted },
+      databaseUrl: primary.url,
+      dataDir: world.dataDir,
+      merchants,
+      heard: world.accepted,
       logs: nodes.flatMap(({ programs }) => programs.map(({ output }) => output)),
     })),
   ];
   const { purchases, acknowledged } = merchants;
   const run: Run = {
-    ...{ seed, minutes, faults, acknowledged, findings },
+    seed,
+    minutes,
+    faults,
+    acknowledged,
+    findings,
     figures: {
       faults: faults.length,
       purchases: purchases.length,

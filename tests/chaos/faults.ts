@@ -17,7 +17,9 @@ import type { ChaosWorld, NodeSlot } from "./world.ts";
 type Do = (world: ChaosWorld, fault: Fault, over: () => void) => Promise<string | undefined>;
 
 const receiverWays: Readonly<Record<string, Answer>> = {
-  ...{ refuses: answerWith(500), hangs: hang, "hangs up": hangUp },
+  refuses: answerWith(500),
+  hangs: hang,
+  "hangs up": hangUp,
 };
 
 // biome-ignore format: a table

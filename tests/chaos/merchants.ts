@@ -74,8 +74,11 @@ export function startMerchants({ seed, set, nodes, callbackUrl, clients, now }: 
   let tries = 0;
   let isOver = false;
   const client = makeClient({
-    ...{ baseUrl: placeholder, login: set.login, controlKey: set.controlKey },
-    ...{ ...patience, timeoutMs },
+    baseUrl: placeholder,
+    login: set.login,
+    controlKey: set.controlKey,
+    ...patience,
+    timeoutMs,
     async fetch(address, request) {
       tries += 1;
       const node = names[tries % names.length] ?? "";

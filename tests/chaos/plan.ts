@@ -83,7 +83,10 @@ function drawFault(random: Random, atMs: number): Fault {
   // Most are short, some are long.
   const forMs = 1000 * (shortest + (longest - shortest) * random.next() ** 2);
   return {
-    ...{ kind, part: random.pick<string>(parts), way: random.pick<string>(ways) },
-    ...{ atMs, forMs: Math.round(forMs) },
+    kind,
+    part: random.pick<string>(parts),
+    way: random.pick<string>(ways),
+    atMs,
+    forMs: Math.round(forMs),
   };
 }

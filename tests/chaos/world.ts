@@ -96,7 +96,13 @@ export async function startChaosWorld(t: Test) {
   };
   const receiver = await startReceiver(t, accept);
   return {
-    ...{ ...place, set, lines, nodes, follow, receiver, accept },
+    ...place,
+    set,
+    lines,
+    nodes,
+    follow,
+    receiver,
+    accept,
     /** The callbacks that were answered with 200. */
     accepted,
     /** They change places. */

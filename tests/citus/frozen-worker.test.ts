@@ -13,8 +13,10 @@ const declined = { credit_card_number: "4000004000000020" };
 
 test("a worker that freezes costs the merchants of its own cells only", { skip }, async (t) => {
   const world = await startWorld(t, {
-    ...{ GW_ACCEPT_RETRY_S: "1", GW_DATABASE_CONNECT_TIMEOUT_S: "1" },
-    ...{ GW_DATABASE_STATEMENT_TIMEOUT_S: "3", GW_READY_TIMEOUT_S: "1" },
+    GW_ACCEPT_RETRY_S: "1",
+    GW_DATABASE_CONNECT_TIMEOUT_S: "1",
+    GW_DATABASE_STATEMENT_TIMEOUT_S: "3",
+    GW_READY_TIMEOUT_S: "1",
   });
   const added = await runGw(world, "cell", "add", "far", "--citus");
   assert.equal(added.code, 0, added.complaint);

@@ -15,7 +15,8 @@ const sales = 12;
 const slow = { GW_NODE_NAME: "slow", GW_DATABASE_STATEMENT_TIMEOUT_S: "12" };
 /** It looks for due orders as soon as the database is back. */
 const quick = {
-  ...{ GW_NODE_NAME: "quick", GW_DATABASE_STATEMENT_TIMEOUT_S: "1" },
+  GW_NODE_NAME: "quick",
+  GW_DATABASE_STATEMENT_TIMEOUT_S: "1",
   GW_DATABASE_CONNECT_TIMEOUT_S: "1",
 };
 

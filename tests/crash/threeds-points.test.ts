@@ -25,8 +25,12 @@ const world = await startSecureWorld({ after });
 
 /** Pending card data that expires before the last test looks for it. */
 const brief = {
-  ...{ GW_METHOD_DEADLINE_S: "7", GW_CHALLENGE_DEADLINE_S: "7", GW_PARES_DEADLINE_S: "7" },
-  ...{ GW_RESULT_WAIT_S: "3", GW_RESULT_GRACE_S: "3", GW_PROCESSING_DEADLINE_S: "7" },
+  GW_METHOD_DEADLINE_S: "7",
+  GW_CHALLENGE_DEADLINE_S: "7",
+  GW_PARES_DEADLINE_S: "7",
+  GW_RESULT_WAIT_S: "3",
+  GW_RESULT_GRACE_S: "3",
+  GW_PROCESSING_DEADLINE_S: "7",
 };
 
 const verified = "AUTHENTICATED";

@@ -75,7 +75,9 @@ export function changedMembers(samples: readonly string[]): fc.Arbitrary<string>
     fc.constantFrom(10, 1_000).map(nested),
   );
   const shape = {
-    ...{ sample: fc.constantFrom(...samples), at: fc.noBias(fc.nat(1_000_000)), value },
+    sample: fc.constantFrom(...samples),
+    at: fc.noBias(fc.nat(1_000_000)),
+    value,
     // A member that is given twice, of which readers take one or the other.
     twice: fc.constantFrom("", "", "", "first", "last"),
   };

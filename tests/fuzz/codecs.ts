@@ -47,7 +47,10 @@ const request = {
   parameters: [["amount", "10.15"]] as const,
 };
 const header = oauth1.signRequest(request, {
-  ...{ consumerKey: "demo", nonce: "n-1", timestamp: 1_794_648_662, privateKey },
+  consumerKey: "demo",
+  nonce: "n-1",
+  timestamp: 1_794_648_662,
+  privateKey,
 });
 assert.ok(typeof header === "string");
 const original = oauth1.parseOAuthHeader(header);
@@ -166,7 +169,9 @@ function framesOf(name: iso8583.Framing, chunks: readonly Buffer[]): readonly st
 const zone = { cipher: "aes", key: "000102030405060708090A0B0C0D0E0F" } as const;
 const wrapped = "00112233445566778899AABBCCDDEEFF";
 const block = iso8583.wrapBlock(wrapped, zone, {
-  ...{ usage: "M6", cipher: "aes", random: (bytes) => Buffer.alloc(bytes, 7) },
+  usage: "M6",
+  cipher: "aes",
+  random: (bytes) => Buffer.alloc(bytes, 7),
 });
 
 const keyBlock: Target = {

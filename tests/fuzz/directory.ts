@@ -160,9 +160,14 @@ function makeEnrolments(world: World, directory: Directory): Target {
 }
 
 const range = {
-  ...{ startRange: "4000002000000000", endRange: "4000002099999999", actionInd: "A" },
-  ...{ acsStartProtocolVersion: "2.1.0", acsEndProtocolVersion: "2.2.0", acsInfoInd: ["01"] },
-  ...{ dsStartProtocolVersion: "2.1.0", dsEndProtocolVersion: "2.2.0" },
+  startRange: "4000002000000000",
+  endRange: "4000002099999999",
+  actionInd: "A",
+  acsStartProtocolVersion: "2.1.0",
+  acsEndProtocolVersion: "2.2.0",
+  acsInfoInd: ["01"],
+  dsStartProtocolVersion: "2.1.0",
+  dsEndProtocolVersion: "2.2.0",
   threeDSMethodURL: "https://acs.example/method",
 };
 const removed = { ...range, actionInd: "D", startRange: "5000000000000000" };
@@ -178,9 +183,14 @@ const long = [presOf(...many)];
 const crResText = threeds102.writeXml("CRRes", crRes);
 
 const unsupported = JSON.stringify({
-  ...{ messageType: "Erro", messageVersion: "2.3.1", threeDSServerTransID: transaction },
-  ...{ errorCode: "102", errorComponent: "D", errorMessageType: "PReq" },
-  ...{ errorDescription: "version", errorDetail: "2.2.0" },
+  messageType: "Erro",
+  messageVersion: "2.3.1",
+  threeDSServerTransID: transaction,
+  errorCode: "102",
+  errorComponent: "D",
+  errorMessageType: "PReq",
+  errorDescription: "version",
+  errorDetail: "2.2.0",
 });
 
 const rangeWords = ['"actionInd":"D",', '"cardRangeData":[', "2.3.1", "9999999999999999999"];
@@ -302,7 +312,8 @@ async function makePaRes(world: World): Promise<Target> {
       const genuine = whose === "own" || previous === "" ? xml : previous;
       const changedXml = edits.reduce(applyEdit, Buffer.from(genuine)).toString();
       const answer = await fetch(`${world.gateway.url}${path}`, {
-        ...{ method: "POST", redirect: "manual" },
+        method: "POST",
+        redirect: "manual",
         headers: { "content-type": "application/x-www-form-urlencoded" },
         body: formOf({ PaRes: threeds102.packPa(changedXml), MD: md }),
       });

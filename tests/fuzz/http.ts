@@ -168,7 +168,9 @@ function makePages(world: World): Target {
     async check(input) {
       if (link === "") link = (await openPage(world.merchant()))["redirect-url"];
       const answer = await fetch(link, {
-        ...{ method: "POST", body: Buffer.from(input, "latin1"), redirect: "manual" },
+        method: "POST",
+        body: Buffer.from(input, "latin1"),
+        redirect: "manual",
         headers: { "content-type": "application/x-www-form-urlencoded" },
         signal: AbortSignal.timeout(patienceMs),
       });

@@ -139,9 +139,14 @@ function makeResults(world: World): Target {
   let waiting: Awaited<ReturnType<typeof beginChallenge>> | undefined;
   let deadlineMs = 0;
   const sample = {
-    ...{ messageType: "RReq", messageVersion: "2.2.0", messageCategory: "01" },
+    messageType: "RReq",
+    messageVersion: "2.2.0",
+    messageCategory: "01",
     ...Object.fromEntries(ids.map((id) => [id, `@${id}`])),
-    ...{ interactionCounter: "01", authenticationType: "02", transStatus: "Y", eci: "05" },
+    interactionCounter: "01",
+    authenticationType: "02",
+    transStatus: "Y",
+    eci: "05",
     authenticationValue: "AAECAwQFBgcICQoLDA0ODxAREhM=",
   };
   const text = JSON.stringify(sample);

@@ -12,8 +12,14 @@ import { Problem } from "../../gateway/values/problem.ts";
 import { Secret } from "../../gateway/values/secret.ts";
 
 export const merchant: Merchant = {
-  ...{ id: asMerchantId("7"), login: "acme", name: "Acme", cell: "main", enabled: true },
-  ...{ controlKey: new Secret("a key"), oauthKeys: [], settings: {} },
+  id: asMerchantId("7"),
+  login: "acme",
+  name: "Acme",
+  cell: "main",
+  enabled: true,
+  controlKey: new Secret("a key"),
+  oauthKeys: [],
+  settings: {},
 };
 
 /** The host cannot be asked what became of a charge; at the other port it can. */
@@ -24,12 +30,23 @@ export const gates: readonly Gate[] = [
 
 function gateOf(id: string, { kind, port }: { kind: Gate["kind"]; port: number }): Gate {
   return {
-    ...{ id: asGateId(id), name: `gate-${id}`, kind },
+    id: asGateId(id),
+    name: `gate-${id}`,
+    kind,
     settings: {
-      ...{ host: "host", port, connections: 2 },
-      ...{ terminalId: "10000018", merchantCode: "TG100000000001", nameAndPlace: "Acme, Delft" },
-      ...{ categoryCode: "5732", countryCode: "528", acquirerId: "400001", descriptor: "ACME" },
-      ...{ worksWithoutCvv: true, partialReversal: true, partialCapture: true },
+      host: "host",
+      port,
+      connections: 2,
+      terminalId: "10000018",
+      merchantCode: "TG100000000001",
+      nameAndPlace: "Acme, Delft",
+      categoryCode: "5732",
+      countryCode: "528",
+      acquirerId: "400001",
+      descriptor: "ACME",
+      worksWithoutCvv: true,
+      partialReversal: true,
+      partialCapture: true,
     },
   };
 }
@@ -65,8 +82,13 @@ export const shops: readonly Shop[] = [openShop, secureShop, strictShop];
 /** Where the endpoint has no 3-D Secure, a rule forces it for large amounts. */
 const screeningRules: Configuration["screeningRules"] = [
   {
-    ...{ id: "1", merchantId: undefined, endpointId: openShop.id, kind: "amount", enabled: true },
-    ...{ parameters: { currency: "USD", max: "900.00" }, action: "force_3ds" },
+    id: "1",
+    merchantId: undefined,
+    endpointId: openShop.id,
+    kind: "amount",
+    enabled: true,
+    parameters: { currency: "USD", max: "900.00" },
+    action: "force_3ds",
   },
 ];
 
@@ -124,8 +146,12 @@ export function makeConfigurations(onChanged: () => void) {
     }));
     const endpoints = offered.flatMap((shop) => shop.endpoints);
     return {
-      ...{ cells: [{ name: "main" }], cellOf: new Map([[merchant.id, "main"]]) },
-      ...{ merchants: [merchant], groups: [], screeningRules, groupById: new Map() },
+      cells: [{ name: "main" }],
+      cellOf: new Map([[merchant.id, "main"]]),
+      merchants: [merchant],
+      groups: [],
+      screeningRules,
+      groupById: new Map(),
       endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])),
       gates: new Map(left.map((gate) => [gate.id, gate])),
       endpointById: new Map(offered.map((shop) => [String(shop.id), shop])),

@@ -35,8 +35,14 @@ export function insertCallbacks(
     if (!writtenOrders.has(String(order_id))) continue;
     const key = { merchant_id: String(merchant_id), order_id: String(order_id), sequence };
     tables.callbacks.add(keyOf(key), {
-      ...{ ...key, serial, url, receiver, tries: 0, ended: null },
-      ...{ begun_at: microsOf(at), due_at: microsOf(due) },
+      ...key,
+      serial,
+      url,
+      receiver,
+      tries: 0,
+      ended: null,
+      begun_at: microsOf(at),
+      due_at: microsOf(due),
     });
   }
 }

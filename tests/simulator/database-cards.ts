@@ -18,8 +18,10 @@ const putPending: Statement = (tables, values) => {
   if (refused.length > 0) return refused.map((key) => ({ refusedKey: Number(key) }));
   for (const [index, context] of contexts.entries()) {
     tables.pendingCards.put(context ?? "", {
-      ...{ context: context ?? "", keyId: Number(keyIds?.[index]) },
-      ...{ sealed: sealed?.[index] as Buffer, sealedKey: sealedKeys?.[index] as Buffer },
+      context: context ?? "",
+      keyId: Number(keyIds?.[index]),
+      sealed: sealed?.[index] as Buffer,
+      sealedKey: sealedKeys?.[index] as Buffer,
       expires: Number(expires?.[index]),
     });
   }

@@ -45,9 +45,16 @@ export type DirectoryHost = ReturnType<typeof makeDirectoryHost>;
 
 const options = { allowHttp: true };
 const settings = {
-  ...{ url: "https://ds.example/2", url102: "https://ds.example/1", certificateFile: "" },
-  ...{ keyFile: "", authorityFile: "", referenceNumber: "TOLLGATE", operatorId: "TOLLGATE" },
-  ...{ requestorId: "acme", requestorName: "Acme", requestorUrl: "https://acme.example" },
+  url: "https://ds.example/2",
+  url102: "https://ds.example/1",
+  certificateFile: "",
+  keyFile: "",
+  authorityFile: "",
+  referenceNumber: "TOLLGATE",
+  operatorId: "TOLLGATE",
+  requestorId: "acme",
+  requestorName: "Acme",
+  requestorUrl: "https://acme.example",
 };
 
 export function makeDirectoryHost({ time, random, postResult }: Options) {
@@ -87,8 +94,11 @@ export function makeDirectoryHost({ time, random, postResult }: Options) {
     if (areq instanceof MessageFault) throw new Error(`an AReq is invalid: ${areq.detail}`);
     if (areq.messageType === "Erro") return "";
     const ids: Emv3dsMessage = {
-      ...{ messageType: "ARes", messageVersion: areq.messageVersion, dsTransID: randomUUID() },
-      ...{ threeDSServerTransID: areq["threeDSServerTransID"], acsTransID: randomUUID() },
+      messageType: "ARes",
+      messageVersion: areq.messageVersion,
+      dsTransID: randomUUID(),
+      threeDSServerTransID: areq["threeDSServerTransID"],
+      acsTransID: randomUUID(),
     };
     const isDemanded = areq["threeDSRequestorChallengeInd"] !== undefined;
     const status = random.pick(isDemanded ? demandedAnswers : answers);
@@ -96,7 +106,8 @@ export function makeDirectoryHost({ time, random, postResult }: Options) {
     if (status === "C") challenges.set(String(ids["acsTransID"]), { ids, category });
     const own = { acsReferenceNumber: "ACS", acsOperatorID: "ACS", dsReferenceNumber: "DS" };
     const challenge = {
-      ...{ acsURL: "https://acs.example/challenge", acsChallengeMandated: "Y" },
+      acsURL: "https://acs.example/challenge",
+      acsChallengeMandated: "Y",
       ...methodOf(areq.messageVersion),
     };
     const more = status === "C" ? { transStatus: "C", ...challenge } : outcome(ids, status);
@@ -136,7 +147,10 @@ export function makeDirectoryHost({ time, random, postResult }: Options) {
   async function tellResult({ ids, category }: Challenge, status: string): Promise<void> {
     const { messageVersion } = ids;
     const rreq: Emv3dsMessage = {
-      ...{ ...ids, messageType: "RReq", messageCategory: category, interactionCounter: "01" },
+      ...ids,
+      messageType: "RReq",
+      messageCategory: category,
+      interactionCounter: "01",
       ...(status === "U" ? {} : methodOf(messageVersion)),
       ...outcome(ids, status),
     };
@@ -176,7 +190,9 @@ export function makeDirectoryHost({ time, random, postResult }: Options) {
     const signedAt = `${year}${month}${day} ${iso.slice(11, 19)}`;
     const proved = isProved ? { cavv: proof(), eci: "05", cavvAlgorithm: "2" } : {};
     const paRes = {
-      ...{ messageId: pareq.messageId, id: "PARes-1", merchant: { acqBin, merId } },
+      messageId: pareq.messageId,
+      id: "PARes-1",
+      merchant: { acqBin, merId },
       purchase: { xid, date, purchAmount, currency, exponent },
       pan: pan.slice(-4).padStart(pan.length, "0"),
       tx: { time: signedAt, status, ...proved },

@@ -70,8 +70,12 @@ export type Manners = {
 };
 
 export const goodManners: Manners = {
-  ...{ unruly: 0, refusesReversals: false, refusesRepeats: false },
-  ...{ isFickle: false, isSilent: false, answersAnywhere: false },
+  unruly: 0,
+  refusesReversals: false,
+  refusesRepeats: false,
+  isFickle: false,
+  isSilent: false,
+  answersAnywhere: false,
 };
 
 export type Host = ReturnType<typeof makeHost>;

@@ -67,9 +67,18 @@ export function makeLaws(tables: Tables, known: Known) {
   const settled = new Map<string, number>();
 
   return {
-    ...{ violations, onCommitsLost, onCallbackEnded, onMissing, breakLaw },
-    ...{ onCommit, onMessage, onBooked, onReversed: hostLaws.onReversed, checkEnd },
-    ...{ reached: cells.reached, isLost: (orderId: string) => lost.has(orderId) },
+    violations,
+    onCommitsLost,
+    onCallbackEnded,
+    onMissing,
+    breakLaw,
+    onCommit,
+    onMessage,
+    onBooked,
+    onReversed: hostLaws.onReversed,
+    checkEnd,
+    reached: cells.reached,
+    isLost: (orderId: string) => lost.has(orderId),
     ownerOf: (reference: string) => owners.get(reference) ?? "",
     onAcknowledged: (orderId: string) => void acknowledged.add(orderId),
     /** A merchant that asks one question after the other was told of the transaction. */

@@ -156,13 +156,24 @@ function smaller(minor: number, by: number): Money {
 }
 
 const nobody = {
-  ...{ firstName: undefined, lastName: undefined, email: undefined, phone: undefined },
-  ...{ cellPhone: undefined, birthday: undefined, country: undefined, state: undefined },
-  ...{ city: undefined, zipCode: undefined, address: undefined },
+  firstName: undefined,
+  lastName: undefined,
+  email: undefined,
+  phone: undefined,
+  cellPhone: undefined,
+  birthday: undefined,
+  country: undefined,
+  state: undefined,
+  city: undefined,
+  zipCode: undefined,
+  address: undefined,
 };
 const urls = {
-  ...{ redirect: undefined, redirectSuccess: undefined, redirectFail: undefined },
-  ...{ serverCallback: undefined, notify: receiverUrl },
+  redirect: undefined,
+  redirectSuccess: undefined,
+  redirectFail: undefined,
+  serverCallback: undefined,
+  notify: receiverUrl,
 };
 
 type Wanted = { readonly client: string; readonly endpointId: OrderRequest["endpointId"] };
@@ -179,13 +190,22 @@ function requestOf(
   const way = random.pick(habits.ways);
   const others = kind !== "account-verification" && random.chance(0.2);
   return {
-    ...{ kind, merchantId: merchant.id, endpointId, clientOrderId: client },
+    kind,
+    merchantId: merchant.id,
+    endpointId,
+    clientOrderId: client,
     serialNumber: asSerialNumber(""),
     purchase: {
       amount: new Money(BigInt(minor), getCurrency("USD")),
-      ...{ description: "a ticket", ipAddress: "203.0.113.7", customer: nobody, urls },
-      ...{ merchantData: undefined, purpose: undefined, comment: undefined },
-      ...{ siteUrl: undefined, browser: undefined },
+      description: "a ticket",
+      ipAddress: "203.0.113.7",
+      customer: nobody,
+      urls,
+      merchantData: undefined,
+      purpose: undefined,
+      comment: undefined,
+      siteUrl: undefined,
+      browser: undefined,
       ...(others && { otherAmounts: [smaller(minor, 2), smaller(minor, 3)] }),
       ...(way === "wallet" && { wallet: refusedWallet }),
     },
@@ -213,6 +233,7 @@ function habitsOf(random: Random) {
     kinds: random.chance(0.4) ? [...kinds, ...kinds.map(() => prevailing)] : kinds,
     ways: isPage ? [...ways, ...ways.map(() => "page" as const)] : ways,
     /** The share of holds that are captured and not cancelled, and of sales with returns. */
-    ...{ captured: random.pick([0.8, 0.8, 0.2]), returned: random.pick([0.4, 0.4, 1]) },
+    captured: random.pick([0.8, 0.8, 0.2]),
+    returned: random.pick([0.4, 0.4, 1]),
   };
 }

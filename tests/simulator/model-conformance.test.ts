@@ -148,8 +148,13 @@ function makeWorld(random: Random, seed: number) {
       urls: { ...draft.purchase.urls, notify: "https://shop.example/told" },
     };
     const drafted: Order = {
-      ...{ ...draft, id, sequence: 1_000_000 + count, clientOrderId: `${seed} ${client} "x\\y` },
-      ...{ attempt: 1 + random.below(2), acceptedAt: now, purchase },
+      ...draft,
+      id,
+      sequence: 1_000_000 + count,
+      clientOrderId: `${seed} ${client} "x\\y`,
+      attempt: 1 + random.below(2),
+      acceptedAt: now,
+      purchase,
       card: { ...draft.card, cardId: asCardId(id) },
       transaction: { ...draft.transaction, serialNumber: asSerialNumber(serial) },
     };
@@ -369,8 +374,15 @@ function makeWorld(random: Random, seed: number) {
     const callback = claimed[random.below(claimed.length)];
     if (callback === undefined) return claimCallbacks();
     const attempt = {
-      ...{ at: now, method: "GET" as const, url: callback.url, body: "", status: 200 },
-      ...{ failure: undefined, durationMs: 3, answer: "", retryAfterMs: undefined },
+      at: now,
+      method: "GET" as const,
+      url: callback.url,
+      body: "",
+      status: 200,
+      failure: undefined,
+      durationMs: 3,
+      answer: "",
+      retryAfterMs: undefined,
     };
     const gap = { dueAt: later(now, 5_000.5 + random.below(1000)), isCounted: true };
     const decision = random.chance(0.5) ? ({ ended: "delivered" } as const) : gap;

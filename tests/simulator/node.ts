@@ -52,7 +52,8 @@ type Options = {
 
 /** What becomes of a wallet's payment data. */
 export const refusedWallet: WalletPayment = {
-  ...{ type: "walleta_encrypted", refusal: { code: "wallet_refused", detail: "" } },
+  type: "walleta_encrypted",
+  refusal: { code: "wallet_refused", detail: "" },
 };
 
 const config = readSettings();
@@ -79,7 +80,9 @@ export async function startNode({
     onJump: (jumpMs) => log("node.clock_jumped", { jumpMs }),
   });
   const node = await takePresence(database, {
-    ...{ names: [name], waitMs: config.nodeNameWaitMs, checkMs: presenceCheckMs },
+    names: [name],
+    waitMs: config.nodeNameWaitMs,
+    checkMs: presenceCheckMs,
     onLost: () => log("node.presence_lost", {}),
     onRenamed: (renamed) => log("node.renamed", renamed),
   });
@@ -87,7 +90,9 @@ export async function startNode({
   const keys = await openKeys(masterKey, makeKeyStore(database.query));
   const databases = { node: database, vault: database };
   const cells = makeCells({
-    ...{ main: databases, open: () => databases, waitMs: config.acceptRetryMs },
+    main: databases,
+    open: () => databases,
+    waitMs: config.acceptRetryMs,
     onFailed: () => undefined,
   });
   const lasting = { retryMs: config.acceptRetryMs };
@@ -102,7 +107,10 @@ export async function startNode({
   const resources = { config, log, metrics, database, cells, clock, vault, digests, pendingCards };
   const baseUrl = () => "https://pay.example";
   const threeds = makeThreeDs({
-    ...{ ...resources, configuration: live, baseUrl, resultsUrl: () => `${baseUrl()}/results` },
+    ...resources,
+    configuration: live,
+    baseUrl,
+    resultsUrl: () => `${baseUrl()}/results`,
     directories: {
       find: () => directory,
       findEnrolment: (number, policy) => (policy === "off" ? undefined : findEnrolment(number)),
@@ -110,7 +118,12 @@ export async function startNode({
   });
   const callbacks = makeCallbackDelivery();
   const engine = makeEngine({
-    ...{ ...resources, node, configuration: live, gates, threeds, onStep: [callbacks.start] },
+    ...resources,
+    node,
+    configuration: live,
+    gates,
+    threeds,
+    onStep: [callbacks.start],
     isBusy: () => false,
     hold: { unless: (task) => task },
     findIssuer: () => undefined,
@@ -118,7 +131,8 @@ export async function startNode({
   });
   const browsers = threeds.makeBrowserAuthentication(engine.reports);
   const pages = engine.makePages({
-    ...{ baseUrl, stepOf: browsers.stepOf },
+    baseUrl,
+    stepOf: browsers.stepOf,
     openWallet: async () => ({ wallet: refusedWallet, paid: undefined }),
   });
   const answers = makeHandedAnswers(resources, gates);
@@ -159,8 +173,10 @@ export async function startNode({
       findRuleSet: makeFindRuleSet(live.current, ({ kind }) => {
         throw new Error(`rule ${kind} is unusable`);
       }),
-      ...{ store: routeTallies(cells, lasting), lists: { find: () => undefined, size: 0 } },
-      ...{ findIpCountry: () => undefined, digestSubject: vault.digestSubject },
+      store: routeTallies(cells, lasting),
+      lists: { find: () => undefined, size: 0 },
+      findIpCountry: () => undefined,
+      digestSubject: vault.digestSubject,
       onUndoFailed: () => undefined,
     });
   }
@@ -171,10 +187,17 @@ export async function startNode({
       store: routeCallbacks(cells, { node, findOrder }, gathered),
       worker: { send: sendCallback, stop: async () => undefined },
       buildMessage: makeBuildMessage({
-        ...{ clock, getEndpoint: live.getEndpoint, secretFor: vault.secretFor, sign: signFor },
+        clock,
+        getEndpoint: live.getEndpoint,
+        secretFor: vault.secretFor,
+        sign: signFor,
       }),
-      ...{ clock, timeoutMs: config.callbackTimeoutMs, drainMs: config.drainMs, keepDays: 0 },
-      ...{ log, observe: () => undefined },
+      clock,
+      timeoutMs: config.callbackTimeoutMs,
+      drainMs: config.drainMs,
+      keepDays: 0,
+      log,
+      observe: () => undefined,
       retry: { gapsMs: config.callbackRetryGapsMs, random: Math.random },
     });
   }

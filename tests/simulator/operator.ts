@@ -45,7 +45,9 @@ export function makeOperator(world: World) {
   const database = server.connect();
   const databases = { node: database, vault: database };
   const cells = makeCells({
-    ...{ main: databases, open: () => databases, waitMs: config.acceptRetryMs },
+    main: databases,
+    open: () => databases,
+    waitMs: config.acceptRetryMs,
     onFailed: () => undefined,
   });
   const report = makeReport({ config, cells, database });

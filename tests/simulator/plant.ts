@@ -92,7 +92,9 @@ async function runSeeds(folder: string, bounds: readonly string[], signal: Abort
   const script = join(folder, "tests/simulator/simulate.ts");
   const options = [...bounds, "--workers", "1", "--whole"];
   const child = spawn(process.execPath, [script, ...options], {
-    ...{ cwd: folder, stdio: ["ignore", "pipe", "inherit"], signal },
+    cwd: folder,
+    stdio: ["ignore", "pipe", "inherit"],
+    signal,
   });
   let text = "";
   child.stdout?.on("data", (chunk: Buffer) => {

@@ -88,7 +88,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   { name: "an order that rests has no deadline", file: "orders/advance.ts",
     right: "return owed?.claimableAt ?? deadlineAt;", wrong: "return owed?.resting === true ? undefined : (owed?.claimableAt ?? deadlineAt);" },
   { name: "an order keeps the card number", file: "engine/new-card.ts",
-    right: "...{ ...brought, cardId, hashId },", wrong: "...{ ...brought, cardId, hashId, bin: number.reveal() }," },
+    right: "        ...brought,\n        cardId,\n", wrong: "        ...brought,\n        bin: number.reveal(),\n        cardId,\n" },
   { name: "a node claims at once when it has started", file: "engine/claim.ts",
     right: "let othersFrom = later(lookedAt, afterOutageMs);", wrong: "let othersFrom = readTime();" },
   { name: "a charge goes to the host that the gate has by now", file: "acquirers/iso8583-host/connector.ts",

@@ -28,7 +28,9 @@ export async function findUnnamed(
   const named = new Set<string>();
   for (const gate of gates) {
     const reconciliation = makeReconciliation({
-      ...{ gateId: gate.id, period, neighbours: [] },
+      gateId: gate.id,
+      period,
+      neighbours: [],
       findOrder: async (reference) => orders.find((order) => referenceOf(order) === reference),
     });
     for (const order of orders) reconciliation.expect(order);

@@ -61,7 +61,8 @@ export function makeRotation({ time, server, story }: World) {
       const { destroyed, kept } = await rotateKeys({
         keys: await openKeys(masterKey, makeKeyStore(database.query)),
         store: makeRotationStore(database, [database]),
-        ...{ graceMs: keyGraceMs, keepDigestsMs: repeatDays * 86_400_000 },
+        graceMs: keyGraceMs,
+        keepDigestsMs: repeatDays * 86_400_000,
         pause: (durationMs) =>
           new Promise((resolve) => void time.after(durationMs, process, resolve)),
         report: (progress) => story.tell(`rotation: ${progress}`),

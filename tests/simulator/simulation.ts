@@ -65,7 +65,9 @@ export function planOf(
   const untilMs = planDuration(random.fork("duration"));
   const span = { untilMs, storms: planStorms(random.fork("storms"), untilMs) };
   return {
-    ...{ untilMs, nodes, answersAnywhere },
+    untilMs,
+    nodes,
+    answersAnywhere,
     faults: planFaults(random.fork("faults"), nodes, span),
     purchases: planPurchases(random.fork("purchases"), purchases, span),
   };
@@ -83,11 +85,14 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   const story = makeStory(time);
   const about = (reference: string) => laws.ownerOf(reference) || reference;
   const server = makeDatabaseServer({
-    ...{ time, random: random.fork("database"), onExecuted },
+    time,
+    random: random.fork("database"),
+    onExecuted,
   });
   const hosts = ["host", "other host"].map(openHost);
   const directory = makeDirectoryHost({
-    ...{ time, random: random.fork("directory") },
+    time,
+    random: random.fork("directory"),
     async postResult(text) {
       const answer = await call(({ receiveResult }) => receiveResult(directoryName, text));
       return typeof answer === "string" ? answer : undefined;
@@ -104,7 +109,13 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   );
   const call = makeCall(slots, time, random.fork("calls"));
   const operator = makeOperator({
-    ...{ time, server, story, hosts, books, configurations, random: random.fork("operator") },
+    time,
+    server,
+    story,
+    hosts,
+    books,
+    configurations,
+    random: random.fork("operator"),
   });
   const rotation = makeRotation({ time, server, story });
   for (const slot of slots) slot.start();
@@ -128,9 +139,15 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     const wrong = new Set(laws.violations.map(({ orderId }) => orderId));
     const names = [...wrong].flatMap((id) => server.tables.orders.get(id)?.client_orderid ?? []);
     return {
-      ...{ seed, plan, hash: story.digest(), events: time.count(), virtualMs: time.now() },
-      ...{ orders: server.tables.orders.values().length, charges: books.length },
-      ...{ reached: new Set(laws.reached.keys()), violations: laws.violations },
+      seed,
+      plan,
+      hash: story.digest(),
+      events: time.count(),
+      virtualMs: time.now(),
+      orders: server.tables.orders.values().length,
+      charges: books.length,
+      reached: new Set(laws.reached.keys()),
+      violations: laws.violations,
       story: laws.violations.length === 0 ? [] : story.linesAbout(new Set([...wrong, ...names])),
     };
   }
@@ -138,7 +155,11 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
   /** Gates lead to the first; the other one has books of its own. */
   function openHost(name: string, index: number) {
     return makeHost({
-      ...{ time, network, random: random.fork(name), manners, portOffset: otherPorts * index },
+      time,
+      network,
+      random: random.fork(name),
+      manners,
+      portOffset: otherPorts * index,
       onMessage(message) {
         const reference = message.fields[37] ?? "";
         laws.onMessage(message, index);

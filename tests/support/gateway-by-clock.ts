@@ -15,10 +15,15 @@ import type { TestClock } from "./test-clock.ts";
  * is still on its way when the clock jumps would count as unanswered.
  */
 export const quiet = {
-  ...{ GW_CLAIM_EVERY_S: "86400", GW_ACQUIRER_ECHO_AFTER_S: "864000" },
+  GW_CLAIM_EVERY_S: "86400",
+  GW_ACQUIRER_ECHO_AFTER_S: "864000",
   GW_PORTAL_INDEX_EVERY_S: "86400",
-  ...{ GW_PORT: "0", GW_RESULTS_PORT: "0", GW_DRAIN_S: "0" },
-  ...{ GW_LINK_WAIT_S: "0", GW_READY_TIMEOUT_S: "0.2", GW_NODE_NAME_WAIT_S: "0" },
+  GW_PORT: "0",
+  GW_RESULTS_PORT: "0",
+  GW_DRAIN_S: "0",
+  GW_LINK_WAIT_S: "0",
+  GW_READY_TIMEOUT_S: "0.2",
+  GW_NODE_NAME_WAIT_S: "0",
 };
 
 /**

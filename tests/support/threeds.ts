@@ -152,7 +152,10 @@ export function readChallenge(status: StatusReply): ChallengeRequest {
 export function forgeCres(status: StatusReply, more: object = {}): string {
   const { messageVersion, threeDSServerTransID, acsTransID } = readChallenge(status);
   const cres = {
-    ...{ messageType: "CRes", messageVersion, threeDSServerTransID, acsTransID },
+    messageType: "CRes",
+    messageVersion,
+    threeDSServerTransID,
+    acsTransID,
     transStatus: "Y",
     ...more,
   };

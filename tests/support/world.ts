@@ -152,18 +152,20 @@ export async function startWorld(
   async function start(config = installation.config, down: readonly string[] = [], aheadMs = 0) {
     const { walletSheet, routes } = makeWalletSheet(async () => bank.url);
     const staging = {
-      ...{ ranges: sandboxRanges, networks: sandboxNetworks, walletSheet },
+      ranges: sandboxRanges,
+      networks: sandboxNetworks,
+      walletSheet,
       portal: (reads: Parameters<typeof sandboxHandlers>[0]["reads"]) =>
         sandboxHandlers({ reads, findSandbox }),
       routes: (node: Parameters<typeof callbackFeedRoutes>[0]) => [
         ...[...routes, backToPortal, ...callbackFeedRoutes(node)],
       ],
       documentValues: async () => ({
-        ...{ LOGIN: set.login, CONTROL_KEY: set.controlKey, BANK: bank.url },
-        ...{
-          ENDPOINT: set.endpoints["plain"] ?? "",
-          SECURE_ENDPOINT: set.endpoints["secure"] ?? "",
-        },
+        LOGIN: set.login,
+        CONTROL_KEY: set.controlKey,
+        BANK: bank.url,
+        ENDPOINT: set.endpoints["plain"] ?? "",
+        SECURE_ENDPOINT: set.endpoints["secure"] ?? "",
       }),
     };
     const opened = { ...installation, config };

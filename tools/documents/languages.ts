@@ -56,7 +56,12 @@ function requestOf(step: Step, { oauth = false }: Recipe): Request {
   const version = oauth ? "v4" : "v2";
   const path = pathIn(version, operation).replace(/^\//, "").replace("/{id}", "");
   return {
-    ...{ does, name, fields, keeps, sync, endpoint },
+    does,
+    name,
+    fields,
+    keeps,
+    sync,
+    endpoint,
     signed: signed.filter((value) => value !== ""),
     path: sync ? path.replace(/^v\d/, "$&/sync") : path,
   };

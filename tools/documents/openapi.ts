@@ -122,12 +122,14 @@ const retryAfter = {
   "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } },
 };
 const tooMany = {
-  ...{ description: "Over the rate limit. The request had no effect.", headers: retryAfter },
+  description: "Over the rate limit. The request had no effect.",
+  headers: retryAfter,
   content: contentOf(),
 };
 const unavailable = {
-  ...{ description: "The gateway cannot store the request now. It had no effect." },
-  ...{ headers: retryAfter, content: contentOf() },
+  description: "The gateway cannot store the request now. It had no effect.",
+  headers: retryAfter,
+  content: contentOf(),
 };
 const denied = {
   description: "The signature does not prove a merchant of this endpoint.",

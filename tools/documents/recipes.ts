@@ -58,16 +58,22 @@ const shopPage = { redirect_url: "https://shop.example/return" };
 const keepsOrder = { orderid: "gw-order-id" };
 
 const sale: Step = {
-  ...{ does: "Charge a card, and wait for the result.", operation: "sale", sync: true },
+  does: "Charge a card, and wait for the result.",
+  operation: "sale",
+  sync: true,
   fields: { client_orderid: "$id", ...tickets, ...payer, ...approving },
 };
 const paid: Step = { ...sale, keeps: keepsOrder };
 const held: Step = {
-  ...{ ...paid, does: "Hold an amount.", operation: "preauth" },
+  ...paid,
+  does: "Hold an amount.",
+  operation: "preauth",
   fields: { ...sale.fields, order_desc: "Two nights", amount: "180.00" },
 };
 const registered: Step = {
-  ...{ does: "Register the card.", operation: "create-card-ref", fields: order },
+  does: "Register the card.",
+  operation: "create-card-ref",
+  fields: order,
   keeps: { cardrefid: "card-ref-id" },
 };
 const status: Step = { does: "Ask for the result.", operation: "status", fields: order };
@@ -87,8 +93,11 @@ function form(operation: string, does: string, priced: Fields): Recipe {
 
 function secure(number: string, keeps: Fields): Step {
   return {
-    ...{ does: "Charge a card at an endpoint with 3-D Secure.", operation: "sale", sync: true },
-    ...{ endpoint: "SECURE_ENDPOINT", keeps },
+    does: "Charge a card at an endpoint with 3-D Secure.",
+    operation: "sale",
+    sync: true,
+    endpoint: "SECURE_ENDPOINT",
+    keeps,
     fields: { ...sale.fields, ...card(number), ...shopPage },
   };
 }
@@ -106,8 +115,11 @@ function wallet(kind: string): Recipe {
 }
 
 const walletCard = JSON.stringify({
-  ...{ pan: "4111111111111111", expirationYear: 2031, expirationMonth: 12 },
-  ...{ amount: 1042, currency: "USD" },
+  pan: "4111111111111111",
+  expirationYear: 2031,
+  expirationMonth: 12,
+  amount: 1042,
+  currency: "USD",
 });
 
 const one = { id: "invoice" };

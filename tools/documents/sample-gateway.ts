@@ -36,7 +36,9 @@ const conditionsOf = () => ({ endpoint: onlyEndpoint, readyGates, entropy: new U
 const issuers = makeIssuerTable(sandboxRanges);
 
 const paidCard = {
-  ...{ number: new CardNumber("4111111111111111"), expiryYear: "31", expiryMonth: "12" },
+  number: new CardNumber("4111111111111111"),
+  expiryYear: "31",
+  expiryMonth: "12",
   isCondemned: false,
 };
 
@@ -61,15 +63,20 @@ export function makeSampleGateway(): Services {
       keep(step.order);
       return "done";
     },
-    ...{ findExisting: async () => [], findIssuer: issuers.find },
-    ...{ judgePayment: () => undefined, findEnrolment: () => undefined },
+    findExisting: async () => [],
+    findIssuer: issuers.find,
+    judgePayment: () => undefined,
+    findEnrolment: () => undefined,
     storePendingCard: async () => () => undefined,
     vault: {
       cardDigest: () => "",
       cardNames: () => [],
       seal: (merchantId, cardId) => ({
-        ...{ merchantId, cardId, keyId: 1 },
-        ...{ sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) },
+        merchantId,
+        cardId,
+        keyId: 1,
+        sealed: Buffer.alloc(0),
+        fingerprint: Buffer.alloc(0),
       }),
       fingerprint: () => ({ fingerprint: Buffer.alloc(32), hashId: "613942087530214466" }),
     },

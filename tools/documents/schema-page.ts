@@ -41,7 +41,10 @@ export function parseSchema(sql: string): readonly SchemaTable[] {
       const [all, unlogged, name = "", body = "", rest = ""] = made;
       const own = commentOf(paragraph.slice(0, paragraph.indexOf(all)));
       tables.push({
-        ...{ name, isUnlogged: unlogged !== undefined, meaning: own, indexes: [] },
+        name,
+        isUnlogged: unlogged !== undefined,
+        meaning: own,
+        indexes: [],
         ...parseBody(body, rest),
       });
     }

@@ -22,8 +22,12 @@ import { type Dialect, trimField } from "./dialect.ts";
 export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
   const { codes, readNetworkId, readRemarks, readLocalTime } = dialect;
   return {
-    ...{ readAuthorization, readFound, readReversal },
-    ...{ readFollowUp, readFoundFollowUp, readAnswer },
+    readAuthorization,
+    readFound,
+    readReversal,
+    readFollowUp,
+    readFoundFollowUp,
+    readAnswer,
   };
 
   function readAuthorization(

@@ -40,6 +40,8 @@ export function visaIndicatorOf(eci: string, network: Network | undefined): stri
 
 /** N2: fully authenticated, for a verification of the card. */
 const visaIndicators: Readonly<Record<string, string>> = {
-  ...{ "02": "05", "01": "06", "00": "07" },
+  "02": "05",
+  "01": "06",
+  "00": "07",
   N2: "05",
 };

@@ -155,7 +155,10 @@ function optionsOf(
   serverName = address.host,
 ): ConnectionOptions {
   return {
-    ...{ ...address, ...certificates, minVersion: "TLSv1.2", rejectUnauthorized: true },
+    ...address,
+    ...certificates,
+    minVersion: "TLSv1.2",
+    rejectUnauthorized: true,
     // A certificate names an address too, but the handshake can only ask for a name.
     ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
   };

@@ -29,7 +29,11 @@ function openLinks(
   const journal = new Journal();
   const ignore = () => undefined;
   const links = new Links({
-    ...{ settings: { ...settings, ...changes }, share, wire, clock, random: () => 0 },
+    settings: { ...settings, ...changes },
+    share,
+    wire,
+    clock,
+    random: () => 0,
     conversation: { waiting: new Map(), answered: new Recent(100) },
     limits: { ...usualLinkLimits, ...limits },
     events: {

@@ -47,7 +47,10 @@ export class Links {
     const tls = settings.tls === true ? tlsOf(options) : undefined;
     this.#links = placesOf(settings, options.share).map((index) => {
       const link: Link = new Link({
-        ...{ ...options, tls, signsOn: settings.signOn !== false, zone: settings.zone },
+        ...options,
+        tls,
+        signsOn: settings.signOn !== false,
+        zone: settings.zone,
         addresses: rotate(addresses, index),
         isSpare: () => this.#links.some((other) => other !== link && other.isReady()),
         events: {

@@ -68,7 +68,9 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     const kind = request.effect === "capture" ? "capture" : returnKindOf(request);
     const { first: mti } = mtis[kind];
     return make("inquiry", {
-      ...{ ...facts, ...timesOf(identifiers, at), traceNumber },
+      ...facts,
+      ...timesOf(identifiers, at),
+      traceNumber,
       identifiers: { ...identifiers, traceNumber: request.traceNumber },
       original: original && { ...original, mti, sent, local },
     });
@@ -102,7 +104,9 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     const { amount, card, remaining, traceNumber, reference, transmittedAt } = request;
     const { identifiers, capture: taken, ...charge } = request.original;
     const capture = taken && {
-      ...{ mti: mtis.capture.first, traceNumber: taken.traceNumber, amount: taken.amount },
+      mti: mtis.capture.first,
+      traceNumber: taken.traceNumber,
+      amount: taken.amount,
       local: timesOf(identifiers, taken.transmittedAt).local,
     };
     const original = { ...originalOf(request.original), ...charge, capture, remaining };

@@ -28,7 +28,9 @@ export function openOwnLink(
     wire: { ...dialect, ...makeGateAuthentication(dialect, macKeys, () => clock.now()) },
     settings: { ...settings, connections: 1 },
     conversation: { waiting: new Map(), answered: new Recent(1) },
-    ...{ clock, limits: usualLinkLimits, random: Math.random },
+    clock,
+    limits: usualLinkLimits,
+    random: Math.random,
     events: {
       onState(state: LinkState, { why, address }: LinkFacts): void {
         tried = address;

@@ -53,7 +53,9 @@ export class PendingAnswers {
     const deadlineAt = later(sentAt, timeoutMs);
     const { promise, resolve } = Promise.withResolvers<Ending>();
     const waiter: Waiter = {
-      ...{ sentAt, deadlineAt, promise },
+      sentAt,
+      deadlineAt,
+      promise,
       end: (ending) => {
         this.#byKey.delete(key);
         lane.waiters.delete(waiter);

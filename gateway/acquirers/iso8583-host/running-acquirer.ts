@@ -153,8 +153,13 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
     });
     const wire = { ...dialect, ...authentication };
     const links: Links = new Links({
-      ...{ wire, settings: next.settings, share: options.share, conversation, limits },
-      ...{ clock: options.clock, random: options.random ?? Math.random },
+      wire,
+      settings: next.settings,
+      share: options.share,
+      conversation,
+      limits,
+      clock: options.clock,
+      random: options.random ?? Math.random,
       events: {
         ...eventsOf(dialect, next.settings, options),
         onRequest: exchange.answer,

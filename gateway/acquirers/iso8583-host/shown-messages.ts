@@ -40,7 +40,8 @@ export function chargeMessagesOf(
   // Only its first six and last four digits are shown.
   const number = new CardNumber(`${bin}000000${lastFour}`);
   const request = authorizationRequestOf(order, {
-    ...{ number, expiryMonth },
+    number,
+    expiryMonth,
     expiryYear: expiryYear.slice(-2),
   });
   const sentAt = transaction.identifiers?.transmittedAt;
@@ -65,7 +66,10 @@ function answerTo({ mti, fields }: IsoMessage, answer: Answer): IsoMessage {
     49: approvedAmount.currency.numeric,
   };
   const known = {
-    ...{ ...amount, 11: fields[11] ?? "", 37: fields[37] ?? "", 39: responseCode },
+    ...amount,
+    11: fields[11] ?? "",
+    37: fields[37] ?? "",
+    39: responseCode,
     ...(approvalCode && { 38: approvalCode.padEnd(6) }),
   };
   return { mti: responseMti(mti), fields: known };

@@ -19,10 +19,20 @@ import { Report, readConfiguration, type Session } from "../session.ts";
 import { apply, exportFile } from "./apply.ts";
 
 const gate = {
-  ...{ kind: "iso87_binary", host: "10.0.0.1:5000,10.0.0.2:5000", tls: "off" },
-  ...{ terminal: "10000018", "merchant-code": "TG1", "name-and-place": "Shop US" },
-  ...{ category: "5732", country: "840", "acquirer-id": "400001", descriptor: "SHOP" },
-  ...{ "without-cvv": true, currencies: ["USD", "EUR"], fee: "1.5%+10", "refund-after": "24h" },
+  kind: "iso87_binary",
+  host: "10.0.0.1:5000,10.0.0.2:5000",
+  tls: "off",
+  terminal: "10000018",
+  "merchant-code": "TG1",
+  "name-and-place": "Shop US",
+  category: "5732",
+  country: "840",
+  "acquirer-id": "400001",
+  descriptor: "SHOP",
+  "without-cvv": true,
+  currencies: ["USD", "EUR"],
+  fee: "1.5%+10",
+  "refund-after": "24h",
 };
 const usd = { currency: "USD", gates: ["one:1:1"], "3ds": "when_possible", min: "1.50" };
 const document = {
@@ -47,7 +57,9 @@ before(async () => {
   const database = await startDatabase();
   const environment = { GW_DATA_DIR: folder, GW_DATABASE_URL: database.url };
   const opened = await openInstallation({
-    ...{ environment, report: () => undefined, besideOthers: true },
+    environment,
+    report: () => undefined,
+    besideOthers: true,
   });
   if (opened instanceof Problem) throw new Error(opened.sentence);
   installation = opened;
@@ -86,8 +98,13 @@ function session(environment = installation.config.environment): Session {
   const findings = { note: () => undefined, exist: () => false };
   const ignore = () => undefined;
   const manner = {
-    ...{ isTrial: false, findings, reason: undefined },
-    ...{ report: ignore, warn: ignore, confirm: async () => false, progress: () => ignore },
+    isTrial: false,
+    findings,
+    reason: undefined,
+    report: ignore,
+    warn: ignore,
+    confirm: async () => false,
+    progress: () => ignore,
   };
   const config = { ...installation.config, environment };
   return { ...installation, config, administration, ...manner };
@@ -155,7 +172,8 @@ test("a dry run tells the difference field by field, and changes nothing", async
     applied: false,
     changes: [
       {
-        ...{ what: "gate one", change: "change" },
+        what: "gate one",
+        change: "change",
         fields: [{ key: "host", before: gate.host, after: "10.0.0.9:5000" }],
       },
     ],
@@ -292,10 +310,17 @@ test("a new merchant in production starts with rules, unless the file says which
 
   await changesOf({ merchants: { filed: {}, ruled: {} }, screening: { rules } }, { environment });
   await makeDirectoryAdministration(installation.audit, installation.database.query).put({
-    ...{ name: "one", networks: ["VISA"] },
+    name: "one",
+    networks: ["VISA"],
     settings: {
-      ...{ certificateFile: "", keyFile: "", authorityFile: "", referenceNumber: "" },
-      ...{ operatorId: "", requestorId: "", requestorName: "", requestorUrl: "" },
+      certificateFile: "",
+      keyFile: "",
+      authorityFile: "",
+      referenceNumber: "",
+      operatorId: "",
+      requestorId: "",
+      requestorName: "",
+      requestorUrl: "",
     },
   });
   await changesOf({ merchants: { authenticated: {} } }, { environment });

@@ -215,7 +215,8 @@ async function putGroups(work: Work, login: string, entries: Sections): Promise<
     const members = valid(readMembers(merchant, ids, configuration));
     const isOn = readEnabled(enabled, known);
     const before = known && {
-      ...{ enabled: known.enabled, endpoints: known.endpoints.map((each) => each.name) },
+      enabled: known.enabled,
+      endpoints: known.endpoints.map((each) => each.name),
     };
     if (!differs(work, what, before, { enabled: isOn, endpoints: names })) continue;
     const id = known?.id ?? (await administration.createGroup(merchant.id, name, members));

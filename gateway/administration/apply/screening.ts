@@ -81,7 +81,8 @@ function readFileRule(
   return valid(
     readRule(String(kind), textsOf(parameters), {
       ...ruleScope(placeOf(configuration, merchant, endpoint)),
-      ...{ action: String(action ?? usual), enabled: readEnabled(enabled, known) },
+      action: String(action ?? usual),
+      enabled: readEnabled(enabled, known),
     }),
   );
 }

@@ -53,7 +53,9 @@ export async function startReceiver(
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   return {
-    ...{ port, url: `http://127.0.0.1:${port}`, heard },
+    port,
+    url: `http://127.0.0.1:${port}`,
+    heard,
     /** Something was heard. */
     isHeard,
     get connections() {

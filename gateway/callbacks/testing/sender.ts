@@ -42,8 +42,10 @@ export function makeSender(
     done(null, addresses.map(toFound));
   };
   const start = makeSend({
-    ...{ rules: makeAddressRules(rules), resolve },
-    ...{ authorities: more.authorities, proxy: more.proxy },
+    rules: makeAddressRules(rules),
+    resolve,
+    authorities: more.authorities,
+    proxy: more.proxy,
     ...(more.now === undefined ? {} : { now: more.now }),
   });
   const cancels: (() => void)[] = [];
@@ -70,7 +72,10 @@ export async function makeAuthority(t: TestContext) {
   const valid = { validFrom: new Date(now - dayMs), validUntil: new Date(now + dayMs) };
   const over = { validFrom: new Date(now - 2 * dayMs), validUntil: new Date(now - dayMs) };
   const root = await issue({
-    ...{ name: "A test's authority", purpose: "authority", keys: await makeKeys("ec"), ...valid },
+    name: "A test's authority",
+    purpose: "authority",
+    keys: await makeKeys("ec"),
+    ...valid,
   });
   const secure = async (times: typeof valid) => {
     const keys = await makeKeys("ec");

@@ -130,8 +130,11 @@ async function checkVault({ databases, vaultAdvice }: MachineSession): Promise<C
 /** What replaces a key, and after how many days; the other keys protect no card data. */
 const pendingPeriodDays = 2;
 const replacing: Readonly<Record<string, string>> = {
-  ...{ cards: "gw key rotate", secrets: "gw key rotate", digests: "gw key rotate" },
-  ...{ fingerprints: "gw key rotate --fingerprints", "key-encryption": "gw key rewrap" },
+  cards: "gw key rotate",
+  secrets: "gw key rotate",
+  digests: "gw key rotate",
+  fingerprints: "gw key rotate --fingerprints",
+  "key-encryption": "gw key rewrap",
 };
 
 async function checkKeys({ database, config }: MachineSession): Promise<CheckResult> {

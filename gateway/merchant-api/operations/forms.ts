@@ -102,11 +102,15 @@ async function open(
   if (context instanceof Failure) return context;
   const { endpoint, amount, serialNumber, services } = context;
   const accepted = await services.orders.accept({
-    ...{ kind, serialNumber, merchantId: endpoint.merchant.id, endpointId: endpoint.id },
+    kind,
+    serialNumber,
+    merchantId: endpoint.merchant.id,
+    endpointId: endpoint.id,
     clientOrderId: request.client_orderid,
     requestFingerprint: requestFingerprintOf(formSubject(kind, endpoint.id), context),
     purchase: readPurchase(request, amount),
-    ...{ card: { kind: "none" }, cardData: undefined },
+    card: { kind: "none" },
+    cardData: undefined,
     page: services.paymentPages.termsOf(endpoint),
   });
   return accepted instanceof Failure ? accepted : showPage(accepted, context);
@@ -114,8 +118,10 @@ async function open(
 
 function showPage({ order, transaction }: FoundOrder, { services }: Context): Reply {
   return {
-    ...{ type: "async-form-response", describes: { order, transaction } },
-    ...{ clientOrderId: order.clientOrderId, orderId: order.id },
+    type: "async-form-response",
+    describes: { order, transaction },
+    clientOrderId: order.clientOrderId,
+    orderId: order.id,
     fields: [["redirect-url", services.paymentPages.urlOf(order)]],
   };
 }

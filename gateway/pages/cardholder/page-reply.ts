@@ -33,7 +33,10 @@ export function makePageReply(request: PageRequest, theme: Theme) {
       status,
       headers,
       body: renderPage({
-        ...{ ...page, language, direction: texts.direction, theme },
+        ...page,
+        language,
+        direction: texts.direction,
+        theme,
         warning: theme.isRehearsal ? texts.rehearsal : undefined,
       }).text,
     };

@@ -148,9 +148,11 @@ test("the report of our own page is taken with what the request itself tells", a
       browser: {
         completion: "Y",
         properties: {
-          ...{ browserUserAgent: "Browser/1", browserAcceptHeader: "text/html" },
-          ...{ browserLanguage: "de-AT" },
-          ...{ browserJavascriptEnabled: "true", browserTZ: "-120" },
+          browserUserAgent: "Browser/1",
+          browserAcceptHeader: "text/html",
+          browserLanguage: "de-AT",
+          browserJavascriptEnabled: "true",
+          browserTZ: "-120",
         },
       },
     },

@@ -17,15 +17,26 @@ const redirectTo = "https://pay.example/gw/form/redirect/42000001/t0ken";
 export const onward = "../../redirect/42000001/t0ken";
 
 export const method: PendingStep = {
-  ...{ kind: "method", redirectTo, transactionId: "id-1", methodUrl: "http://acs.example:8090/m" },
-  ...{ methodData: "b3du", framedMethodData: "ZnJhbWVk" },
+  kind: "method",
+  redirectTo,
+  transactionId: "id-1",
+  methodUrl: "http://acs.example:8090/m",
+  methodData: "b3du",
+  framedMethodData: "ZnJhbWVk",
 };
 export const challenge: PendingStep = {
-  ...{ kind: "challenge", redirectTo, acsUrl: "https://acs.example/c", creq: "Y3JlcQ" },
+  kind: "challenge",
+  redirectTo,
+  acsUrl: "https://acs.example/c",
+  creq: "Y3JlcQ",
   creqFor: (size: string) => `Y3JlcQ-${size}`,
 };
 export const pares: PendingStep = {
-  ...{ kind: "pares", redirectTo, acsUrl: "https://acs.example/p", pareq: "eJx+/=", md: "m-1" },
+  kind: "pares",
+  redirectTo,
+  acsUrl: "https://acs.example/p",
+  pareq: "eJx+/=",
+  md: "m-1",
   termUrl: "https://pay.example/gw/form/pares/42000001/t0ken",
 };
 

@@ -27,7 +27,9 @@
     frame.referrerPolicy = "no-referrer";
     const overlay = place ? undefined : makeOverlay(frame, closeLabel);
     Object.assign(frame.style, {
-      ...{ border: "0", width: "100%", background: "transparent" },
+      border: "0",
+      width: "100%",
+      background: "transparent",
       height: overlay ? "100%" : options.height || "48rem",
     });
     let isOpen = true;
@@ -76,18 +78,33 @@
     const overlay = document.createElement("dialog");
     overlay.setAttribute("aria-label", frame.title);
     Object.assign(overlay.style, {
-      ...{ boxSizing: "border-box", width: "min(32rem, 100vw)", height: "min(52rem, 100dvh)" },
-      ...{ maxWidth: "100vw", maxHeight: "100dvh", padding: "0", border: "0", overflow: "hidden" },
-      ...{ borderRadius: "min(1rem, calc((100vw - 32rem) * 99))", background: "Canvas" },
+      boxSizing: "border-box",
+      width: "min(32rem, 100vw)",
+      height: "min(52rem, 100dvh)",
+      maxWidth: "100vw",
+      maxHeight: "100dvh",
+      padding: "0",
+      border: "0",
+      overflow: "hidden",
+      borderRadius: "min(1rem, calc((100vw - 32rem) * 99))",
+      background: "Canvas",
     });
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = "×";
     button.setAttribute("aria-label", closeLabel);
     Object.assign(button.style, {
-      ...{ position: "absolute", insetInlineEnd: ".5rem", top: ".5rem", zIndex: "1" },
-      ...{ width: "2.75rem", height: "2.75rem", border: "0", borderRadius: "50%" },
-      ...{ font: "1.5rem/1 system-ui, sans-serif", background: "ButtonFace", color: "ButtonText" },
+      position: "absolute",
+      insetInlineEnd: ".5rem",
+      top: ".5rem",
+      zIndex: "1",
+      width: "2.75rem",
+      height: "2.75rem",
+      border: "0",
+      borderRadius: "50%",
+      font: "1.5rem/1 system-ui, sans-serif",
+      background: "ButtonFace",
+      color: "ButtonText",
       cursor: "pointer",
     });
     overlay.append(button, frame);

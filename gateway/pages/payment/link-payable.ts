@@ -58,9 +58,14 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
     return {
       merchant: endpoint.merchant,
       view: {
-        ...{ ...shopOf(endpoint), description: link.description, kind: "sale" },
-        ...{ amount: link.amount, wanted: asked.wanted, needsCvv: asked.needsCvv },
-        ...{ linkPage: page, challenge: demand?.challenge },
+        ...shopOf(endpoint),
+        description: link.description,
+        kind: "sale",
+        amount: link.amount,
+        wanted: asked.wanted,
+        needsCvv: asked.needsCvv,
+        linkPage: page,
+        challenge: demand?.challenge,
         wallets: offerWallets(endpoint, dependencies.walletMethods),
       },
       findFaults: (entered) => paymentPages.findFaults(asked, entered),
@@ -119,7 +124,8 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
     const receiptId = own && initialOf(own).receiptId;
     const path = `${dependencies.pathWord}/view-receipt/${endpoint.id}/${receiptId}/`;
     const paid = {
-      ...{ shop: shop.name, amount: `${formatAmount(amount)} ${amount.currency.code}` },
+      shop: shop.name,
+      amount: `${formatAmount(amount)} ${amount.currency.code}`,
       date: finishedAt === undefined ? "" : dependencies.printDate(finishedAt),
       receipt: receiptId && linkFrom(request, 1, path),
     };

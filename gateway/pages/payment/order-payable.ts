@@ -80,9 +80,15 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
     const secondsLeft = Math.max(0, Math.ceil((expiresAt - clock.now()) / 1000));
     const refusal = state.kind === "awaiting_card" ? state.refused?.code : undefined;
     return {
-      ...{ ...shopOf(endpoint), description: purchase.description },
-      ...{ kind: kindOf(transaction.kind), amount: purchase.amount, wanted, needsCvv },
-      ...{ refusal, triesLeft, secondsLeft },
+      ...shopOf(endpoint),
+      description: purchase.description,
+      kind: kindOf(transaction.kind),
+      amount: purchase.amount,
+      wanted,
+      needsCvv,
+      refusal,
+      triesLeft,
+      secondsLeft,
       wallets: offerWallets(endpoint, walletMethods),
     };
   }

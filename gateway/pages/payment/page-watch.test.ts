@@ -54,7 +54,9 @@ const full: PaymentView = {
     ...(["address", "zipCode", "city", "country", "state"] as const),
   ],
   refusal: "insufficient_funds",
-  ...{ triesLeft: 2, challenge: "1.a-b_c", linkPage: "p4ge" },
+  triesLeft: 2,
+  challenge: "1.a-b_c",
+  linkPage: "p4ge",
   refilled: { faults: new Map(), values: new Map([["country", "US"]]) },
   wallets: [{ wallet: "walletb", type: "walletb_encrypted", method, data: { a: "<b>" } }],
 };
@@ -225,7 +227,8 @@ test("browsers' reports of all kinds are read, without the page's address, and f
     return server.inject({ method: "POST", url: "/pay/reports", headers, payload });
   };
   const modern = (blockedURL: unknown, type = "csp-violation", directive = "script-src-elem") => ({
-    ...{ type, url: "https://pay.example/pay/t0ken" },
+    type,
+    url: "https://pay.example/pay/t0ken",
     body: { effectiveDirective: directive, blockedURL },
   });
   const old = { "effective-directive": "script-src", "blocked-uri": "inline" };

@@ -74,12 +74,14 @@ test("page and files are sent compressed to browsers that ask for it", async (t)
     ["", undefined],
   ] as const) {
     const { headers } = await server.inject({
-      ...{ url: `/pay/${name}`, headers: { "accept-encoding": asked } },
+      url: `/pay/${name}`,
+      headers: { "accept-encoding": asked },
     });
     assert.equal(headers["content-encoding"], coding);
     assert.equal(headers["vary"], "Accept-Encoding");
     const page = await server.inject({
-      ...{ url: "/pay/t0ken", headers: { "accept-encoding": asked } },
+      url: "/pay/t0ken",
+      headers: { "accept-encoding": asked },
     });
     assert.equal(page.headers["content-encoding"], coding);
     assert.equal(page.headers["vary"], "Accept-Language, Accept-Encoding");

@@ -176,7 +176,8 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
 ${sheet && scriptLink(sheet, folder)}${scriptLink(assets.script, folder)}`;
     const headers = {
       ...headersFor(view, `${folder}${reportsName}`),
-      ...{ "content-language": language, "vary": "Accept-Language" },
+      "content-language": language,
+      "vary": "Accept-Language",
       link: [style, assets.script].map((asset) => preloadOf(asset, folder)).join(", "),
     };
     const warning = theme.isRehearsal ? texts.rehearsal : undefined;
@@ -219,7 +220,11 @@ function renderDocument(
     refresh: { seconds: secondsLeft + 1, address: here, onlyWithoutScripts: true },
   };
   return renderPage({
-    ...{ language, direction: texts.direction, links, warning, theme: plainTheme },
+    language,
+    direction: texts.direction,
+    links,
+    warning,
+    theme: plainTheme,
     ...(refresh || {}),
     title: texts.pay.title(facts),
     content: renderPayment(view, reader),
@@ -276,7 +281,8 @@ function tryLater(texts: Texts, request: HttpRequest): CardholderPage {
 function goTo(request: HttpRequest, to: string, cookie?: string): HttpReply {
   const headers = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
   return redirectTo(linkFrom(request, 0, to), {
-    ...{ ...headers, ...(cookie !== undefined && { "set-cookie": cookie }) },
+    ...headers,
+    ...(cookie !== undefined && { "set-cookie": cookie }),
   });
 }
 

@@ -19,8 +19,14 @@ import { type Payable, paymentRoutes, type ShownPage } from "./routes.ts";
 export const now = asInstant(Date.UTC(2026, 10, 16));
 
 export const shop: Merchant = {
-  ...{ id: asMerchantId("7"), login: "acme", name: "Acme", controlKey: new Secret("key") },
-  ...{ cell: "main", enabled: true, oauthKeys: [], settings: {} },
+  id: asMerchantId("7"),
+  login: "acme",
+  name: "Acme",
+  controlKey: new Secret("key"),
+  cell: "main",
+  enabled: true,
+  oauthKeys: [],
+  settings: {},
 };
 
 export const plainView: PaymentView = {
@@ -85,9 +91,12 @@ export function servePage(
     headers: Readonly<Record<string, string>> = {},
   ) =>
     server.inject({
-      ...{ method: "POST", url, payload: new URLSearchParams(fields).toString() },
+      method: "POST",
+      url,
+      payload: new URLSearchParams(fields).toString(),
       headers: {
-        ...{ "content-type": "application/x-www-form-urlencoded", "user-agent": "Test/1" },
+        "content-type": "application/x-www-form-urlencoded",
+        "user-agent": "Test/1",
         ...headers,
       },
     });

@@ -37,7 +37,9 @@ function offerWalletA(merchant: Merchant, methods: WalletMethods): readonly Wall
   const isSet = methods.walleta !== "" && merchantIdentifier !== undefined;
   if (!isSet || country === undefined || !methods.hasIdentity(merchant)) return [];
   const data = {
-    ...{ version: 3, merchantIdentifier, countryCode: country },
+    version: 3,
+    merchantIdentifier,
+    countryCode: country,
     merchantCapabilities: ["supports3DS"],
     supportedNetworks: ["amex", "discover", "jcb", "masterCard", "visa"],
   };
@@ -60,11 +62,14 @@ function offerWalletB(endpoint: Endpoint, methods: WalletMethods): readonly Wall
       allowedCardNetworks: networks,
     },
     tokenizationSpecification: {
-      ...{ type: "PAYMENT_GATEWAY", parameters: { gateway, gatewayMerchantId } },
+      type: "PAYMENT_GATEWAY",
+      parameters: { gateway, gatewayMerchantId },
     },
   };
   const data = {
-    ...{ apiVersion: 2, apiVersionMinor: 0, merchantInfo: { merchantName: shopNameOf(endpoint) } },
+    apiVersion: 2,
+    apiVersionMinor: 0,
+    merchantInfo: { merchantName: shopNameOf(endpoint) },
     allowedPaymentMethods: [card],
   };
   return [{ wallet: "walletb", type: "walletb_encrypted", method: methods.walletb, data }];

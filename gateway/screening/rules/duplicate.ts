@@ -44,8 +44,10 @@ export const duplicate = defineRule({
         return {
           code: "duplicate_purchase",
           facts: {
-            ...{ amount: formatAmount(amount), currency: amount.currency.code },
-            ...{ earlierOrder: earlier.orderId, windowS: window / 1000 },
+            amount: formatAmount(amount),
+            currency: amount.currency.code,
+            earlierOrder: earlier.orderId,
+            windowS: window / 1000,
           },
         };
       },

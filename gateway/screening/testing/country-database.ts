@@ -29,10 +29,14 @@ export function makeCountryDatabase(networks: Readonly<Record<string, string>>):
     });
   });
   const metadata = map({
-    ...{ binary_format_major_version: uint(5, 2), binary_format_minor_version: uint(5, 0) },
-    ...{ build_epoch: uint(9, 1_800_000_000), database_type: text("Test-Country") },
-    ...{ description: map({ en: text("test") }), ip_version: uint(5, 4) },
-    ...{ languages: Buffer.from([0x00, 0x04]), node_count: uint(6, nodes.length) },
+    binary_format_major_version: uint(5, 2),
+    binary_format_minor_version: uint(5, 0),
+    build_epoch: uint(9, 1_800_000_000),
+    database_type: text("Test-Country"),
+    description: map({ en: text("test") }),
+    ip_version: uint(5, 4),
+    languages: Buffer.from([0x00, 0x04]),
+    node_count: uint(6, nodes.length),
     record_size: uint(5, recordBytes * 8),
   });
   const marker = Buffer.concat([Buffer.from([0xab, 0xcd, 0xef]), Buffer.from("MaxMind.com")]);

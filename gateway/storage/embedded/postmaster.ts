@@ -153,7 +153,11 @@ async function connectTo(
   statement = "select 1",
 ): Promise<string> {
   const client = new Client({
-    ...{ host: socketFolder, port: 5432, user: superuser, password, database: name },
+    host: socketFolder,
+    port: 5432,
+    user: superuser,
+    password,
+    database: name,
     connectionTimeoutMillis: connectTimeoutMs,
   });
   // Without a listener, a server that ends during the connection would end this process.

@@ -54,7 +54,9 @@ export async function startVault() {
   const { database } = tables;
   const cell = await tables.addCell("cell_two");
   return {
-    ...{ ...tables, cell, cells: [database, cell] },
+    ...tables,
+    cell,
+    cells: [database, cell],
     /** As a process opens it: with the keys that there are now. */
     async open(find: FindSealedCard = async () => undefined) {
       const keys = await openKeys(new Uint8Array(32).fill(5), makeKeyStore(database.query));

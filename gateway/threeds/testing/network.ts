@@ -54,7 +54,10 @@ export async function startNetwork(t: Cleanup): Promise<Network> {
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   const network: Network = {
-    ...{ url, certificates, received, answer: () => undefined },
+    url,
+    certificates,
+    received,
+    answer: () => undefined,
     server: (name, settings = { url: `${url}/${name}` }) => ({
       name,
       networks: [],
@@ -82,11 +85,20 @@ export function writePRes(preq: string, ranges: readonly SentRange[], serialNum 
   if (messageVersion === "2.3.1") return writeErro(preq, "102");
   const versions = { dsStartProtocolVersion: "2.1.0", dsEndProtocolVersion: "2.2.0" };
   const cardRangeData = ranges.map(([startRange, endRange, actionInd = "A"]) => ({
-    ...{ startRange, endRange, actionInd, ...versions, acsInfoInd: ["01"] },
-    ...{ acsStartProtocolVersion: "2.2.0", acsEndProtocolVersion: "2.2.0" },
+    startRange,
+    endRange,
+    actionInd,
+    ...versions,
+    acsInfoInd: ["01"],
+    acsStartProtocolVersion: "2.2.0",
+    acsEndProtocolVersion: "2.2.0",
   }));
   return JSON.stringify({
-    ...{ messageType: "PRes", messageVersion, threeDSServerTransID, serialNum, ...versions },
+    messageType: "PRes",
+    messageVersion,
+    threeDSServerTransID,
+    serialNum,
+    ...versions,
     dsTransID: "8a880dc0-d2d2-4067-bcb1-b08d1690b26e",
     ...(cardRangeData.length === 0 ? {} : { cardRangeData }),
   });
@@ -96,8 +108,13 @@ export function writePRes(preq: string, ranges: readonly SentRange[], serialNum 
 export function writeErro(preq: string, errorCode: string): string {
   const { messageVersion, threeDSServerTransID } = JSON.parse(preq);
   return JSON.stringify({
-    ...{ messageType: "Erro", messageVersion, threeDSServerTransID, errorCode },
-    ...{ errorComponent: "D", errorDescription: "refused", errorDetail: "by the test" },
+    messageType: "Erro",
+    messageVersion,
+    threeDSServerTransID,
+    errorCode,
+    errorComponent: "D",
+    errorDescription: "refused",
+    errorDetail: "by the test",
     errorMessageType: "PReq",
   });
 }

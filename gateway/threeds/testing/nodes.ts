@@ -33,8 +33,13 @@ export async function startNodes(t: Test, { stored, clock, names, wrap }: Option
   for (const name of names) await stored.put(network.server(name));
   const openNode = async (): Promise<Directories> => {
     const node = await openDirectories({
-      ...{ load: stored.load, store: wrap?.(stored.store) ?? stored.store },
-      ...{ clock, timeoutMs: 7_000, everyMs: dayMs, rangesMibMax: 128, allowHttp: false },
+      load: stored.load,
+      store: wrap?.(stored.store) ?? stored.store,
+      clock,
+      timeoutMs: 7_000,
+      everyMs: dayMs,
+      rangesMibMax: 128,
+      allowHttp: false,
       warn: (directory, cause) => warned.push(`${directory}: ${cause}`),
       onReloadError: (error) => warned.push(`reload: ${error}`),
       onRefreshError: (error) => warned.push(`refresh: ${error}`),

@@ -60,7 +60,11 @@ function untilKeys(gate: string, count: number): Promise<true> {
 
 async function clear({ gate }: Dialect): Promise<void> {
   await bank.setSwitches({
-    ...{ zoneKey: null, macKeys: null, nextMacKey: null, keyDefect: null, deliversKeys: false },
+    zoneKey: null,
+    macKeys: null,
+    nextMacKey: null,
+    keyDefect: null,
+    deliversKeys: false,
   });
   const { query } = installation.database;
   for (const table of ["gate_zone_keys", "gate_mac_keys", "gate_key_deliveries"]) {

@@ -91,13 +91,18 @@ function startCertify(url: string, ...more: string[]) {
 async function startShop(): Promise<string> {
   const { login, controlKey, endpoints, group } = world.set;
   const demo = {
-    ...{ baseUrl: world.gateway.url, merchant: { login, controlKey }, endpoints, group },
+    baseUrl: world.gateway.url,
+    merchant: { login, controlKey },
+    endpoints,
+    group,
     bank: { url: world.bank.url },
   };
   await writeFile(join(world.dataDir, "demo.json"), JSON.stringify(demo));
   const shop = startProgram(["examples/shop/shop.ts"], {
-    ...{ GW_DATA_DIR: world.dataDir, SHOP_PORT: "0" },
-    ...{ SHOP_CALLBACK_URL: unreachable, SHOP_ASK_EVERY_S: "1" },
+    GW_DATA_DIR: world.dataDir,
+    SHOP_PORT: "0",
+    SHOP_CALLBACK_URL: unreachable,
+    SHOP_ASK_EVERY_S: "1",
   });
   atEnd(endOfFile, () => shop.stop());
   return until("the shop is open", () => {

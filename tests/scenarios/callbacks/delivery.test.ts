@@ -22,12 +22,23 @@ test("the result of a sale is told with all its fields and a checksum", async (t
   const rest = ["processor-tx-id", "processor-rrn", "approval-code", "descriptor"];
   for (const name of rest) assert.notEqual(fields[name] ?? "", "", name);
   assert.deepEqual(Object.fromEntries(Object.entries(fields).filter(([n]) => !rest.includes(n))), {
-    ...{ shop: "7", status: "approved", type: "sale", amount: "10.15", currency: "USD" },
-    ...{ orderid: sale["gw-order-id"], client_orderid: sale["merchant-order-id"] },
-    ...{ merchant_order: sale["merchant-order-id"], merchantdata: "cart 9" },
-    ...{ bin: "411111", "last-four-digits": "1111", "card-type": "VISA" },
-    ...{ "card-holder-name": "JANE DOE", email: "jane@example.com", phone: "+1 555 0100" },
-    ...{ "gate-partial-reversal": "enabled", "gate-partial-capture": "enabled" },
+    shop: "7",
+    status: "approved",
+    type: "sale",
+    amount: "10.15",
+    currency: "USD",
+    orderid: sale["gw-order-id"],
+    client_orderid: sale["merchant-order-id"],
+    merchant_order: sale["merchant-order-id"],
+    merchantdata: "cart 9",
+    bin: "411111",
+    "last-four-digits": "1111",
+    "card-type": "VISA",
+    "card-holder-name": "JANE DOE",
+    email: "jane@example.com",
+    phone: "+1 555 0100",
+    "gate-partial-reversal": "enabled",
+    "gate-partial-capture": "enabled",
   });
   assert.equal(serial, sale["serial-number"]);
   assert.equal(control, checksum(world, "approved", sale));

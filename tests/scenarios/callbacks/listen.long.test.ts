@@ -130,7 +130,9 @@ test("a strange gateway cannot send the developer's machine elsewhere", async (t
   const elsewhere = await startReceiver(t);
   const developer = await startReceiver(t);
   const written = {
-    ...{ method: "GET", url: `${elsewhere.url}/steal?orderid=1`, body: "" },
+    method: "GET",
+    url: `${elsewhere.url}/steal?orderid=1`,
+    body: "",
     headers: { "webhook-id": "1-1", cookie: "a=b" },
   };
   let count = 0;

@@ -178,7 +178,9 @@ test("an address that leads inside is refused by whatever begins an order", asyn
   const cardrefid = await world.registerCard();
   const again = (fields: SaleFields) => rebillFields({ cardrefid, ...fields });
   const operations: Readonly<Record<string, (fields: SaleFields) => Promise<unknown>>> = {
-    ...{ sale: merchant.sale, preauth: merchant.preauth, verify: merchant.verify },
+    sale: merchant.sale,
+    preauth: merchant.preauth,
+    verify: merchant.verify,
     makeRebill: (fields) => merchant.rebill({ cardrefid, ...fields }),
     makeRebillPreauth: (fields) => merchant.endpoint("plain").makeRebillPreauth(again(fields)),
   };

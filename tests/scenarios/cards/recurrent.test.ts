@@ -108,7 +108,9 @@ test("a merchant who charges has no cardholder at hand, so 3-D Secure is skipped
 
   const byMerchant = await merchant.rebill({ cardrefid });
   const byCardholder = await merchant.rebill({
-    ...{ cardrefid, redirect_url, cvv2: "123" },
+    cardrefid,
+    redirect_url,
+    cvv2: "123",
     recurrent_initiator: "CARDHOLDER",
   });
   const unreturning = { cardrefid, recurrent_initiator: "CARDHOLDER", cvv2: "123" };
@@ -148,7 +150,9 @@ test("who initiates and how regularly is the gate's setting, and the request's w
 
   const usual = await merchant.rebill({ cardrefid, cvv2: "123" });
   const other = await merchant.rebill({
-    ...{ cardrefid, recurrent_initiator: "MERCHANT", recurrent_scenario: "REGULAR" },
+    cardrefid,
+    recurrent_initiator: "MERCHANT",
+    recurrent_scenario: "REGULAR",
   });
   await world.settle();
 

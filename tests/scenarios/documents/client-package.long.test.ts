@@ -28,8 +28,12 @@ atEnd(endOfFile, () => rm(folder, { recursive: true, force: true }));
 const built = join(folder, "node_modules/@tollgate/client");
 const { plain = "", secure = "" } = world.set.endpoints;
 const environment = {
-  ...{ GATEWAY: world.gateway.url, LOGIN: world.set.login, CONTROL_KEY: world.set.controlKey },
-  ...{ ENDPOINT: plain, SECURE_ENDPOINT: secure, PORT: "0" },
+  GATEWAY: world.gateway.url,
+  LOGIN: world.set.login,
+  CONTROL_KEY: world.set.controlKey,
+  ENDPOINT: plain,
+  SECURE_ENDPOINT: secure,
+  PORT: "0",
 };
 await prepareShop();
 
@@ -53,8 +57,13 @@ test("the package has types and ES modules, needs no other package and nothing o
 
 testInLongRun("the README's examples have the types of the package", async () => {
   const options = {
-    ...{ strict: true, noEmit: true, target: "es2024", module: "nodenext", types: ["node"] },
-    ...{ lib: ["es2024"], exactOptionalPropertyTypes: true },
+    strict: true,
+    noEmit: true,
+    target: "es2024",
+    module: "nodenext",
+    types: ["node"],
+    lib: ["es2024"],
+    exactOptionalPropertyTypes: true,
   };
   const files = ["sale.ts", "handler.ts", "oauth.ts"];
   const project = JSON.stringify({ compilerOptions: options, files });
@@ -167,9 +176,13 @@ describe("the README's handler", async () => {
 
 /** What the script of the page fills in. */
 const browser = {
-  ...{ browserLanguage: "en", browserColorDepth: "24", browserJavaEnabled: "false" },
-  ...{ browserJavascriptEnabled: "true", browserTZ: "0" },
-  ...{ browserScreenHeight: "1080", browserScreenWidth: "1920" },
+  browserLanguage: "en",
+  browserColorDepth: "24",
+  browserJavaEnabled: "false",
+  browserJavascriptEnabled: "true",
+  browserTZ: "0",
+  browserScreenHeight: "1080",
+  browserScreenWidth: "1920",
 };
 
 /** A folder with the built client, the frameworks and the examples. */

@@ -216,20 +216,24 @@ async function forge(url: string, { key, at }: { key: string; at: number }): Pro
   const secret = Buffer.from(key.slice("whsec_".length), "base64");
   const signature = createHmac("sha256", secret).update(`id.${at}.${body}`).digest("base64");
   const headers = {
-    ...{ "webhook-id": "id", "webhook-timestamp": String(at) },
-    ...{
-      "webhook-signature": `v1,${signature}`,
-      "content-type": "application/x-www-form-urlencoded",
-    },
+    "webhook-id": "id",
+    "webhook-timestamp": String(at),
+    "webhook-signature": `v1,${signature}`,
+    "content-type": "application/x-www-form-urlencoded",
   };
   return (await fetch(url, { method: "POST", headers, body })).status;
 }
 
 /** What the browser tells the shop when the issuer's method has run. */
 const browser = {
-  ...{ threeDSCompInd: "Y", browserLanguage: "en-GB", browserColorDepth: "24" },
-  ...{ browserJavaEnabled: "false", browserJavascriptEnabled: "true", browserTZ: "-60" },
-  ...{ browserScreenHeight: "900", browserScreenWidth: "1440" },
+  threeDSCompInd: "Y",
+  browserLanguage: "en-GB",
+  browserColorDepth: "24",
+  browserJavaEnabled: "false",
+  browserJavascriptEnabled: "true",
+  browserTZ: "-60",
+  browserScreenHeight: "900",
+  browserScreenWidth: "1440",
 };
 
 /** A machine may be busy. */

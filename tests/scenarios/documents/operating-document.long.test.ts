@@ -71,7 +71,7 @@ test("every command of the document runs, and the sale and its return are approv
   await writeFile(join(folder, "document.sh"), script);
 
   const shell = startShell("document.sh", folder, {
-    ...{ CURL_CA_BUNDLE: "tls/ca.pem" },
+    CURL_CA_BUNDLE: "tls/ca.pem",
   });
   atEnd(endOfFile, () => shell.stop());
   await until("the script ends", () => !shell.isRunning || undefined);

@@ -45,7 +45,9 @@ test("the guide is rehearsed with the sandbox bank, every page says so, and it i
     ...[...bank, ...guide.slice(acquirer + 1), ...later].flatMap(completeFence),
   ];
   const output = await run(folder, toScript(fences, places), {
-    ...{ CURL_CA_BUNDLE: "tls/rehearsal-ca.pem", CURL_HOME: folder, ...ports.bank },
+    CURL_CA_BUNDLE: "tls/rehearsal-ca.pem",
+    CURL_HOME: folder,
+    ...ports.bank,
   });
 
   assert.match(output, /^This is a rehearsal with a sandbox bank/m);
@@ -97,8 +99,10 @@ async function choosePlaces(folder: string, installation: string) {
     "127.0.0.1:8091": `127.0.0.1:${directory}`,
   };
   const bank = {
-    ...{ GW_BANK_PORT: String(control), GW_BANK_HOST_PORT: String(ascii) },
-    ...{ GW_BANK_BINARY_HOST_PORT: String(binary), GW_BANK_ISO93_HOST_PORT: String(iso93) },
+    GW_BANK_PORT: String(control),
+    GW_BANK_HOST_PORT: String(ascii),
+    GW_BANK_BINARY_HOST_PORT: String(binary),
+    GW_BANK_ISO93_HOST_PORT: String(iso93),
     GW_BANK_DIRECTORY_PORT: String(directory),
   };
   return { places, ports: { database: database ?? 0, shop: shop ?? 0, bank } };

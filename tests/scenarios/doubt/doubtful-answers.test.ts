@@ -75,7 +75,8 @@ testOnEachDialect(
     await world.bank.setSwitches({ chargeCode: "68", reversalCode: "96" });
     const rebill = await merchant.rebill({
       cardrefid,
-      ...{ amount: "10.00", enumerate_amounts: "5.00" },
+      amount: "10.00",
+      enumerate_amounts: "5.00",
     });
     await world.settle();
     const doubtful = await merchant.status(rebill);

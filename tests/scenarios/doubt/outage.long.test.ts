@@ -17,7 +17,8 @@ const hourMs = 3_600_000;
 const longestGapMs = 300_000;
 // An echo whose answer is still on its way when the clock jumps would count as unanswered.
 const settingsFor = (wave: number) => ({
-  ...{ GW_IN_FLIGHT_MAX: String(wave), GW_ACQUIRER_ECHO_AFTER_S: "864000" },
+  GW_IN_FLIGHT_MAX: String(wave),
+  GW_ACQUIRER_ECHO_AFTER_S: "864000",
 });
 
 testOnEachDialect(

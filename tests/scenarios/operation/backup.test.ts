@@ -153,8 +153,13 @@ async function countBackups(): Promise<number> {
 /** In a process of its own, with what a shell does around it. */
 async function runShell(line: string, folder: string, own: NodeJS.ProcessEnv = {}) {
   const env = {
-    ...{ ...cleanEnvironment(), ...settings, ...own, NODE: process.execPath, GW: gw },
-    ...{ FOLDER: folder, GW_BACKUP_RECIPIENTS: identity.recipient },
+    ...cleanEnvironment(),
+    ...settings,
+    ...own,
+    NODE: process.execPath,
+    GW: gw,
+    FOLDER: folder,
+    GW_BACKUP_RECIPIENTS: identity.recipient,
   };
   const child = spawn("sh", ["-c", line], { env, stdio: ["ignore", "pipe", "pipe"] });
   let [printed, complaint] = ["", ""];

@@ -101,8 +101,10 @@ test("each role runs the commands of its rights; any other ends with 3 and an en
 test("whoever looks has neither the key-encryption key nor a login that reads the vault", async () => {
   const onlyLooks = await makeLogin();
   const settings = {
-    ...{ GW_ENV: "production", GW_BASE_URL: "https://pay.example", GW_DATABASE_URL: onlyLooks },
-    ...{ GW_MASTER_KEY_FILE: "/nowhere/master.key" },
+    GW_ENV: "production",
+    GW_BASE_URL: "https://pay.example",
+    GW_DATABASE_URL: onlyLooks,
+    GW_MASTER_KEY_FILE: "/nowhere/master.key",
   };
 
   for (const example of table.looking) {

@@ -163,8 +163,10 @@ test("files that others can read or that end soon", async (t) => {
   const soon = await writeIdentity(t, dataDir, "soon", await authority.issue("a", 9));
   const over = await writeIdentity(t, dataDir, "over", await authority.issue("b", -1));
   const config = {
-    ...{ tlsCertificateFile: soon.certificate, tlsKeyFile: soon.key },
-    ...{ resultsCertificateFile: over.certificate, resultsKeyFile: over.key },
+    tlsCertificateFile: soon.certificate,
+    tlsKeyFile: soon.key,
+    resultsCertificateFile: over.certificate,
+    resultsKeyFile: over.key,
   };
   const mixed = { ...config, tlsKeyFile: over.key };
   const folder = join(dataDir, "wide");
@@ -209,7 +211,8 @@ test("servers that are away, connections without encryption, a crash that loses 
   assert.match(durability, /off\ntrouble Acknowledged orders can be lost/);
   assert.match(await look("cells", { cellsAway: ["north"] }), /trouble The cell north is away/);
   const through = (answers: Session["database"]["query"]) => ({
-    ...{ config: production, database: { ...installation.database, query: answers } },
+    config: production,
+    database: { ...installation.database, query: answers },
   });
   assert.match(await look("version", through(broken)), /warning It could not be checked/);
   const old = through(

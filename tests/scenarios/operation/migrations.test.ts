@@ -99,7 +99,9 @@ async function makeProduction(t: TestContext) {
     GW_BASE_URL: "https://pay.example",
     GW_DATABASE_URL: await makeDatabase(),
     GW_DATA_DIR: join(folder, "data"),
-    ...{ GW_PORT: "0", GW_RESULTS_PORT: "0", GW_MASTER_KEY: "3".repeat(64) },
+    GW_PORT: "0",
+    GW_RESULTS_PORT: "0",
+    GW_MASTER_KEY: "3".repeat(64),
   };
 }
 

@@ -107,7 +107,9 @@ test("a control key is renewed with overlap, and the old one's last use is told"
   const renewed = await readGw(world, "merchant", "control-key", "renew", login, "--why", "leaked");
   const { controlKey } = renewed as { readonly controlKey: string };
   const after = makeMerchant({
-    ...{ set: { ...world.set, controlKey }, baseUrl: () => world.gateway.url, makeClient },
+    set: { ...world.set, controlKey },
+    baseUrl: () => world.gateway.url,
+    makeClient,
   });
   await untilServed(() => after.sale());
   await before.sale();
@@ -149,7 +151,8 @@ test("a merchant's own key is set from standard input; one that is no key is ref
   assert.doesNotMatch(good.printed + short.complaint, /existing|tooshort/);
   const merchant = makeMerchant({
     set: { ...world.set, controlKey: "an-existing-key-of-theirs" },
-    ...{ baseUrl: () => world.gateway.url, makeClient },
+    baseUrl: () => world.gateway.url,
+    makeClient,
   });
   await untilServed(() => merchant.sale());
   await world.settle();

@@ -33,8 +33,11 @@ test("two processes share a port with TLS, a new certificate and their figures",
   const gateway = await startProcess(endOfFile, {
     dataDir,
     env: {
-      ...{ GW_DATABASE_URL: await copyInstallation(dataDir), GW_WORKERS: "2", GW_ADMIN_PORT: "0" },
-      ...{ GW_TLS_CERTIFICATE_FILE: certificate, GW_TLS_KEY_FILE: key },
+      GW_DATABASE_URL: await copyInstallation(dataDir),
+      GW_WORKERS: "2",
+      GW_ADMIN_PORT: "0",
+      GW_TLS_CERTIFICATE_FILE: certificate,
+      GW_TLS_KEY_FILE: key,
       GW_TLS_RELOAD_EVERY_S: "0.05",
     },
   });

@@ -77,7 +77,9 @@ testInLongRun("a certificate that is no certificate is named", async (t) => {
   await writeFile(file, "nothing");
 
   const outcome = await refuse(t, {
-    ...{ ...place, GW_TLS_CERTIFICATE_FILE: file, GW_TLS_KEY_FILE: file },
+    ...place,
+    GW_TLS_CERTIFICATE_FILE: file,
+    GW_TLS_KEY_FILE: file,
   });
 
   assertSentence(outcome, /file\.pem cannot be used: .*GW_TLS_KEY_FILE/);

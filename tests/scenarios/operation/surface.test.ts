@@ -46,7 +46,8 @@ test("the portal is on its own port alone, for clients of its networks", async (
   assert.equal(await statusOf(portalPort, "/gw/view-receipt/1/1"), 404);
   const signIn = (from: string, origin: string) =>
     openBrowser({ port: portalPort }, { "x-forwarded-for": from, origin }).call("POST /sign-in", {
-      ...{ login: "inside@demo", password },
+      login: "inside@demo",
+      password,
     });
   const there = `http://localhost:${portalPort}`;
   assert.equal((await signIn("10.9.1.1", there)).status, 200);

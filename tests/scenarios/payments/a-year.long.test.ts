@@ -12,8 +12,11 @@ import { startWorld, type World } from "../../support/world.ts";
 const month = 30 * 86_400_000;
 const declined = "4000004000000020";
 const person = {
-  ...{ email: "Erase.Me@shop.example", first_name: "Erasmus", card_printed_name: "ERASMUS ME" },
-  ...{ order_desc: "for Erasmus, card 4111 1111 1111 1111", merchant_data: "erasmus" },
+  email: "Erase.Me@shop.example",
+  first_name: "Erasmus",
+  card_printed_name: "ERASMUS ME",
+  order_desc: "for Erasmus, card 4111 1111 1111 1111",
+  merchant_data: "erasmus",
   server_callback_url: "http://127.0.0.1:9/?for=Erasmus",
 };
 

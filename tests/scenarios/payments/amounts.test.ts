@@ -97,7 +97,9 @@ test("every try has numbers of its own, so that each can be found and taken back
 
   // Each is approved in part, taken back, and the next is tried.
   const payment = await merchant.rebill({
-    ...{ cardrefid, amount: "30.00", enumerate_amounts: "20.00,10.00" },
+    cardrefid,
+    amount: "30.00",
+    enumerate_amounts: "20.00,10.00",
   });
   await world.settle();
 
@@ -119,7 +121,9 @@ test("after a long outage the list is not taken up again", async (t) => {
   const merchant = world.merchant();
   const cardrefid = await world.registerCard("4000004000000202");
   const payment = await merchant.rebill({
-    ...{ cardrefid, amount: "30.68", enumerate_amounts: "10.00" },
+    cardrefid,
+    amount: "30.68",
+    enumerate_amounts: "10.00",
   });
   while (received(world, "0200") < 2) await world.gateway.claimDue();
   await world.stopHost();

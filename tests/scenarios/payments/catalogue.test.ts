@@ -143,7 +143,8 @@ async function follow({ world, dialect, card, row }: Followed): Promise<void> {
   const [operation, heard, wanted] = row.later;
   const asked = await merchant[operation](order);
   await untilOver(world, heard, {
-    ...{ mti: mti(operation === "capture" ? "0220" : "0400"), reference },
+    mti: mti(operation === "capture" ? "0220" : "0400"),
+    reference,
   });
 
   assert.deepEqual(endOf(world, await merchant.describe(asked)), wanted);

@@ -225,7 +225,9 @@ test("a refusal names the field that it is about", async () => {
   }
   const { body } = await run(ann, { action: "link create", values: { endpoint: plain } });
   assert.deepEqual(body.error, {
-    ...{ code: "refused", message: "amount is required.", field: "amount" },
+    code: "refused",
+    message: "amount is required.",
+    field: "amount",
   });
 });
 
@@ -313,7 +315,8 @@ test(
     const { body } = await ann.call("POST /actions/preview", set("100"));
     assert.deepEqual(body.changes, [
       {
-        ...{ action: "endpoint set", subject: `endpoint ${plain}` },
+        action: "endpoint set",
+        subject: `endpoint ${plain}`,
         fields: [{ name: "max", before: "", after: "100.00" }],
       },
     ]);

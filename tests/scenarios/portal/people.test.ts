@@ -147,7 +147,8 @@ test("a session that ended in the meantime is no fault of the administrator who 
   const session = "0".repeat(32);
 
   const { body } = await bob.call("POST /users/end-session/:login/:session", {
-    ...{ login: "carl@demo", session },
+    login: "carl@demo",
+    session,
   });
 
   assert.deepEqual(body, { done: false });
@@ -423,8 +424,13 @@ test("the review of access has each user with role, factors, last use and who ad
   const { added, ...petra } = of("petra");
   assert.match(added, /^\d{4}-\d\d-\d\d$/);
   assert.deepEqual(petra, {
-    ...{ login: "petra", role: "finance", merchant: "", state: "on", used: "never" },
-    ...{ factors: "password", "admitted by": "ann" },
+    login: "petra",
+    role: "finance",
+    merchant: "",
+    state: "on",
+    used: "never",
+    factors: "password",
+    "admitted by": "ann",
   });
   assert.equal(of("lena").factors, "password + app");
   assert.match(of("bob@demo").used, /^\d{4}-\d\d-\d\d$/);

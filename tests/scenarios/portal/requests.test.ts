@@ -253,7 +253,9 @@ test("deliveries are filtered, their signatures checked, and sent again with a p
   shop.answer(answerWith(200));
   const preview = await users.dev.call("POST /callbacks/preview", { host, since: 1 });
   assert.deepEqual(preview.body, {
-    ...{ count: 1, isMore: false, receivers: [{ receiver: host, count: 1 }] },
+    count: 1,
+    isMore: false,
+    receivers: [{ receiver: host, count: 1 }],
   });
   world.clock.advance(1_000);
   const chosen = { host, since: 1, reason: "the shop is back" };

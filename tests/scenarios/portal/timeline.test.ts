@@ -102,7 +102,8 @@ test("what the merchant sees is the status response, byte for byte", async () =>
   for (const order of [held, verified, pending.order]) {
     const endpoint = order === pending.order ? secure : plain;
     const named = {
-      ...{ client_orderid: order["merchant-order-id"], orderid: order["gw-order-id"] },
+      client_orderid: order["merchant-order-id"],
+      orderid: order["gw-order-id"],
     };
     const path = `/gw/api/v2/status/${endpoint}`;
     const { text: answered } = await post(world, path, signedStatus(world, named));

@@ -65,7 +65,8 @@ test("a search, which may name a person, is not shared", async () => {
 test("a team shares fifty views and no more", async () => {
   for (let count = 1; count <= 50; count += 1) {
     const shared = await bob.call("POST /views/share", {
-      ...{ name: `View ${count}`, query: `endpoint=${count}` },
+      name: `View ${count}`,
+      query: `endpoint=${count}`,
     });
     assert.equal(shared.status, count < 50 ? 200 : 409);
   }

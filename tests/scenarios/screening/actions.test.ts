@@ -96,8 +96,12 @@ test("without a cardholder 3-D Secure cannot be forced: the payment is marked", 
   assert.deepEqual(
     { ...finding, rule: "" },
     {
-      ...{ rule: "", kind: "first-seen", scope: "gateway", action: "mark" },
-      ...{ code: "first_seen_recently", facts: { per: "card", seenForS: 0, ageS: 86_400 } },
+      rule: "",
+      kind: "first-seen",
+      scope: "gateway",
+      action: "mark",
+      code: "first_seen_recently",
+      facts: { per: "card", seenForS: 0, ageS: 86_400 },
     },
   );
 });
@@ -118,7 +122,10 @@ test("the operator sees rule and facts, the merchant the code alone", async () =
   assert.deepEqual(noData, { ...noData, kind: "velocity", missing: "purpose" });
   const [fired] = await findingsOf(blocked);
   assert.deepEqual(fired, {
-    ...{ ...fired, kind: "amount", scope: "endpoint", action: "block" },
+    ...fired,
+    kind: "amount",
+    scope: "endpoint",
+    action: "block",
     facts: { amount: "100.00", limit: "99.99", currency: "USD" },
   });
   const metrics = await (await fetch(`${world.gateway.url}/metrics`)).text();

@@ -13,7 +13,8 @@ const merchant = world.merchant();
 const production = {
   ...world,
   settings: {
-    ...{ GW_ENV: "production", GW_BASE_URL: "https://pay.example" },
+    GW_ENV: "production",
+    GW_BASE_URL: "https://pay.example",
     GW_MASTER_KEY_FILE: join(world.dataDir, "keys/master.key"),
   },
 };

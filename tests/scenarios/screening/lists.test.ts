@@ -295,7 +295,8 @@ test("a file is imported as a whole or not at all, with its faults by line", asy
 
 test("the countries of issuer, payer and address are compared where they are known", async () => {
   const rule = (compare: string, alike?: string) => ({
-    ...{ kind: "countries", parameters: { compare, ...(alike && { alike }) } },
+    kind: "countries",
+    parameters: { compare, ...(alike && { alike }) },
   });
   // The card is of the United States, as is 192.0.2.0/24; 198.51.100.0/24 is British.
   const card = { credit_card_number: "4000001000000018" };

@@ -25,7 +25,10 @@ const tryOut = async (...words: readonly string[]) =>
   (await readGw(world, "filter", "try", ...words)) as Tried;
 
 const counts = (orders: number, paid: number, refunded = 0, chargedBack = 0): Counts => ({
-  ...{ orders, paid, refunded, chargedBack },
+  orders,
+  paid,
+  refunded,
+  chargedBack,
 });
 
 async function pay(fields: SaleFields) {
@@ -143,8 +146,13 @@ test("rules are added, changed, switched and removed, and refused with what is w
   await readGw(world, "filter", "change", rule, "count=1", "--action", "mark");
   const [listed] = (await readGw(world, "filter", "list")) as readonly object[];
   assert.deepEqual(listed, {
-    ...{ rule, kind: "velocity", parameters: { per: "email", count: "1", window: "1h" } },
-    ...{ counts: "everywhere", action: "mark", state: "on", data: "good" },
+    rule,
+    kind: "velocity",
+    parameters: { per: "email", count: "1", window: "1h" },
+    counts: "everywhere",
+    action: "mark",
+    state: "on",
+    data: "good",
   });
   await readGw(world, "filter", "disable", rule);
   await readGw(world, "filter", "change", rule, "--action", "block");

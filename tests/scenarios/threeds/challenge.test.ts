@@ -158,8 +158,12 @@ test("an issuer that tells the browser of its own failure is waited for, and not
   const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const erro = {
-    ...{ messageType: "Erro", messageVersion: "2.2.0", errorCode: "403", errorComponent: "A" },
-    ...{ errorDescription: "Transient system failure", errorDetail: "later" },
+    messageType: "Erro",
+    messageVersion: "2.2.0",
+    errorCode: "403",
+    errorComponent: "A",
+    errorDescription: "Transient system failure",
+    errorDetail: "later",
     threeDSServerTransID: transactionIdOf(pending.status),
   };
 

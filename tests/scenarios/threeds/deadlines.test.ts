@@ -128,8 +128,11 @@ test("each step has the whole of its own time", async (t) => {
 
 test("the time limits are settings", async (t) => {
   const world = await startPatientWorld(t, {
-    ...{ GW_METHOD_DEADLINE_S: "20", GW_CHALLENGE_DEADLINE_S: "30", GW_PARES_DEADLINE_S: "40" },
-    ...{ GW_RESULT_WAIT_S: "10", GW_RESULT_GRACE_S: "5" },
+    GW_METHOD_DEADLINE_S: "20",
+    GW_CHALLENGE_DEADLINE_S: "30",
+    GW_PARES_DEADLINE_S: "40",
+    GW_RESULT_WAIT_S: "10",
+    GW_RESULT_GRACE_S: "5",
   });
   const pares = await beginPares(world);
   const challenge = await beginChallenge(world);

@@ -27,10 +27,17 @@ const versions = [
 ] as const;
 
 const untold = {
-  ...{ notificationURL: undefined, browserLanguage: undefined, browserColorDepth: undefined },
-  ...{ browserJavaEnabled: undefined, browserJavascriptEnabled: undefined, browserIP: undefined },
-  ...{ browserUserAgent: undefined, browserAcceptHeader: undefined, browserTZ: undefined },
-  ...{ browserScreenHeight: undefined, browserScreenWidth: undefined },
+  notificationURL: undefined,
+  browserLanguage: undefined,
+  browserColorDepth: undefined,
+  browserJavaEnabled: undefined,
+  browserJavascriptEnabled: undefined,
+  browserIP: undefined,
+  browserUserAgent: undefined,
+  browserAcceptHeader: undefined,
+  browserTZ: undefined,
+  browserScreenHeight: undefined,
+  browserScreenWidth: undefined,
 };
 
 /** What the method's upload says. */
@@ -69,11 +76,16 @@ const cardholders: Readonly<Record<string, SaleFields>> = {
 };
 
 const told = {
-  ...{ customer_browser_info: "true", customer_browser_color_depth: "24" },
-  ...{ customer_browser_java_enabled: "false", customer_browser_javascript_enabled: "true" },
-  ...{ customer_browser_screen_height: "900", customer_browser_screen_width: "1600" },
-  ...{ customer_browser_time_zone: "-180", customer_browser_accept_header: "text/html" },
-  ...{ customer_browser_accept_language: "en-US,en;q=0.5", customer_browser_user_agent: "Moz" },
+  customer_browser_info: "true",
+  customer_browser_color_depth: "24",
+  customer_browser_java_enabled: "false",
+  customer_browser_javascript_enabled: "true",
+  customer_browser_screen_height: "900",
+  customer_browser_screen_width: "1600",
+  customer_browser_time_zone: "-180",
+  customer_browser_accept_header: "text/html",
+  customer_browser_accept_language: "en-US,en;q=0.5",
+  customer_browser_user_agent: "Moz",
 };
 
 // The versions ask the same; the short run asks in the newest one.
@@ -180,7 +192,9 @@ test("no state that a cardholder types switches 3-D Secure off", async (t) => {
   const merchant = world.merchant("secure");
   for (const state of ["A-", "-", "é", "日本", "BY"]) {
     const sale = await merchant.sale({
-      ...{ credit_card_number: "4000002100000023", country: "DE", state },
+      credit_card_number: "4000002100000023",
+      country: "DE",
+      state,
     });
     await world.settle();
     const status = await merchant.status(sale);

@@ -173,8 +173,11 @@ test("a cardholder at hand who pays with a registered card is challenged as well
   const merchant = world.merchant("secure");
   const redirect_url = "https://shop.example/return";
   const order = await merchant.rebill({
-    ...{ cardrefid, amount: "10.65", recurrent_initiator: "CARDHOLDER" },
-    ...{ redirect_url, cvv2: "123" },
+    cardrefid,
+    amount: "10.65",
+    recurrent_initiator: "CARDHOLDER",
+    redirect_url,
+    cvv2: "123",
   });
   await world.settle();
 

@@ -87,8 +87,12 @@ test("the wallets' keys are sealed anew with the vault's, and open tokens as bef
     ["walletb_encrypted", await mintB(world)],
   ] as const) {
     const sale = await world.merchant().sale({
-      ...{ credit_card_number: undefined, expire_month: undefined, expire_year: undefined },
-      ...{ cvv2: undefined, payment_data: packed(token), payment_data_type: type },
+      credit_card_number: undefined,
+      expire_month: undefined,
+      expire_year: undefined,
+      cvv2: undefined,
+      payment_data: packed(token),
+      payment_data_type: type,
     });
     await world.settle();
     assert.equal((await world.merchant().status(sale)).status, "approved", type);

@@ -157,7 +157,9 @@ test("a card number of a wallet goes through 3-D Secure when its cardholder pays
   const merchant = world.merchant("secureAlways");
 
   const payment = await merchant.rebill({
-    ...{ cardrefid, recurrent_initiator: "CARDHOLDER", cvv2: "123" },
+    cardrefid,
+    recurrent_initiator: "CARDHOLDER",
+    cvv2: "123",
     redirect_url: "https://shop.example/return",
   });
   await world.settle();

@@ -103,7 +103,9 @@ async function opened(world: World, token: string): Promise<string> {
   );
   const { certificate = "" } = row ?? {};
   const keys = (await privateKeysIn(world)).map((privateKey) => ({
-    ...{ certificate, privateKey, merchantIdentifier: "merchant.tollgate.demo" },
+    certificate,
+    privateKey,
+    merchantIdentifier: "merchant.tollgate.demo",
   }));
   for (const key of keys) {
     const text = await openWalletA(world.bank, token, { key, now: world.clock.now() });

@@ -40,7 +40,10 @@ export async function makeResult(
     messageVersion === "2.3.1" ? { authenticationMethod: ["02"] } : { authenticationType: "02" };
   return {
     messageType: "RReq",
-    ...{ messageVersion, threeDSServerTransID, acsTransID, dsTransID: ares["dsTransID"] },
+    messageVersion,
+    threeDSServerTransID,
+    acsTransID,
+    dsTransID: ares["dsTransID"],
     messageCategory: "01",
     interactionCounter: "01",
     ...how,

@@ -19,7 +19,10 @@ const contrast = "color-contrast";
 export async function violationsIn(page: Page, runOnly = allRules): Promise<readonly string[]> {
   if (await page.evaluate<boolean>("typeof axe === 'undefined'")) await page.evaluate(axe);
   const options = {
-    ...{ runOnly, iframes: false, preload: false, resultTypes: ["violations"] },
+    runOnly,
+    iframes: false,
+    preload: false,
+    resultTypes: ["violations"],
     rules: { [contrast]: { enabled: isLongRun } },
   };
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(

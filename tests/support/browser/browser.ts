@@ -77,8 +77,11 @@ export const sizes = {
   desk: { viewport: { width: 1280, height: 900 }, screen: { width: 1440, height: 960 } },
   laptop: { viewport: { width: 1280, height: 640 }, screen: { width: 1280, height: 768 } },
   phone: {
-    ...{ viewport: { width: 390, height: 844 }, screen: { width: 390, height: 844 } },
-    ...{ isMobile: true, hasTouch: true, deviceScaleFactor: 2 },
+    viewport: { width: 390, height: 844 },
+    screen: { width: 390, height: 844 },
+    isMobile: true,
+    hasTouch: true,
+    deviceScaleFactor: 2,
   },
 } as const;
 
@@ -113,7 +116,8 @@ export async function openWindow(
 ): Promise<Window> {
   // A browser without a graphics card would paint every frame of a motion on the processor.
   const somewhere = {
-    ...{ locale: "en-AT", timezoneId: "Asia/Kolkata" },
+    locale: "en-AT",
+    timezoneId: "Asia/Kolkata",
     ...({ reducedMotion: "reduce" } as const),
   };
   const context = await openContext({ ...sizes[size], ...somewhere, ...options });

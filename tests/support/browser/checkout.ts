@@ -58,7 +58,8 @@ async function startCheckout(
 ): Promise<Checkout> {
   const [world, shop] = await Promise.all([startPatientWorld(t, settings), startShop(t)]);
   return {
-    ...{ world, shop },
+    world,
+    shop,
     async begin(card, fields = {}) {
       const before = countCharges(world);
       const merchant = world.merchant("secure");

@@ -69,8 +69,12 @@ export function orderBecomes(shop: ShopProcess, id: string, state: ShopOrder["st
 /** As the checkout's form does it. Answers the place that the browser is sent to. */
 export async function postPurchase(shop: ShopProcess, id: string, card: string): Promise<string> {
   const body = new URLSearchParams({
-    ...{ order: id, credit_card_number: card, expire_month: "12", expire_year: "2031" },
-    ...{ cvv2: "123", card_printed_name: "JANE DOE" },
+    order: id,
+    credit_card_number: card,
+    expire_month: "12",
+    expire_year: "2031",
+    cvv2: "123",
+    card_printed_name: "JANE DOE",
   });
   const answer = await fetch(`${shop.url}/buy`, { method: "POST", body, redirect: "manual" });
   assert.equal(answer.status, 303, await answer.text());

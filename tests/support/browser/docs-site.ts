@@ -26,7 +26,9 @@ export async function startDocsSite() {
   };
   let all: Promise<ReadonlyMap<string, string>> | undefined;
   return {
-    ...{ baseUrl, demo, readMarkdown },
+    baseUrl,
+    demo,
+    readMarkdown,
     elapsedSeconds: () => (Date.now() - beganAt) / 1000,
 
     /** As a newcomer pastes it: the variables of the quick start, and a page's first command. */

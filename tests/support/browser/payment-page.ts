@@ -19,8 +19,12 @@ type Opening = {
 
 /** What a form request does not have. */
 const cardholdersOwn = {
-  ...{ credit_card_number: undefined, card_printed_name: undefined, cvv2: undefined },
-  ...{ expire_month: undefined, expire_year: undefined, ipaddress: undefined },
+  credit_card_number: undefined,
+  card_printed_name: undefined,
+  cvv2: undefined,
+  expire_month: undefined,
+  expire_year: undefined,
+  ipaddress: undefined,
 };
 
 /** The shop asks for the page; what reaches the bank is counted from now on. */
@@ -31,8 +35,10 @@ export async function beginPage(
   const count = () => ({ received: chargesAt(world), booked: world.bank.ledger().length });
   const before = count();
   const request = {
-    ...{ ...saleFields(), ...cardholdersOwn },
-    ...{ redirect_url: `${shop.url}/return`, ...fields },
+    ...saleFields(),
+    ...cardholdersOwn,
+    redirect_url: `${shop.url}/return`,
+    ...fields,
   };
   const { amount: _, currency: __, order_desc: ___, ...unpaid } = request;
   const endpoint = world.merchant(through).endpoint(through);

@@ -29,7 +29,8 @@ export async function startArchived() {
     /** Of the backup, up to a moment; resolves when it takes writes. */
     async recover(moment: string) {
       const restored = await start(join(root, "two"), {
-        ...{ restore_command: `cp ${archive}/%f %p`, recovery_target_time: moment },
+        restore_command: `cp ${archive}/%f %p`,
+        recovery_target_time: moment,
         recovery_target_action: "promote",
       });
       await until("it takes writes", async () => {

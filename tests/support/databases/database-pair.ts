@@ -85,7 +85,10 @@ export async function startExternalServer(t: Test, port: number, identity: Ident
     chownSync(join(folder, `server.${ending}`), uid, gid);
   }
   const server = makeServer(join(root, "one"), password, {
-    ...{ listen_addresses: "127.0.0.1", port: String(port), ssl: "on", fsync: "on" },
+    listen_addresses: "127.0.0.1",
+    port: String(port),
+    ssl: "on",
+    fsync: "on",
   });
   atEnd(t, () => server.kill());
   await server.launch();

@@ -58,8 +58,10 @@ export function restore(
 /** A node on the restored installation. */
 export async function startRestored(t: Test, { clock, set }: World, place: Elsewhere) {
   const installation = await openFor({
-    ...{ GW_DATA_DIR: place.dataDir, GW_DATABASE_URL: place.installation.databaseUrl },
-    ...{ ...quiet, GW_NODE_NAME: "elsewhere" },
+    GW_DATA_DIR: place.dataDir,
+    GW_DATABASE_URL: place.installation.databaseUrl,
+    ...quiet,
+    GW_NODE_NAME: "elsewhere",
   });
   atEnd(t, () => installation.close());
   const { log, logged } = recordLog();
@@ -68,7 +70,11 @@ export async function startRestored(t: Test, { clock, set }: World, place: Elsew
   atEnd(t, () => stopByClock(clock, gateway));
   const { databaseUrl } = installation;
   return {
-    ...{ gateway, installation, databaseUrl, logged, dataDir: place.dataDir },
+    gateway,
+    installation,
+    databaseUrl,
+    logged,
+    dataDir: place.dataDir,
     merchant: makeMerchant({ set, baseUrl: () => gateway.url, makeClient }),
     ready: () => readReadiness(`http://127.0.0.1:${gateway.port}`),
   };

@@ -247,7 +247,8 @@ export function roleCells(): readonly RoleCell[] {
     rights
       .filter((right) => !portalRights.includes(right))
       .map((right) => ({
-        ...{ role, right },
+        role,
+        right,
         isAllowed: !role.startsWith("merchant-") && hasRight(role, right),
       })),
   );

@@ -19,7 +19,9 @@ export function makeLook(installation: Installation) {
     const check = checks.find(([each]) => each === name);
     assert.ok(check !== undefined, name);
     const session = {
-      ...{ ...installation, ...changes, json: false },
+      ...installation,
+      ...changes,
+      json: false,
       config: { ...installation.config, ...config },
     };
     // No check changes anything, so there is nothing to administer.

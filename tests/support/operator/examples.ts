@@ -38,8 +38,13 @@ export async function makeExampleFolder(): Promise<string> {
 export function variablesOf({ set, gateway, bank }: World): Record<string, string> {
   const { plain: ENDPOINT = "", secure: SECURE_ENDPOINT = "" } = set.endpoints;
   return {
-    ...{ ...cleanEnvironment(), GATEWAY: gateway.url, BANK: bank.url, ENDPOINT, SECURE_ENDPOINT },
-    ...{ LOGIN: set.login, CONTROL_KEY: set.controlKey },
+    ...cleanEnvironment(),
+    GATEWAY: gateway.url,
+    BANK: bank.url,
+    ENDPOINT,
+    SECURE_ENDPOINT,
+    LOGIN: set.login,
+    CONTROL_KEY: set.controlKey,
   } as Record<string, string>;
 }
 

@@ -136,7 +136,10 @@ export const examples = {
       merchant: "demo",
     });
     return {
-      ...{ order, serial, endpoint, link },
+      order,
+      serial,
+      endpoint,
+      link,
       secrets: [
         order,
         link,

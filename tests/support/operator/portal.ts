@@ -114,11 +114,10 @@ export function openBrowser({ port }: Pick<Gateway, "port">, fixed: Record<strin
     const answer = await fetch(`http://127.0.0.1:${port}/portal/api${path}${query}`, {
       method,
       headers: {
-        ...{
-          "x-portal": "1",
-          cookie: [...jar].map(([key, value]) => `${key}=${value}`).join("; "),
-        },
-        ...{ ...fixed, ...headers },
+        "x-portal": "1",
+        cookie: [...jar].map(([key, value]) => `${key}=${value}`).join("; "),
+        ...fixed,
+        ...headers,
       },
       ...(method === "POST" && { body: JSON.stringify(Object.fromEntries(rest)) }),
     });

@@ -16,7 +16,8 @@ export async function makeInstallation(parent: string): Promise<string> {
   await buildSite();
   const folder = join(parent, "program");
   await cp(repository, folder, {
-    ...{ recursive: true, verbatimSymlinks: true },
+    recursive: true,
+    verbatimSymlinks: true,
     filter: (path) => !left.test(relative(repository, path)),
   });
   await promisify(execFile)("chmod", ["-R", "go-w", folder]);
