@@ -3,7 +3,7 @@
  * the gateway's approved orders are, reference by reference and to the cent, what the bank booked.
  */
 import type { Client } from "pg";
-import { isOfGateway } from "../gateway/storage/generated-orders.ts";
+import { isOfGateway } from "../gateway/storage/orders/generated-orders.ts";
 import type { OrderName } from "./requests.ts";
 
 export type OrderRow = OrderName & {

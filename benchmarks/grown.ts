@@ -5,7 +5,7 @@
  * share of the single-row inserts measured by turns with them, and by processor time.
  */
 import { Client } from "pg";
-import { addOrders } from "../gateway/storage/generated-orders.ts";
+import { addOrders } from "../gateway/storage/orders/generated-orders.ts";
 import { median } from "./figures.ts";
 import { type Costs, measureByTurns, measureSales, type Turns, warmRoute } from "./measure.ts";
 import type { Setup } from "./setup.ts";

@@ -1,7 +1,7 @@
 /** The processes of a run with the orders acknowledged so far, and how a job is run on them. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Client } from "pg";
-import { isOfGateway } from "../gateway/storage/generated-orders.ts";
+import { isOfGateway } from "../gateway/storage/orders/generated-orders.ts";
 import type { BaselineJobs } from "./baselines.ts";
 import type { Processes } from "./cpu-time.ts";
 import type { MeasuredGateway } from "./gateway.ts";

@@ -17,7 +17,7 @@ export const namesOfSeveral: readonly string[] = [
 const shortOnes: Readonly<Record<string, string>> = {
   "client":                 "build",
   // The only import of staging.
-  "gateway/administration":                   "staging",
+  "gateway/administration/installation":      "staging",
   "gateway/cli":                              "gw",
   "gateway/observability":                    "event-loop-load",
   "gateway/values":                           "email html picture problem secret",

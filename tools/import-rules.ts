@@ -86,7 +86,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/main",          [...product, "type gateway/administration", "gateway/wiring"]],
   ["gateway/administration", [...stored, ...configured]],
   // The only way to staging: it asks for the environment first.
-  ["gateway/administration/staging", ["gateway/config", "gateway/staging/staging"]],
+  ["gateway/administration/installation/staging", ["gateway/config", "gateway/staging/staging"]],
   ["gateway/wiring",        [...product, "gateway/administration"]],
   ["gateway/cli",           [...stored, ...configured, "gateway/administration", "gateway/main", "gateway/wiring"]],
   // It compares the page with what the gateway sends.
@@ -102,14 +102,14 @@ export const importRules: readonly Rule[] = [
 
   ["tests",                 ["client", "gateway/main", "sandbox-bank"]],
   // The published vectors stand beside their codecs, and their keys must get into the vault.
-  ["tests/outside",         ["tests", "client", "gateway/main", "gateway/administration/wallets", values, "sandbox-bank", "protocols"]],
+  ["tests/outside",         ["tests", "client", "gateway/main", "gateway/administration/installation/wallets", values, "sandbox-bank", "protocols"]],
   ["tests/support",         ["tests", "tools/find-browser", "client", "gateway/main", "gateway/actions", "gateway/field", "gateway/administration", "gateway/portal-requests", "gateway/installation", "gateway/demonstration", "gateway/callback-feed", "gateway/sandbox-portal", "gateway/sandbox-ranges", "gateway/wallet-sheet", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/commands", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "docs-site/build", "sandbox-bank", "type gateway"]],
   // Its nodes are built of the gateway's parts, on a platform of its own.
   ["tests/simulator",       ["gateway", "protocols", "tests/support/series"]],
   // Changes the samples that stand beside the codecs.
   ["tests/fuzz",            ["tests", "client", "gateway/main", "gateway/http", "sandbox-bank", "protocols"]],
   // What it measures is started as tests start it.
-  ["benchmarks",            ["tools/process-times", "tests/support/gateway-process", "tests/support/databases/gateway-server", "type tests/support/clean-up", "gateway/storage/generated-orders", "protocols"]],
+  ["benchmarks",            ["tools/process-times", "tests/support/gateway-process", "tests/support/databases/gateway-server", "type tests/support/clean-up", "gateway/storage/orders/generated-orders", "protocols"]],
   ["tools",                 ["client", "gateway", "sandbox-bank", "protocols"]],
 ];
 

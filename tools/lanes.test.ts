@@ -49,7 +49,7 @@ test("files of a workspace share a process, but for those that use what it has o
   const files = [
     "gateway/values/colour.test.ts",
     "tools/lanes.test.ts",
-    "gateway/storage/requests.test.ts",
+    "gateway/storage/orders/requests.test.ts",
     "gateway/values/html.test.ts",
     "tests/scenarios/payments/random-journeys.test.ts",
   ];
@@ -57,7 +57,7 @@ test("files of a workspace share a process, but for those that use what it has o
   assert.deepEqual(shareProcesses(files), [
     ["gateway/values/colour.test.ts", "gateway/values/html.test.ts"],
     ["tools/lanes.test.ts"],
-    ["gateway/storage/requests.test.ts"],
+    ["gateway/storage/orders/requests.test.ts"],
     ["tests/scenarios/payments/random-journeys.test.ts"],
   ]);
 });

@@ -18,7 +18,7 @@ const storedNames = /\bheld_(keys|secrets)\b/g;
 
 /** Tests of migrations, beside which nodes of two versions run. */
 const ownPast =
-  /^(gateway\/storage\/compatible-migrations\.test\.ts|tests\/upgrade\/[\w-]+\.test\.ts)\n/;
+  /^(gateway\/storage\/schema\/compatible-migrations\.test\.ts|tests\/upgrade\/[\w-]+\.test\.ts)\n/;
 
 const patterns = new Map<RegExp, RegExp>();
 

@@ -5,15 +5,15 @@
 import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, EndpointSettings, Merchant, MerchantSettings } from "../orders/merchant.ts";
 import { rules } from "../screening/rules/index.ts";
-import type { AuditEntry } from "../storage/audit.ts";
-import type { Configuration } from "../storage/configuration.ts";
+import type { Configuration } from "../storage/configuration/configuration.ts";
+import type { AuditEntry } from "../storage/people/audit.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { type Currency, findCurrency, getCurrency } from "../values/iso-codes.ts";
-import { directoryTable } from "./directories.ts";
-import { endpointTable } from "./endpoint-settings.ts";
 import { endpointsOf } from "./find.ts";
-import { gateTable, gateValuesOf, type ReadGate } from "./gate-settings.ts";
-import { merchantTable } from "./merchants.ts";
+import { directoryTable } from "./gates/directories.ts";
+import { gateTable, gateValuesOf, type ReadGate } from "./gates/gate-settings.ts";
+import { endpointTable } from "./merchants/endpoint-settings.ts";
+import { merchantTable } from "./merchants/merchants.ts";
 import { printSwitch } from "./readers.ts";
 import { type FileEntry, type PrintedSetting, printSettings, schemaOf } from "./settings.ts";
 

@@ -2,10 +2,11 @@
  * How an action is performed, for every face alike: the user's right, the second person, the work
  * and the audit. A trial does the work and rolls it back: it returns what would happen.
  */
-import { makeAdministration } from "../storage/administration.ts";
-import { takeApproval } from "../storage/approvals.ts";
-import type { Audit, AuditEntry } from "../storage/audit.ts";
-import { cellsAside, readAside } from "../storage/cells.ts";
+
+import { cellsAside, readAside } from "../storage/cells/cells.ts";
+import { makeAdministration } from "../storage/configuration/administration.ts";
+import { takeApproval } from "../storage/people/approvals.ts";
+import type { Audit, AuditEntry } from "../storage/people/audit.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { hasRight, type Right } from "../values/roles.ts";
 import type { Action } from "./action.ts";

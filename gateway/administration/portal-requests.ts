@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import { access, constants, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
-import type { AuditEntry } from "../storage/audit.ts";
+import type { AuditEntry } from "../storage/people/audit.ts";
 import { hasCardNumber, maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight, type Right } from "../values/roles.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { getCurrency } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
-import { directoryTable } from "./directories.ts";
+import { directoryTable } from "./gates/directories.ts";
 import {
   checkLimits,
   readAmountIn,

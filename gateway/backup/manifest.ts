@@ -5,7 +5,11 @@
  * key-encryption key.
  */
 import { createHash, type Hash } from "node:crypto";
-import type { AppliedMigration, SequenceValue, StoredTable } from "../storage/table-copies.ts";
+import type {
+  AppliedMigration,
+  SequenceValue,
+  StoredTable,
+} from "../storage/backup/table-copies.ts";
 import { BadArchive } from "./archive.ts";
 
 /** Of the parts and their order; a reader refuses another one. */

@@ -8,9 +8,9 @@ import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { isDeepStrictEqual } from "node:util";
-import { isSignedBy } from "../storage/audit.ts";
-import type { RestoreTarget } from "../storage/restore-target.ts";
-import { qualified, type StoredTable } from "../storage/table-copies.ts";
+import type { RestoreTarget } from "../storage/backup/restore-target.ts";
+import { qualified, type StoredTable } from "../storage/backup/table-copies.ts";
+import { isSignedBy } from "../storage/people/audit.ts";
 import { BadArchive, type Part } from "./archive.ts";
 import {
   type Contents,

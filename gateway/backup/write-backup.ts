@@ -3,9 +3,9 @@
  * then the signed manifest. The caller compresses, encrypts and stores them.
  */
 import { createRequire } from "node:module";
-import type { Signer } from "../storage/audit.ts";
-import type { Picture, PicturedPlace } from "../storage/snapshots.ts";
-import { copyOut, type StoredTable } from "../storage/table-copies.ts";
+import type { Picture, PicturedPlace } from "../storage/backup/snapshots.ts";
+import { copyOut, type StoredTable } from "../storage/backup/table-copies.ts";
+import type { Signer } from "../storage/people/audit.ts";
 import type { Part } from "./archive.ts";
 import {
   type Contents,

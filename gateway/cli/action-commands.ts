@@ -13,7 +13,7 @@ import { perform, rightFor, type Values } from "../administration/perform.ts";
 import { type GivenTexts, readGiven } from "../administration/read-given.ts";
 import { type Output, Report, Rows } from "../administration/session.ts";
 import { userName } from "../config/config.ts";
-import { markUsed } from "../storage/users.ts";
+import { markUsed } from "../storage/people/users.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { openInstallation } from "../wiring/installation.ts";
 import { openToLook } from "../wiring/look.ts";

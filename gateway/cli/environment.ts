@@ -3,13 +3,17 @@ import { X509Certificate } from "node:crypto";
 import { constants, existsSync } from "node:fs";
 import { access, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { demonstrationLogin } from "../administration/merchant-set.ts";
-import { findDirectoryFault, findGateFault, isLocalHost } from "../administration/rehearsal.ts";
+import {
+  findDirectoryFault,
+  findGateFault,
+  isLocalHost,
+} from "../administration/installation/rehearsal.ts";
+import { demonstrationLogin } from "../administration/merchants/merchant-set.ts";
 import { readConfiguration } from "../administration/session.ts";
 import { allows, type Config, stagingKeyFile } from "../config/config.ts";
 import { type Allowance, settings } from "../config/settings.ts";
-import { loadDirectories } from "../storage/directories.ts";
-import { examineLink } from "../storage/examine.ts";
+import { loadDirectories } from "../storage/configuration/directories.ts";
+import { examineLink } from "../storage/schema/examine.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import type { Installation } from "../wiring/installation.ts";

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { findEntries } from "../storage/audit-verify.ts";
+import { findEntries } from "../storage/people/audit-verify.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
 import { Problem } from "../values/problem.ts";
 import { type Installation, openInstallation } from "../wiring/installation.ts";

@@ -6,8 +6,8 @@
 import { preset, texts } from "../administration/field.ts";
 import type { Output } from "../administration/session.ts";
 import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
-import { addOrders, findTemplates, indexFrom } from "../storage/generated-orders.ts";
-import { makeOrderIndex } from "../storage/order-index.ts";
+import { addOrders, findTemplates, indexFrom } from "../storage/orders/generated-orders.ts";
+import { makeOrderIndex } from "../storage/portal/order-index.ts";
 import { Problem } from "../values/problem.ts";
 import { systemClock } from "../values/time.ts";
 import { installed, type MachineSession } from "./machine-command.ts";

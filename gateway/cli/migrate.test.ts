@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { openVault } from "../administration/session.ts";
-import { cellContext } from "../storage/cells.ts";
+import { cellContext } from "../storage/cells/cells.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
 import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";

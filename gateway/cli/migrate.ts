@@ -6,8 +6,8 @@
 import { flag, texts } from "../administration/field.ts";
 import type { Output } from "../administration/session.ts";
 import { userName } from "../config/config.ts";
-import type { Approve, Migration } from "../storage/migrate.ts";
-import { markUsed } from "../storage/users.ts";
+import { markUsed } from "../storage/people/users.ts";
+import type { Approve, Migration } from "../storage/schema/migrate.ts";
 import { Problem } from "../values/problem.ts";
 import { openInstallation } from "../wiring/installation.ts";
 import { print } from "./command.ts";

@@ -5,11 +5,7 @@
 
 import { openVault, readConfiguration } from "../administration/session.ts";
 import type { Loaded } from "../backup/read-backup.ts";
-import { isOwnKey } from "../storage/audit.ts";
-import { verifyAudit } from "../storage/audit-verify.ts";
-import type { Database } from "../storage/database.ts";
-import { noteVerified } from "../storage/installation-hold.ts";
-import { listMoves } from "../storage/move-merchant.ts";
+import { noteVerified } from "../storage/backup/installation-hold.ts";
 import {
   findNextId,
   findStrayMerchants,
@@ -17,8 +13,12 @@ import {
   hasOrdersFrom,
   listCardKeysInUse,
   sampleCards,
-} from "../storage/restore-checks.ts";
-import { countRows } from "../storage/table-copies.ts";
+} from "../storage/backup/restore-checks.ts";
+import { countRows } from "../storage/backup/table-copies.ts";
+import { listMoves } from "../storage/cells/move-merchant.ts";
+import { isOwnKey } from "../storage/people/audit.ts";
+import { verifyAudit } from "../storage/people/audit-verify.ts";
+import type { Database } from "../storage/server/database.ts";
 import { messageOf } from "../values/problem.ts";
 import type { Installation } from "../wiring/installation.ts";
 

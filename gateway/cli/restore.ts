@@ -5,27 +5,31 @@
 import { createReadStream } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { flag, option, texts } from "../administration/field.ts";
-import { makeReport, stale } from "../administration/operator-events.ts";
+import { makeReport, stale } from "../administration/installation/operator-events.ts";
 import { type Output, openVault, readConfiguration } from "../administration/session.ts";
 import { BadArchive, readParts } from "../backup/archive.ts";
 import { decrypt, parseIdentities } from "../backup/encryption.ts";
 import { readBackup } from "../backup/read-backup.ts";
 import { readConfig } from "../config/config.ts";
-import { openSigner, restoreText } from "../storage/audit.ts";
-import { makeServers } from "../storage/connections.ts";
-import type { Query } from "../storage/database.ts";
-import { findOpenPages, listOrdersBefore } from "../storage/find-orders.ts";
 import {
   comparedDay,
   findHold,
   type Hold,
   putOnHold,
   releaseHold,
-} from "../storage/installation-hold.ts";
-import { approveAll } from "../storage/migrate.ts";
-import { findReconciliation } from "../storage/reconciliations.ts";
-import { NotRestorable, openRestoreTarget, refuseFilled } from "../storage/restore-target.ts";
-import { makeKeyStore } from "../storage/vault-keys.ts";
+} from "../storage/backup/installation-hold.ts";
+import {
+  NotRestorable,
+  openRestoreTarget,
+  refuseFilled,
+} from "../storage/backup/restore-target.ts";
+import { makeKeyStore } from "../storage/cards/vault-keys.ts";
+import { findOpenPages, listOrdersBefore } from "../storage/orders/find-orders.ts";
+import { openSigner, restoreText } from "../storage/people/audit.ts";
+import { findReconciliation } from "../storage/portal/reconciliations.ts";
+import { approveAll } from "../storage/schema/migrate.ts";
+import { makeServers } from "../storage/server/connections.ts";
+import type { Query } from "../storage/server/database.ts";
 import { Failure } from "../values/failure.ts";
 import { asOrderId } from "../values/ids.ts";
 import { messageOf, Problem } from "../values/problem.ts";

@@ -1,7 +1,7 @@
 /** Who may run a command: users by their role, and logins of the machine that are no users. */
 import { userName } from "../config/config.ts";
-import { refusalEntry } from "../storage/audit.ts";
-import { findUser, hasUsers } from "../storage/users.ts";
+import { refusalEntry } from "../storage/people/audit.ts";
+import { findUser, hasUsers } from "../storage/people/users.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
 import type { Installation } from "../wiring/installation.ts";

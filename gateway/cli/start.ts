@@ -7,8 +7,8 @@ import cluster, { type Worker } from "node:cluster";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { texts } from "../administration/field.ts";
-import { rehearsalNotice } from "../administration/rehearsal.ts";
-import { loadStaging } from "../administration/staging.ts";
+import { rehearsalNotice } from "../administration/installation/rehearsal.ts";
+import { loadStaging } from "../administration/installation/staging.ts";
 import { UnusableCertificate } from "../certificates/certificate-files.ts";
 import {
   baseUrlOf,
@@ -26,9 +26,9 @@ import {
   makeMetricsExchange,
   shareMetrics,
 } from "../observability/shared-metrics.ts";
-import { loadGates } from "../storage/configuration.ts";
-import { NodeNameTaken } from "../storage/presence.ts";
-import { markUsed } from "../storage/users.ts";
+import { loadGates } from "../storage/configuration/configuration.ts";
+import { markUsed } from "../storage/people/users.ts";
+import { NodeNameTaken } from "../storage/server/presence.ts";
 import { Problem } from "../values/problem.ts";
 import { type Installation, openInstallation } from "../wiring/installation.ts";
 import { sendKeyTo } from "../wiring/master-key.ts";

@@ -6,7 +6,7 @@
  */
 import { randomUUIDv7 } from "node:crypto";
 import { FormFault, parseForm } from "@tollgate/protocols/form";
-import { demonstrationLogin } from "../administration/merchant-set.ts";
+import { demonstrationLogin } from "../administration/merchants/merchant-set.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { findSigner } from "../merchant-api/control.ts";
 import type { OrderEvent } from "../orders/events.ts";

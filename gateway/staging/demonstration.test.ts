@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { findSandboxGates } from "../administration/merchant-set.ts";
+import { findSandboxGates } from "../administration/merchants/merchant-set.ts";
 import { readConfiguration } from "../administration/session.ts";
 import { refuseStart } from "../cli/environment.ts";
 import { startEmpty } from "../storage/testing/database-for-tests.ts";

@@ -7,6 +7,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { findMerchant } from "../administration/find.ts";
+import { addWalletKey, openWalletKeys, pointOf } from "../administration/installation/wallets.ts";
 import {
   binaryGate,
   createEndpoints,
@@ -18,19 +19,18 @@ import {
   merchantSetOf,
   type SandboxGates,
   sandboxGate,
-} from "../administration/merchant-set.ts";
+} from "../administration/merchants/merchant-set.ts";
 import { pemOf } from "../administration/readers.ts";
 import { openVault, readConfiguration } from "../administration/session.ts";
-import { addWalletKey, openWalletKeys, pointOf } from "../administration/wallets.ts";
 import type { Config } from "../config/config.ts";
 import type { WalletSettings } from "../orders/merchant.ts";
 import type { DocumentValues } from "../pages/documentation.ts";
-import { makeAdministration } from "../storage/administration.ts";
-import { mainCell } from "../storage/cells.ts";
-import { makeDirectoryAdministration } from "../storage/directories.ts";
-import { findUser, makeUserAdministration } from "../storage/users.ts";
-import type { ListedWalletKey } from "../storage/wallets.ts";
-import { putWellKnownFile } from "../storage/well-known-files.ts";
+import type { ListedWalletKey } from "../storage/cards/wallets.ts";
+import { mainCell } from "../storage/cells/cells.ts";
+import { makeAdministration } from "../storage/configuration/administration.ts";
+import { makeDirectoryAdministration } from "../storage/configuration/directories.ts";
+import { putWellKnownFile } from "../storage/configuration/well-known-files.ts";
+import { findUser, makeUserAdministration } from "../storage/people/users.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import type { Role } from "../values/roles.ts";

@@ -1,7 +1,7 @@
 /**
  * What staging adds to the gateway: the sandbox bank, the demonstration merchant, the page at `/`
- * and the issuers of test cards. Only `administration/staging.ts` loads this folder, and only where
- * GW_ENV is staging.
+ * and the issuers of test cards. Only `administration/installation/staging.ts` loads this folder,
+ * and only where GW_ENV is staging.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { json } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { demonstrationLogin } from "../administration/merchant-set.ts";
+import { demonstrationLogin } from "../administration/merchants/merchant-set.ts";
 import { baseUrlOf, type Config } from "../config/config.ts";
 import { Problem } from "../values/problem.ts";
 import type { Installation } from "../wiring/installation.ts";

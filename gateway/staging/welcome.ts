@@ -8,8 +8,8 @@ import { join, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { HttpRoute } from "../http/router.ts";
 import { pageHeaders } from "../pages/design.ts";
-import { namesOfServers } from "../storage/database-url.ts";
-import { findEmbeddedUrl } from "../storage/embedded.ts";
+import { findEmbeddedUrl } from "../storage/embedded/embedded.ts";
+import { namesOfServers } from "../storage/server/database-url.ts";
 import type { Installation } from "../wiring/installation.ts";
 import type { NodeState } from "../wiring/staging-parts.ts";
 import {

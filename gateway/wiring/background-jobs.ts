@@ -5,14 +5,18 @@ import { makeRetention } from "../engine/retention.ts";
 import type { ServerTls } from "../http/tls.ts";
 import type { EventName } from "../observability/events.ts";
 import { makeReportFailures } from "../observability/log.ts";
-import { type Audit, signNewest } from "../storage/audit.ts";
-import type { LiveConfiguration } from "../storage/configuration.ts";
-import { claimDueExchanges, postponeExchange } from "../storage/delivered-keys.ts";
-import type { LiveHold } from "../storage/installation-hold.ts";
-import { dropPartitions, makePartitions, type PartitionedTable } from "../storage/partitions.ts";
-import type { NodeName } from "../storage/presence.ts";
-import { makeRetentionStore } from "../storage/retention.ts";
-import { makeDeleteTallies } from "../storage/tallies.ts";
+import type { LiveHold } from "../storage/backup/installation-hold.ts";
+import { claimDueExchanges, postponeExchange } from "../storage/cards/delivered-keys.ts";
+import { makeRetentionStore } from "../storage/cards/retention.ts";
+import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
+import { type Audit, signNewest } from "../storage/people/audit.ts";
+import {
+  dropPartitions,
+  makePartitions,
+  type PartitionedTable,
+} from "../storage/schema/partitions.ts";
+import { makeDeleteTallies } from "../storage/screening/tallies.ts";
+import type { NodeName } from "../storage/server/presence.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { hours, type Instant, later, monthStart } from "../values/time.ts";
 import type { Callbacks } from "./callbacks.ts";

@@ -6,12 +6,12 @@ import { makeDelivery } from "../callbacks/deliver.ts";
 import { makeBuildMessage } from "../callbacks/message.ts";
 import { signFor } from "../merchant-api/control.ts";
 import type { DeliveryFilter } from "../portal-api/reads.ts";
-import { findCallbacks } from "../storage/callback-journal.ts";
-import type { LiveConfiguration } from "../storage/configuration.ts";
-import { makeFindOrders } from "../storage/find-orders.ts";
-import type { LiveHold } from "../storage/installation-hold.ts";
-import type { NodeName } from "../storage/presence.ts";
-import { routeCallbacks } from "../storage/routed-stores.ts";
+import type { LiveHold } from "../storage/backup/installation-hold.ts";
+import { findCallbacks } from "../storage/callbacks/callback-journal.ts";
+import { routeCallbacks } from "../storage/cells/routed-stores.ts";
+import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
+import { makeFindOrders } from "../storage/orders/find-orders.ts";
+import type { NodeName } from "../storage/server/presence.ts";
 import { asOrderId, asSerialNumber, type MerchantId } from "../values/ids.ts";
 import type { Resources } from "./resources.ts";
 

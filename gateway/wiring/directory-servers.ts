@@ -7,8 +7,8 @@ import {
   startResultsServer,
 } from "../directory-api/results-server.ts";
 import { every } from "../engine/claim.ts";
-import { loadDirectories, makeRangeStore } from "../storage/directories.ts";
-import type { LiveHold } from "../storage/installation-hold.ts";
+import type { LiveHold } from "../storage/backup/installation-hold.ts";
+import { loadDirectories, makeRangeStore } from "../storage/configuration/directories.ts";
 import type { ReceiveResult } from "../threeds/challenge-result.ts";
 import { type Directories, openDirectories } from "../threeds/directories.ts";
 import type { Resources } from "./resources.ts";

@@ -16,11 +16,16 @@ import { type Conditions, makeAdvance, type Step } from "../orders/advance.ts";
 import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
 import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
-import type { LiveConfiguration } from "../storage/configuration.ts";
-import type { LiveHold } from "../storage/installation-hold.ts";
-import { findPlace, makeNextNumbers, type OrderPlace, openOrderIds } from "../storage/order-ids.ts";
-import type { NodeName } from "../storage/presence.ts";
-import { routeOrders } from "../storage/routed-stores.ts";
+import type { LiveHold } from "../storage/backup/installation-hold.ts";
+import { routeOrders } from "../storage/cells/routed-stores.ts";
+import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
+import {
+  findPlace,
+  makeNextNumbers,
+  type OrderPlace,
+  openOrderIds,
+} from "../storage/orders/order-ids.ts";
+import type { NodeName } from "../storage/server/presence.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
 import { newCardId } from "../vault/seal.ts";
 import { makeAcquirerEffects } from "./acquirers.ts";

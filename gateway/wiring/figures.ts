@@ -12,8 +12,8 @@ import {
 } from "../certificates/certificate-files.ts";
 import { readResultsCertificate } from "../directory-api/results-server.ts";
 import { openTls, type ServerTls } from "../http/tls.ts";
-import { countOverdueCallbacks } from "../storage/examine.ts";
-import type { LiveHold } from "../storage/installation-hold.ts";
+import type { LiveHold } from "../storage/backup/installation-hold.ts";
+import { countOverdueCallbacks } from "../storage/schema/examine.ts";
 import type { Directories } from "../threeds/directories.ts";
 import { type Clock, later } from "../values/time.ts";
 import type { Engine } from "./engine.ts";

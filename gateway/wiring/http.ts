@@ -1,7 +1,7 @@
 /** Builds the HTTP edges: merchant interface, pages, portal, documentation, health, staging. */
 import { join } from "node:path";
 import type { Gates } from "../acquirers/gates.ts";
-import { makeReportToOrder } from "../administration/operator-events.ts";
+import { makeReportToOrder } from "../administration/installation/operator-events.ts";
 import type { Opened } from "../administration/session.ts";
 import { baseUrlOf, signedUrlsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
@@ -24,15 +24,18 @@ import { receiptRoute } from "../pages/cardholder/receipts.ts";
 import { cardholderRoutes } from "../pages/cardholder/routes.ts";
 import { documentationRoutes } from "../pages/documentation.ts";
 import { openTheme } from "../pages/operator-theme.ts";
-import { type LiveConfiguration, noteOldControlKey } from "../storage/configuration.ts";
-import { isUnavailable } from "../storage/faults.ts";
-import type { LiveHold } from "../storage/installation-hold.ts";
+import type { LiveHold } from "../storage/backup/installation-hold.ts";
 import {
   routeFindOfReceipt,
   routeReferences,
   routeStoreRequest,
   routeTakeNonce,
-} from "../storage/routed-stores.ts";
+} from "../storage/cells/routed-stores.ts";
+import {
+  type LiveConfiguration,
+  noteOldControlKey,
+} from "../storage/configuration/configuration.ts";
+import { isUnavailable } from "../storage/server/faults.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { makePrintDate } from "../values/time.ts";
 import { newCardRefId } from "../vault/seal.ts";

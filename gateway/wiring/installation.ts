@@ -9,9 +9,10 @@ import { join, resolve } from "node:path";
 import { openVault } from "../administration/session.ts";
 import { actorOf, type Config, keySourcesOf, readConfig } from "../config/config.ts";
 import { makePublishHead } from "../observability/audit-heads.ts";
-import { type Actor, type Audit, makeAudit, openSigner } from "../storage/audit.ts";
-import { deletePendingCards } from "../storage/cards.ts";
-import { prepareCell } from "../storage/cell-administration.ts";
+import { markRehearsal, refuseDatabase } from "../storage/backup/rehearsal.ts";
+import { deletePendingCards } from "../storage/cards/cards.ts";
+import { deleteCvvKeys, makeKeyStore } from "../storage/cards/vault-keys.ts";
+import { prepareCell } from "../storage/cells/cell-administration.ts";
 import {
   type CellPlace,
   type Cells,
@@ -20,15 +21,14 @@ import {
   makeCells,
   openCellMap,
   schemaOf,
-} from "../storage/cells.ts";
-import { makeServers, type Servers } from "../storage/connections.ts";
-import { type Database, openDatabase } from "../storage/database.ts";
-import { nodeRole, separateVault, vaultRole } from "../storage/database-roles.ts";
-import { namesOfServers, parseDatabaseUrl } from "../storage/database-url.ts";
-import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
-import { type Approve, approveAll, migrate, refuseOlder } from "../storage/migrate.ts";
-import { markRehearsal, refuseDatabase } from "../storage/rehearsal.ts";
-import { deleteCvvKeys, makeKeyStore } from "../storage/vault-keys.ts";
+} from "../storage/cells/cells.ts";
+import { findEmbeddedUrl, startEmbedded } from "../storage/embedded/embedded.ts";
+import { type Actor, type Audit, makeAudit, openSigner } from "../storage/people/audit.ts";
+import { nodeRole, separateVault, vaultRole } from "../storage/schema/database-roles.ts";
+import { type Approve, approveAll, migrate, refuseOlder } from "../storage/schema/migrate.ts";
+import { makeServers, type Servers } from "../storage/server/connections.ts";
+import { type Database, openDatabase } from "../storage/server/database.ts";
+import { namesOfServers, parseDatabaseUrl } from "../storage/server/database-url.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import type { Vault } from "../vault/vault.ts";

@@ -6,13 +6,13 @@
 
 import { leaveSealed } from "../administration/session.ts";
 import { actorOf, readConfig } from "../config/config.ts";
-import { makeAudit } from "../storage/audit.ts";
-import { type CellPlace, loadCellMap, makeCells, openCellMap } from "../storage/cells.ts";
-import { makeServers } from "../storage/connections.ts";
-import type { Database } from "../storage/database.ts";
-import { findNodeRole } from "../storage/database-roles.ts";
-import { refuseOlderSchema } from "../storage/migrate.ts";
-import { makeKeyStore } from "../storage/vault-keys.ts";
+import { makeKeyStore } from "../storage/cards/vault-keys.ts";
+import { type CellPlace, loadCellMap, makeCells, openCellMap } from "../storage/cells/cells.ts";
+import { makeAudit } from "../storage/people/audit.ts";
+import { findNodeRole } from "../storage/schema/database-roles.ts";
+import { refuseOlderSchema } from "../storage/schema/migrate.ts";
+import { makeServers } from "../storage/server/connections.ts";
+import type { Database } from "../storage/server/database.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makeVault } from "../vault/vault.ts";

@@ -5,12 +5,12 @@
  */
 import type { Gates } from "../acquirers/gates.ts";
 import { nodeNamesOf } from "../config/config.ts";
-import type { Audit } from "../storage/audit.ts";
-import { findLatestBackup } from "../storage/backups.ts";
-import type { Configuration } from "../storage/configuration.ts";
-import { countWatchedEntries } from "../storage/examine.ts";
-import { type LiveHold, openHold } from "../storage/installation-hold.ts";
-import { type Presence, takePresence } from "../storage/presence.ts";
+import { findLatestBackup } from "../storage/backup/backups.ts";
+import { type LiveHold, openHold } from "../storage/backup/installation-hold.ts";
+import type { Configuration } from "../storage/configuration/configuration.ts";
+import type { Audit } from "../storage/people/audit.ts";
+import { countWatchedEntries } from "../storage/schema/examine.ts";
+import { type Presence, takePresence } from "../storage/server/presence.ts";
 import type { Resources } from "./resources.ts";
 
 /** How often a node tests the connection that holds its name. */

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Order } from "../orders/order.ts";
-import { makeCells } from "../storage/cells.ts";
-import { listOrdersAfter } from "../storage/find-orders.ts";
+import { makeCells } from "../storage/cells/cells.ts";
+import { listOrdersAfter } from "../storage/orders/find-orders.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
 import { listIndexed, makeSell } from "../storage/testing/sales.ts";
 import { asOrderId } from "../values/ids.ts";

@@ -7,7 +7,7 @@
 import type { Step } from "../orders/advance.ts";
 import type { Order } from "../orders/order.ts";
 import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
-import { deleteOldFigures, makeOrderIndex } from "../storage/order-index.ts";
+import { deleteOldFigures, makeOrderIndex } from "../storage/portal/order-index.ts";
 import type { Resources } from "./resources.ts";
 
 /** More than these are left to the sweep: memory is bounded while the database is slow. */

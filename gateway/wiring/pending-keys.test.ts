@@ -1,9 +1,9 @@
 /** The daily replacement of the key of pending card data, in a real database. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { makePendingCardStore } from "../storage/cards.ts";
+import { makePendingCardStore } from "../storage/cards/cards.ts";
+import { makeKeyStore, rewrapKeys } from "../storage/cards/vault-keys.ts";
 import { type DatabaseForTests, startDatabase } from "../storage/testing/database-for-tests.ts";
-import { makeKeyStore, rewrapKeys } from "../storage/vault-keys.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Secret } from "../values/secret.ts";
 import { asInstant, later, systemClock } from "../values/time.ts";

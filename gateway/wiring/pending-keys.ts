@@ -3,9 +3,13 @@
  * its key is replaced every day, so that bytes which the disk or a snapshot still has open for a
  * day at the most. Of several nodes one does it.
  */
-import { vacuumPendingCards } from "../storage/cards.ts";
-import type { Database } from "../storage/database.ts";
-import { isPendingKeyDue, makeRotationStore, takeRotationLock } from "../storage/vault-keys.ts";
+import { vacuumPendingCards } from "../storage/cards/cards.ts";
+import {
+  isPendingKeyDue,
+  makeRotationStore,
+  takeRotationLock,
+} from "../storage/cards/vault-keys.ts";
+import type { Database } from "../storage/server/database.ts";
 import { rotateKeys } from "../vault/rotate-keys.ts";
 import type { Resources } from "./resources.ts";
 

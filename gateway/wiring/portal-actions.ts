@@ -9,7 +9,7 @@ import { readGiven } from "../administration/read-given.ts";
 import { Report, type RunningNode } from "../administration/session.ts";
 import type { PerformAction } from "../portal-api/perform.ts";
 import type { RecordRefusal } from "../portal-api/route.ts";
-import type { LiveConfiguration } from "../storage/configuration.ts";
+import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";

@@ -7,10 +7,13 @@ import type { PaymentLink } from "../orders/payment-link.ts";
 import type { MerchantView, RouteView } from "../portal-api/configuration-routes.ts";
 import { rules } from "../screening/rules/index.ts";
 import { screen } from "../screening/screen.ts";
-import { findControlKeyUse, type LiveConfiguration } from "../storage/configuration.ts";
-import { routeLinks } from "../storage/payment-links.ts";
-import { findReconciliation, listReconciliations } from "../storage/reconciliations.ts";
-import { type ListedWalletKey, listWalletKeys } from "../storage/wallets.ts";
+import { type ListedWalletKey, listWalletKeys } from "../storage/cards/wallets.ts";
+import {
+  findControlKeyUse,
+  type LiveConfiguration,
+} from "../storage/configuration/configuration.ts";
+import { routeLinks } from "../storage/orders/payment-links.ts";
+import { findReconciliation, listReconciliations } from "../storage/portal/reconciliations.ts";
 import { asEndpointId, asOrderId, type MerchantId } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";

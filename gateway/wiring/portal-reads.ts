@@ -28,18 +28,18 @@ import {
   countResent,
   findAttempts,
   findCallbackPage,
-} from "../storage/callback-journal.ts";
-import type { Cells } from "../storage/cells.ts";
-import type { LiveConfiguration } from "../storage/configuration.ts";
-import { findById } from "../storage/find-by-number.ts";
-import { countInDoubt, findHistory } from "../storage/find-orders.ts";
+} from "../storage/callbacks/callback-journal.ts";
+import type { Cells } from "../storage/cells/cells.ts";
+import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
+import { findById } from "../storage/orders/find-by-number.ts";
+import { countInDoubt, findHistory } from "../storage/orders/find-orders.ts";
 import {
   countFailingCallbacks,
   findFigures,
   findOrderLines,
   scanOrderLines,
   sumFigures,
-} from "../storage/portal-orders.ts";
+} from "../storage/portal/portal-orders.ts";
 import { writeKept } from "../threeds/kept-messages.ts";
 import { asOrderId, isNumericId, type MerchantId } from "../values/ids.ts";
 

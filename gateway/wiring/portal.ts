@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Gates } from "../acquirers/gates.ts";
-import { listAudit } from "../administration/audit.ts";
-import { makeOperatorAdvance } from "../administration/operator-events.ts";
+import { listAudit } from "../administration/installation/audit.ts";
+import { makeOperatorAdvance } from "../administration/installation/operator-events.ts";
 import type { Opened } from "../administration/session.ts";
 import { baseUrlOf, portalOriginsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
@@ -35,20 +35,20 @@ import { approvalHandlers } from "../portal-api/second-person.ts";
 import { makeGuard } from "../portal-api/sign-in.ts";
 import { auditHandlers, teamHandlers } from "../portal-api/team.ts";
 import { type ViewOptions, viewHandlers } from "../portal-api/views.ts";
+import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
+import { unpackEvent } from "../storage/orders/order-row.ts";
 import {
   makeAccountStore,
   makeSessionStore,
   makeSignInTries,
   makeTeamReads,
-} from "../storage/accounts.ts";
-import { listApprovals } from "../storage/approvals.ts";
-import { refusalEntry } from "../storage/audit.ts";
-import type { LiveConfiguration } from "../storage/configuration.ts";
-import { isUnavailable } from "../storage/faults.ts";
-import { unpackEvent } from "../storage/order-row.ts";
-import { listViews, removeView, shareView } from "../storage/order-views.ts";
-import { makeFactorStore } from "../storage/second-factors.ts";
-import { disableIdle } from "../storage/users.ts";
+} from "../storage/people/accounts.ts";
+import { listApprovals } from "../storage/people/approvals.ts";
+import { refusalEntry } from "../storage/people/audit.ts";
+import { makeFactorStore } from "../storage/people/second-factors.ts";
+import { disableIdle } from "../storage/people/users.ts";
+import { listViews, removeView, shareView } from "../storage/portal/order-views.ts";
+import { isUnavailable } from "../storage/server/faults.ts";
 import { asSerialNumber, type MerchantId } from "../values/ids.ts";
 import { renderQrSvg } from "../values/qr-code.ts";
 import { findPasswordFault, hashPassword, isPassword } from "../vault/password.ts";

@@ -5,9 +5,9 @@
  */
 import type { Gates } from "../acquirers/gates.ts";
 import { findUnreadyGates } from "../orders/route.ts";
-import type { LiveConfiguration } from "../storage/configuration.ts";
-import { loadDirectories } from "../storage/directories.ts";
-import type { LiveHold } from "../storage/installation-hold.ts";
+import type { LiveHold } from "../storage/backup/installation-hold.ts";
+import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
+import { loadDirectories } from "../storage/configuration/directories.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
 import { messageOf } from "../values/problem.ts";
 import type { Engine } from "./engine.ts";

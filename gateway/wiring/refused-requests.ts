@@ -4,8 +4,8 @@ import { makeSummary } from "../http/rate-limit.ts";
 import { describeRefused } from "../merchant-api/describe-refused.ts";
 import { makeRefusedRequests, type RefusedBatch } from "../merchant-api/refused-requests.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
-import type { LiveConfiguration } from "../storage/configuration.ts";
-import { deleteOldRefused, keepRefused } from "../storage/refused-requests.ts";
+import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
+import { deleteOldRefused, keepRefused } from "../storage/portal/refused-requests.ts";
 import { hours, later } from "../values/time.ts";
 import type { Resources } from "./resources.ts";
 

@@ -6,9 +6,9 @@ import { openIpCountries } from "../screening/ip-countries.ts";
 import { makeJudgePayment } from "../screening/judge.ts";
 import { openLists } from "../screening/lists.ts";
 import { makeFindRuleSet } from "../screening/rule-set.ts";
-import type { LiveConfiguration } from "../storage/configuration.ts";
-import { routeTallies } from "../storage/routed-stores.ts";
-import { makeListStore } from "../storage/screening-lists.ts";
+import { routeTallies } from "../storage/cells/routed-stores.ts";
+import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
+import { makeListStore } from "../storage/screening/screening-lists.ts";
 import type { Resources } from "./resources.ts";
 
 export type Screening = Awaited<ReturnType<typeof openScreening>>;

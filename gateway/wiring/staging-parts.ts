@@ -2,14 +2,14 @@
  * What staging gives to a node, and what it sees of the node. The types stand apart from the node's
  * construction: actions of the administration load staging too, and the construction loads them.
  */
-import type { ReportToOrder } from "../administration/operator-events.ts";
+import type { ReportToOrder } from "../administration/installation/operator-events.ts";
 import type { HttpRoute } from "../http/router.ts";
 import type { IssuerRange } from "../issuers/issuers.ts";
 import type { Merchant } from "../orders/merchant.ts";
 import type { DocumentValues } from "../pages/documentation.ts";
 import type { PortalReads } from "../portal-api/reads.ts";
 import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
-import type { Configuration } from "../storage/configuration.ts";
+import type { Configuration } from "../storage/configuration/configuration.ts";
 import type { Clock } from "../values/time.ts";
 import type { Callbacks } from "./callbacks.ts";
 

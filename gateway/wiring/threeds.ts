@@ -4,7 +4,7 @@
  */
 import { allowsHttp } from "../config/config.ts";
 import type { Order } from "../orders/order.ts";
-import type { LiveConfiguration } from "../storage/configuration.ts";
+import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
 import { makeAuthenticate } from "../threeds/authenticate.ts";
 import { makeFindByLink, makeLinks, stepOf } from "../threeds/browser-steps.ts";
 import { makeReceiveResult, type OrderReports } from "../threeds/challenge-result.ts";

@@ -9,7 +9,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { openWalletKeys } from "../../gateway/administration/wallets.ts";
+import { openWalletKeys } from "../../gateway/administration/installation/wallets.ts";
 import { asMerchantId } from "../../gateway/values/ids.ts";
 import { Secret } from "../../gateway/values/secret.ts";
 import { atEnd } from "../support/clean-up.ts";

@@ -6,7 +6,7 @@ import {
   type Configuration,
   endpointGateOf,
   type LiveConfiguration,
-} from "../../gateway/storage/configuration.ts";
+} from "../../gateway/storage/configuration/configuration.ts";
 import { asEndpointId, asGateId, asMerchantId, type GateId } from "../../gateway/values/ids.ts";
 import { Problem } from "../../gateway/values/problem.ts";
 import { Secret } from "../../gateway/values/secret.ts";

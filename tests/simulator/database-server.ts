@@ -3,8 +3,8 @@
  * replaced by a standby, lose statements on their way or their answers, and execute a statement
  * after its sender has given up.
  */
-import { configurationChannel } from "../../gateway/storage/configuration.ts";
-import type { Database, Query } from "../../gateway/storage/database.ts";
+import { configurationChannel } from "../../gateway/storage/configuration/configuration.ts";
+import type { Database, Query } from "../../gateway/storage/server/database.ts";
 import {
   makeDatabaseModel,
   type OrderRecord,

@@ -11,19 +11,23 @@ import type { EventKind } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
 import { noCard, openPage } from "../../gateway/orders/payment-page.ts";
 import { advance, asks, draft, events, step as stepOf } from "../../gateway/orders/testing.ts";
-import { makeCallbackStore } from "../../gateway/storage/callbacks.ts";
-import { makeFindSealedCard, makePendingCardStore } from "../../gateway/storage/cards.ts";
-import { makeBegin, makeCommit } from "../../gateway/storage/commit.ts";
-import type { Database, Query } from "../../gateway/storage/database.ts";
-import { makeEnter } from "../../gateway/storage/enter-card.ts";
-import { findByNumber } from "../../gateway/storage/find-by-number.ts";
-import { makeFindDue, makeFindOrders, makeFindOwned } from "../../gateway/storage/find-orders.ts";
-import { makeFixedName } from "../../gateway/storage/presence.ts";
+import { makeCallbackStore } from "../../gateway/storage/callbacks/callbacks.ts";
+import { makeFindSealedCard, makePendingCardStore } from "../../gateway/storage/cards/cards.ts";
+import { makeKeyStore, makeRotationStore } from "../../gateway/storage/cards/vault-keys.ts";
+import { makeBegin, makeCommit } from "../../gateway/storage/orders/commit.ts";
+import { makeEnter } from "../../gateway/storage/orders/enter-card.ts";
+import { findByNumber } from "../../gateway/storage/orders/find-by-number.ts";
+import {
+  makeFindDue,
+  makeFindOrders,
+  makeFindOwned,
+} from "../../gateway/storage/orders/find-orders.ts";
+import type { Database, Query } from "../../gateway/storage/server/database.ts";
+import { makeFixedName } from "../../gateway/storage/server/presence.ts";
 import {
   type DatabaseForTests,
   startDatabase,
 } from "../../gateway/storage/testing/database-for-tests.ts";
-import { makeKeyStore, makeRotationStore } from "../../gateway/storage/vault-keys.ts";
 import { Failure } from "../../gateway/values/failure.ts";
 import { asCardId, asOrderId, asSerialNumber } from "../../gateway/values/ids.ts";
 import { asInstant, type Instant, later } from "../../gateway/values/time.ts";

@@ -14,19 +14,22 @@ import { makeMetrics } from "../../gateway/observability/metrics.ts";
 import type { WalletPayment } from "../../gateway/orders/order.ts";
 import { makeJudgePayment } from "../../gateway/screening/judge.ts";
 import { makeFindRuleSet } from "../../gateway/screening/rule-set.ts";
-import { makeAudit } from "../../gateway/storage/audit.ts";
-import { makeCells } from "../../gateway/storage/cells.ts";
-import type { Database } from "../../gateway/storage/database.ts";
-import { openDatabaseClock, readDatabaseTime } from "../../gateway/storage/database-clock.ts";
-import { makeFindOrders } from "../../gateway/storage/find-orders.ts";
-import { takePresence } from "../../gateway/storage/presence.ts";
+import { makeCvvKeyStore, makeKeyStore } from "../../gateway/storage/cards/vault-keys.ts";
+import { makeCells } from "../../gateway/storage/cells/cells.ts";
 import {
   routeCallbacks,
   routeFindSealedCard,
   routePendingCards,
   routeTallies,
-} from "../../gateway/storage/routed-stores.ts";
-import { makeCvvKeyStore, makeKeyStore } from "../../gateway/storage/vault-keys.ts";
+} from "../../gateway/storage/cells/routed-stores.ts";
+import { makeFindOrders } from "../../gateway/storage/orders/find-orders.ts";
+import { makeAudit } from "../../gateway/storage/people/audit.ts";
+import type { Database } from "../../gateway/storage/server/database.ts";
+import {
+  openDatabaseClock,
+  readDatabaseTime,
+} from "../../gateway/storage/server/database-clock.ts";
+import { takePresence } from "../../gateway/storage/server/presence.ts";
 import type { Directory } from "../../gateway/threeds/directory-client.ts";
 import type { Clock } from "../../gateway/values/time.ts";
 import { openKeys } from "../../gateway/vault/keys.ts";

@@ -2,8 +2,11 @@
  * An operator who settles an order in doubt by what the hosts' books have, and who gives a gate
  * another host although orders need the present one.
  */
-import { countHostChange } from "../../gateway/administration/gates.ts";
-import { decideDoubt, makeReport } from "../../gateway/administration/operator-events.ts";
+import { countHostChange } from "../../gateway/administration/gates/gates.ts";
+import {
+  decideDoubt,
+  makeReport,
+} from "../../gateway/administration/installation/operator-events.ts";
 import type { OperatorEvent } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
 import {
@@ -12,7 +15,7 @@ import {
   orderOfAttempt,
 } from "../../gateway/orders/prior-attempts.ts";
 import { initialOf } from "../../gateway/orders/transactions.ts";
-import { makeCells } from "../../gateway/storage/cells.ts";
+import { makeCells } from "../../gateway/storage/cells/cells.ts";
 import { asReceiptId, type GateId } from "../../gateway/values/ids.ts";
 import { Problem } from "../../gateway/values/problem.ts";
 import { type Configurations, readSettings } from "./configuration.ts";

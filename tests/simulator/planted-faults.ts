@@ -42,7 +42,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     right: "if (!sent.repeated) return", wrong: 'if (!sent.repeated || code !== "30") return' },
   { name: "a late approval is lost while the database is away", fixedBy: "9ab3dc0", file: "engine/late-approvals.ts",
     right: "onDelayed(approval, error);\n", wrong: "onDelayed(approval, error);\n        if (tries >= 0) return;\n" },
-  { name: "nodes go by their own clocks", fixedBy: "e2475fd", file: "storage/database-clock.ts",
+  { name: "nodes go by their own clocks", fixedBy: "e2475fd", file: "storage/server/database-clock.ts",
     right: "if (Math.abs(own - steady) <= jumpMs) return asInstant(Math.round(steady));", wrong: "if (Math.abs(own - steady) >= 0) return clock.now();" },
   { name: "an answer decides about another transaction", fixedBy: "8b63a08", file: "orders/apply.ts",
     right: "if (isAboutPrior(event)) return true;", wrong: "return true;" },
@@ -93,6 +93,6 @@ export const plantedFaults: readonly PlantedFault[] = [
     right: "let othersFrom = later(lookedAt, afterOutageMs);", wrong: "let othersFrom = readTime();" },
   { name: "a charge goes to the host that the gate has by now", file: "acquirers/iso8583-host/connector.ts",
     right: 'if (isOfOtherHost(attempt)) return Promise.resolve({ kind: "not_sent" });\n', wrong: "" },
-  { name: "a forced change of a gate's host is not counted", file: "administration/gates.ts",
+  { name: "a forced change of a gate's host is not counted", file: "administration/gates/gates.ts",
     right: "return withCount(hostChanges + 1);", wrong: "return withCount(hostChanges);" },
 ];

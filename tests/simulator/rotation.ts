@@ -6,7 +6,7 @@ import {
   makeKeyStore,
   makeRotationStore,
   takeRotationLock,
-} from "../../gateway/storage/vault-keys.ts";
+} from "../../gateway/storage/cards/vault-keys.ts";
 import { openKeys } from "../../gateway/vault/keys.ts";
 import { rotateKeys } from "../../gateway/vault/rotate-keys.ts";
 import { readSettings } from "./configuration.ts";

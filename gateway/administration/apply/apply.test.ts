@@ -7,14 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { parse, stringify } from "yaml";
-import { makeAdministration } from "../../storage/administration.ts";
-import { findEntries } from "../../storage/audit-verify.ts";
-import { makeDirectoryAdministration } from "../../storage/directories.ts";
+import { makeAdministration } from "../../storage/configuration/administration.ts";
+import { makeDirectoryAdministration } from "../../storage/configuration/directories.ts";
+import { findEntries } from "../../storage/people/audit-verify.ts";
 import { startDatabase } from "../../storage/testing/database-for-tests.ts";
 import { Problem } from "../../values/problem.ts";
 import { type Installation, openInstallation } from "../../wiring/installation.ts";
 import { makeSchema } from "../configuration-file.ts";
-import { cardTestingRules } from "../merchant-set.ts";
+import { cardTestingRules } from "../merchants/merchant-set.ts";
 import { Report, readConfiguration, type Session } from "../session.ts";
 import { apply, exportFile } from "./apply.ts";
 

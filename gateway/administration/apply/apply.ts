@@ -7,10 +7,13 @@
 import { dirname, resolve } from "node:path";
 import { parse, stringify } from "yaml";
 import { amountDigitsOf } from "../../acquirers/iso8583-host/connector.ts";
-import { makeAdministration } from "../../storage/administration.ts";
-import type { Audit } from "../../storage/audit.ts";
-import { loadConfiguration } from "../../storage/configuration.ts";
-import { loadDirectories, makeDirectoryAdministration } from "../../storage/directories.ts";
+import { makeAdministration } from "../../storage/configuration/administration.ts";
+import { loadConfiguration } from "../../storage/configuration/configuration.ts";
+import {
+  loadDirectories,
+  makeDirectoryAdministration,
+} from "../../storage/configuration/directories.ts";
+import type { Audit } from "../../storage/people/audit.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
 import {
@@ -19,14 +22,14 @@ import {
   printDirectory,
   printGate,
 } from "../configuration-file.ts";
-import { directoryTable, findFileFault } from "../directories.ts";
 import { type Content, file, flag, texts } from "../field.ts";
 import { findGate } from "../find.ts";
-import { findTlsFault } from "../gate-links.ts";
-import { gateTable, readGate } from "../gate-settings.ts";
-import { countHostChange } from "../gates.ts";
+import { directoryTable, findFileFault } from "../gates/directories.ts";
+import { findTlsFault } from "../gates/gate-links.ts";
+import { gateTable, readGate } from "../gates/gate-settings.ts";
+import { countHostChange } from "../gates/gates.ts";
+import { findDirectoryFault } from "../installation/rehearsal.ts";
 import { findNameFault } from "../readers.ts";
-import { findDirectoryFault } from "../rehearsal.ts";
 import {
   type Output,
   openVault,

@@ -9,11 +9,11 @@ import {
   readMacKey,
 } from "../../acquirers/iso8583-host/message-authentication.ts";
 import type { Merchant } from "../../orders/merchant.ts";
-import { listMacKeys, macKeyContext } from "../../storage/mac-keys.ts";
-import { makeWalletKeyAdministration } from "../../storage/wallets.ts";
+import { listMacKeys, macKeyContext } from "../../storage/cards/mac-keys.ts";
+import { makeWalletKeyAdministration } from "../../storage/cards/wallets.ts";
 import type { GateId } from "../../values/ids.ts";
 import { Secret } from "../../values/secret.ts";
-import { readPublicKey } from "../merchant-keys.ts";
+import { readPublicKey } from "../merchants/merchant-keys.ts";
 import { pemOf } from "../readers.ts";
 import { Invalid, readBeside, readTexts, type Sections, valid, type Work } from "./work.ts";
 

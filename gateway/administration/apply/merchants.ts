@@ -4,18 +4,25 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Endpoint, Merchant } from "../../orders/merchant.ts";
-import { mainCell } from "../../storage/cells.ts";
-import { type Configuration, controlKeyContext } from "../../storage/configuration.ts";
+import { mainCell } from "../../storage/cells/cells.ts";
+import {
+  type Configuration,
+  controlKeyContext,
+} from "../../storage/configuration/configuration.ts";
 import { findCurrency } from "../../values/iso-codes.ts";
 import { Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
 import { placesOf, printEndpoint, printMerchant } from "../configuration-file.ts";
-import { endpointTable, readEndpointSettings, readGatesFor } from "../endpoint-settings.ts";
 import { endpointsOf, findMerchant } from "../find.ts";
-import { readMembers } from "../groups.ts";
-import { isControlKey } from "../merchant-keys.ts";
-import { addCardTestingRules, makeControlKey } from "../merchant-set.ts";
-import { findLoginFault, merchantTable } from "../merchants.ts";
+import {
+  endpointTable,
+  readEndpointSettings,
+  readGatesFor,
+} from "../merchants/endpoint-settings.ts";
+import { readMembers } from "../merchants/groups.ts";
+import { isControlKey } from "../merchants/merchant-keys.ts";
+import { addCardTestingRules, makeControlKey } from "../merchants/merchant-set.ts";
+import { findLoginFault, merchantTable } from "../merchants/merchants.ts";
 import { readEntry, readSettings } from "../settings.ts";
 import { putOauthKeys, putWalletKeys } from "./keys.ts";
 import {

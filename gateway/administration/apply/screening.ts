@@ -6,14 +6,14 @@ import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
 import type { ListScope } from "../../screening/lists.ts";
 import type { ConfiguredRule } from "../../screening/rule.ts";
-import type { Configuration } from "../../storage/configuration.ts";
+import type { Configuration } from "../../storage/configuration/configuration.ts";
 import {
   addScreeningRule,
   changeScreeningRule,
   enableScreeningRule,
   removeScreeningRule,
-} from "../../storage/screening-rules.ts";
-import { type NewRule, printAction, readRule, ruleScope } from "../screening-rule.ts";
+} from "../../storage/screening/screening-rules.ts";
+import { type NewRule, printAction, readRule, ruleScope } from "../screening/screening-rule.ts";
 import type { FileEntry } from "../settings.ts";
 import {
   differs,

@@ -5,10 +5,10 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Administration } from "../../storage/administration.ts";
-import type { Audit } from "../../storage/audit.ts";
-import type { Configuration } from "../../storage/configuration.ts";
-import type { Query } from "../../storage/database.ts";
+import type { Administration } from "../../storage/configuration/administration.ts";
+import type { Configuration } from "../../storage/configuration/configuration.ts";
+import type { Audit } from "../../storage/people/audit.ts";
+import type { Query } from "../../storage/server/database.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import type { Vault } from "../../vault/vault.ts";
 import type { Session } from "../session.ts";

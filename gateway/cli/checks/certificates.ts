@@ -3,16 +3,16 @@ import { X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { certificateFilesOf, leadsToSandbox } from "../../acquirers/gates.ts";
-import { findGateFault } from "../../administration/rehearsal.ts";
+import { findGateFault } from "../../administration/installation/rehearsal.ts";
 import { daysLeft, readCertificateFiles } from "../../certificates/certificate-files.ts";
-import { loadGates } from "../../storage/configuration.ts";
-import { loadDirectories } from "../../storage/directories.ts";
+import { listUnauthenticated } from "../../storage/cards/mac-keys.ts";
+import { loadGates } from "../../storage/configuration/configuration.ts";
+import { loadDirectories } from "../../storage/configuration/directories.ts";
 import {
   findEndingWalletKeys,
   findOldControlKeys,
   findOverdueKeys,
-} from "../../storage/examine.ts";
-import { listUnauthenticated } from "../../storage/mac-keys.ts";
+} from "../../storage/schema/examine.ts";
 import { findFileFaults } from "../../threeds/directory-client.ts";
 import { messageOf } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";

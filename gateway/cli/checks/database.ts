@@ -1,12 +1,12 @@
 /** Checks of the database: servers, durability, clocks, encryption, and what its roles may do. */
 import { lookup } from "node:dns/promises";
 import { allows } from "../../config/config.ts";
-import { examineServers } from "../../storage/connections.ts";
-import { findSkew } from "../../storage/database-clock.ts";
-import { canReadVault, examineServer } from "../../storage/database-roles.ts";
-import { listLinks } from "../../storage/database-url.ts";
-import { examineLink, examineRights } from "../../storage/examine.ts";
-import { listKeyAges } from "../../storage/vault-keys.ts";
+import { listKeyAges } from "../../storage/cards/vault-keys.ts";
+import { canReadVault, examineServer } from "../../storage/schema/database-roles.ts";
+import { examineLink, examineRights } from "../../storage/schema/examine.ts";
+import { examineServers } from "../../storage/server/connections.ts";
+import { findSkew } from "../../storage/server/database-clock.ts";
+import { listLinks } from "../../storage/server/database-url.ts";
 import type { MachineSession } from "../machine-command.ts";
 import { type Check, type CheckResult, inProduction, troubleUnless } from "./check.ts";
 

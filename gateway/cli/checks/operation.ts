@@ -1,21 +1,21 @@
 /** Checks of what runs: what would keep it from starting, doubt, callbacks, backups. */
 import { lookup } from "node:dns/promises";
-import { rehearsalNotice } from "../../administration/rehearsal.ts";
-import { makeFindMissing, openCountries } from "../../administration/screening-rule.ts";
+import { rehearsalNotice } from "../../administration/installation/rehearsal.ts";
+import { makeFindMissing, openCountries } from "../../administration/screening/screening-rule.ts";
 import { readConfiguration } from "../../administration/session.ts";
 import { makeAddressRules } from "../../callbacks/addresses.ts";
 import { findUnknownSettings } from "../../config/config.ts";
-import { findLatestBackup } from "../../storage/backups.ts";
+import { findLatestBackup } from "../../storage/backup/backups.ts";
+import { findHold, identifyServer } from "../../storage/backup/installation-hold.ts";
+import { listMoves } from "../../storage/cells/move-merchant.ts";
+import { countInDoubt, findInDoubt } from "../../storage/orders/find-orders.ts";
+import { idleDaysShown, listUsers } from "../../storage/people/users.ts";
+import { countFailingCallbacks } from "../../storage/portal/portal-orders.ts";
 import {
   countOverdueCallbacks,
   findUnreachableReceivers,
   findUnsignedAge,
-} from "../../storage/examine.ts";
-import { countInDoubt, findInDoubt } from "../../storage/find-orders.ts";
-import { findHold, identifyServer } from "../../storage/installation-hold.ts";
-import { listMoves } from "../../storage/move-merchant.ts";
-import { countFailingCallbacks } from "../../storage/portal-orders.ts";
-import { idleDaysShown, listUsers } from "../../storage/users.ts";
+} from "../../storage/schema/examine.ts";
 import { messageOf } from "../../values/problem.ts";
 import { later, minutes, systemClock } from "../../values/time.ts";
 import { findUnbuilt, findWriteFault, refuseStart } from "../environment.ts";

@@ -51,7 +51,7 @@ create table due (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000);
 
--- Tables that only grow are partitioned by month: storage/partitions.ts makes the partitions ahead
+-- Tables that only grow are partitioned by month: storage/schema/partitions.ts makes the partitions ahead
 -- of time and drops old ones. The default partition takes what no month has, so that no payment
 -- waits for a partition.
 

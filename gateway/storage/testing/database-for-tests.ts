@@ -7,11 +7,11 @@ import pg from "pg";
 import { Problem } from "../../values/problem.ts";
 import { openKeys } from "../../vault/keys.ts";
 import { type FindSealedCard, makeVault } from "../../vault/vault.ts";
-import { makeAudit } from "../audit.ts";
-import { type Database, openDatabase } from "../database.ts";
-import { findEmbeddedUrl, startEmbedded } from "../embedded.ts";
-import { migrate, migrateCell } from "../migrate.ts";
-import { makeKeyStore } from "../vault-keys.ts";
+import { makeKeyStore } from "../cards/vault-keys.ts";
+import { findEmbeddedUrl, startEmbedded } from "../embedded/embedded.ts";
+import { makeAudit } from "../people/audit.ts";
+import { migrate, migrateCell } from "../schema/migrate.ts";
+import { type Database, openDatabase } from "../server/database.ts";
 import { settingsForTests } from "./settings-for-tests.ts";
 
 export type DatabaseForTests = Awaited<ReturnType<typeof startDatabase>>;

@@ -1,5 +1,5 @@
 /** The catalogue of a database's own schemas as lines of text, for comparisons. */
-import type { Database } from "../database.ts";
+import type { Database } from "../server/database.ts";
 
 type Line = { readonly table: string; readonly what: string };
 

@@ -1,5 +1,5 @@
 /** Rows of a merchant in the tables of a cell, for tests of its move. */
-import type { Database } from "../database.ts";
+import type { Database } from "../server/database.ts";
 
 const moved = [
   ...["orders", "order_history", "requests", "cards", "callbacks", "due", "held_keys"],

@@ -1,7 +1,7 @@
 /** Callbacks of many orders that a test finds due, as if other nodes had written them. */
 import { receiverOf } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
-import type { Database } from "../database.ts";
+import type { Database } from "../server/database.ts";
 
 const serial = "0195933a-7c48-7000-8000-000000000001";
 

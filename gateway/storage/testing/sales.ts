@@ -2,9 +2,9 @@
 import { draft, events, step } from "../../orders/testing.ts";
 import { asCardId, asOrderId, type OrderId } from "../../values/ids.ts";
 import { later } from "../../values/time.ts";
-import { makeBegin, makeCommit } from "../commit.ts";
-import type { Database } from "../database.ts";
-import { makeFixedName } from "../presence.ts";
+import { makeBegin, makeCommit } from "../orders/commit.ts";
+import type { Database } from "../server/database.ts";
+import { makeFixedName } from "../server/presence.ts";
 
 export function makeSell(database: Database) {
   const options = { callbackLeaseMs: 1000 };

@@ -1,13 +1,13 @@
 /** Nodes on a database of the test file's own, which has no directory server when a test begins. */
 import { after, before, beforeEach } from "node:test";
 import { TestClock } from "../../acquirers/iso8583-host/testing/test-clock.ts";
-import type { Audit } from "../../storage/audit.ts";
-import type { Database } from "../../storage/database.ts";
 import {
   loadDirectories,
   makeDirectoryAdministration,
   makeRangeStore,
-} from "../../storage/directories.ts";
+} from "../../storage/configuration/directories.ts";
+import type { Audit } from "../../storage/people/audit.ts";
+import type { Database } from "../../storage/server/database.ts";
 import { startDatabase } from "../../storage/testing/database-for-tests.ts";
 import type { RangeStore } from "../card-ranges.ts";
 import { startNodes } from "./nodes.ts";

@@ -1,0 +1,278 @@
+/** The settings of a gate, as operators write them. */
+import { type Gate, type GateKind, type GateSettings, gateKinds } from "../../acquirers/gates.ts";
+import { allows, type Config } from "../../config/config.ts";
+import type { CredentialDefaults } from "../../orders/order.ts";
+import { type Currency, getCurrency } from "../../values/iso-codes.ts";
+import { Problem } from "../../values/problem.ts";
+import { isTimeZone } from "../../values/time.ts";
+import { findGateFault } from "../installation/rehearsal.ts";
+import { checkLimits, readCurrencies, readOneOf } from "../readers.ts";
+import {
+  amountIn,
+  fee,
+  form,
+  type GivenSettings,
+  oneOf,
+  onlyYes,
+  onOff,
+  optional,
+  path,
+  readSettings,
+  required,
+  type SettingRow,
+  setting,
+  text,
+  yesOrNo,
+} from "../settings.ts";
+import { connectionsForm, type HostAddresses, hostForm } from "./gate-links.ts";
+
+/** A gate's settings with one value for each field. */
+type Values = Omit<GateSettings, keyof HostAddresses | "recurrent" | "refunds"> &
+  CredentialDefaults & {
+    readonly kind: GateKind;
+    readonly address: HostAddresses;
+    readonly refundAfter?: string;
+    readonly partialAs?: "refund";
+  };
+
+const returnKinds = ["reversal", "refund"] as const;
+const printable = (shows: string, max: number, characters = "!-~") =>
+  required(
+    text(shows, new RegExp(`^[${characters}]{1,${max}}$`), `1 to ${max} printable characters`),
+  );
+const digits = (pattern: RegExp, description: string) =>
+  required(text("digits", pattern, description));
+
+const hostSettings: readonly SettingRow<Values>[] = [
+  setting("kind", "kind", required(oneOf("kind", gateKinds)), [
+    "the host's dialect: sandbox, iso87_binary or iso93_ascii",
+    "der Dialekt des Hosts",
+  ]),
+  setting("host", "address", required(hostForm), [
+    "where the host listens; several addresses by commas",
+    "wo der Host lauscht; mehrere Adressen mit Kommas",
+  ]),
+  setting("connections", "connections", optional(connectionsForm), [
+    "connections over all addresses together (default one for each)",
+    "Verbindungen über alle Adressen zusammen (üblich: eine je Adresse)",
+  ]),
+  setting("signOn", "signOn", onOff, [
+    "whether every connection signs on with 0800 (default on)",
+    "ob sich jede Verbindung mit 0800 anmeldet (üblich: an)",
+  ]),
+  setting("tls", "tls", onOff, [
+    "TLS to the host (default in production), or plain TCP",
+    "TLS zum Host (üblich in Produktion) oder einfaches TCP",
+  ]),
+  setting("tlsRoots", "tlsRootsFile", optional(path), [
+    "authorities of the host's certificate, in PEM; none: system's",
+    "Zertifizierungsstellen des Hosts, als PEM; none: die des Systems",
+  ]),
+  setting(
+    "tlsName",
+    "tlsServerName",
+    optional(text("name", /^[A-Za-z0-9.-]{1,253}$/, "a host name")),
+    [
+      "name in the host's certificate when it is not the address",
+      "Name im Zertifikat des Hosts, wenn er nicht die Adresse ist",
+    ],
+  ),
+  setting("tlsCertificate", "tlsCertificateFile", optional(path), [
+    "the gateway's client certificate, in PEM, or none",
+    "das Client-Zertifikat des Gateways, als PEM, oder none",
+  ]),
+  setting("tlsKey", "tlsKeyFile", optional(path), [
+    "the private key of that certificate, or none",
+    "der private Schlüssel zu diesem Zertifikat, oder none",
+  ]),
+];
+
+/** Lengths are those of the message fields. */
+const messageSettings: readonly SettingRow<Values>[] = [
+  setting("terminal", "terminalId", printable("id", 8), [
+    "field 41 of every message",
+    "Feld 41 jeder Nachricht",
+  ]),
+  setting("merchantCode", "merchantCode", printable("code", 15), ["field 42", "Feld 42"]),
+  setting("nameAndPlace", "nameAndPlace", printable("text", 40, " -~"), ["field 43", "Feld 43"]),
+  setting("category", "categoryCode", digits(/^\d{4}$/, "the four digits of the category"), [
+    "field 18, the merchant category",
+    "Feld 18, die Branche des Händlers",
+  ]),
+  setting("country", "countryCode", digits(/^\d{3}$/, "the three digits of the country"), [
+    "field 19, the acquirer's country",
+    "Feld 19, das Land des Acquirers",
+  ]),
+  setting("acquirerId", "acquirerId", digits(/^\d{1,11}$/, "1 to 11 digits"), [
+    "field 32",
+    "Feld 32",
+  ]),
+  setting("descriptor", "descriptor", printable("text", 25, " -~"), [
+    "text on the cardholder's statement",
+    "Text auf dem Kontoauszug",
+  ]),
+  setting("zone", "zone", form("text", "name", readZone), [
+    "the terminal's time zone, like Europe/Amsterdam (default UTC)",
+    "die Zeitzone des Terminals, wie Europe/Amsterdam (üblich: UTC)",
+  ]),
+];
+
+const abilitySettings: readonly SettingRow<Values>[] = [
+  setting("withoutCvv", "worksWithoutCvv", yesOrNo({ yes: "without-cvv", no: "with-cvv" }), [
+    "the acquirer accepts payments without CVV",
+    "der Acquirer nimmt Zahlungen ohne CVV an",
+  ]),
+  setting("partialReversal", "partialReversal", yesOrNo(), [
+    "it can reverse a part of a charge (default)",
+    "er kann einen Teil einer Belastung stornieren (üblich)",
+  ]),
+  setting("partialCapture", "partialCapture", yesOrNo(), [
+    "it can capture a part of a hold (default)",
+    "er kann einen Teil einer Reservierung buchen (üblich)",
+  ]),
+  setting("refundAfter", "refundAfter", form("text", "when", readRefundAfter), [
+    "returns are refunds: never (default), always, 24h, or 23:00 daily",
+    "Rückgaben sind Erstattungen: never (üblich), always, 24h oder täglich ab 23:00",
+  ]),
+  setting("partialAs", "partialAs", { ...oneOf("kind", returnKinds), read: readAs }, [
+    "returns of a part: reversal (default) or refund",
+    "Rückgaben eines Teils: Storno (üblich) oder Erstattung",
+  ]),
+  setting("holdDays", "holdDays", optional(form("whole", "days", readHoldDays)), [
+    "how long a hold lives; a later capture is refused (default 7)",
+    "wie lange eine Reservierung gilt; eine spätere Buchung wird abgelehnt (üblich: 7)",
+  ]),
+  setting("currencies", "currencies", form("text", "codes", readCurrencies), [
+    "only these, by commas; all for every currency",
+    "nur diese, mit Kommas; all für alle Währungen",
+  ]),
+];
+
+const otherSettings: readonly SettingRow<Values>[] = [
+  setting("fee", "fee", optional(fee), [
+    "the acquirer's fee, like 2.5%+30; none for no fee",
+    "die Gebühr des Acquirers, wie 2.5%+30; none: keine",
+  ]),
+  setting("recurrentInitiator", "initiator", optional(oneOf("word", ["CARDHOLDER", "MERCHANT"])), [
+    "CARDHOLDER or MERCHANT, unless the payment says it",
+    "CARDHOLDER oder MERCHANT, wenn die Zahlung nichts sagt",
+  ]),
+  setting("recurrentScenario", "scenario", optional(oneOf("word", ["REGULAR", "IRREGULAR"])), [
+    "REGULAR or IRREGULAR, unless the payment says it",
+    "REGULAR oder IRREGULAR, wenn die Zahlung nichts sagt",
+  ]),
+  setting("sandbox", "sandbox", onlyYes, [
+    "it connects to a sandbox bank; for staging and rehearsals",
+    "es verbindet mit einer Sandbox-Bank; für Staging und den Probebetrieb",
+  ]),
+];
+
+/** Amounts are in one of the gate's currencies. */
+export const gateTable = (currency?: Currency): readonly SettingRow<Values>[] => [
+  ...hostSettings,
+  ...messageSettings,
+  ...abilitySettings,
+  setting("min", "amountMin", optional(amountIn(currency)), [
+    "smaller amounts go through another gate; none for no limit",
+    "kleinere Beträge gehen über ein anderes Gate; none: keine Grenze",
+  ]),
+  setting("max", "amountMax", optional(amountIn(currency)), [
+    "larger amounts go through another gate; none for no limit",
+    "größere Beträge gehen über ein anderes Gate; none: keine Grenze",
+  ]),
+  ...otherSettings,
+];
+
+export type ReadGate = Pick<Gate, "kind" | "settings">;
+type Allowed = Pick<Config, "environment" | "allow" | "rehearsal">;
+
+/**
+ * Only what is given changes; a new gate must be given all that it needs. In production a new gate
+ * is over TLS: with a plain one, no node starts again unless the operator allows plain gates.
+ */
+export function readGate(
+  given: GivenSettings,
+  known?: ReadGate,
+  config: Allowed = { environment: "staging", allow: "", rehearsal: false },
+): ReadGate | Problem {
+  const isProduction = config.environment === "production";
+  if (isProduction && given["tls"] === "off" && !allows(config, "plain-gates")) {
+    return new Problem("In production gates use TLS: add plain-gates to GW_ALLOW for plain TCP.");
+  }
+  const currency = findLimitCurrency(given, known);
+  if (currency instanceof Problem) return currency;
+  const values = readSettings(
+    ...([gateTable(currency), given] as const),
+    known ? gateValuesOf(known) : { ...newGate, ...(isProduction && { tls: true }) },
+    "A gate",
+  );
+  if (values instanceof Problem) return values;
+  const { kind, address, initiator, scenario, refundAfter, partialAs, ...others } = values;
+  const refunds = {
+    ...(refundAfter === undefined ? {} : { after: refundAfter }),
+    ...(partialAs === undefined ? {} : { partial: true as const }),
+  };
+  const recurrent = {
+    ...(initiator === undefined ? {} : { initiator }),
+    ...(scenario === undefined ? {} : { scenario }),
+  };
+  const checked = checkLimits({
+    ...others,
+    ...address,
+    ...(Object.keys(recurrent).length > 0 && { recurrent }),
+    ...(Object.keys(refunds).length > 0 && { refunds }),
+  });
+  if (checked instanceof Problem) return checked;
+  const read = { kind, settings: checked };
+  return findGateFault(config, "The gate", read) ?? read;
+}
+
+/** The limits of a gate are amounts in its currencies, which have the same number of decimals. */
+function findLimitCurrency(given: GivenSettings, known?: ReadGate): Currency | undefined | Problem {
+  const { currencies, min = known?.settings.amountMin, max = known?.settings.amountMax } = given;
+  const codes =
+    currencies === undefined ? known?.settings.currencies : readCurrencies(String(currencies));
+  if (codes instanceof Problem) return codes;
+  const [first, ...others] = (codes ?? []).map(getCurrency);
+  const isLimited = [min, max].some((limit) => limit !== undefined && limit !== "none");
+  const isClear = first && others.every(({ exponent }) => exponent === first.exponent);
+  if (!isLimited || isClear) return first;
+  return new Problem(
+    "A gate with min or max needs currencies, with the same number of decimals for each.",
+  );
+}
+
+const newGate = { worksWithoutCvv: false, partialReversal: true, partialCapture: true };
+
+export function gateValuesOf({ kind, settings: { host, port, ...settings } }: ReadGate): Values {
+  const { otherAddresses, recurrent, refunds, ...others } = settings;
+  const returns = {
+    ...(refunds?.after !== undefined && { refundAfter: refunds.after }),
+    ...(refunds?.partial === true && { partialAs: "refund" as const }),
+  };
+  const address = { host, port, ...(otherAddresses && { otherAddresses }) };
+  return { ...others, ...recurrent, ...returns, kind, address };
+}
+
+function readZone(text: string, option: string): string | Problem {
+  if (isTimeZone(text)) return text;
+  return new Problem(
+    `${option} is a time zone of the IANA list, like Europe/Amsterdam, not ${text}.`,
+  );
+}
+
+function readRefundAfter(text: string, option: string): string | undefined | Problem {
+  if (text === "never") return undefined;
+  if (/^(always|\d{1,4}h|([01]\d|2[0-3]):[0-5]\d)$/.test(text)) return text;
+  return new Problem(`${option} is never, always, hours like 24h, or a daily cut-off like 23:00.`);
+}
+
+function readAs(text: string, option: string): "refund" | undefined | Problem {
+  const message = readOneOf(returnKinds)(text, option);
+  return message === "reversal" ? undefined : message;
+}
+
+function readHoldDays(text: string, option: string): number | Problem {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  return new Problem(`${option} is a number of days, 1 to 999.`);
+}

@@ -1,0 +1,287 @@
+/** Gates, the connections to acquirers: list, show, create, set, test, remove. */
+import { lookup } from "node:dns/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { addressesOf, type Gate, type GateSettings } from "../../acquirers/gates.ts";
+import { testGate } from "../../acquirers/iso8583-host/own-link.ts";
+import { isGateNeeded } from "../../storage/configuration/administration.ts";
+import type { Configuration } from "../../storage/configuration/configuration.ts";
+import { Problem } from "../../values/problem.ts";
+import { systemClock } from "../../values/time.ts";
+import { type Action, action } from "../action.ts";
+import { flag, texts, word } from "../field.ts";
+import { findGate, onGate } from "../find.ts";
+import { findNameFault, printFee, printLimit, printSwitch } from "../readers.ts";
+import { type Output, Report, readConfiguration, type Session } from "../session.ts";
+import { fieldsOf, type GivenSettings, givenOf } from "../settings.ts";
+import { findTlsFault, printAddresses } from "./gate-links.ts";
+import { gateTable, type ReadGate, readGate } from "./gate-settings.ts";
+import { macKeyActions } from "./mac-keys.ts";
+
+const settings = fieldsOf(gateTable());
+const help = texts("the name of the gate", "der Name des Gates");
+const gate = word("gate", "name", help);
+
+export const gateActions: readonly Action[] = [
+  action({
+    name: "gate list",
+    does: texts("list all gates", "alle Gates auflisten"),
+    right: "see_configuration",
+    mode: "look",
+    commandLineOnly: "the portal lists gates on a screen of its own",
+    fields: {},
+    perform: listGates,
+  }),
+  action({
+    name: "gate show",
+    does: texts(
+      "show a gate with its settings and the endpoints using it",
+      "ein Gate mit Einstellungen und den Endpunkten zeigen, die es nutzen",
+    ),
+    right: "see_configuration",
+    mode: "look",
+    commandLineOnly: "the portal shows a gate on a screen of its own",
+    fields: { gate },
+    perform: onGate(showGate),
+  }),
+  action({
+    name: "gate create",
+    does: texts("create a gate", "ein Gate anlegen"),
+    right: "change_acquiring",
+    mode: "change",
+    inFile: "exported",
+    fields: { name: word("text", "name", help), ...settings },
+    perform: createGate,
+  }),
+  action({
+    name: "gate set",
+    does: texts(
+      "change the given settings of a gate",
+      "die angegebenen Einstellungen eines Gates ändern",
+    ),
+    right: "change_acquiring",
+    mode: "change",
+    inFile: "exported",
+    fields: {
+      gate,
+      ...settings,
+      force: flag(
+        texts(
+          "give it another host although open orders need this one",
+          "einen anderen Host geben, obwohl offene Zahlungen diesen brauchen",
+        ),
+      ),
+    },
+    perform: onGate(setGate),
+  }),
+  action({
+    name: "gate test",
+    does: texts(
+      "sign on at the host and ask for an echo, over a connection of its own",
+      "sich über eine eigene Verbindung beim Host anmelden und ein Echo anfordern",
+    ),
+    right: "change_acquiring",
+    mode: "keys",
+    commandLineOnly: "it tries the way from this machine to the host, also before a node runs",
+    fields: { gate },
+    perform: onGate(testOne),
+  }),
+  action({
+    name: "gate remove",
+    does: texts(
+      "remove a gate that no endpoint uses",
+      "ein Gate entfernen, das kein Endpunkt nutzt",
+    ),
+    right: "change_acquiring",
+    mode: "change",
+    inFile: "exported",
+    fields: { gate },
+    perform: onGate(removeGate),
+  }),
+  ...macKeyActions,
+];
+
+async function listGates(session: Session): Promise<Output> {
+  const configuration = await readConfiguration(session);
+  const gates = [...configuration.gates.values()];
+  return new Report(
+    gates.map((gate) => ({ ...gate, endpoints: endpointsOf(gate, configuration) })),
+    gates.map((gate) => ({
+      name: gate.name,
+      id: gate.id,
+      kind: gate.kind,
+      host: printAddresses(gate.settings),
+      tls: printSwitch(gate.settings.tls === true),
+      currencies: gate.settings.currencies?.join(",") ?? "all",
+      endpoints: endpointsOf(gate, configuration).length,
+    })),
+  );
+}
+
+function showGate(
+  _session: Session,
+  known: Gate,
+  _given: object,
+  configuration: Configuration,
+): Output {
+  return describe(known, configuration);
+}
+
+async function testOne(session: Session, known: Gate): Promise<Output> {
+  const { signOn = true } = known.settings;
+  const tested = await testGate(known, systemClock, session.config.answerTimeoutMs);
+  if (tested instanceof Problem) return tested;
+  const { address: host, echoMs } = tested;
+  return { gate: known.name, host, "sign-on": signOn ? "accepted" : "off", echo: `${echoMs} ms` };
+}
+
+type NewGate = GivenSettings & { readonly name: string };
+
+async function createGate(session: Session, given: NewGate): Promise<Output> {
+  const nameFault = findNameFault(given.name);
+  if (nameFault !== undefined) return nameFault;
+  const configuration = await readConfiguration(session);
+  if (!(findGate(configuration, given.name) instanceof Problem)) {
+    return new Problem(`There is a gate ${given.name} already.`);
+  }
+  const read = readGate(given, undefined, session.config);
+  if (read instanceof Problem) return read;
+  const fault = await findTlsFault(read.settings, given);
+  if (fault !== undefined) return fault;
+  // A trial holds the audit's head, and what it would warn of is not shown.
+  const unresolved = session.isTrial ? [] : await findUnresolved(read.settings);
+  if (unresolved.length > 0) {
+    const names = unresolved.join(", ");
+    session.warn(`No address was found for ${names}: check the host and this machine's DNS.`);
+  }
+  const id = await session.administration.putGate({ name: given.name, ...read });
+  return describe({ id, name: given.name, ...read }, configuration);
+}
+
+const resolveWithinMs = 3_000;
+
+/** Host names that this machine cannot resolve now: a typing error, or DNS that is down. */
+async function findUnresolved(settings: GateSettings): Promise<readonly string[]> {
+  const hosts = addressesOf(settings).map(({ host }) => host);
+  const resolved = await Promise.all(
+    hosts.map((host) => {
+      const late = delay(resolveWithinMs, undefined, { ref: false });
+      return Promise.race([lookup(host).catch(() => undefined), late]);
+    }),
+  );
+  return hosts.filter((_, index) => resolved[index] === undefined);
+}
+
+type GateChange = GivenSettings & { readonly force?: true | undefined };
+
+async function setGate(
+  session: Session,
+  known: Gate,
+  given: GateChange,
+  configuration: Configuration,
+): Promise<Output> {
+  if (!given.force && Object.keys(givenOf(gateTable(), given)).length === 0) {
+    return new Problem("Nothing to change: give at least one setting.");
+  }
+  const read = readGate(given, known, session.config);
+  if (read instanceof Problem) return read;
+  const fault = await findTlsFault(read.settings, given);
+  if (fault !== undefined) return fault;
+  const changed = await countHostChange(session, known, read, given);
+  if (changed instanceof Problem) return changed;
+  await session.administration.putGate({ name: known.name, ...changed });
+  return describe({ ...known, ...changed }, configuration);
+}
+
+/**
+ * Refuses to give a gate another host while an open order needs the present one, because the new
+ * host does not know the order's charge. The settings count such changes: the gateway believes no
+ * host that says "not found" about the charges of another.
+ */
+export async function countHostChange(
+  { cells, reason, isTrial }: Pick<Session, "cells" | "reason" | "isTrial">,
+  gate: Gate,
+  read: ReadGate,
+  { force }: Pick<GateChange, "force">,
+): Promise<ReadGate | Problem> {
+  const { hostChanges = 0 } = gate.settings;
+  const withCount = (count: number): ReadGate =>
+    count === 0 ? read : { ...read, settings: { ...read.settings, hostChanges: count } };
+  if (!isOtherHost(gate, read)) return withCount(hostChanges);
+  const queries = cells.names().map((cell) => cells.databasesOf(cell).node.query);
+  if (!force && (await isGateNeeded(gate.id, queries))) {
+    return new Problem(
+      `Open orders need the host of the gate ${gate.name} as it is. Create another gate and give ` +
+        "it to the endpoints, or repeat this with force and a reason: the doubt about those " +
+        "orders is then settled by hand.",
+    );
+  }
+  if (force && reason === undefined && !isTrial) {
+    return new Problem("force also needs a reason.");
+  }
+  return withCount(hostChanges + 1);
+}
+
+/** An address that stays shows that the host does. */
+function isOtherHost(known: ReadGate, next: ReadGate): boolean {
+  const addresses = addressesOf(known.settings).map(({ host, port }) => `${host}:${port}`);
+  const stays = addressesOf(next.settings).some(({ host, port }) =>
+    addresses.includes(`${host}:${port}`),
+  );
+  const isSame = (["merchantCode", "acquirerId"] as const).every(
+    (name) => known.settings[name] === next.settings[name],
+  );
+  return known.kind !== next.kind || !stays || !isSame;
+}
+
+async function removeGate(
+  { administration, cells }: Session,
+  known: Gate,
+  _given: object,
+  configuration: Configuration,
+): Promise<Output> {
+  const endpoints = endpointsOf(known, configuration);
+  if (endpoints.length > 0) {
+    const used = `The gate ${known.name} is used by the endpoints ${endpoints.join(", ")}`;
+    return new Problem(`${used}: give them others first.`);
+  }
+  const queries = cells.names().map((cell) => cells.databasesOf(cell).node.query);
+  const removed = await administration.removeGate(known.id, queries);
+  if (removed === "removed") return { removed: known.name };
+  return new Problem(
+    `Orders in flight need the gate ${known.name}: try again when they are final.`,
+  );
+}
+
+function describe(gate: Gate, configuration: Configuration): Output {
+  const endpoints = endpointsOf(gate, configuration);
+  const { host: _, port: __, otherAddresses: ___, tls, signOn, ...rest } = gate.settings;
+  const { currencies, fee, recurrent, refunds, amountMin, amountMax, ...others } = rest;
+  const [currency] = currencies ?? [];
+  return new Report(
+    { ...gate, endpoints },
+    {
+      name: gate.name,
+      id: gate.id,
+      kind: gate.kind,
+      host: printAddresses(gate.settings),
+      tls: printSwitch(tls === true),
+      "sign-on": printSwitch(signOn !== false),
+      ...others,
+      refundAfter: refunds?.after ?? "never",
+      partialAs: refunds?.partial ? "refund" : "reversal",
+      currencies: currencies?.join(", ") ?? "all",
+      ...(currency && {
+        min: printLimit(amountMin, currency),
+        max: printLimit(amountMax, currency),
+      }),
+      ...(fee === undefined ? {} : { fee: printFee(fee) }),
+      ...(recurrent === undefined ? {} : { recurrent: Object.values(recurrent).join(", ") }),
+      endpoints: endpoints.join(", ") || "none",
+    },
+  );
+}
+
+function endpointsOf({ id }: Gate, { endpoints }: Configuration): readonly string[] {
+  const using = [...endpoints.values()].filter(({ gates }) => gates.some((each) => each.id === id));
+  return using.map((endpoint) => endpoint.id);
+}

@@ -1,0 +1,126 @@
+/**
+ * Events that an operator reports to an order, on the command line or in the portal. Neither runs
+ * effects: a node finds the order due, and sends the callback. An event is decided about the order
+ * as the operator has seen it.
+ */
+import { type Config, deadlinesOf, userName } from "../../config/config.ts";
+import { type Advance, makeAdvance } from "../../orders/advance.ts";
+import { type ApplyDependencies, makeApply } from "../../orders/apply.ts";
+import {
+  bankIsAsked,
+  mayArrive,
+  type OperatorEvent,
+  type OrderEvent,
+} from "../../orders/events.ts";
+import type { Order } from "../../orders/order.ts";
+import { isInDoubt } from "../../orders/prior-attempts.ts";
+import type { Cells } from "../../storage/cells/cells.ts";
+import { makeCommit } from "../../storage/orders/commit.ts";
+import type { Database } from "../../storage/server/database.ts";
+import { readDatabaseTime } from "../../storage/server/database-clock.ts";
+import { makeFixedName } from "../../storage/server/presence.ts";
+import { Failure } from "../../values/failure.ts";
+import { Problem } from "../../values/problem.ts";
+import { wireStageOf } from "../../views/status.ts";
+
+/** Reported instead of an order that another event has changed since it was read. */
+export const stale = new Error("the order has moved on");
+
+export type OperatorReport = (
+  order: Order,
+  event: OrderEvent,
+) => Promise<Order | Failure | typeof stale>;
+
+type Place = { readonly config: Config; readonly cells: Cells; readonly database: Database };
+
+export function makeReport({ config, cells, database }: Place): OperatorReport {
+  const options = { retryMs: config.acceptRetryMs, callbackLeaseMs: 0 };
+  const name = makeFixedName(`gw-${userName()}`);
+  const stores = cells.stores(({ node }) => makeCommit(node.query, name, options));
+  const steps: Omit<ApplyDependencies, "clock"> = {
+    advance: makeOperatorAdvance(config),
+    commit: (step) =>
+      stores.call(step.order.merchantId, (commit, isAgain) => commit(step, isAgain)),
+    load: () => Promise.reject(stale),
+  };
+  return async (order, event) => {
+    const now = await readDatabaseTime(database.query);
+    const apply = makeApply({ ...steps, clock: { now: () => now } });
+    return apply(order, event).catch((error) => {
+      if (error !== stale) throw error;
+      return stale;
+    });
+  };
+}
+
+export function makeOperatorAdvance(config: Config): Advance {
+  return makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected });
+}
+
+function unexpected(): never {
+  throw new Error("an operator's event leads to no immediate effect");
+}
+
+/** Settles doubt with what the bank has said, or has the bank asked again at once. */
+export async function decideDoubt(
+  report: OperatorReport,
+  order: Order,
+  event: OperatorEvent,
+): Promise<Order | Problem> {
+  const { id, transaction } = order;
+  if (event.why.trim() === "" || event.by.trim() === "") {
+    return notNow("Neither the reason nor the name can be empty.");
+  }
+  if (!isInDoubt(order)) return notNow(`Order ${id} is not in doubt.`);
+  const decided = await report(order, event);
+  if (decided === stale) return notNow(`Order ${id} has just moved on: look at it again.`);
+  if (decided === bankIsAsked) {
+    return notNow(
+      `The bank is being asked about order ${id} at this moment. Decide while it rests between ` +
+        "two tries: the list of orders in doubt has the time of the next one.",
+    );
+  }
+  if (decided === mayArrive) {
+    return notNow(
+      `A message about order ${id} had no answer, and may still reach the bank and undo this ` +
+        "decision. Decide again after `GW_ACQUIRER_ANSWER_TIMEOUT_S` and `GW_LEASE_SLACK_S`.",
+    );
+  }
+  if (decided instanceof Failure || decided instanceof Error) {
+    const stage = wireStageOf(transaction.kind, transaction.stage);
+    return notNow(`Order ${id} cannot be settled so in ${stage}.`);
+  }
+  return decided;
+}
+
+function notNow(sentence: string): Problem {
+  return new Problem(sentence, "not_now");
+}
+
+export type ReportToOrder = ReturnType<typeof makeReportToOrder>;
+
+export function makeReportToOrder(place: Place) {
+  const report = makeReport(place);
+  return (
+    find: () => Promise<Order | undefined>,
+    eventFor: (order: Order) => Promise<OrderEvent | undefined>,
+  ) => reportAtLast(report, find, eventFor);
+}
+
+const triesMax = 20;
+
+/** Reports an event that is right for the order in any state, as that state is at the moment. */
+export async function reportAtLast(
+  report: OperatorReport,
+  find: () => Promise<Order | undefined>,
+  eventFor: (order: Order) => Promise<OrderEvent | undefined>,
+): Promise<Order | Failure | undefined> {
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const order = await find();
+    const event = order && (await eventFor(order));
+    if (order === undefined || event === undefined) return order;
+    const reported = await report(order, event);
+    if (!(reported instanceof Error)) return reported;
+  }
+  throw new Error("the order changes all the time");
+}

@@ -1,0 +1,172 @@
+/**
+ * The key of card fingerprints is replaced while payments go on. When all nodes know both keys, the
+ * fingerprints, and the hash ids of references, orders and lists, are recomputed from the vault;
+ * meanwhile cards are recognised by both. It can be interrupted at any step: the next run begins
+ * again, and what has its new value already is left alone. The hash id of a card whose number is
+ * destroyed stays as it is.
+ */
+import type { Endpoint } from "../../orders/merchant.ts";
+import { tallyRowsOf } from "../../screening/judge.ts";
+import { valueOfDigest } from "../../screening/list-kinds.ts";
+import { cardTryRow } from "../../screening/page-tries.ts";
+import {
+  type FingerprintedCard,
+  findEarlierEntries,
+  listSealedCards,
+  writeFingerprints,
+} from "../../storage/cards/card-fingerprints.ts";
+import { type Deletion, makeRenewHashIds, settledMs } from "../../storage/cards/erasure.ts";
+import { makeRotationStore } from "../../storage/cards/vault-keys.ts";
+import { findListEntries, renameCardEntries } from "../../storage/screening/screening-lists.ts";
+import { type RenamedTally, renameTallies } from "../../storage/screening/tallies.ts";
+import type { Database } from "../../storage/server/database.ts";
+import type { Keys } from "../../vault/keys.ts";
+import { type RotationStore, retiredOf } from "../../vault/rotate-keys.ts";
+import { hashIdOf, makeVault, type Vault } from "../../vault/vault.ts";
+
+type Renewal = {
+  readonly database: Database;
+  readonly cells: readonly Database[];
+  readonly keys: Keys;
+  readonly endpoints: readonly Endpoint[];
+  readonly deletion: Deletion;
+  /** For how long a node may not have been notified of the new key. */
+  readonly graceMs: number;
+  readonly pause: (durationMs: number) => Promise<void>;
+  readonly report: (progress: string) => void;
+};
+
+/**
+ * The old key is kept for `left`, entries of lists by it whose cards the vault does not have, and
+ * for `unopened` cards, whose numbers cannot be read.
+ */
+export async function renewFingerprints(renewal: Renewal) {
+  const { cells, keys, deletion, graceMs } = renewal;
+  const store = makeRotationStore(renewal.database, cells);
+  const oldIds = await makeKey(renewal, store);
+  await waitUntil(graceMs, "nodes that may not know the new key");
+  let { cards } = await renewCards(renewal);
+  // Every order that was begun with the old key is stored by then.
+  await waitUntil(graceMs + settledMs, "orders that are under way");
+  let last: Awaited<ReturnType<typeof renewCards>>;
+  do {
+    last = await renewCards(renewal, "and counts");
+    cards += last.cards;
+  } while (last.isChanged);
+  let orders = 0;
+  for (const { query } of cells) {
+    const renewPage = makeRenewHashIds(query, deletion, hashIdOf);
+    for (let count = -1; count !== 0; orders += Math.max(0, count)) count = await renewPage();
+  }
+  const { found, unopened } = last;
+  const { id: current } = keys.current("fingerprints");
+  const earlier = await findEarlierEntries(renewal.database.query, current, graceMs);
+  const left = earlier.flatMap(({ id, value }) => (found.has(value) ? [] : [id]));
+  const isDone = left.length === 0 && unopened === 0;
+  const destroyed = isDone ? await destroyKeys(renewal, store) : [];
+  return { cards, orders, destroyed, left, unopened };
+
+  async function waitUntil(retiredMs: number, forWhom: string): Promise<void> {
+    const leftMs = await store.graceLeftMs(oldIds, retiredMs);
+    if (leftMs === 0) return;
+    renewal.report(`Waiting ${Math.ceil(leftMs / 1000)} s for ${forWhom}`);
+    await renewal.pause(leftMs);
+  }
+}
+
+/** Unless an earlier run has made one. Answers the ids of those before it. */
+async function makeKey({ keys, report }: Renewal, store: RotationStore) {
+  await keys.reload();
+  if (keys.list("fingerprints").length > 1) report("Going on with the replacement that was begun");
+  else {
+    await store.replace([keys.sealNew("fingerprints")]);
+    await keys.reload();
+    report(
+      `Made the key ${keys.current("fingerprints").id} (fingerprints); both count from now on`,
+    );
+  }
+  return retiredOf(keys, "fingerprints").map(({ id }) => id);
+}
+
+/** Last: until then an interrupted run is gone on with. */
+async function destroyKeys({ keys }: Renewal, store: RotationStore) {
+  const destroyed: number[] = [];
+  for (const { id } of retiredOf(keys, "fingerprints")) {
+    if ((await store.destroy(id)) === "destroyed") destroyed.push(id);
+  }
+  return destroyed;
+}
+
+/**
+ * `cards`: how many had the fingerprint of an earlier key; `isChanged`: whether anything has been
+ * changed; `found`: values of lists that name a card. Counts are put under the new key when no node
+ * counts by the old one alone.
+ */
+async function renewCards(renewal: Renewal, counts?: "and counts") {
+  const { database, cells, keys, report } = renewal;
+  await keys.reload();
+  const entries = await findListEntries(database.query, { kind: "card" });
+  const listed = new Set(entries.map(({ value }) => value));
+  const vault = makeVault(keys, async () => undefined);
+  const found = new Set<string>();
+  let [cards, unopened, others] = [0, 0, 0];
+  for (const cell of cells) {
+    let page = await listSealedCards(cell, undefined);
+    for (; page.length > 0; page = await listSealedCards(cell, page.at(-1))) {
+      const renamed = page.flatMap((card) => rename(card, renewal, vault) ?? []);
+      unopened += page.length - renamed.length;
+      if (counts !== undefined) {
+        await renameTallies(
+          cell,
+          renamed.flatMap((each) => each.talliesOf()),
+        );
+      }
+      const values = renamed.flatMap((each) => each.values.filter(([value]) => listed.has(value)));
+      if (values.length > 0) await renameCardEntries(database, new Map(values));
+      for (const [value] of values) listed.delete(value);
+      for (const value of renamed.flatMap(({ next }) => next)) {
+        if (listed.has(value)) found.add(value);
+      }
+      const written = await writeFingerprints(cell, renamed);
+      cards += written.cards;
+      others += written.references + values.length;
+    }
+  }
+  report(`Fingerprints recomputed: ${cards} cards`);
+  return { cards, unopened, found, isChanged: cards + others > 0 };
+}
+
+/** Returns undefined if the sealed card cannot be opened; such a card keeps its fingerprint. */
+function rename(card: FingerprintedCard, { endpoints }: Renewal, vault: Vault) {
+  const { merchantId, cardId } = card;
+  const number = vault.openSealed(card)?.number;
+  if (number === undefined) return undefined;
+  const { fingerprint, hashId } = vault.fingerprint(merchantId, number);
+  const next = [hashId, valueOfDigest(vault.cardDigest(number))] as const;
+  const older = vault.cardNames(merchantId, number).slice(1);
+  return {
+    merchantId,
+    cardId,
+    fingerprint,
+    hashId,
+    next,
+    /** Values of lists, before and after. */
+    values: older.flatMap((name) => [
+      [name.hashId, next[0]] as const,
+      [valueOfDigest(name.digest), next[1]] as const,
+    ]),
+    talliesOf(): readonly RenamedTally[] {
+      const nextRows = rowsOf(vault.cardDigest(number));
+      return older.flatMap(({ digest }) =>
+        rowsOf(digest).map((row, at) => ({ ...row, next: nextRows[at]?.key ?? row.key })),
+      );
+    },
+  };
+
+  function rowsOf(digest: string) {
+    const { digestSubject } = vault;
+    const own = endpoints.filter((each) => each.merchant.id === merchantId);
+    const rows = tallyRowsOf("card", digest, { endpoints: own, digestSubject });
+    return [...rows, cardTryRow(digest, digestSubject)];
+  }
+}

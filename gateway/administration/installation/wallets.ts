@@ -1,0 +1,398 @@
+/** Merchants' identifiers at their customers' wallets, the keys for those, and domain files. */
+import { createPublicKey, generateKeyPair, type KeyObject, X509Certificate } from "node:crypto";
+import { promisify } from "node:util";
+import type { Merchant, WalletSettings } from "../../orders/merchant.ts";
+import {
+  listWalletKeys,
+  makeWalletKeyAdministration,
+  vacuumWalletKeys,
+} from "../../storage/cards/wallets.ts";
+import {
+  listWellKnownFiles,
+  putWellKnownFile,
+  removeWellKnownFile,
+} from "../../storage/configuration/well-known-files.ts";
+import { isDomainFileName } from "../../values/ids.ts";
+import { isCountry } from "../../values/iso-codes.ts";
+import { messageOf, Problem } from "../../values/problem.ts";
+import { Secret } from "../../values/secret.ts";
+import type { KeyUse } from "../../wallets/wallet-trust.ts";
+import { type Action, action } from "../action.ts";
+import { type Content, file, option, texts, word } from "../field.ts";
+import { findMerchant, login, ownerByLogin } from "../find.ts";
+import { pemOf } from "../readers.ts";
+import {
+  type Opened,
+  type Output,
+  openVault,
+  readConfiguration,
+  readContent,
+  type Session,
+} from "../session.ts";
+
+const dayMs = 86_400_000;
+/** The operator is warned from this time before a certificate expires. */
+const warnDays = 30;
+const keyUses: readonly KeyUse[] = ["walleta", "walletb", "walleta-identity"];
+
+const fileName = word(
+  "text",
+  "name",
+  texts(
+    "the part of the wallet's path after /.well-known/",
+    "der Teil der Adresse nach /.well-known/, den das Wallet nennt",
+  ),
+);
+const keyId = word("text", "id", texts("the number of the key", "die Nummer des Schlüssels"));
+
+export const walletActions: readonly Action[] = [
+  action({
+    name: "wallet set",
+    does: texts("set a merchant's identifiers", "die Kennungen eines Händlers setzen"),
+    right: "change_acquiring",
+    mode: "change",
+    fields: {
+      login,
+      walletaMerchant: option(
+        "text",
+        "id",
+        texts(
+          "merchant identifier at walleta; none removes the wallet",
+          "Kennung des Händlers bei Wallet A; none entfernt das Wallet",
+        ),
+      ),
+      walletaCountry: option(
+        "text",
+        "code",
+        texts(
+          "where the merchant is, as two letters, or none: for the payment page",
+          "wo der Händler ist, in zwei Buchstaben, oder none: für die Zahlungsseite",
+        ),
+      ),
+      walletbRecipient: option(
+        "text",
+        "id",
+        texts(
+          "recipient at walletb: merchant:<id> or gateway:<id>; none removes the wallet",
+          "Empfänger bei Wallet B: merchant:<id> oder gateway:<id>; none entfernt das Wallet",
+        ),
+      ),
+      walletbMerchant: option(
+        "text",
+        "id",
+        texts(
+          "the merchant's id among the gateway's, or none (default: login)",
+          "Nummer des Händlers beim Gateway, oder none (üblich: der Login)",
+        ),
+      ),
+    },
+    perform: setWallets,
+  }),
+  action({
+    name: "wallet domain-file set",
+    does: texts(
+      "serve a wallet's file at /.well-known/<name>",
+      "die Datei eines Wallets unter /.well-known/<name> ausliefern",
+    ),
+    right: "change_acquiring",
+    mode: "change",
+    fields: { name: fileName, file: file("file", texts("the file", "die Datei")) },
+    perform: setDomainFile,
+  }),
+  action({
+    name: "wallet domain-file list",
+    does: texts("list the files that are served", "die ausgelieferten Dateien auflisten"),
+    right: "see_configuration",
+    mode: "look",
+    fields: {},
+    perform: listDomainFiles,
+  }),
+  action({
+    name: "wallet domain-file remove",
+    does: texts("serve it no longer", "sie nicht mehr ausliefern"),
+    right: "change_acquiring",
+    mode: "change",
+    fields: { name: fileName },
+    perform: removeDomainFile,
+  }),
+  action({
+    name: "wallet key make",
+    does: texts(
+      "make a key; prints the certificate request or public key for the wallet",
+      "einen Schlüssel anlegen; zeigt Zertifikatsantrag oder öffentlichen Schlüssel fürs Wallet",
+    ),
+    right: "manage_keys",
+    mode: "change",
+    findOwner: ownerByLogin,
+    fields: {
+      login,
+      use: word(
+        "choice",
+        "use",
+        texts(
+          `what the wallet uses it for: ${keyUses.join(", ")}`,
+          `wofür ihn das Wallet verwendet: ${keyUses.join(", ")}`,
+        ),
+        { choices: keyUses },
+      ),
+    },
+    perform: makeWalletKey,
+  }),
+  action({
+    name: "wallet key certify",
+    does: texts(
+      "store the certificate that walleta has issued for a key",
+      "das Zertifikat speichern, das Wallet A für einen Schlüssel ausgestellt hat",
+    ),
+    right: "manage_keys",
+    mode: "change",
+    findOwner: ownerOfKey,
+    fields: {
+      id: keyId,
+      file: file("file", texts("the certificate, in PEM", "das Zertifikat, als PEM")),
+    },
+    perform: certifyWalletKey,
+  }),
+  action({
+    name: "wallet key list",
+    does: texts(
+      "list all keys with the expiry of their certificates",
+      "alle Schlüssel mit dem Ablauf ihrer Zertifikate auflisten",
+    ),
+    right: "see_configuration",
+    mode: "keys",
+    fields: {},
+    perform: listKeys,
+  }),
+  action({
+    name: "wallet key remove",
+    does: texts(
+      "remove a key; payment data encrypted for it can no longer be decrypted",
+      "einen Schlüssel entfernen; für ihn verschlüsselte Zahlungsdaten sind nicht mehr lesbar",
+    ),
+    right: "manage_keys",
+    mode: "change",
+    findOwner: ownerOfKey,
+    fields: { id: keyId },
+    perform: removeWalletKey,
+  }),
+];
+
+async function ownerOfKey(
+  { database }: Pick<Session, "database">,
+  { id }: { readonly id: string },
+) {
+  const keys = await listWalletKeys(database.query);
+  return keys.find((each) => each.id === id)?.merchantId;
+}
+
+type Identifiers = Partial<
+  Record<
+    "walletaMerchant" | "walletaCountry" | "walletbRecipient" | "walletbMerchant",
+    string | undefined
+  >
+>;
+
+async function setWallets(
+  session: Session,
+  { login, ...given }: Identifiers & { readonly login: string },
+): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(session), login);
+  if (merchant instanceof Problem) return merchant;
+  const wallets = readSettings(given, merchant.settings.wallets);
+  if (wallets instanceof Problem) return wallets;
+  await session.administration.setMerchant(merchant.id, { ...merchant.settings, wallets });
+  return { merchant: login, ...wallets.walleta, ...wallets.walletb };
+}
+
+export function readSettings(
+  given: Identifiers,
+  { walleta, walletb }: WalletSettings = {},
+): WalletSettings | Problem {
+  const recipientId = meant(given.walletbRecipient, walletb?.recipientId);
+  const gatewayMerchantId = meant(given.walletbMerchant, walletb?.gatewayMerchantId);
+  const merchantIdentifier = meant(given.walletaMerchant, walleta?.merchantIdentifier);
+  const country = meant(given.walletaCountry, walleta?.country)?.toUpperCase();
+  if (recipientId !== undefined && !/^(merchant|gateway):\S{1,100}$/.test(recipientId)) {
+    return new Problem("walletb-recipient is merchant:<id> or gateway:<id>.");
+  }
+  if (recipientId === undefined && isSet(given.walletbMerchant)) {
+    return new Problem("walletb-merchant also needs walletb-recipient.");
+  }
+  if (country !== undefined && !isCountry(country)) {
+    return new Problem("walleta-country is a country's two letters.");
+  }
+  if (merchantIdentifier === undefined && isSet(given.walletaCountry)) {
+    return new Problem("walleta-country also needs walleta-merchant.");
+  }
+  const versions = walletb?.versions;
+  return {
+    ...(merchantIdentifier !== undefined && {
+      walleta: { merchantIdentifier, ...(country !== undefined && { country }) },
+    }),
+    ...(recipientId !== undefined && {
+      walletb: {
+        recipientId,
+        ...(gatewayMerchantId !== undefined && { gatewayMerchantId }),
+        ...(versions !== undefined && { versions }),
+      },
+    }),
+  };
+}
+
+const isSet = (text: string | undefined) => text !== undefined && text !== "none";
+
+/** What is given, or what is known; the word removes it. */
+function meant(text: string | undefined, known: string | undefined): string | undefined {
+  return text === "none" ? undefined : (text ?? known);
+}
+
+async function makeWalletKey(
+  session: Session,
+  { login, use }: { readonly login: string; readonly use: string },
+): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(session), login);
+  if (merchant instanceof Problem) return merchant;
+  // The field permits no other.
+  return addWalletKey(session, merchant, use as KeyUse);
+}
+
+const makePair = promisify(generateKeyPair);
+
+/** Answers with what the wallet needs: a certificate request, or the public key. */
+export async function addWalletKey(
+  opened: Place,
+  { id: merchantId, login }: Merchant,
+  wallet: KeyUse,
+): Promise<{ readonly id: string; readonly request?: string; readonly publicKey?: string }> {
+  const keys = await openWalletKeys(opened);
+  // walleta issues certificates of identity for RSA keys alone. Payments go on while it is made.
+  const { privateKey, publicKey } =
+    wallet === "walleta-identity"
+      ? await makePair("rsa", { modulusLength: 2048 })
+      : await makePair("ec", { namedCurve: "P-256" });
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const key = { merchantId, wallet, privateKey: new Secret(pem), publicKey: pemOf(publicKey) };
+  const id = await keys.add(key);
+  if (wallet !== "walletb") return { id, request: await makeCertificateRequest(privateKey, login) };
+  return { id, publicKey: pointOf(publicKey) };
+}
+
+type Place = Pick<Opened, "audit" | "cells" | "database" | "masterKey">;
+
+export async function openWalletKeys(opened: Place) {
+  const { sealSecret } = await openVault(opened);
+  const { audit, database } = opened;
+  return makeWalletKeyAdministration(audit, database.query, sealSecret);
+}
+
+/** A PKCS #10 request for a P-256 or RSA key, in PEM. */
+export async function makeCertificateRequest(privateKey: KeyObject, name: string): Promise<string> {
+  // Loading takes a tenth of a second, and no other command needs them.
+  const { AttributeTypeAndValue, CertificationRequest } = await import("pkijs");
+  const { Utf8String } = await import("asn1js");
+  const algorithm =
+    privateKey.asymmetricKeyType === "rsa"
+      ? { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }
+      : { name: "ECDSA", namedCurve: "P-256" };
+  const commonName = { type: "2.5.4.3", value: new Utf8String({ value: name }) };
+  const request = new CertificationRequest({ attributes: [] });
+  request.subject.typesAndValues.push(new AttributeTypeAndValue(commonName));
+  await request.subjectPublicKeyInfo.importKey(
+    createPublicKey(privateKey).toCryptoKey(algorithm, true, ["verify"]),
+  );
+  await request.sign(privateKey.toCryptoKey(algorithm, false, ["sign"]), "SHA-256");
+  const der = Buffer.from(request.toSchema().toBER());
+  const lines = der.toString("base64").match(/.{1,64}/g) ?? [];
+  const edge = (word: string) => `-----${word} CERTIFICATE REQUEST-----`;
+  return [edge("BEGIN"), ...lines, edge("END"), ""].join("\n");
+}
+
+/** The last 65 bytes of the structure are the point itself, which is what walletb needs. */
+export function pointOf(publicKey: KeyObject): string {
+  return publicKey.export({ type: "spki", format: "der" }).subarray(-65).toString("base64");
+}
+
+type Certified = { readonly id: string; readonly file: Content };
+
+async function certifyWalletKey(
+  session: Session,
+  { id, file: content }: Certified,
+): Promise<Output> {
+  const keys = await openWalletKeys(session);
+  const key = (await keys.list()).find((each) => each.id === id && each.wallet !== "walletb");
+  if (key === undefined) return new Problem(`There is no walleta key ${id}.`);
+  const certificate = await readCertificate(content);
+  if (certificate instanceof Problem) return certificate;
+  if (pemOf(certificate.publicKey) !== key.publicKey) {
+    return new Problem(`${content.name} is the certificate of another key.`);
+  }
+  const expiresAt = Date.parse(certificate.validTo);
+  await keys.certify(id, certificate.toString(), expiresAt);
+  return { id, expires: new Date(expiresAt).toISOString().slice(0, 10) };
+}
+
+async function readCertificate(content: Content): Promise<X509Certificate | Problem> {
+  const pem = await readContent(content);
+  try {
+    return new X509Certificate(pem);
+  } catch (error) {
+    return new Problem(`${content.name} is no certificate: ${messageOf(error)}.`);
+  }
+}
+
+async function listKeys(session: Session): Promise<Output> {
+  const { merchants } = await readConfiguration(session);
+  const logins = new Map(merchants.map(({ id, login }) => [id, login]));
+  const keys = await listWalletKeys(session.database.query);
+  return keys.map(({ id, merchantId, wallet, createdAt, certificate, expiresAt }) => ({
+    id,
+    merchant: logins.get(merchantId) ?? merchantId,
+    wallet,
+    made: createdAt,
+    certificate: wallet === "walletb" ? "not needed" : certificate ? "yes" : "missing",
+    expires: expiresAt === null ? "" : `${expiresAt}${warningOf(expiresAt)}`,
+  }));
+}
+
+function warningOf(expiresAt: string): string {
+  const days = Math.floor((Date.parse(expiresAt) - Date.now()) / dayMs);
+  if (days < 0) return " (expired)";
+  return days <= warnDays ? ` (in ${days} days: make another)` : "";
+}
+
+async function removeWalletKey(session: Session, { id }: { readonly id: string }): Promise<Output> {
+  const keys = await openWalletKeys(session);
+  const isRemoved = /^\d{1,18}$/.test(id) && (await keys.remove(id));
+  if (!isRemoved) return new Problem(`There is no key ${id}.`);
+  if (!session.isTrial) await vacuumWalletKeys(session.database.query);
+  return { removed: id };
+}
+
+const fileBytesMax = 65_536;
+
+async function setDomainFile(
+  { audit }: Session,
+  { name, file: content }: { readonly name: string; readonly file: Content },
+): Promise<Output> {
+  if (!isDomainFileName(name)) {
+    return new Problem("The name is the part of the wallet's path after /.well-known/.");
+  }
+  const text = await readContent(content);
+  if (text.length > fileBytesMax) return new Problem(`${content.name} is longer than 64 KiB.`);
+  await putWellKnownFile(audit, name, text);
+  return { path: `/.well-known/${name}` };
+}
+
+async function listDomainFiles({ database }: Session): Promise<Output> {
+  const files = await listWellKnownFiles(database.query);
+  return files.map(({ name, bytes }) => ({ name, path: `/.well-known/${name}`, bytes }));
+}
+
+async function removeDomainFile(
+  { audit }: Session,
+  { name }: { readonly name: string },
+): Promise<Output> {
+  if (await removeWellKnownFile(audit, name)) return { removed: name };
+  return new Problem(`There is no file ${name}.`);
+}

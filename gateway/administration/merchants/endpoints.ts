@@ -1,0 +1,208 @@
+/**
+ * Endpoints: list, create, set, and their gates. An endpoint processes one currency of one
+ * merchant, through one gate or several.
+ */
+import type { Endpoint, Merchant } from "../../orders/merchant.ts";
+import type { Configuration } from "../../storage/configuration/configuration.ts";
+import { findCurrency, getCurrency } from "../../values/iso-codes.ts";
+import { Problem } from "../../values/problem.ts";
+import { type Action, action } from "../action.ts";
+import { list, required, texts, toggle, word, words } from "../field.ts";
+import { endpointsOf, findEndpoint, login, onMerchant } from "../find.ts";
+import { printFee, printLimit, printSwitch } from "../readers.ts";
+import { type Output, Report, readConfiguration, type Session } from "../session.ts";
+import { fieldsOf, type GivenSettings, givenOf } from "../settings.ts";
+import { endpointTable, readEndpointSettings, readGatesFor } from "./endpoint-settings.ts";
+import { sandboxGate } from "./merchant-set.ts";
+
+const settings = fieldsOf(endpointTable());
+const endpoint = word("endpoint", "endpointid", texts("the endpoint", "der Endpunkt"));
+const sharing = texts(
+  "the lowest rank comes first, gates of one rank share payments by weight",
+  "der kleinste Rang kommt zuerst, Gates eines Ranges teilen sich die Zahlungen nach Gewicht",
+);
+
+export const endpointActions: readonly Action[] = [
+  action({
+    name: "endpoint list",
+    does: texts(
+      "list a merchant's endpoints with their gates",
+      "die Endpunkte eines Händlers mit ihren Gates auflisten",
+    ),
+    right: "see_configuration",
+    mode: "look",
+    commandLineOnly: "the portal lists endpoints on the screen of their merchant",
+    fields: { login },
+    perform: onMerchant(listEndpoints),
+  }),
+  action({
+    name: "endpoint create",
+    does: texts("create an endpoint of a merchant", "einen Endpunkt eines Händlers anlegen"),
+    right: "change_merchants",
+    mode: "change",
+    inFile: "exported",
+    fields: {
+      login,
+      name: word("text", "name", texts("the name of the endpoint", "der Name des Endpunkts")),
+      ...settings,
+      currency: required(
+        "currency",
+        "code",
+        texts("three-letter currency code", "Währung, drei Buchstaben"),
+      ),
+      gate: list(
+        "gate-place",
+        "name:rank:weight",
+        texts(
+          `its gates; where there is one gate only, that; ${sharing.en}`,
+          `seine Gates; gibt es nur eines, dann dieses; ${sharing.de}`,
+        ),
+      ),
+    },
+    perform: onMerchant(createEndpoint),
+  }),
+  action({
+    name: "endpoint set",
+    does: texts(
+      "change the given settings of an endpoint; `none` removes one",
+      "die angegebenen Einstellungen eines Endpunkts ändern; none entfernt eine",
+    ),
+    right: "change_merchants",
+    mode: "change",
+    inFile: "exported",
+    fields: {
+      endpoint,
+      ...settings,
+      enable: toggle(
+        texts(
+          "accept requests, or refuse them as if the endpoint did not exist",
+          "Anfragen annehmen, oder ablehnen, als gäbe es den Endpunkt nicht",
+        ),
+        { yes: "enable", no: "disable" },
+      ),
+    },
+    perform: setEndpoint,
+  }),
+  action({
+    name: "endpoint gates",
+    does: texts(
+      "replace the gates of an endpoint: lowest rank first, distributed by weight",
+      "die Gates eines Endpunkts ersetzen: zuerst der kleinste Rang, verteilt nach Gewicht",
+    ),
+    right: "change_merchants",
+    mode: "change",
+    inFile: "exported",
+    fields: {
+      endpoint,
+      gates: words(
+        "gate-place",
+        "name:rank:weight",
+        texts(`its gates; ${sharing.en}`, `seine Gates; ${sharing.de}`),
+      ),
+    },
+    perform: setEndpointGates,
+  }),
+];
+
+type NewEndpoint = GivenSettings & {
+  readonly name: string;
+  readonly currency: string;
+  readonly gate?: readonly string[] | undefined;
+};
+
+async function createEndpoint(
+  session: Session,
+  merchant: Merchant,
+  given: NewEndpoint,
+  configuration: Configuration,
+): Promise<Output> {
+  const currency = findCurrency(given.currency);
+  if (currency === undefined) return new Problem(`${given.currency} is no currency.`);
+  const { code } = currency;
+  const gates = readGatesFor(code, given.gate ?? usualGates(configuration), configuration);
+  if (gates instanceof Problem) return gates;
+  const read = readEndpointSettings(given, currency, undefined, session.config);
+  if (read instanceof Problem) return read;
+
+  const made = { merchantId: merchant.id, name: given.name, currency: code, gates, settings: read };
+  const id = await session.administration.createEndpoint(made);
+  return { login: merchant.login, endpoint: id, name: given.name, currency: code };
+}
+
+/** The sandbox bank's in staging, and the only one where there is no choice. */
+function usualGates({ gates }: Configuration): readonly string[] {
+  const names = [...gates.values()].map(({ name }) => name);
+  if (names.includes(sandboxGate)) return [sandboxGate];
+  return names.length === 1 ? names : [];
+}
+
+function listEndpoints(
+  _session: Session,
+  merchant: Merchant,
+  _given: object,
+  configuration: Configuration,
+): Output {
+  const own = endpointsOf(merchant, configuration);
+  return new Report(own.map(describe), own.map(describeShortly));
+}
+
+type EndpointChange = GivenSettings & {
+  readonly endpoint: string;
+  readonly enable?: boolean | undefined;
+};
+
+async function setEndpoint(session: Session, given: EndpointChange): Promise<Output> {
+  const known = findEndpoint(await readConfiguration(session), given.endpoint);
+  if (known instanceof Problem) return known;
+  const { enable: enabled = known.enabled } = given;
+  if (given.enable === undefined && Object.keys(givenOf(endpointTable(), given)).length === 0) {
+    return new Problem("Nothing to change: give at least one setting.");
+  }
+  const currency = getCurrency(known.currency);
+  const read = readEndpointSettings(given, currency, known.settings, session.config);
+  if (read instanceof Problem) return read;
+
+  await session.administration.setEndpoint(known.id, read, enabled);
+  const changed = { ...known, settings: read, enabled };
+  return new Report(describe(changed), {
+    ...describeShortly(changed),
+    descriptor: read.descriptor ?? "the gate's",
+    optional: read.optionalFields?.join(", ") ?? "none",
+    "partial approvals": printSwitch(read.acceptsPartialApprovals === true),
+    chargebacks: printSwitch(read.tellsChargebacks === true),
+    "oauth only": printSwitch(read.oauthOnly === true),
+    "plain addresses": printSwitch(read.plainAddresses === true),
+    "private callbacks": printSwitch(read.privateCallbacks === true),
+  });
+}
+
+type NewGates = { readonly endpoint: string; readonly gates: readonly string[] };
+
+async function setEndpointGates(session: Session, given: NewGates): Promise<Output> {
+  const configuration = await readConfiguration(session);
+  const known = findEndpoint(configuration, given.endpoint);
+  if (known instanceof Problem) return known;
+  const gates = readGatesFor(known.currency, given.gates, configuration);
+  if (gates instanceof Problem) return gates;
+  await session.administration.setEndpointGates(known.id, gates);
+  return { endpoint: known.id, name: known.name, gates: given.gates.join(", ") };
+}
+
+function describe({ id, name, currency, enabled, settings: own, gates }: Endpoint) {
+  const places = gates.map(({ name: gate, rank, weight }) => ({ gate, rank, weight }));
+  return { id, name, currency, enabled, settings: own, gates: places };
+}
+
+function describeShortly({ id, name, currency, enabled, settings: own, gates }: Endpoint) {
+  return {
+    id,
+    name,
+    currency,
+    state: printSwitch(enabled),
+    "3ds": own.threeDSecure,
+    min: printLimit(own.amountMin, currency),
+    max: printLimit(own.amountMax, currency),
+    fee: own.fee === undefined ? "none" : printFee(own.fee),
+    gates: gates.map((gate) => `${gate.name}:${gate.rank}:${gate.weight}`).join(", "),
+  };
+}

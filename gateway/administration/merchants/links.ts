@@ -1,0 +1,338 @@
+/**
+ * Payment links: create, list, show, close. A link is stored in the merchant's cell; its URL is
+ * computed from the vault's key and stored nowhere.
+ */
+import { randomInt } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { makeFindAddressFault } from "../../callbacks/addresses.ts";
+import { baseUrlOf } from "../../config/config.ts";
+import { findEnd, linkUsesMax, type PaymentLink } from "../../orders/payment-link.ts";
+import { routeLinks } from "../../storage/orders/payment-links.ts";
+import { readDatabaseTime } from "../../storage/server/database-clock.ts";
+import { asLinkId, isNumericId } from "../../values/ids.ts";
+import { getCurrency } from "../../values/iso-codes.ts";
+import { formatAmount, isZero, type Money, parseAmount } from "../../values/money.ts";
+import { messageOf, Problem } from "../../values/problem.ts";
+import { renderQrSvg, renderQrText } from "../../values/qr-code.ts";
+import { type Instant, makePrintDate } from "../../values/time.ts";
+import { type Action, action } from "../action.ts";
+import { onlyOnCommandLine, option, preset, required, texts, word } from "../field.ts";
+import { findEndpoint, findMerchant, ownerByEndpoint } from "../find.ts";
+import { ends, readMoment } from "../readers.ts";
+import { type Output, openVault, Report, readConfiguration, type Session } from "../session.ts";
+
+/** Fifteen digits: a typing error does not lead to another link. */
+const [idMin, idMax] = [10 ** 14, 10 ** 14 + 2 ** 47];
+const urlCharactersMax = 1024;
+const descriptionForm = /^\P{Cc}{1,500}$/u;
+
+const svg = onlyOnCommandLine(
+  option(
+    "path",
+    "file",
+    texts("write the QR code to this file", "den QR-Code in diese Datei schreiben"),
+  ),
+);
+const link = word("text", "link", texts("the number of the link", "die Nummer des Links"));
+
+async function ownerOfLink({ cells }: Pick<Session, "cells">, given: { readonly link: string }) {
+  return isNumericId(given.link)
+    ? (await routeLinks(cells).findById(given.link))?.merchantId
+    : undefined;
+}
+
+export const linkActions: readonly Action[] = [
+  action({
+    name: "link create",
+    does: texts(
+      "create a payment link; prints its URL and its QR code",
+      "einen Zahlungslink anlegen; zeigt seine Adresse und seinen QR-Code",
+    ),
+    right: "move_money",
+    mode: "change",
+    findOwner: ownerByEndpoint,
+    fields: {
+      endpoint: required(
+        "endpoint",
+        "id",
+        texts("the endpoint that is paid to", "der Endpunkt, an den gezahlt wird"),
+      ),
+      amount: required("amount", "amount", texts("what is to be paid", "was zu zahlen ist")),
+      currency: required(
+        "currency",
+        "code",
+        texts("the endpoint's currency", "die Währung des Endpunkts"),
+      ),
+      description: option(
+        "text",
+        "text",
+        texts(
+          "what is bought, as the payment page shows it",
+          "was gekauft wird, wie die Zahlungsseite es zeigt",
+        ),
+      ),
+      uses: preset(
+        "text",
+        "single|many|n",
+        texts(
+          `how often it can be paid: once, any number of times, or 2 to ${linkUsesMax} times`,
+          `wie oft bezahlt werden kann: einmal, beliebig oft (many) oder 2 bis ${linkUsesMax} Mal`,
+        ),
+        "single",
+      ),
+      expires: ends,
+      returnUrl: option(
+        "url",
+        "url",
+        texts(
+          "where the cardholder's browser goes afterwards",
+          "wohin der Browser des Karteninhabers danach geht",
+        ),
+      ),
+      callbackUrl: option(
+        "url",
+        "url",
+        texts(
+          "where the results of its orders are sent",
+          "wohin die Ergebnisse seiner Zahlungen gesendet werden",
+        ),
+      ),
+      svg,
+    },
+    perform: createLink,
+  }),
+  action({
+    name: "link list",
+    does: texts(
+      "list payment links, the latest first",
+      "Zahlungslinks auflisten, die neuesten zuerst",
+    ),
+    right: "see_orders",
+    mode: "look",
+    commandLineOnly: "the portal lists links on a screen of its own",
+    fields: {
+      merchant: option(
+        "merchant",
+        "login",
+        texts("only of one merchant", "nur die eines Händlers"),
+      ),
+      limit: preset(
+        "whole",
+        "n",
+        texts("so many, the latest first", "so viele, die neuesten zuerst"),
+        "100",
+      ),
+    },
+    perform: listLinks,
+  }),
+  action({
+    name: "link show",
+    does: texts(
+      "show a payment link with its URL and its QR code",
+      "einen Zahlungslink mit Adresse und QR-Code zeigen",
+    ),
+    right: "see_orders",
+    mode: "keys",
+    commandLineOnly: "the portal shows a link on a screen of its own",
+    fields: { link, svg },
+    perform: showLink,
+  }),
+  action({
+    name: "link close",
+    does: texts(
+      "close a payment link: no payment begins with it any more",
+      "einen Zahlungslink schließen: keine Zahlung beginnt mehr mit ihm",
+    ),
+    right: "move_money",
+    mode: "change",
+    findOwner: ownerOfLink,
+    fields: { link },
+    perform: closeLink,
+  }),
+];
+
+type NewLink = {
+  readonly endpoint: string;
+  readonly amount: string;
+  readonly currency: string;
+  readonly uses: string;
+  readonly description?: string | undefined;
+  readonly expires?: string | undefined;
+  readonly returnUrl?: string | undefined;
+  readonly callbackUrl?: string | undefined;
+  readonly svg?: string | undefined;
+};
+
+async function createLink(session: Session, given: NewLink): Promise<Output> {
+  const link = await readLink(session, given);
+  if (link instanceof Problem) return link;
+  const links = routeLinks(session.cells);
+  const known = session.once && (await links.findById(link.id));
+  if (known) return presentAgain(session, known);
+  // Before it happens: a command that is interrupted has left its entry.
+  const { uses: _, amount, ...rest } = link;
+  const after = { ...rest, amount: printMoney(amount) };
+  await session.audit.write({ action: "link create", subject: `link ${link.id}`, after });
+  if (session.isTrial || (await links.add(link))) return present(session, link, given.svg);
+  // The same request, a moment earlier.
+  const other = session.once && (await links.findById(link.id));
+  return other ? presentAgain(session, other) : new Problem(idTaken);
+}
+
+const idTaken = "The id is taken by chance: try again.";
+
+/** The request was sent before: its link is answered, and no other is made. */
+async function presentAgain(session: Session, link: PaymentLink): Promise<Output> {
+  if (link.createdBy !== session.actor.who) return new Problem(idTaken);
+  const subject = `link ${link.id}`;
+  await session.audit.write({ action: "link create", subject, after: { repeated: true } });
+  return present(session, link, undefined);
+}
+
+function newId({ once }: Session): string {
+  if (once === undefined) return String(randomInt(idMin, idMax));
+  return String(idMin + (Number.parseInt(once.slice(0, 12), 16) % (idMax - idMin)));
+}
+
+async function readLink(session: Session, given: NewLink): Promise<PaymentLink | Problem> {
+  const { endpoint: endpointId, amount: amountText, currency, expires } = given;
+  const endpoint = findEndpoint(await readConfiguration(session), endpointId);
+  if (endpoint instanceof Problem) return endpoint.about("endpoint");
+  if (currency !== endpoint.currency) {
+    const sentence = `The endpoint ${endpointId} takes ${endpoint.currency}, not ${currency}.`;
+    return new Problem(sentence).about("currency");
+  }
+  const amount = parseAmount(amountText, getCurrency(endpoint.currency));
+  if (amount === undefined || isZero(amount) || amountText.length > amountDigitsMax) {
+    return new Problem(`${amountText} is no amount in ${endpoint.currency}.`).about("amount");
+  }
+  const now = await readDatabaseTime(session.database.query);
+  const expiresAt = expires === undefined ? undefined : readMoment(expires, now);
+  if (expiresAt instanceof Problem) return expiresAt.about("expires");
+  const usesMax = readUses(given.uses);
+  if (usesMax instanceof Problem) return usesMax;
+  const description = given.description ?? "";
+  if (description !== "" && !descriptionForm.test(description)) {
+    const sentence = "description is up to 500 characters, without line ends.";
+    return new Problem(sentence).about("description");
+  }
+  const { returnUrl, callbackUrl } = given;
+  const findFault = makeFindAddressFault(session.config);
+  for (const use of ["return", "callback"] as const) {
+    const [field, url] = [`${use}Url` as const, given[`${use}Url`]];
+    if (url === undefined) continue;
+    if (!isUrl(url)) return new Problem(`${url} is no http or https URL.`).about(field);
+    const fault = findFault(url, use, [endpoint]);
+    if (fault) return new Problem(`An address of the link cannot be used: ${fault}.`).about(field);
+  }
+  return {
+    id: asLinkId(newId(session)),
+    merchantId: endpoint.merchant.id,
+    endpointId: endpoint.id,
+    amount,
+    description,
+    returnUrl,
+    callbackUrl,
+    createdAt: now,
+    createdBy: session.actor.who,
+    expiresAt,
+    usesMax,
+    uses: [],
+  };
+}
+
+/** As the merchant interface has it. */
+const amountDigitsMax = 10;
+
+/** Nothing for any number. */
+function readUses(text: string): number | undefined | Problem {
+  if (text === "many") return undefined;
+  if (text === "single") return 1;
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= linkUsesMax) return count;
+  return new Problem(`uses is single, many or a number up to ${linkUsesMax}, not ${text}.`).about(
+    "uses",
+  );
+}
+
+function isUrl(text: string): boolean {
+  return text.length <= urlCharactersMax && /^https?:$/.test(URL.parse(text)?.protocol ?? "");
+}
+
+type Listed = { readonly merchant?: string | undefined; readonly limit: string };
+
+async function listLinks(session: Session, { merchant: login, limit }: Listed): Promise<Output> {
+  if (!/^[1-9]\d{0,5}$/.test(limit)) return new Problem("limit is a number from 1.");
+  const configuration = await readConfiguration(session);
+  const merchant = login === undefined ? undefined : findMerchant(configuration, login);
+  if (merchant instanceof Problem) return merchant;
+  const { list } = routeLinks(session.cells);
+  const found = await list({ merchantId: merchant?.id, limit: Number(limit) });
+  const now = await readDatabaseTime(session.database.query);
+  const describe = makeDescribe(session, now);
+  const logins = new Map(configuration.merchants.map(({ id, login: name }) => [id, name]));
+  return found.map((link) => ({ merchant: logins.get(link.merchantId) ?? "", ...describe(link) }));
+}
+
+type Shown = { readonly link: string; readonly svg?: string | undefined };
+
+async function showLink(session: Session, given: Shown): Promise<Output> {
+  const found = await findLink(session, given.link);
+  return found instanceof Problem ? found : present(session, found, given.svg);
+}
+
+async function closeLink(
+  session: Session,
+  { link: id }: { readonly link: string },
+): Promise<Output> {
+  const found = await findLink(session, id);
+  if (found instanceof Problem) return found;
+  const now = await readDatabaseTime(session.database.query);
+  await session.audit.write({ action: "link close", subject: `link ${id}` });
+  const isClosed = session.isTrial
+    ? found.closedAt === undefined
+    : await routeLinks(session.cells).close(found, now);
+  return isClosed
+    ? { link: id, state: "closed" }
+    : new Problem(`The link ${id} was closed before.`);
+}
+
+async function findLink({ cells }: Session, id: string): Promise<PaymentLink | Problem> {
+  const found = isNumericId(id) ? await routeLinks(cells).findById(id) : undefined;
+  return found ?? new Problem(`There is no payment link ${id}.`);
+}
+
+async function present(session: Session, link: PaymentLink, svgFile: string | undefined) {
+  const { config } = session;
+  const { linkTokenOf } = await openVault(session);
+  const url = `${baseUrlOf(config, config.port)}/pay/${linkTokenOf(link)}`;
+  const now = await readDatabaseTime(session.database.query);
+  if (svgFile !== undefined) {
+    const fault = await writeFile(svgFile, renderQrSvg(url)).catch((error: unknown) => error);
+    if (fault !== undefined) {
+      return new Problem(`The file ${svgFile} cannot be written: ${messageOf(fault)}.`);
+    }
+  }
+  const described = { ...makeDescribe(session, now)(link), url };
+  return new Report(described, described, renderQrText(url));
+}
+
+function makeDescribe({ config }: Session, now: Instant) {
+  const printDate = makePrintDate(config.zone);
+  return (link: PaymentLink) => ({
+    link: link.id,
+    endpoint: link.endpointId,
+    amount: printMoney(link.amount),
+    description: link.description,
+    /** Those begun: an order that ends unpaid makes room for another. */
+    uses: link.usesMax === undefined ? "many" : `${link.uses.length} of ${link.usesMax}`,
+    created: printDate(link.createdAt),
+    by: link.createdBy,
+    expires: link.expiresAt === undefined ? "never" : printDate(link.expiresAt),
+    state: findEnd(link, now) ?? "open",
+  });
+}
+
+function printMoney(amount: Money): string {
+  return `${formatAmount(amount)} ${amount.currency.code}`;
+}

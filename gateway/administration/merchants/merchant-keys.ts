@@ -1,0 +1,207 @@
+/**
+ * A merchant's keys: the control key of its checksums, and the public keys of its OAuth
+ * signatures. After a renewal both control keys count, until the operator drops the old one; the
+ * gateway signs with the new one.
+ */
+import { createPublicKey, hash, type KeyObject, X509Certificate } from "node:crypto";
+import type { Merchant } from "../../orders/merchant.ts";
+import { controlKeyContext, findControlKeyUse } from "../../storage/configuration/configuration.ts";
+import { Problem } from "../../values/problem.ts";
+import { Secret } from "../../values/secret.ts";
+import { type Action, action } from "../action.ts";
+import { type Content, file, option, secret, texts, word } from "../field.ts";
+import { login, onMerchant, ownerByLogin } from "../find.ts";
+import { pemOf } from "../readers.ts";
+import { type Output, openVault, Report, readContent, type Session } from "../session.ts";
+import { makeControlKey } from "./merchant-set.ts";
+
+const keyForm = /^[!-~]{16,128}$/;
+const bitsMin = 2048;
+const change = { right: "manage_keys", mode: "change", findOwner: ownerByLogin } as const;
+
+export const merchantKeyActions: readonly Action[] = [
+  action({
+    name: "merchant control-key renew",
+    does: texts(
+      "make a new key and print it; the old one counts until it is dropped",
+      "einen neuen Schlüssel anlegen und zeigen; der alte gilt, bis er verworfen wird",
+    ),
+    ...change,
+    fields: { login },
+    perform: onMerchant(renewControlKey),
+  }),
+  action({
+    name: "merchant control-key set",
+    does: texts(
+      "set the key on standard input; the one before it counts until it is dropped",
+      "den Schlüssel vorgeben; der bisherige gilt, bis er verworfen wird",
+    ),
+    ...change,
+    inFile: "beside",
+    fields: { login, key: secret(texts("the control key", "der Kontrollschlüssel")) },
+    perform: onMerchant(setControlKey),
+  }),
+  action({
+    name: "merchant control-key drop",
+    does: texts(
+      "drop the old key: requests that are signed with it are refused",
+      "den alten Schlüssel verwerfen: mit ihm signierte Anfragen werden abgelehnt",
+    ),
+    ...change,
+    fields: { login },
+    perform: onMerchant(dropControlKey),
+  }),
+  action({
+    name: "merchant key add",
+    does: texts(
+      "add an RSA public key or certificate; the others stay valid",
+      "einen öffentlichen RSA-Schlüssel oder ein Zertifikat hinzufügen; die anderen gelten weiter",
+    ),
+    ...change,
+    inFile: "beside",
+    fields: {
+      login,
+      file: file(
+        "file.pem",
+        texts("the key or certificate, in PEM", "der Schlüssel oder das Zertifikat, als PEM"),
+      ),
+      name: option(
+        "text",
+        "text",
+        texts("to distinguish it from the others", "um ihn von den anderen zu unterscheiden"),
+      ),
+    },
+    perform: onMerchant(addKey),
+  }),
+  action({
+    name: "merchant key list",
+    does: texts("list the accepted keys", "die gültigen Schlüssel auflisten"),
+    right: "see_configuration",
+    mode: "look",
+    commandLineOnly: "the portal lists keys on the screen of their merchant",
+    fields: { login },
+    perform: onMerchant(listKeys),
+  }),
+  action({
+    name: "merchant key remove",
+    does: texts("no longer accept a key", "einen Schlüssel nicht mehr annehmen"),
+    ...change,
+    fields: {
+      login,
+      key: word("text", "key", texts("the number of the key", "die Nummer des Schlüssels")),
+    },
+    perform: onMerchant(removeKey),
+  }),
+];
+
+async function renewControlKey(session: Session, merchant: Merchant): Promise<Output> {
+  const controlKey = makeControlKey();
+  const problem = await putControlKey(session, merchant, controlKey);
+  return problem ?? { login: merchant.login, controlKey };
+}
+
+async function setControlKey(
+  session: Session,
+  merchant: Merchant,
+  given: { readonly key: Content },
+): Promise<Output> {
+  const key = (await readContent(given.key)).trim();
+  if (!isControlKey(key)) {
+    return new Problem("A control key is 16 to 128 printable characters without spaces.");
+  }
+  const problem = await putControlKey(session, merchant, key);
+  return problem ?? { login: merchant.login, "control key": "set" };
+}
+
+export function isControlKey(text: string): boolean {
+  return keyForm.test(text);
+}
+
+async function putControlKey(session: Session, merchant: Merchant, key: string) {
+  const { id, login: name, oldControlKey } = merchant;
+  if (oldControlKey !== undefined) {
+    return new Problem(`The merchant ${name} has an old key that still counts: drop it first.`);
+  }
+  const { sealSecret } = await openVault(session);
+  const sealed = sealSecret(new Secret(key), controlKeyContext(name));
+  await session.administration.renewControlKey(id, sealed);
+  return undefined;
+}
+
+async function dropControlKey(session: Session, merchant: Merchant): Promise<Output> {
+  const { id, login: name, oldControlKey } = merchant;
+  if (oldControlKey === undefined) return new Problem(`The merchant ${name} has no old key.`);
+  const { oldUsed } = await findControlKeyUse(session.database.query, id);
+  await session.administration.dropOldControlKey(id);
+  return { login: name, "old key": "dropped", "last used": oldUsed ?? "never" };
+}
+
+type NewKey = { readonly file: Content; readonly name?: string | undefined };
+
+async function addKey(
+  session: Session,
+  { id: merchantId, login: owner, oauthKeys }: Merchant,
+  { file: source, name = "" }: NewKey,
+): Promise<Output> {
+  const text = await readContent(source).catch(() => undefined);
+  if (text === undefined) return new Problem(`${source.name} cannot be read.`);
+  const key = readPublicKey(text);
+  if (key instanceof Problem) return key;
+  const known = oauthKeys.find(({ publicKey }) => publicKey.equals(key));
+  if (known !== undefined) {
+    return new Problem(`${owner} has this key already: it is key ${known.id}.`);
+  }
+  const id = await session.administration.addMerchantKey(merchantId, name, pemOf(key));
+  return { login: owner, ...describeKey(id, name, key) };
+}
+
+function listKeys(_session: Session, { login: owner, oauthKeys }: Merchant): Output {
+  const keys = oauthKeys.map(({ id, name, publicKey }) => describeKey(id, name, publicKey));
+  return keys.length > 0 ? keys : new Report(keys, `${owner} has no key.`);
+}
+
+async function removeKey(
+  session: Session,
+  { id: merchantId, login: owner, oauthKeys }: Merchant,
+  { key: id }: { readonly key: string },
+): Promise<Output> {
+  if (!oauthKeys.some((key) => key.id === id)) return new Problem(`${owner} has no key ${id}.`);
+  await session.administration.removeMerchantKey(merchantId, id);
+  return { login: owner, removed: id, left: oauthKeys.length - 1 };
+}
+
+/** `sha256` is what `openssl pkey -pubin -outform DER | sha256sum` prints. */
+function describeKey(id: string, name: string, key: KeyObject) {
+  const der = key.export({ format: "der", type: "spki" });
+  return { key: id, name, bits: bitsOf(key), sha256: hash("sha256", der) };
+}
+
+/** As PEM: SPKI, PKCS #1 or an X.509 certificate. A private key is refused. */
+export function readPublicKey(text: string): KeyObject | Problem {
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) {
+    return new Problem(
+      "This is a private key, which only the merchant should have. Make the public one from it " +
+        "with `openssl rsa -in <file> -pubout`, and consider whether anybody else has seen it.",
+    );
+  }
+  const key = parseKey(text);
+  if (key === undefined) {
+    return new Problem("This is neither a public key nor a certificate in PEM.");
+  }
+  if (key.asymmetricKeyType !== "rsa") return new Problem("This is no RSA key.");
+  if (bitsOf(key) >= bitsMin) return key;
+  return new Problem(`The key has ${bitsOf(key)} bits: it must have at least ${bitsMin}.`);
+}
+
+function parseKey(text: string): KeyObject | undefined {
+  try {
+    const isCertificate = text.includes("-----BEGIN CERTIFICATE-----");
+    return isCertificate ? new X509Certificate(text).publicKey : createPublicKey(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function bitsOf(key: KeyObject): number {
+  return key.asymmetricKeyDetails?.modulusLength ?? 0;
+}

@@ -1,0 +1,250 @@
+/** Merchants: create, list, show, set, enable, disable. */
+import type { Merchant, MerchantSettings } from "../../orders/merchant.ts";
+import { mainCell } from "../../storage/cells/cells.ts";
+import {
+  type Configuration,
+  findControlKeyUse,
+} from "../../storage/configuration/configuration.ts";
+import { Problem } from "../../values/problem.ts";
+import { type Action, action } from "../action.ts";
+import { flag, option, texts, toggle, word } from "../field.ts";
+import { endpointsOf, findGate, findMerchant, login, onMerchant, ownerByLogin } from "../find.ts";
+import { printSwitch, readFrom } from "../readers.ts";
+import { type Output, openVault, Report, readConfiguration, type Session } from "../session.ts";
+import {
+  fieldsOf,
+  form,
+  type GivenSettings,
+  givenOf,
+  onOff,
+  optional,
+  readSettings,
+  type SettingRow,
+  setting,
+} from "../settings.ts";
+import { merchantKeyActions } from "./merchant-keys.ts";
+import {
+  createMerchantSet,
+  demonstrationShop,
+  findSandboxGates,
+  type MerchantSet,
+  merchantSetOf,
+} from "./merchant-set.ts";
+import { shopNameSetting } from "./page-settings.ts";
+
+const loginForm = /^[A-Za-z0-9._-]{1,20}$/;
+
+const keepDays = (min: number) => optional(form("whole", "days|none", readFrom(min)));
+
+export const merchantTable: readonly SettingRow<MerchantSettings>[] = [
+  setting<MerchantSettings, "commissions">("commissions", "commissions", onOff, [
+    "show fees to the merchant",
+    "dem Händler Gebühren zeigen",
+  ]),
+  setting("cardKeepDays", "cardKeepDays", keepDays(31), [
+    "how long card numbers of paid orders are stored, from 31",
+    "wie lange Kartennummern bezahlter Zahlungen gespeichert werden, ab 31",
+  ]),
+  setting("unpaidCardKeepDays", "unpaidCardKeepDays", keepDays(1), [
+    "the same for orders that were not paid, from 1",
+    "das Gleiche für unbezahlte Zahlungen, ab 1",
+  ]),
+  setting("decryptedWallets", "decryptedWallets", onOff, [
+    "accept wallets' payment data that the merchant has decrypted",
+    "Wallet-Daten annehmen, die der Händler selbst entschlüsselt hat",
+  ]),
+];
+
+export const merchantActions: readonly Action[] = [
+  action({
+    name: "merchant create",
+    does: texts(
+      "create a merchant, with a set of endpoints through one gate; prints its control key",
+      "einen Händler mit Endpunkten über ein Gate anlegen; zeigt seinen Kontrollschlüssel",
+    ),
+    right: "change_merchants",
+    mode: "change",
+    inFile: "exported",
+    fields: {
+      login: word("text", "login", texts("its login", "sein Login")),
+      cell: option(
+        "text",
+        "name",
+        texts(
+          "where its orders will be; the main cell if not given",
+          "wo seine Zahlungen liegen; sonst in der Hauptzelle",
+        ),
+      ),
+      gate: option(
+        "gate",
+        "name",
+        texts(
+          "the gate of its first endpoints; in staging the sandbox bank's",
+          "das Gate seiner ersten Endpunkte; im Testbetrieb das der Sandbox-Bank",
+        ),
+      ),
+      ...fieldsOf([shopNameSetting]),
+      endpoints: toggle(texts("create the merchant alone", "nur den Händler anlegen"), {
+        no: "no-endpoints",
+      }),
+      screening: toggle(
+        texts(
+          "in production, without the rules against card testing",
+          "in Produktion ohne die Regeln gegen Kartentests",
+        ),
+        { no: "no-screening" },
+      ),
+    },
+    perform: createMerchant,
+  }),
+  action({
+    name: "merchant list",
+    does: texts("list all merchants", "alle Händler auflisten"),
+    right: "see_configuration",
+    mode: "look",
+    commandLineOnly: "the portal lists merchants on a screen of its own",
+    fields: {},
+    perform: listMerchants,
+  }),
+  action({
+    name: "merchant show",
+    does: texts(
+      "show a merchant with its endpoints and groups",
+      "einen Händler mit Endpunkten und Gruppen zeigen",
+    ),
+    right: "see_configuration",
+    mode: "look",
+    findOwner: ownerByLogin,
+    fields: {
+      login,
+      reveal: flag(
+        texts(
+          "with the control keys in the clear; it is in the audit",
+          "mit den Kontrollschlüsseln im Klartext; das steht im Protokoll",
+        ),
+        { right: "reveal_secrets" },
+      ),
+    },
+    perform: onMerchant(showMerchant),
+  }),
+  action({
+    name: "merchant set",
+    does: texts("change a merchant's settings", "die Einstellungen eines Händlers ändern"),
+    right: "change_merchants",
+    mode: "change",
+    inFile: "exported",
+    fields: { login, ...fieldsOf(merchantTable) },
+    perform: onMerchant(setMerchant),
+  }),
+  action({
+    name: "merchant disable",
+    does: texts(
+      "refuse all requests of a merchant but those for the status",
+      "alle Anfragen eines Händlers außer denen nach dem Status ablehnen",
+    ),
+    right: "change_merchants",
+    mode: "change",
+    inFile: "exported",
+    fields: { login },
+    perform: onMerchant((session, merchant) => enableMerchant(session, merchant, false)),
+  }),
+  action({
+    name: "merchant enable",
+    does: texts("serve a merchant again", "einen Händler wieder bedienen"),
+    right: "change_merchants",
+    mode: "change",
+    inFile: "exported",
+    fields: { login },
+    perform: onMerchant((session, merchant) => enableMerchant(session, merchant, true)),
+  }),
+  ...merchantKeyActions,
+];
+
+type NewMerchant = GivenSettings & {
+  readonly login: string;
+  readonly cell?: string | undefined;
+  readonly gate?: string | undefined;
+  readonly endpoints?: boolean | undefined;
+  readonly screening?: boolean | undefined;
+};
+
+async function createMerchant(session: Session, given: NewMerchant): Promise<Output> {
+  const { login: name, cell = mainCell, gate, endpoints = true, screening = true } = given;
+  if (!session.cells.names().includes(cell)) return new Problem(`There is no cell ${cell}.`);
+  const fault = findLoginFault(name);
+  if (fault !== undefined) return fault;
+  const configuration = await readConfiguration(session);
+  if (!(findMerchant(configuration, name) instanceof Problem)) {
+    return new Problem(`There is a merchant ${name} already: choose another login.`);
+  }
+  const isStaging = session.config.environment === "staging";
+  const usualName = isStaging ? demonstrationShop : "none";
+  const shop = readSettings([shopNameSetting], { shopName: usualName, ...given }, {});
+  if (shop instanceof Problem) return shop;
+  const named = gate === undefined ? undefined : findGate(configuration, gate);
+  if (named instanceof Problem) return named;
+  const gates = named ? { sandbox: named.id } : await findSandboxGates(session.database);
+  const chosen = endpoints && gates ? { gates, currencies: named?.settings.currencies } : {};
+  const vault = await openVault(session);
+  const made = { login: name, cell, ...chosen, ...shop, isScreened: screening && !isStaging };
+  const set = await createMerchantSet(session.audit, vault, made);
+  return new Report(set, describe(set, { "control key": set.controlKey }));
+}
+
+export function findLoginFault(name: string): Problem | undefined {
+  if (loginForm.test(name)) return undefined;
+  return new Problem("A login is 1 to 20 letters, digits, dots, dashes or underscores.");
+}
+
+async function enableMerchant({ administration }: Session, merchant: Merchant, enabled: boolean) {
+  await administration.enableMerchant(merchant.id, enabled);
+  return { login: merchant.login, state: printSwitch(enabled) };
+}
+
+async function listMerchants(session: Session): Promise<Output> {
+  const configuration = await readConfiguration(session);
+  return configuration.merchants.map(({ id, login: own, name, enabled }) => {
+    const endpoints = endpointsOf({ id }, configuration).length;
+    return { login: own, name, id, endpoints, state: printSwitch(enabled) };
+  });
+}
+
+async function showMerchant(
+  session: Session,
+  merchant: Merchant,
+  { reveal }: { readonly reveal?: true | undefined },
+  configuration: Configuration,
+): Promise<Output> {
+  const { id, login: name, cell, enabled, settings, oldControlKey } = merchant;
+  const { set: setAt, oldUsed } = await findControlKeyUse(session.database.query, id);
+  const shown = {
+    state: printSwitch(enabled),
+    cell,
+    controlKeySet: setAt ?? "when it was created",
+    ...(oldControlKey && { oldControlKeyLastUsed: oldUsed ?? "never" }),
+  };
+  if (reveal) {
+    await session.audit.write({ action: "control-key reveal", subject: `merchant ${name}` });
+  }
+  const { controlKey, ...set } = merchantSetOf(configuration, merchant);
+  const old = oldControlKey?.reveal();
+  const clear = reveal ? { controlKey, ...(old && { oldControlKey: old }) } : {};
+  const value = { ...set, ...shown, settings, ...clear };
+  return new Report(value, describe(set, { ...shown, ...clear }));
+}
+
+function describe(set: Omit<MerchantSet, "controlKey">, more: object) {
+  const named = Object.entries(set.endpoints).map(([name, id]) => [`endpoint ${name}`, id]);
+  return { login: set.login, ...more, ...Object.fromEntries(named), group: set.group };
+}
+
+async function setMerchant(session: Session, merchant: Merchant, given: GivenSettings) {
+  const changes = givenOf(merchantTable, given);
+  if (Object.keys(changes).length === 0) {
+    return new Problem("Nothing to change: give at least one setting.");
+  }
+  const settings = readSettings(merchantTable, given, merchant.settings);
+  if (settings instanceof Problem) return settings;
+  await session.administration.setMerchant(merchant.id, settings);
+  return { login: merchant.login, ...changes };
+}

@@ -1,0 +1,140 @@
+/**
+ * The payment page in the settings of an endpoint: how long it takes cards and how many, what it
+ * asks for, the shop that it shows, and the sites that may embed it.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { pageLifeMaxMs, pageTriesMax } from "../../config/settings.ts";
+import type { EndpointSettings } from "../../orders/merchant.ts";
+import { parseColour } from "../../values/colour.ts";
+import { isPictureUrl, readPicture } from "../../values/picture.ts";
+import { messageOf, Problem } from "../../values/problem.ts";
+import type { Read } from "../readers.ts";
+import {
+  form,
+  type GivenSettings,
+  givenOf,
+  optional,
+  type SettingRow,
+  setting,
+  text,
+} from "../settings.ts";
+
+/** The page's first view stays below 60 kB with it. */
+const logoBytesMax = 16 * 1024;
+const originsMax = 20;
+const askable = ["first_name", "last_name", "email", "phone", "address1", "city", "zip_code"];
+
+export const shopNameSetting: SettingRow<EndpointSettings> = setting<EndpointSettings, "shopName">(
+  "shopName",
+  "shopName",
+  optional(text("text", /^[^\p{Cc}]{1,60}$/u, "1 to 60 characters")),
+  [
+    "the shop's name, which cardholders see; the payment page needs it",
+    "der Name des Shops, den Karteninhaber sehen; die Zahlungsseite braucht ihn",
+  ],
+);
+
+export const pageTable: readonly SettingRow<EndpointSettings>[] = [
+  shopNameSetting,
+  setting("shopLogo", "shopLogo", optional(form("picture", "file", readLogo)), [
+    "SVG or PNG of at most 16 KiB on the payment page",
+    "SVG oder PNG bis 16 KiB auf der Zahlungsseite",
+  ]),
+  setting("shopColour", "shopColour", optional(form("colour", "#rrggbb", readColour)), [
+    "the colour of the payment page",
+    "die Farbe der Zahlungsseite",
+  ]),
+  setting("pageLifetime", "pageLifeS", upTo("seconds", pageLifeMaxMs / 1000), [
+    "how long a payment page takes cards",
+    "wie lange eine Zahlungsseite Karten annimmt",
+  ]),
+  setting("pageTries", "pageTries", upTo("count", pageTriesMax), [
+    "how many cards may be tried on a payment page",
+    "wie viele Karten auf einer Zahlungsseite versucht werden dürfen",
+  ]),
+  setting("pageFields", "pageFields", optional(form("text", "fields", readFields)), [
+    "what the payment page asks for, by commas; " +
+      "else what a sale requires, and for links an email",
+    "wonach die Zahlungsseite fragt, mit Kommas; " +
+      "sonst was eine Zahlung verlangt, bei Links eine E-Mail",
+  ]),
+  setting("embedOrigins", "embedOrigins", optional(form("text", "origins", readOrigins)), [
+    "sites that may embed the payment page, like https://shop.example, " +
+      "by commas; in production https",
+    "Seiten, die die Zahlungsseite einbetten dürfen, wie https://shop.example, " +
+      "mit Kommas; in Produktion nur https",
+  ]),
+];
+
+function upTo(shows: string, max: number) {
+  const read: Read<number> = (given, name) => {
+    const isGood = /^[1-9]\d{0,6}$/.test(given) && Number(given) <= max;
+    return isGood ? Number(given) : new Problem(`${name} is a number from 1 to ${max}.`);
+  };
+  return optional(form("whole", shows, read));
+}
+/** A configuration file that `gw` has printed has the logo itself in it. */
+function readLogo(text: string): string | Problem {
+  if (isPictureUrl(text, logoBytesMax)) return text;
+  try {
+    const isSmall = statSync(text).size <= logoBytesMax;
+    const read = isSmall ? readPicture(readFileSync(text), logoBytesMax) : tooLarge;
+    return read instanceof Problem ? new Problem(`${text}: ${read.sentence}.`) : read;
+  } catch (error) {
+    return new Problem(`${text.slice(0, 200)}: ${messageOf(error)}`);
+  }
+}
+
+const tooLarge = new Problem(`it is larger than ${logoBytesMax / 1024} KiB`);
+
+function readColour(text: string): string | Problem {
+  const isColour = /^#[0-9a-f]{6}$/i.test(text) && parseColour(text) !== undefined;
+  return isColour
+    ? text.toLowerCase()
+    : new Problem(`${text} is no colour: write it like #1a5fb4.`);
+}
+
+function readFields(text: string): readonly string[] | Problem {
+  const fields = splitList(text);
+  const known = [...askable, "country"];
+  if (fields.every((field) => known.includes(field))) return fields;
+  return new Problem(`The payment page can ask for these fields: ${known.join(", ")}.`);
+}
+
+/** Exactly as browsers name an origin: nothing else may stand in the page's policy. */
+function readOrigins(text: string): readonly string[] | Problem {
+  const origins = splitList(text);
+  const stray = origins.find((each) => {
+    return !/^https?:\/\/[a-z0-9.:[\]-]+$/.test(each) || URL.parse(each)?.origin !== each;
+  });
+  if (stray !== undefined) {
+    return new Problem(`${stray} is no origin: write it like https://shop.example.`);
+  }
+  if (origins.length > originsMax) return new Problem(`At most ${originsMax} origins are listed.`);
+  return origins;
+}
+
+/** A login, or nothing, would be shown in its place. */
+export function findNamelessPage(
+  settings: EndpointSettings,
+  given: GivenSettings,
+): Problem | undefined {
+  const isGiven = Object.keys(givenOf(pageTable, given)).length > 0;
+  const hasPage = pageTable.some(({ key }) => settings[key] !== undefined);
+  if (!isGiven || !hasPage || settings.shopName !== undefined) return undefined;
+  return new Problem(`The payment page shows the shop's name: give the endpoint a shop-name.`);
+}
+
+/** In production a page in plain HTTP would show the payment page to everyone on the way. */
+export function findPlainOrigin({ embedOrigins = [] }: EndpointSettings): Problem | undefined {
+  const plain = embedOrigins.find((each) => each.startsWith("http:") && !loopback.test(each));
+  return plain === undefined
+    ? undefined
+    : new Problem(`${plain} is not protected: in production origins are https.`);
+}
+
+const loopback = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+
+function splitList(text: string): readonly string[] {
+  return text.split(",").map((each) => each.trim());
+}

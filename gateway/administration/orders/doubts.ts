@@ -1,0 +1,167 @@
+/**
+ * Orders in doubt: it is not known whether the bank processed the transaction. An operator lists
+ * them, has the gateway ask the bank again at once, or settles one with what the bank has said.
+ * Each decision is an event of the order, with the operator's name and reason.
+ */
+import type { OperatorEvent } from "../../orders/events.ts";
+import type { Order } from "../../orders/order.ts";
+import { inDoubtOf } from "../../orders/prior-attempts.ts";
+import { findInDoubt } from "../../storage/orders/find-orders.ts";
+import { formatAmount } from "../../values/money.ts";
+import { Problem } from "../../values/problem.ts";
+import { type Instant, makePrintDate } from "../../values/time.ts";
+import { wireStageOf } from "../../views/status.ts";
+import { type Action, action } from "../action.ts";
+import { onlyOnCommandLine, option, required, texts, word } from "../field.ts";
+import { findOrder } from "../find.ts";
+import { decideDoubt, makeReport } from "../installation/operator-events.ts";
+import { type Output, openVault, Report, type Session } from "../session.ts";
+
+const listedMax = 1_000;
+
+const order = word("text", "orderid", texts("the id of the order", "die Nummer der Zahlung"));
+const reason = required(
+  "text",
+  "text",
+  texts("why; stored with the order", "warum; wird mit der Zahlung gespeichert"),
+);
+/** A user of the portal decides under its own name. */
+const by = onlyOnCommandLine(
+  option(
+    "text",
+    "name",
+    texts("who (default: the user of this command)", "wer (sonst der Benutzer dieses Befehls)"),
+  ),
+);
+
+export const doubtActions: readonly Action[] = [
+  action({
+    name: "doubt list",
+    does: texts(
+      "list the orders in doubt, the oldest first",
+      "die ungeklärten Zahlungen auflisten, die ältesten zuerst",
+    ),
+    right: "see_orders",
+    mode: "look",
+    commandLineOnly: "the portal shows orders in doubt on its screen of orders",
+    fields: {},
+    perform: listDoubt,
+  }),
+  action({
+    name: "doubt ask",
+    does: texts(
+      "have the gateway ask the bank again at once",
+      "das Gateway die Bank sofort noch einmal fragen lassen",
+    ),
+    right: "move_money",
+    mode: "record",
+    hasOwnRoute: true,
+    fields: { order, reason, by },
+    perform: askAgain,
+  }),
+  action({
+    name: "doubt settle",
+    does: texts(
+      "settle an order with what the bank has told you",
+      "eine Zahlung nach Auskunft der Bank klären",
+    ),
+    right: "move_money",
+    mode: "record",
+    hasOwnRoute: true,
+    needsSecondPerson: true,
+    fields: {
+      order,
+      as: required(
+        "choice",
+        "outcome",
+        texts(
+          "done (the bank did it) or not-done (it did not)",
+          "done (die Bank hat es getan) oder not-done (sie hat es nicht getan)",
+        ),
+        { choices: ["done", "not-done"] },
+      ),
+      reason,
+      by,
+    },
+    perform: settleByHand,
+  }),
+];
+
+async function listDoubt({ cells, config, warn }: Session): Promise<Output> {
+  const stores = cells.stores(({ node }) => node.query);
+  const found = await stores.each((query) => findInDoubt(query, listedMax));
+  const sentAt = (each: Order) => inDoubtOf(each).identifiers?.transmittedAt ?? 0;
+  const oldestFirst = found.flat().toSorted((one, other) => sentAt(one) - sentAt(other));
+  const orders = oldestFirst.slice(0, listedMax);
+  if (orders.length === listedMax) {
+    warn(`These are the oldest ${listedMax}; there may be more.`);
+  }
+  const printDate = makePrintDate(config.zone);
+  const lines = orders.map((each) => describe(each, printDate));
+  return lines.length > 0 ? lines : new Report(lines, "Nothing is in doubt.");
+}
+
+function describe(order: Order, printDate: (instant: Instant) => string) {
+  const { kind, stage } = order.transaction;
+  const { amount, identifiers, tries, reversal } = inDoubtOf(order);
+  return {
+    order: order.id,
+    "merchant-order": order.clientOrderId,
+    stage: wireStageOf(kind, stage),
+    amount: `${formatAmount(amount)} ${amount.currency.code}`,
+    gate: identifiers?.gate.id ?? "",
+    reference: identifiers?.reference ?? "",
+    trace: identifiers?.traceNumber ?? "",
+    sent: identifiers === undefined ? "" : printDate(identifiers.transmittedAt),
+    tries,
+    refused: reversal?.refusedWith ?? "",
+    "next try": order.owed?.resting === true ? printDate(order.owed.claimableAt) : "now",
+  };
+}
+
+type Decision = {
+  readonly order: string;
+  readonly reason: string;
+  readonly by?: string | undefined;
+};
+
+async function askAgain(session: Session, given: Decision): Promise<Output> {
+  return decide(session, given, () => ({ kind: "asked_again", ...whyOf(session, given) }));
+}
+
+async function settleByHand(
+  session: Session,
+  given: Decision & { readonly as: string },
+): Promise<Output> {
+  const why = whyOf(session, given);
+  if (given.as === "not-done") {
+    return decide(session, given, () => ({ kind: "settled_as_not_done", ...why }));
+  }
+  const { receiptIdOf } = await openVault(session);
+  return decide(session, given, ({ merchantId, id: orderId }) => ({
+    kind: "settled_as_done",
+    ...why,
+    receiptId: receiptIdOf({ merchantId, orderId }),
+  }));
+}
+
+function whyOf({ actor }: Session, { reason: why, by: name = actor.who }: Decision) {
+  return { by: name, why };
+}
+
+async function decide(
+  session: Session,
+  { order: id }: Decision,
+  eventFor: (order: Order) => OperatorEvent,
+): Promise<Output> {
+  const found = await findOrder(session, id);
+  if (found instanceof Problem) return found;
+  if (session.seen !== undefined && session.seen !== found.version) {
+    return new Problem("The order has moved on. Look at it again.", "moved_on");
+  }
+  const decided = await decideDoubt(makeReport(session), found, eventFor(found));
+  if (decided instanceof Problem) return decided;
+  session.node?.noteStep(decided);
+  const { kind, stage } = decided.transaction;
+  return { order: decided.id, stage: wireStageOf(kind, stage) };
+}

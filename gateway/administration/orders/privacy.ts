@@ -1,0 +1,208 @@
+/**
+ * Erases a person's data on request and keeps the books (decision 0040). The user sees the number
+ * of orders before anything is erased, and an entry of the audit keeps it.
+ */
+import { tallyRowsOf } from "../../screening/judge.ts";
+import { makeReferenceStore } from "../../storage/cards/cards.ts";
+import {
+  eraseOrder,
+  findOrdersOf,
+  type OrderOfPerson,
+  type Person,
+  vacuumErased,
+} from "../../storage/cards/erasure.ts";
+import { condemnCards } from "../../storage/cards/retention.ts";
+import { hasMoved } from "../../storage/cells/cells.ts";
+import { eraseRefused } from "../../storage/portal/refused-requests.ts";
+import { deleteTallies } from "../../storage/screening/tallies.ts";
+import type { Database } from "../../storage/server/database.ts";
+import type { CardNumber } from "../../values/card-number.ts";
+import { foldEmail } from "../../values/email.ts";
+import { asCardRefId, isNumericId } from "../../values/ids.ts";
+import { Problem } from "../../values/problem.ts";
+import { systemClock } from "../../values/time.ts";
+import { type Action, action } from "../action.ts";
+import { type Content, flag, onlyOnCommandLine, option, optionalSecret, texts } from "../field.ts";
+import { readCardNumber } from "../screening/list-card.ts";
+import { type Output, openVault, readConfiguration, type Session } from "../session.ts";
+
+export const privacyActions: readonly Action[] = [
+  action({
+    name: "privacy erase",
+    does: texts(
+      "erase a person's data from orders, and keep the books",
+      "die Daten einer Person aus Zahlungen löschen und die Bücher behalten",
+    ),
+    right: "erase_data",
+    mode: "change",
+    duration: "minutes",
+    commandLineOnly: "it erases what no one can bring back",
+    fields: {
+      email: option(
+        "text",
+        "address",
+        texts("the customer's address", "die E-Mail-Adresse des Kunden"),
+      ),
+      card: option(
+        "text",
+        "reference",
+        texts(
+          "a card reference, or the number on standard input",
+          "eine Kartenreferenz, oder die Nummer auf der Standardeingabe",
+        ),
+        { alone: "-" },
+      ),
+      number: onlyOnCommandLine(optionalSecret(texts("the card's number", "die Nummer der Karte"))),
+      yes: flag(texts("without asking", "ohne Nachfrage")),
+    },
+    perform: erase,
+  }),
+];
+
+type Given = {
+  readonly email?: string | undefined;
+  /** `-` is the number on standard input. */
+  readonly card?: string | undefined;
+  readonly number?: Content | undefined;
+  readonly yes?: true | undefined;
+};
+
+async function erase(session: Session, given: Given): Promise<Output> {
+  const sought = await readPerson(session, given);
+  if (sought instanceof Problem) return sought;
+  const { person } = sought;
+  const found = await findAll(session, person);
+  const closed = found.filter(({ order }) => !order.isOpen);
+  const counts = { orders: closed.length, open: found.length - closed.length };
+  session.report(
+    `Found ${found.length} orders of ${new Set(found.map(({ order }) => order.merchantId)).size} ` +
+      `merchants; ${counts.open} of them are open and will stay as they are.`,
+  );
+  const isConfirmed =
+    closed.length === 0 ||
+    given.yes === true ||
+    (await session.confirm("Erase them? This cannot be undone."));
+  if (!isConfirmed) {
+    return new Problem("Nothing was erased. Answer the question with yes, or give the option yes.");
+  }
+  const by = session.actor.who;
+  const what = given.email === undefined ? "card" : "email";
+  // Before it happens: a command that is interrupted has left its line.
+  const after = { by: what, ...counts };
+  await session.audit.write({ action: "privacy erase", subject: "a person", after });
+  await forgetBesideOrders(session, sought);
+  const erased = await eraseAll(closed, by).catch((error) => {
+    if (hasMoved(error)) return new Problem("A merchant is moving: run it again after the move.");
+    throw error;
+  });
+  if (erased instanceof Problem) return erased;
+  return {
+    ...erased,
+    open: found.length - erased.orders,
+    left: "open orders: run it again later. Log files and backups: until they are deleted",
+  };
+}
+
+/** The person, and what screening counts their payments by. */
+type Sought = {
+  readonly person: Person;
+  readonly subject: readonly [per: "email" | "card", values: readonly string[]];
+};
+
+async function readPerson(
+  session: Session,
+  { email, card, number: content }: Given,
+): Promise<Sought | Problem> {
+  if ((email === undefined) === (card === undefined)) {
+    return new Problem("Give either email or card.");
+  }
+  if (email !== undefined) {
+    const folded = foldEmail(email);
+    // A refused request keeps the address as it was sent.
+    const emails = [...new Set([folded, email.trim().toLowerCase()])];
+    return { person: { emails }, subject: ["email", [folded]] };
+  }
+  const number =
+    card === "-" ? await readCardNumber(content) : await findNumber(session, card ?? "");
+  if (number instanceof Problem) return number;
+  const vault = await openVault(session);
+  const { merchants } = await readConfiguration(session);
+  const digests = new Set([vault.cardDigest(number)]);
+  const hashIds = merchants.flatMap(({ id }) => {
+    const names = vault.cardNames(id, number);
+    for (const { digest } of names) digests.add(digest);
+    const others = names.map(({ hashId }) => [id, hashId] as const);
+    return [[id, vault.fingerprint(id, number).hashId] as const, ...others];
+  });
+  return { person: { hashIds }, subject: ["card", [...digests]] };
+}
+
+/** Keyed digests, which tell nothing by themselves; and refused requests, which have no order. */
+async function forgetBesideOrders(
+  session: Session,
+  { person, subject: [per, values] }: Sought,
+): Promise<void> {
+  const { digestSubject } = await openVault(session);
+  const { endpoints } = await readConfiguration(session);
+  const places = { endpoints: [...endpoints.values()], digestSubject };
+  const rows = values.flatMap((value) => tallyRowsOf(per, value, places));
+  for (const cell of cellsOf(session)) {
+    await deleteTallies(cell.query, rows);
+    if ("emails" in person) await eraseRefused(cell.query, person.emails);
+  }
+}
+
+async function findNumber(session: Session, id: string): Promise<CardNumber | Problem> {
+  const vault = await openVault(session);
+  const missing = new Problem("There is no such card reference, or its card is destroyed.");
+  if (!isNumericId(id)) return missing;
+  const { merchants } = await readConfiguration(session);
+  for (const cell of cellsOf(session)) {
+    const { find } = makeReferenceStore(cell.query);
+    for (const merchant of merchants) {
+      const reference = await find(merchant.id, asCardRefId(id));
+      if (reference === undefined) continue;
+      const card = await vault.findCard(merchant.id, reference.card.cardId);
+      return card?.number ?? missing;
+    }
+  }
+  return missing;
+}
+
+type Found = { readonly cell: Database; readonly order: OrderOfPerson };
+
+async function findAll(session: Session, person: Person): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  const progress = session.progress("orders looked through");
+  let looked = 0;
+  for (const cell of cellsOf(session)) {
+    const orders = await findOrdersOf(cell, person, (count) => {
+      looked += count;
+      progress(looked);
+    });
+    found.push(...orders.map((order) => ({ cell, order })));
+  }
+  return found;
+}
+
+/** The nodes destroy the cards, once no open order needs them. */
+async function eraseAll(found: readonly Found[], by: string) {
+  let orders = 0;
+  const cards = new Set<string>();
+  for (const { cell, order } of found) {
+    const at = systemClock.now();
+    const erased = await eraseOrder(cell, order, { by: `gw-${by}`, at });
+    if (erased === undefined) continue;
+    orders += 1;
+    for (const card of erased.cards) cards.add(`${card.merchantId}/${card.cardId}`);
+    const condemned = erased.cards.map((card) => ({ ...card, why: "erased" as const }));
+    await condemnCards(cell.query, condemned, at);
+  }
+  for (const cell of new Set(found.map((each) => each.cell))) await vacuumErased(cell);
+  return { orders, cards: cards.size };
+}
+
+/** The login of the command line has rights to all tables of a cell. */
+function cellsOf({ cells }: Session): readonly Database[] {
+  return cells.names().map((name) => cells.databasesOf(name).node);
+}

@@ -1,0 +1,148 @@
+/**
+ * A screening rule as operators write it, in fields and in the file of `gw apply`; the data that it
+ * needs; and where a rule or a list entry counts: everywhere, at a merchant, or at an endpoint.
+ */
+import type { RuleAction } from "../../orders/order.ts";
+import { openIpCountries } from "../../screening/ip-countries.ts";
+import type { ListScope } from "../../screening/lists.ts";
+import type { ConfiguredRule } from "../../screening/rule.ts";
+import { findRule, rules } from "../../screening/rules/index.ts";
+import type { Configuration } from "../../storage/configuration/configuration.ts";
+import { makeIssuerStore } from "../../storage/configuration/issuer-ranges.ts";
+import { asEndpointId, type EndpointId, type MerchantId } from "../../values/ids.ts";
+import { messageOf, Problem } from "../../values/problem.ts";
+import { option, texts } from "../field.ts";
+import { loadStaging } from "../installation/staging.ts";
+import type { Session } from "../session.ts";
+
+/** As operators type them. */
+const actionWords: Readonly<Record<string, RuleAction>> = {
+  block: "block",
+  "3ds": "force_3ds",
+  mark: "mark",
+  allow: "allow",
+};
+
+export const actionNames = Object.keys(actionWords);
+
+export const scopeFields = {
+  merchant: option(
+    "merchant",
+    "login",
+    texts(
+      "for this merchant alone; else for the whole gateway",
+      "nur für diesen Händler; sonst für das ganze Gateway",
+    ),
+  ),
+  endpoint: option("endpoint", "id", texts("for this endpoint alone", "nur für diesen Endpunkt")),
+};
+
+export type NewRule = Omit<ConfiguredRule, "id">;
+
+/** From fields, or from a file. */
+export function readRule(
+  kind: string,
+  parameters: Readonly<Record<string, string>>,
+  { action, ...rest }: Omit<NewRule, "action" | "kind" | "parameters"> & { action: string },
+): NewRule | Problem {
+  const rule = findRule(kind);
+  if (rule === undefined) {
+    const kinds = rules.map((each) => each.kind).join(", ");
+    return new Problem(`There is no rule ${kind}: the kinds are ${kinds}.`);
+  }
+  const bound = rule.bind(parameters);
+  if (bound instanceof Problem) return new Problem(`${kind}: ${bound.sentence}`);
+  const does = readAction(action);
+  return does instanceof Problem ? does : { kind, parameters, action: does, ...rest };
+}
+
+function readAction(text: string): RuleAction | Problem {
+  const found = Object.hasOwn(actionWords, text) ? actionWords[text] : undefined;
+  return found ?? new Problem(`An action is one of ${actionNames.join(", ")}, not ${text}.`);
+}
+
+export function printAction(action: RuleAction): string {
+  return Object.entries(actionWords).find(([, each]) => each === action)?.[0] ?? action;
+}
+
+/** A rule of an endpoint does not name the merchant. */
+export function ruleScope({
+  merchantId,
+  endpointId,
+}: Partial<Pick<ConfiguredRule, "merchantId" | "endpointId">>) {
+  return { merchantId: endpointId === undefined ? merchantId : undefined, endpointId };
+}
+
+type GivenScope = {
+  readonly merchant?: string | undefined;
+  readonly endpoint?: string | undefined;
+};
+
+/** Reads the values of `scopeFields`. */
+export function readScope(
+  configuration: Configuration,
+  { merchant = "", endpoint = "" }: GivenScope,
+): ListScope | Problem {
+  const scope = makeScopeOf(configuration)(merchant, endpoint);
+  return scope instanceof Problem ? new Problem(`That is ${scope.sentence}.`) : scope;
+}
+
+/** Either text may be empty. A problem is the end of a sentence. */
+export function makeScopeOf({ merchants, endpoints }: Configuration) {
+  const byLogin = new Map(merchants.map((merchant) => [merchant.login, merchant]));
+  return (login: string, id: string): ListScope | Problem => {
+    const merchant = byLogin.get(login);
+    if (login !== "" && merchant === undefined) return new Problem("no merchant's login");
+    if (id === "") return merchant === undefined ? {} : { merchantId: merchant.id };
+    const endpoint = endpoints.get(asEndpointId(id));
+    if (endpoint === undefined) return new Problem("no endpoint's id");
+    if (merchant !== undefined && endpoint.merchant.id !== merchant.id) {
+      return new Problem("an endpoint of another merchant");
+    }
+    return { merchantId: endpoint.merchant.id, endpointId: endpoint.id };
+  };
+}
+
+type Scope = {
+  readonly merchantId?: MerchantId | undefined;
+  readonly endpointId?: EndpointId | undefined;
+};
+
+export function nameScopes({ merchants, endpoints }: Configuration) {
+  const logins = new Map(merchants.map(({ id, login }) => [id, login]));
+  return ({ merchantId, endpointId }: Scope): string => {
+    if (endpointId !== undefined) {
+      const login = endpoints.get(endpointId)?.merchant.login ?? "";
+      return `endpoint ${endpointId} of ${login}`;
+    }
+    return merchantId === undefined ? "everywhere" : `merchant ${logins.get(merchantId) ?? ""}`;
+  };
+}
+
+type Place = Pick<Session, "config" | "database" | "warn">;
+
+/** As a node would open it. */
+export async function openCountries({ config, warn }: Pick<Session, "config" | "warn">) {
+  const staging = await loadStaging(config);
+  return openIpCountries({
+    file: config.ipCountryFile,
+    builtIn: staging?.sandboxData.networks ?? [],
+    onError: (error) => warn(`The IP country file: ${messageOf(error)}.`),
+  });
+}
+
+/** What a rule lacks; nothing when it has its data. */
+export async function makeFindMissing(session: Place) {
+  const countries = await openCountries(session);
+  const { ranges } = await makeIssuerStore(session.database).count();
+  const hasIssuers = ranges > 0 || session.config.environment === "staging";
+  return ({ kind, parameters }: Pick<ConfiguredRule, "kind" | "parameters">) => {
+    const judge = findRule(kind)?.bind(parameters);
+    if (judge === undefined || judge instanceof Problem) return "not usable";
+    if (judge.needs?.includes("ip") && !countries.hasData) {
+      return "no data: set GW_IP_COUNTRY_FILE";
+    }
+    if (judge.needs?.includes("issuer") && !hasIssuers) return "no data: load the BIN table";
+    return undefined;
+  };
+}

@@ -1,0 +1,41 @@
+/**
+ * The record of the backups that were made. `gw doctor` and the metrics tell the age of the latest,
+ * so that a backup which has failed for days is noticed before it is needed.
+ */
+import { asInstant, type Instant } from "../../values/time.ts";
+import type { Query } from "../server/database.ts";
+
+type MadeBackup = {
+  /** The moment whose picture it is. */
+  readonly takenAt: Instant;
+  readonly place: string;
+  readonly rows: number;
+  readonly bytes: number;
+  /** SHA-256. */
+  readonly manifest: string;
+};
+
+/** The command's own entries are in the audit. */
+export async function recordBackup(query: Query, made: MadeBackup): Promise<void> {
+  const { takenAt, place, rows, bytes, manifest } = made;
+  await query(
+    `insert into backups (taken_at, place, rows, bytes, manifest)
+     values (to_timestamp($1::float8 / 1000), $2, $3, $4, $5)`,
+    [takenAt, place, rows, bytes, manifest],
+  );
+}
+
+type LatestBackup = Pick<MadeBackup, "takenAt" | "place"> & {
+  /** By the database's clock. */
+  readonly ageS: number;
+};
+
+export async function findLatestBackup(query: Query): Promise<LatestBackup | undefined> {
+  const [row] = await query<{ taken: string; age: number; place: string }>(
+    `select (extract(epoch from taken_at) * 1000)::bigint as taken, place,
+       extract(epoch from clock_timestamp() - taken_at)::float8 as age
+     from backups order by taken_at desc limit 1`,
+  );
+  if (row === undefined) return undefined;
+  return { takenAt: asInstant(Number(row.taken)), place: row.place, ageS: row.age };
+}

@@ -1,0 +1,239 @@
+/**
+ * Whether the installation is on hold (decision 0050). A restored database lacks what happened
+ * after its backup: until an operator has compared the books, its nodes answer the status of orders
+ * and send nothing. A node that meets a copy of the database puts it on hold by itself.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { messageOf } from "../../values/problem.ts";
+import { asInstant, type Instant } from "../../values/time.ts";
+import { notifyNodes } from "../configuration/configuration.ts";
+import { moveOrderNumbersAhead } from "../orders/order-ids.ts";
+import type { Audit } from "../people/audit.ts";
+import type { Database, Query } from "../server/database.ts";
+
+export type Hold = {
+  readonly since: Instant;
+  readonly why: string;
+  readonly verifiedAt: Instant | undefined;
+  /** As `comparedDay` has them. */
+  readonly reconciled: readonly string[];
+};
+
+/** A gate and a day (UTC) whose books were compared. */
+export function comparedDay(gate: string, day: string): string {
+  return `${gate} ${day}`;
+}
+
+export async function findHold(query: Query): Promise<Hold | undefined> {
+  const [row] = await query<{
+    since: string | null;
+    why: string | null;
+    verified: string | null;
+    reconciled: readonly string[];
+  }>(
+    `select (extract(epoch from since) * 1000)::bigint as since, why, reconciled,
+       (extract(epoch from verified_at) * 1000)::bigint as verified
+     from installation_hold`,
+  );
+  if (row === undefined || row.since === null) return undefined;
+  const { since, why, verified, reconciled } = row;
+  return {
+    since: asInstant(Number(since)),
+    why: why ?? "",
+    reconciled,
+    verifiedAt: verified === null ? undefined : asInstant(Number(verified)),
+  };
+}
+
+/** Also begins one anew: earlier proofs and comparisons do not count any more. */
+export function putOnHold(audit: Audit, why: string): Promise<void> {
+  return audit.change(async (query, write) => {
+    await markHold(query, why);
+    await write({ action: "restore hold", subject: "installation", after: { why } });
+  });
+}
+
+/** For a transaction that writes its own entry of the audit. */
+export async function markHold(query: Query, why: string): Promise<void> {
+  await query(
+    `update installation_hold set since = clock_timestamp(), why = $1, verified_at = null,
+       reconciled = '{}'`,
+    [why],
+  );
+  await notifyNodes(query);
+}
+
+export async function noteVerified(query: Query): Promise<void> {
+  await query("update installation_hold set verified_at = now() where since is not null");
+}
+
+/** While the installation is on hold; otherwise nothing is noted. */
+export async function noteReconciled(query: Query, gate: string, day: string): Promise<void> {
+  await query(
+    `update installation_hold set reconciled = array_append(array_remove(reconciled, $1), $1)
+     where since is not null`,
+    [comparedDay(gate, day)],
+  );
+}
+
+/** Numbers beyond those that the lost time may have used, then the nodes go on. */
+export async function releaseHold(database: Database, audit: Audit, facts: object): Promise<void> {
+  const server = await identifyServer(database.query).catch(() => undefined);
+  await audit.change(async (query, write) => {
+    await query("select from installation_hold for update");
+    const before = await findHold(query);
+    // Another command has released it meanwhile.
+    if (before === undefined) return;
+    await moveOrderNumbersAhead(query);
+    await query(moveOtherNumbers);
+    await query(
+      `update installation_hold set since = null, why = null, verified_at = null,
+         reconciled = '{}', system_id = $1, timeline = $2`,
+      [server?.system, server?.timeline],
+    );
+    const after = { ...facts, reconciled: before?.reconciled };
+    await write({
+      action: "restore release",
+      subject: "installation",
+      before: { why: before?.why },
+      after,
+    });
+    await notifyNodes(query);
+  });
+}
+
+/** Merchants, endpoints and gates that were made after the backup had these numbers. */
+const moveOtherNumbers = `
+select setval(format('%I.%I', schemaname, sequencename), last_value + 1000)
+from pg_sequences
+where schemaname in ('public', 'vault') and sequencename <> 'order_sequence'
+  and last_value < 2000000000`;
+
+type Server = {
+  readonly system: string;
+  readonly timeline: number;
+  readonly target: string | null;
+  /** Those of the server that nodes have worked on. */
+  readonly knownSystem: string | null;
+  readonly knownTimeline: number | null;
+};
+
+/** A server that was restored to a point in time has a recovery target in its settings. */
+export async function identifyServer(query: Query): Promise<Server> {
+  const [row] = await query<Server>(
+    `select (select system_identifier from pg_control_system())::text as system,
+       ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int as timeline,
+       (select string_agg(name || ' ' || current_setting(name), ', ')
+        from unnest(array['recovery_target', 'recovery_target_time', 'recovery_target_lsn',
+          'recovery_target_name', 'recovery_target_xid']) as name
+        where current_setting(name) <> '') as target,
+       system_id as "knownSystem", timeline as "knownTimeline"
+     from installation_hold`,
+  );
+  if (row === undefined) throw new Error("the server did not answer");
+  return row;
+}
+
+/**
+ * Is this still the server that nodes have worked on? Another system identifier, or another
+ * timeline with a recovery target, is a copy. A standby that has taken over has another timeline
+ * alone.
+ */
+export async function recognizeCopy(database: Database, audit: Audit): Promise<void> {
+  // Before the server's identity, because a release changes both at once: read after it, an end of
+  // the hold would look like a copy that is new, and the release would be undone.
+  const hold = await findHold(database.query);
+  const { knownSystem, knownTimeline, ...server } = await identifyServer(database.query);
+  if (knownSystem === server.system && knownTimeline === server.timeline) return;
+  const why = describeCopy(knownSystem, server);
+  if (why !== undefined) {
+    if (hold === undefined) await putOnHold(audit, why);
+    return;
+  }
+  await database.query("update installation_hold set system_id = $1, timeline = $2", [
+    ...[server.system, server.timeline],
+  ]);
+}
+
+function describeCopy(
+  known: string | null,
+  { system, target }: Pick<Server, "system" | "target">,
+): string | undefined {
+  if (known === null) return undefined;
+  if (known !== system) return "the database is on another server, as a copy";
+  return target === null ? undefined : `the database was restored to a point in time (${target})`;
+}
+
+/** The code says: not now, try again later. */
+export class OnHold extends Error {
+  readonly code = "57P03";
+  constructor() {
+    super("the installation is on hold");
+  }
+}
+
+const lookMs = 1_000;
+
+type HoldOptions = {
+  readonly database: Database;
+  readonly audit: Audit;
+  /** The server does not tell who it is: a copy is not recognized. */
+  readonly onUnknown: (cause: string) => void;
+  readonly onChange: (hold: Hold | undefined) => void;
+  /** For so long a look counts for all loops. */
+  readonly freshMs?: number;
+};
+
+const usualFreshMs = 200;
+
+export type LiveHold = Awaited<ReturnType<typeof openHold>>;
+
+/** For a node. */
+export async function openHold(options: HoldOptions) {
+  const { database, audit, onUnknown, onChange, freshMs = usualFreshMs } = options;
+  const tells = await recognizeCopy(database, audit).then(
+    () => true,
+    (error) => onUnknown(messageOf(error)),
+  );
+  let hold = await findHold(database.query);
+  let lookedAtMs = performance.now();
+  if (hold !== undefined) onChange(hold);
+
+  return {
+    current: () => hold,
+    look,
+    /**
+     * In the loops that look for due work. A main database that is away keeps no node from the
+     * orders of other cells: then the last look counts.
+     */
+    unless: <Result>(task: () => Promise<Result>, otherwise: Result) => {
+      return async () => {
+        await lookAgain();
+        return hold === undefined ? task() : otherwise;
+      };
+    },
+    /** Rejects while the installation is on hold. */
+    refusing: <Given extends readonly unknown[], Result>(
+      call: (...given: Given) => Promise<Result>,
+    ): ((...given: Given) => Promise<Result>) => {
+      return (...given) => (hold === undefined ? call(...given) : Promise.reject(new OnHold()));
+    },
+  };
+
+  /** Several loops share a look. */
+  async function lookAgain(): Promise<void> {
+    if (performance.now() - lookedAtMs < freshMs) return;
+    lookedAtMs = performance.now();
+    const late = delay(lookMs, undefined, { ref: false });
+    await Promise.race([look(), late]).catch(() => undefined);
+  }
+
+  /** The server may have been restored since the last look, under a node that went on. */
+  async function look(): Promise<Hold | undefined> {
+    const before = hold;
+    if (tells === true) await recognizeCopy(database, audit).catch(() => undefined);
+    hold = await findHold(database.query);
+    if ((before === undefined) !== (hold === undefined)) onChange(hold);
+    return hold;
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Whether the database was used for a rehearsal. The mark is among the applied migrations, because
+ * backups have those.
+ */
+import { Problem } from "../../values/problem.ts";
+import type { Audit } from "../people/audit.ts";
+import type { Query } from "../server/database.ts";
+
+type Usage = {
+  readonly isMarked: boolean;
+  /** It has gates, or an order was made in it. */
+  readonly isUsed: boolean;
+};
+
+export async function findUsage(query: Query): Promise<Usage> {
+  const [row] = await query<Usage>(
+    `select exists (select from migrations where name = '0000-rehearsal') as "isMarked",
+       is_called or exists (select from gates) as "isUsed" from order_sequence`,
+  );
+  if (row === undefined) throw new Error("the sequence of orders has no row");
+  return row;
+}
+
+/** Why the database and GW_REHEARSAL do not belong together. */
+export async function refuseDatabase(
+  query: Query,
+  { rehearsal }: { readonly rehearsal: boolean },
+): Promise<Problem | undefined> {
+  const { isMarked, isUsed } = await findUsage(query);
+  if (isMarked && !rehearsal) {
+    return new Problem(
+      "This database was used for a rehearsal: its orders and keys are not real. Make a new " +
+        "database and new keys for production (docs/rehearsal.md), or set GW_REHEARSAL=on.",
+    );
+  }
+  if (isMarked || !rehearsal || !isUsed) return undefined;
+  return new Problem(
+    "GW_REHEARSAL is on, and this database already has gates or orders without a rehearsal: " +
+      "make a new database for the rehearsal, or remove GW_REHEARSAL.",
+  );
+}
+
+/** Marks the database for ever: no command removes the mark. */
+export function markRehearsal(audit: Audit): Promise<void> {
+  return audit.change(async (query, write) => {
+    const marked = await query(
+      `insert into migrations (name, compatible_from) values ('0000-rehearsal', '0001')
+       on conflict do nothing returning name`,
+    );
+    if (marked.length > 0) await write({ action: "rehearsal", subject: "installation" });
+  });
+}

@@ -1,0 +1,165 @@
+/**
+ * The empty database that a backup is read into. All cells become schemas of it, on any server that
+ * they were on: an address in a backup is that of an installation which may still be running.
+ */
+import type pg from "pg";
+import { Problem } from "../../values/problem.ts";
+import type { Vault } from "../../vault/vault.ts";
+import { mainCell, schemaOf } from "../cells/cells.ts";
+import { type AuditKey, isOwnKey, listAuditKeys } from "../people/audit.ts";
+import { findUnknownMigration, migrateCellTo, migrateTo } from "../schema/migrate.ts";
+import { replacePartitions } from "../schema/partitions.ts";
+import type { Database, Query } from "../server/database.ts";
+import { markHold } from "./installation-hold.ts";
+import { mainSchemas } from "./snapshots.ts";
+import {
+  type AppliedMigration,
+  copyInto,
+  isNoExtensions,
+  listCopiedTables,
+  listSequences,
+  type SequenceValue,
+  type StoredTable,
+  setSequences,
+  switchTriggers,
+  truncateAll,
+} from "./table-copies.ts";
+
+type RestoredPlace = {
+  readonly cell: string;
+  readonly migrations: readonly AppliedMigration[];
+  readonly cellMigrations: readonly AppliedMigration[];
+  readonly sequences: readonly SequenceValue[];
+  readonly partitions: readonly string[];
+};
+
+export class NotRestorable extends Error {}
+
+/** Tables that are not ours, or ours with keys in them. What a failed try has left may stay. */
+export async function refuseFilled(query: Query): Promise<Problem | undefined> {
+  const tables = await query<{ name: string }>(
+    `select oid::regclass::text as name from pg_class
+     where relkind in ('r', 'p', 'v', 'm') and relnamespace not in
+       ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+       and relnamespace::regnamespace::text not like 'pg\\_%' and ${isNoExtensions}
+     order by 1`,
+  );
+  if (tables.length === 0) return undefined;
+  const [vault] = await query<{ found: boolean }>(
+    "select to_regclass('vault.keys') is not null as found",
+  );
+  const isOurs = vault?.found === true;
+  if (isOurs && (await query("select from vault.keys limit 1")).length === 0) return undefined;
+  const [first] = tables;
+  return new Problem(`This database is not empty (it has ${first?.name}): restore into a new one.`);
+}
+
+export type RestoreTarget = Awaited<ReturnType<typeof openRestoreTarget>>;
+
+type Options = {
+  readonly database: Database;
+  /** With the search path of a schema. */
+  readonly openSchema: (cell: string) => Database;
+  /** Throws with another key-encryption key. */
+  readonly openSecrets: (query: Query) => Promise<Vault["openSecret"]>;
+};
+
+export async function openRestoreTarget({ database, openSchema, openSecrets }: Options) {
+  const client = await database.connect();
+  const query = ask(client);
+  let places: readonly RestoredPlace[] = [];
+
+  return {
+    /** Makes the schema of the backup's version, and begins the transaction that fills it. */
+    async prepare(given: readonly RestoredPlace[]): Promise<void> {
+      places = given;
+      await makeSchemas(database, openSchema, places);
+      await query("begin");
+      for (const { cell, partitions } of places) {
+        const [schema = ""] = schemasOf(cell);
+        await query("select set_config('search_path', $1, true)", [schema]);
+        await replacePartitions(query, partitions);
+      }
+      await query("set local search_path = public, vault");
+      const tables = await allTables();
+      await truncateAll(query, tables);
+      await switchTriggers(query, tables, "disable");
+    },
+    tablesOf,
+    copyInto: (table: StoredTable) => copyInto(client, table),
+
+    /** Nothing when the vault's keys did not seal it. */
+    async findOwnAuditKey(id: number): Promise<AuditKey | undefined> {
+      const openSecret = await openSecrets(query);
+      const key = (await listAuditKeys(query)).find((each) => each.id === id);
+      return key !== undefined && isOwnKey(key, openSecret) ? key : undefined;
+    },
+
+    /** On hold from the first moment on. */
+    async commit(why: string): Promise<void> {
+      await switchTriggers(query, await allTables(), "enable");
+      for (const { cell, sequences } of places) {
+        const own = await listSequences(query, schemasOf(cell));
+        const isOwn = ({ schema, name }: SequenceValue) =>
+          own.some((each) => each.schema === schema && each.name === name);
+        await setSequences(query, sequences.filter(isOwn));
+      }
+      await query("update cells set sealed_url = null, on_citus = false");
+      await markHold(query, why);
+      await query("commit");
+      await query("analyze");
+    },
+
+    /** Without a commit nothing stays but empty tables. */
+    close: () => client.end(),
+  };
+
+  async function allTables(): Promise<readonly StoredTable[]> {
+    return (await Promise.all(places.map(({ cell }) => tablesOf(cell)))).flat();
+  }
+
+  function tablesOf(cell: string): Promise<readonly StoredTable[]> {
+    return listCopiedTables(query, schemasOf(cell)).then((tables) =>
+      tables.map(({ schema, name, columns }) => ({ schema, name, columns })),
+    );
+  }
+}
+
+function schemasOf(cell: string): readonly string[] {
+  return cell === mainCell ? mainSchemas : [schemaOf(cell)];
+}
+
+async function makeSchemas(
+  database: Database,
+  openSchema: (cell: string) => Database,
+  places: readonly RestoredPlace[],
+): Promise<void> {
+  const namesOf = (applied: readonly AppliedMigration[]) => applied.map(({ name }) => name);
+  const main = places.flatMap(({ migrations }) => namesOf(migrations));
+  const all = places.flatMap(({ cellMigrations }) => namesOf(cellMigrations));
+  const unknown = await findUnknownMigration(main, all);
+  if (unknown !== undefined) {
+    throw new NotRestorable(
+      `The backup is of a newer version of Tollgate (it has ${unknown}): restore it with that.`,
+    );
+  }
+  for (const { cell, cellMigrations } of places) {
+    const names = namesOf(cellMigrations);
+    if (cell === mainCell) {
+      throwProblem(await migrateTo(database, { main, cell: names }));
+      continue;
+    }
+    const schema = openSchema(cell);
+    await migrateCellTo(schema, schemaOf(cell), names)
+      .then(throwProblem)
+      .finally(() => schema.close());
+  }
+}
+
+function throwProblem(problem: Problem | undefined): void {
+  if (problem !== undefined) throw new NotRestorable(problem.sentence);
+}
+
+function ask(client: pg.Client): Query {
+  return async (text, values = []) => (await client.query(text, [...values])).rows;
+}

@@ -1,0 +1,190 @@
+/** What is written of callbacks, on a real database: by whom a row may be moved, and to when. */
+import assert from "node:assert/strict";
+import { after, beforeEach, test } from "node:test";
+import type { Callback, DeliveryAttempt, DeliveryDecision } from "../../callbacks/callback.ts";
+import { asMerchantId, asOrderId, asSerialNumber, receiverOf } from "../../values/ids.ts";
+import { asInstant, type Instant, later } from "../../values/time.ts";
+import { makeFixedName } from "../server/presence.ts";
+import { startDatabase } from "../testing/database-for-tests.ts";
+import { makeResend, resendCallbacks } from "./callback-journal.ts";
+import { makeCallbackStore } from "./callbacks.ts";
+
+const now = asInstant(1_800_000_000_000);
+const lease = later(now, 60_000);
+const merchantId = asMerchantId("7");
+const orderId = asOrderId("42");
+const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
+const url = "https://shop.example/told";
+const delivered: DeliveryDecision = { ended: "delivered" };
+const { database, stop } = await startDatabase();
+const { claimDue, record, release, waitsForEarlier } = makeCallbackStore(
+  { query: database.hot, node: makeFixedName("left"), findOrder: async () => undefined },
+  {},
+);
+after(stop);
+beforeEach(() => database.query("truncate callbacks, callback_attempts"));
+
+test("two of one order that are told together are both written down", async () => {
+  await owe(1, lease);
+  await owe(2, lease);
+  await owe(3, lease);
+
+  await Promise.all([tell(1, failed(later(now, 120_000))), tell(2, delivered)]);
+
+  // Which of the two takes the third along does not matter.
+  assert.deepEqual((await rows()).slice(0, 2), [
+    [1, 1, null, now + 120_000],
+    [2, 1, "delivered", null],
+  ]);
+});
+
+test("a try that ends after an operator's word counts no more, and is kept", async () => {
+  for (const decision of [failed(later(now, 120_000)), delivered]) {
+    await database.query("truncate callbacks, callback_attempts");
+    await owe(1, lease);
+    await owe(2, later(now, 90_000));
+
+    await resendCallbacks(database.query, { merchantId, orderId, sequence: 1 }, { now, by: "ann" });
+    await tell(1, decision);
+
+    assert.deepEqual(await rows(), [
+      [1, 0, null, now],
+      [2, 0, null, now + 90_000],
+    ]);
+    assert.equal((await database.query("select from callback_attempts")).length, 1);
+  }
+});
+
+test("only what is still this node's is released", async () => {
+  await owe(1, lease);
+  await release([callback(1)], now);
+  const given = await rows();
+  await release([{ ...callback(1), leaseUntil: later(now, -1) }], later(now, 5));
+
+  assert.deepEqual(given, [[1, 0, null, now]]);
+  assert.deepEqual(await rows(), given);
+});
+
+test("what is due before its turn is put off by the first look", async () => {
+  await owe(1, later(now, 3_600_000));
+  await owe(2, later(now, -1000));
+  await owe(3, later(now, -1000));
+
+  const claim = { now, until: lease, countMax: 10, except: { receivers: [], merchants: [] } };
+  assert.deepEqual(await claimDue(claim), []);
+
+  assert.deepEqual(
+    (await rows()).map(([sequence, , , due]) => [sequence, due]),
+    [1, 2, 3].map((sequence) => [sequence, now + 3_600_000]),
+  );
+});
+
+test("what waits for an earlier one is put off, unless that has ended meanwhile", async () => {
+  await owe(1, later(now, 3_600_000));
+  await owe(2, lease);
+  await owe(3, later(now, 5_000));
+
+  assert.equal(await waitsForEarlier(callback(1)), false);
+  assert.equal(await waitsForEarlier(callback(2)), true);
+  assert.equal(await waitsForEarlier(callback(3)), true);
+
+  assert.deepEqual(
+    (await rows()).map(([, , , due]) => due),
+    [now + 3_600_000, now + 3_600_000, now + 5_000],
+  );
+});
+
+test("so many are sent again and no more, however many cells are asked at once", async () => {
+  for (const sequence of [1, 2, 3]) await owe(sequence, later(now, 3_600_000), "given_up");
+
+  const resend = makeResend({ merchantId, orderId }, { now, by: "ann", most: 2 });
+  const sent = await Promise.all([resend(database.query), resend(database.query)]);
+
+  assert.deepEqual(
+    sent.map(({ length }) => length),
+    [2, 0],
+  );
+});
+
+test("having a later one sent again has the earlier open ones sent too", async () => {
+  await owe(1, lease, "delivered");
+  await owe(2, later(now, 3_600_000));
+  await owe(3, later(now, 3_600_000), "given_up");
+  await owe(4, later(now, 3_600_000));
+
+  const sent = await resendCallbacks(
+    database.query,
+    { merchantId, orderId, sequence: 3 },
+    { now, by: "ann" },
+  );
+
+  assert.deepEqual(sent.map(({ sequence, asked }) => [sequence, asked]).sort(), [
+    [2, false],
+    [3, true],
+  ]);
+  assert.deepEqual(
+    (await rows()).map(([, , ended, due]) => [ended, due]),
+    [
+      ["delivered", null],
+      [null, now],
+      [null, now],
+      [null, now + 3_600_000],
+    ],
+  );
+});
+
+function callback(sequence: number): Callback {
+  return {
+    merchantId,
+    orderId,
+    sequence,
+    serialNumber,
+    url,
+    receiver: receiverOf(url),
+    tries: 0,
+    begunAt: now,
+    leaseUntil: lease,
+  };
+}
+
+function tell(sequence: number, decision: DeliveryDecision): Promise<void> {
+  const attempt: DeliveryAttempt = {
+    at: now,
+    method: "GET",
+    url,
+    body: "",
+    status: 200,
+    failure: undefined,
+    durationMs: 3,
+    answer: "",
+    retryAfterMs: undefined,
+  };
+  return record({ callback: callback(sequence), attempt, decision });
+}
+
+function failed(dueAt: Instant): DeliveryDecision {
+  return { dueAt, isCounted: true };
+}
+
+async function owe(sequence: number, due: Instant, ended?: string, at = url): Promise<void> {
+  await database.query(
+    `insert into callbacks (merchant_id, order_id, sequence, serial, url, receiver, made_at,
+       begun_at, due_at, ended, ended_at)
+     select $1, $2, $3, $4, $5, $6, moment, moment,
+       case when $8::text is null then to_timestamp($7::float8 / 1000) end, $8,
+       case when $8::text is not null then moment end
+     from to_timestamp($9::float8 / 1000) as moment`,
+    [merchantId, orderId, sequence, serialNumber, at, receiverOf(at), due, ended ?? null, now],
+  );
+}
+
+type Row = readonly [sequence: number, tries: number, ended: string | null, due: number | null];
+
+async function rows(): Promise<readonly Row[]> {
+  const found = await database.query<{ row: Row }>(
+    `select json_build_array(sequence, tries, ended, (extract(epoch from due_at) * 1000)::float8)
+       as row
+     from callbacks order by sequence`,
+  );
+  return found.map(({ row }) => row);
+}

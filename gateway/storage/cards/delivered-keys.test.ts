@@ -1,0 +1,100 @@
+/** Delivered keys as they are stored: once, sealed, with an end for the key before. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { asGateId } from "../../values/ids.ts";
+import { Secret } from "../../values/secret.ts";
+import { asInstant } from "../../values/time.ts";
+import { type DatabaseForTests, startDatabase } from "../testing/database-for-tests.ts";
+import { claimDueExchanges, makeStoreKey, postponeExchange } from "./delivered-keys.ts";
+import { loadMacKeys, loadZoneKeys } from "./mac-keys.ts";
+
+let place: DatabaseForTests;
+let now = asInstant(1_800_000_000_000);
+const [one, two] = [asGateId("1"), asGateId("2")];
+const hourMs = 3_600_000;
+
+/** Stands for the vault: what is sealed for one context opens in no other. */
+const sealSecret = (secret: Secret<string>, context: string) =>
+  Buffer.from(JSON.stringify([context, secret.reveal()]));
+const openSecret = (sealed: Uint8Array, context: string) => {
+  const [own, text] = JSON.parse(Buffer.from(sealed).toString());
+  assert.equal(own, context);
+  return new Secret<string>(text);
+};
+
+before(async () => {
+  place = await startDatabase();
+  await place.database.query(
+    `insert into gates (id, name, kind, settings) values (1, 'one', 'sandbox', '{}'),
+       (2, 'two', 'sandbox', '{}')`,
+  );
+});
+after(() => place.stop());
+
+function store(gate: typeof one, key: string, digest = key) {
+  const dependencies = { audit: place.audit, sealSecret, clock: { now: () => now } };
+  return makeStoreKey(
+    dependencies,
+    gate,
+  )({
+    algorithm: "retail",
+    bytes: 8,
+    key: new Secret(key),
+    checkValue: "08D7B4",
+    digest: Buffer.from(digest),
+  });
+}
+
+async function keysOf(gate: typeof one) {
+  const keys = (await loadMacKeys(place.database.query, openSecret)).get(gate) ?? [];
+  return keys.map(({ key, writesAt, verifiesUntil }) => [key.reveal(), writesAt, verifiesUntil]);
+}
+
+test("the first key writes at once; the next ones after a minute, and end the one before", async () => {
+  const begun = now;
+  assert.equal(await store(one, "A"), "stored");
+  now = asInstant(begun + 1_000);
+  assert.equal(await store(one, "B"), "stored");
+
+  assert.deepEqual(await keysOf(one), [
+    ["B", now + 60_000, undefined],
+    ["A", undefined, now + hourMs],
+  ]);
+  now = asInstant(begun + 2 * hourMs);
+  assert.equal(await store(one, "C"), "stored");
+  assert.deepEqual(
+    (await keysOf(one)).map(([key]) => key),
+    ["C", "B"],
+  );
+});
+
+test("a key that was delivered before is known while it is the newest, and a replay afterwards", async () => {
+  const [first, second] = await Promise.all([store(two, "X"), store(two, "X")]);
+  assert.deepEqual([first, second].sort(), ["known", "stored"]);
+  assert.equal(await store(two, "Y"), "stored");
+  assert.equal(await store(two, "X"), "replayed");
+  assert.equal(await store(two, "Y"), "known");
+  // Another gate has deliveries of its own.
+  assert.equal(await store(one, "X"), "stored");
+  assert.equal((await keysOf(two)).length, 2);
+});
+
+test("one node asks when a key is due, and again a minute after it could not", async () => {
+  const { query } = place.database;
+  await query(
+    `insert into gate_zone_keys
+       (gate_id, cipher, algorithm, mac_bytes, check_value, sealed, every_s, asked_at)
+     values (1, 'tdes', 'retail', 8, '80FB24', $1, 3600, to_timestamp($2::float8 / 1000)),
+       (2, 'aes', 'cmac', 8, '80FB24', $3, null, to_timestamp($2::float8 / 1000))`,
+    [sealSecret(new Secret("Z"), "zone-key/1"), now, sealSecret(new Secret("Q"), "zone-key/2")],
+  );
+  assert.deepEqual(await claimDueExchanges(query, now), []);
+  now = asInstant(now + hourMs);
+  const claims = await Promise.all([claimDueExchanges(query, now), claimDueExchanges(query, now)]);
+  assert.deepEqual(claims.flat(), ["1"]);
+  await postponeExchange(query, one, now);
+  assert.deepEqual(await claimDueExchanges(query, asInstant(now + 59_000)), []);
+  assert.deepEqual(await claimDueExchanges(query, asInstant(now + 60_000)), ["1"]);
+  const zones = await loadZoneKeys(query, openSecret);
+  assert.deepEqual([zones.get(one)?.key.reveal(), zones.get(two)?.cipher], ["Z", "aes"]);
+});

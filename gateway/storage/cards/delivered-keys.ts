@@ -1,0 +1,106 @@
+/**
+ * Keys for message authentication that a host delivers: stored once, by whichever node the host
+ * spoke to, and never a second time.
+ */
+import type { DeliveredKey, StoreKey } from "../../acquirers/gates.ts";
+import type { GateId } from "../../values/ids.ts";
+import { type Clock, type Instant, later } from "../../values/time.ts";
+import type { Vault } from "../../vault/vault.ts";
+import { notifyNodes } from "../configuration/configuration.ts";
+import type { Audit } from "../people/audit.ts";
+import type { Query } from "../server/database.ts";
+import { macKeyContext } from "./mac-keys.ts";
+
+/** A delivered key writes after this, if the host has not used it before. */
+const writesAfterMs = 60_000;
+/** The key before it verifies for so long, if the host does not use the new one before. */
+const verifiesForMs = 3_600_000;
+
+type StoreDependencies = {
+  readonly audit: Audit;
+  readonly sealSecret: Vault["sealSecret"];
+  readonly clock: Pick<Clock, "now">;
+};
+
+/**
+ * One node stores a delivered key, and all nodes are notified of it. The first key of a gate writes
+ * at once: there is no other.
+ */
+export function makeStoreKey(
+  { audit, sealSecret, clock }: StoreDependencies,
+  gateId: GateId,
+): StoreKey {
+  return (delivered: DeliveredKey) =>
+    audit.change(async (query, write) => {
+      // Deliveries to one gate come one after the other.
+      await query("select id from gates where id = $1 for update", [gateId]);
+      const now = clock.now();
+      if (!(await isNew(query, delivered, now))) {
+        const [newest] = await query<{ delivery: Buffer | null }>(
+          "select delivery from gate_mac_keys where gate_id = $1 order by id desc limit 1",
+          [gateId],
+        );
+        return newest?.delivery?.equals(delivered.digest) === true ? "known" : "replayed";
+      }
+      await query(
+        `delete from gate_mac_keys where gate_id = $1
+         and verifies_until <= to_timestamp($2::float8 / 1000)`,
+        [gateId, now],
+      );
+      await add(query, delivered, now);
+      const { algorithm, bytes, checkValue } = delivered;
+      const after = { algorithm, bytes, checkValue };
+      await write({ action: "mac-key deliver", subject: `gate with id ${gateId}`, after });
+      await notifyNodes(query);
+      return "stored";
+    });
+
+  async function isNew(query: Query, { digest }: DeliveredKey, now: Instant): Promise<boolean> {
+    const rows = await query(
+      `insert into gate_key_deliveries (gate_id, digest, delivered_at)
+       values ($1, $2, to_timestamp($3::float8 / 1000)) on conflict do nothing returning gate_id`,
+      [gateId, digest, now],
+    );
+    return rows.length > 0;
+  }
+
+  async function add(query: Query, delivered: DeliveredKey, now: Instant): Promise<void> {
+    const { algorithm, bytes, checkValue, key, digest } = delivered;
+    const older = await query(
+      `update gate_mac_keys set writes_at = null, verifies_until =
+         least(verifies_until, to_timestamp($2::float8 / 1000)) where gate_id = $1 returning id`,
+      [gateId, later(now, verifiesForMs)],
+    );
+    const writesAt = older.length === 0 ? null : later(now, writesAfterMs);
+    await query(
+      `insert into gate_mac_keys
+         (gate_id, algorithm, mac_bytes, check_value, sealed, delivery, writes_at)
+       values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000))`,
+      [
+        ...[gateId, algorithm, bytes, checkValue, sealSecret(key, macKeyContext(gateId))],
+        ...[digest, writesAt],
+      ],
+    );
+  }
+}
+
+/** The gates whose next key is due: this node asks for it, and no other does. */
+export async function claimDueExchanges(query: Query, now: Instant): Promise<readonly GateId[]> {
+  const rows = await query<{ gateId: GateId }>(
+    `update gate_zone_keys set asked_at = to_timestamp($1::float8 / 1000)
+     where asked_at + every_s * interval '1 second' <= to_timestamp($1::float8 / 1000)
+     returning gate_id as "gateId"`,
+    [now],
+  );
+  return rows.map(({ gateId }) => gateId);
+}
+
+/** The host could not be asked: it is due again after a minute. */
+export async function postponeExchange(query: Query, gateId: GateId, now: Instant): Promise<void> {
+  await query(
+    `update gate_zone_keys
+     set asked_at = to_timestamp($2::float8 / 1000) - (every_s - 60) * interval '1 second'
+     where gate_id = $1 and every_s > 60`,
+    [gateId, now],
+  );
+}

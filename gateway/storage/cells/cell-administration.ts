@@ -1,0 +1,96 @@
+/** Adds, lists and examines cells. A cell is listed when it has all tables and grants. */
+import type { Vault } from "../../vault/vault.ts";
+import { copyDestroyedKeys } from "../cards/card-keys.ts";
+import { notifyNodes } from "../configuration/configuration.ts";
+import type { Audit } from "../people/audit.ts";
+import { checkRoles, separateVault } from "../schema/database-roles.ts";
+import { approveAll, migrateCell } from "../schema/migrate.ts";
+import type { Database, Query } from "../server/database.ts";
+import { type CellPlace, type Cells, cellContext, mainCell, schemaOf } from "./cells.ts";
+import { checkWorker, examineOnWorker, findWorker, makeDistributedSchema } from "./citus.ts";
+
+/** The caller holds the lock of key rotations: no key is destroyed meanwhile. Answers the place. */
+export async function addCell(
+  { audit, database, cells, sealSecret }: AddingCell,
+  place: CellPlace,
+  report: (progress: string) => void,
+): Promise<string> {
+  const cell = cells.open(place);
+  let where: string;
+  try {
+    if (place.onCitus === true) {
+      const problem = await makeDistributedSchema(cell.node, schemaOf(place.name));
+      if (problem !== undefined) throw new Error(problem.sentence);
+    }
+    await prepareCell(cell.node, place, report);
+    await copyDestroyedKeys(database.query, cell.node.query);
+    where = await describePlace(cell.node, place);
+  } finally {
+    await cell.node.close();
+  }
+  const sealed = place.url === undefined ? null : sealSecret(place.url, cellContext(place.name));
+  await audit.change(async (query, write) => {
+    const values = [place.name, sealed, place.onCitus === true];
+    await query("insert into cells (name, sealed_url, on_citus) values ($1, $2, $3)", values);
+    await write({ action: "cell add", subject: `cell ${place.name}`, after: { database: where } });
+    await notifyNodes(query);
+  });
+  return where;
+}
+
+type AddingCell = {
+  readonly audit: Audit;
+  readonly database: Database;
+  readonly cells: Pick<Cells, "open">;
+  readonly sealSecret: Vault["sealSecret"];
+};
+
+/** Tables and grants as this version needs them. */
+export async function prepareCell(
+  cell: Database,
+  { name, onCitus = false }: CellPlace,
+  report: (progress: string) => void,
+  approve = approveAll,
+): Promise<void> {
+  const schema = schemaOf(name);
+  const problem = await migrateCell(cell, schema, report, approve);
+  if (problem !== undefined) throw new Error(problem.sentence);
+  const advice = await separateVault(cell, { schemas: [schema], rolesLogIn: onCitus });
+  if (!onCitus) return;
+  if (advice === undefined) await checkRoles(cell);
+  await checkWorker(cell.query, schema);
+}
+
+export function countMerchants(query: Query) {
+  return query<{ name: string; merchants: number }>(
+    `select name, (select count(*)::int from merchants where cell = cells.name) as merchants
+     from cells order by created_at, name`,
+  );
+}
+
+/** What `gw cell check` tells of a cell that answers. */
+export async function examineCell({ query }: Database, { name, onCitus = false }: CellPlace) {
+  await query("select from moved_merchants limit 1");
+  const schema = name === mainCell ? "public" : schemaOf(name);
+  const [row] = await query<{ version: string; orders: string; size: string }>(
+    `select current_setting('server_version') as version,
+       greatest(0, (select sum(reltuples) from pg_class where relname = 'orders'
+         and relnamespace = $1::regnamespace))::bigint as orders,
+       (select pg_size_pretty(sum(pg_total_relation_size(oid))) from pg_class
+        where relkind in ('r', 'm') and relnamespace = $1::regnamespace) as size`,
+    [schema],
+  );
+  if (row === undefined) throw new Error("the cell did not answer");
+  return onCitus ? { ...row, ...(await examineOnWorker(query, schema)) } : row;
+}
+
+/** In words. A coordinator of Citus is asked for the worker. */
+export async function describePlace(
+  { query }: Database,
+  { name, url, onCitus = false }: CellPlace,
+): Promise<string> {
+  const database = url === undefined ? "the main database" : "its own";
+  if (!onCitus) return database;
+  const worker = await findWorker(query, schemaOf(name)).catch(() => "unknown");
+  return `${database}, Citus worker ${worker}`;
+}

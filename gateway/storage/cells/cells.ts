@@ -1,0 +1,302 @@
+/**
+ * Cells (decision 0034). Every merchant lives in one: a schema with the tables of its orders, in
+ * the main database or behind an address of its own. A store is made once for each cell, with its
+ * own connections and queues, so that a cell that is away costs its own merchants only.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { MerchantId } from "../../values/ids.ts";
+import type { Secret } from "../../values/secret.ts";
+import type { Vault } from "../../vault/vault.ts";
+import type { Database, Query } from "../server/database.ts";
+
+export const mainCell = "main";
+
+/** The vault's tables are reached by connections of their own. */
+export type CellDatabases = { readonly node: Database; readonly vault: Database };
+
+export type CellPlace = {
+  readonly name: string;
+  /** Without an address it is in the main database. */
+  readonly url?: Secret<string> | undefined;
+  /** Its database is a Citus coordinator, which keeps the cell's tables on a worker. */
+  readonly onCitus?: boolean;
+};
+
+export function schemaOf(cell: string): string {
+  return `cell_${cell}`;
+}
+
+/** What a cell's address is sealed for. */
+export function cellContext(cell: string): string {
+  return `cell/${cell}`;
+}
+
+export async function loadCells(
+  query: Query,
+  open: Vault["openSecret"],
+): Promise<readonly CellPlace[]> {
+  const rows = await query<{ name: string; sealed: Buffer | null; onCitus: boolean }>(
+    `select name, sealed_url as sealed, on_citus as "onCitus" from cells
+     order by created_at, name`,
+  );
+  return rows.map(({ name, sealed, onCitus }) => ({
+    name,
+    onCitus,
+    url: sealed === null ? undefined : open(sealed, cellContext(name)),
+  }));
+}
+
+/** Also for commands, which have no configuration open. */
+export async function loadCellMap(query: Query, open: Vault["openSecret"]): Promise<CellMap> {
+  const rows = await query<{ id: MerchantId; cell: string }>("select id, cell from merchants");
+  return {
+    cells: await loadCells(query, open),
+    cellOf: new Map(rows.map(({ id, cell }) => [id, cell])),
+  };
+}
+
+export async function openCellMap(load: () => Promise<CellMap>) {
+  let map = await load();
+  return {
+    current: () => map,
+    async reload() {
+      map = await load();
+    },
+  };
+}
+
+/**
+ * A condition of every statement that reads or writes a merchant's rows: it fails with a division
+ * by zero after the merchant has moved away, however old the configuration of the node is. A
+ * function that raises an error would have to exist on every server of a Citus cluster.
+ */
+export function livesHere(merchants: string): string {
+  return `(select 1 / (count(*) = 0)::int from moved_merchants where merchant_id ${merchants}) = 1`;
+}
+
+/** For statements that look for rows of all merchants: those of moved ones are copies. */
+export const isHere = "merchant_id not in (select merchant_id from moved_merchants)";
+
+const divisionByZero = "22012";
+
+export function hasMoved(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === divisionByZero;
+}
+
+/** Waited for in vain, or a copy. The code says: in use, try again later. */
+export class MerchantMoving extends Error {
+  readonly code = "55006";
+}
+
+export type CellMap = {
+  readonly cells: readonly CellPlace[];
+  readonly cellOf: ReadonlyMap<MerchantId, string>;
+};
+
+type Options = {
+  readonly main: CellDatabases;
+  readonly open: (place: CellPlace) => CellDatabases;
+  /** How long a call waits for a merchant that is moving, unless it says otherwise. */
+  readonly waitMs: number;
+  readonly onFailed: (cell: string, error: unknown) => void;
+};
+
+export type Cells = ReturnType<typeof makeCells>;
+export type Stores<Store> = ReturnType<typeof makeStores<Store>>;
+
+const firstMap: CellMap = { cells: [{ name: mainCell }], cellOf: new Map() };
+
+export function makeCells({ main, open, waitMs, onFailed }: Options) {
+  const opened = new Map<string, CellDatabases>([[mainCell, main]]);
+  const moving = new Map<MerchantId, Promise<void>>();
+  let current = () => firstMap;
+  let reload = async () => {};
+
+  const router = {
+    waitMs,
+    onFailed,
+    places: () => current().cells,
+    names: () => current().cells.map(({ name }) => name),
+    cellOf: (merchant: MerchantId) => current().cellOf.get(merchant) ?? mainCell,
+    databasesOf,
+    awaitMove,
+    moving: (merchant: MerchantId) => moving.get(merchant),
+  };
+  return {
+    ...router,
+    /** A place that may not be listed yet; the caller closes it. */
+    open,
+    /** From now on the configuration tells where merchants live. */
+    follow(source: { current(): CellMap; reload(): Promise<void> }): void {
+      current = source.current;
+      reload = source.reload;
+    },
+    /** One for each cell, made when it is first used. */
+    stores: <Store>(make: (databases: CellDatabases) => Store) => makeStores(router, make),
+    /** Except the main cell's. */
+    async close(): Promise<void> {
+      const others = [...opened.values()].filter((databases) => databases !== main);
+      await Promise.allSettled(others.flatMap(({ node, vault }) => [node.close(), vault.close()]));
+    },
+  };
+
+  function databasesOf(name: string): CellDatabases {
+    const known = opened.get(name);
+    if (known !== undefined) return known;
+    const place = current().cells.find((cell) => cell.name === name);
+    if (place === undefined) throw new Error(`no cell ${name}`);
+    const databases = open(place);
+    opened.set(name, databases);
+    return databases;
+  }
+
+  /** Resolves when the configuration has another cell for the merchant, or it stays where it is. */
+  function awaitMove(merchant: MerchantId, from: string): Promise<void> {
+    const waiting = moving.get(merchant) ?? untilMoved(merchant, from);
+    moving.set(merchant, waiting);
+    return waiting;
+  }
+
+  async function untilMoved(merchant: MerchantId, from: string): Promise<void> {
+    const { query } = databasesOf(from).node;
+    for (let isAway = true; isAway; ) {
+      // The main database may be away: the next look reads it again.
+      await reload().catch(() => undefined);
+      if (router.cellOf(merchant) !== from) break;
+      await delay(lookEveryMs, undefined, { ref: false });
+      isAway = await query("select from moved_merchants where merchant_id = $1", [merchant]).then(
+        (rows) => rows.length > 0,
+        () => true,
+      );
+    }
+    moving.delete(merchant);
+  }
+}
+
+const lookEveryMs = 100;
+
+type Router = Pick<Options, "waitMs" | "onFailed"> & {
+  names(): readonly string[];
+  cellOf(merchant: MerchantId): string;
+  databasesOf(name: string): CellDatabases;
+  awaitMove(merchant: MerchantId, from: string): Promise<void>;
+  /** The wait of those who have met its fence. */
+  moving(merchant: MerchantId): Promise<void> | undefined;
+};
+
+function makeStores<Store>(router: Router, make: (databases: CellDatabases) => Store) {
+  const made = new Map<string, Store>();
+  const failed = new Set<string>();
+  /** Of the failed ones, those in which a walk is under way: no other joins it. */
+  const retried = new Set<string>();
+
+  return { of, call, each, inTurn, search };
+
+  function of(name: string): Store {
+    const known = made.get(name);
+    if (known !== undefined) return known;
+    const store = make(router.databasesOf(name));
+    made.set(name, store);
+    return store;
+  }
+
+  /** In the merchant's cell, and again in the next one if the merchant is moving there. */
+  async function call<Result>(
+    merchant: MerchantId,
+    use: (store: Store, isAgain: boolean) => Promise<Result>,
+    waitMs = router.waitMs,
+  ): Promise<Result> {
+    const giveUpAt = performance.now() + waitMs;
+    for (let isAgain = false; ; isAgain = true) {
+      const cell = router.cellOf(merchant);
+      // Known to be moving: its statement would fail, and with it the batch of others.
+      let moving = router.moving(merchant);
+      try {
+        if (moving === undefined) return await use(of(cell), isAgain);
+      } catch (error) {
+        if (!hasMoved(error)) throw error;
+        moving = router.awaitMove(merchant, cell);
+      }
+      const leftMs = Math.min(giveUpAt - performance.now(), timerMaxMs);
+      const tired = delay(Math.max(0, leftMs), true, { ref: false });
+      const isTired = await Promise.race([moving, tired]);
+      if (isTired === true) throw new MerchantMoving(`merchant ${merchant} is moving`);
+    }
+  }
+
+  /**
+   * In all cells at once. A cell that fails is reported and left out, unless none has succeeded;
+   * one that has failed before is not waited for.
+   */
+  async function each<Result>(
+    use: (store: Store, cell: string) => Promise<Result>,
+  ): Promise<readonly Result[]> {
+    const names = router.names();
+    const isOnlyCell = names.length === 1;
+    const free = isOnlyCell ? names : names.filter((name) => !retried.has(name));
+    const awaited = isOnlyCell ? names : free.filter((name) => !failed.has(name));
+    const results: Result[] = [];
+    const errors: unknown[] = [];
+    const walks = free.map(async (name) => {
+      if (failed.has(name)) retried.add(name);
+      try {
+        results.push(await use(of(name), name));
+        failed.delete(name);
+      } catch (error) {
+        failed.add(name);
+        if (!isOnlyCell) router.onFailed(name, error);
+        errors.push(error);
+      } finally {
+        retried.delete(name);
+      }
+    });
+    await Promise.all(walks.filter((_, index) => awaited.includes(free[index] ?? "")));
+    if (results.length === 0 && errors.length > 0) throw errors[0];
+    return [...results];
+  }
+
+  /** In all cells, one after the other; fails with the first that fails. */
+  async function inTurn<Result>(
+    use: (store: Store, cell: string) => Promise<Result>,
+  ): Promise<readonly Result[]> {
+    const results: Result[] = [];
+    for (const name of router.names()) results.push(await use(of(name), name));
+    return results;
+  }
+
+  /** The first that a cell finds. Fails when none has it and not every cell could be asked. */
+  async function search<Result>(
+    use: (store: Store) => Promise<Result | undefined>,
+  ): Promise<Result | undefined> {
+    const asked = router.names().map(async (name) => {
+      const found = await use(of(name));
+      if (found === undefined) throw nothing;
+      return found;
+    });
+    return Promise.any(asked).catch(({ errors }: AggregateError) => {
+      const fault = errors.find((error) => error !== nothing);
+      if (fault !== undefined) throw fault;
+      return undefined;
+    });
+  }
+}
+
+const nothing = new Error("not in this cell");
+/**
+ * The same cells, read on the connections of what people look at: a change that holds the audit's
+ * head may not wait for connections that other changes occupy while they wait for the head.
+ */
+export function cellsAside(cells: Cells): Cells {
+  const databasesOf = (name: string): CellDatabases => {
+    const { node, vault } = cells.databasesOf(name);
+    return { node: readAside(node), vault: readAside(vault) };
+  };
+  const router = { ...cells, databasesOf };
+  return { ...router, stores: (make) => makeStores(router, make) };
+}
+
+export function readAside(database: Database): Database {
+  return { ...database, query: database.aside, snapshot: database.snapshotAside };
+}
+
+const timerMaxMs = 2 ** 31 - 1;

@@ -1,0 +1,294 @@
+/**
+ * Moves a merchant from one cell to another. The rows are brought over and compared while payments
+ * go on, then the merchant is fenced in its old cell, what has changed is brought over, compared,
+ * and the merchant's row names the new cell. Every step can be repeated: a move that was cut short
+ * at any point is gone on with by starting it again, or taken back.
+ */
+import { setTimeout } from "node:timers/promises";
+import type { MerchantId } from "../../values/ids.ts";
+import { notifyNodes } from "../configuration/configuration.ts";
+import { lockIndex } from "../portal/order-index.ts";
+import type { Database, Query } from "../server/database.ts";
+import { isLocked } from "../server/faults.ts";
+import { type Cells, mainCell, schemaOf } from "./cells.ts";
+import {
+  type CopiedTable,
+  copyChanges,
+  copyTable,
+  deleteRows,
+  isMarked,
+  listTables,
+  OtherRun,
+  type Pair,
+  type Table,
+} from "./copy-rows.ts";
+
+/** Statements of other merchants wait no longer than this for the fence. */
+const lockWaitMs = 200;
+
+/** Nodes delete rows of these when their time is over: one copy behind the fence is enough. */
+const expiringTables = ["oauth_nonces", "wallet_messages", "held_keys", "held_secrets"];
+
+/** The merchant is stopped when a look over all rows finds no more changes than these. */
+const changesMax = 200;
+/** Or after so many looks, because it is always busy. */
+const looksMax = 5;
+
+type Report = (progress: string) => void | Promise<void>;
+type Places = { readonly main: Database; readonly cells: Cells };
+/** Another move was begun, and has to end first. */
+type OtherMove = { readonly begun: string };
+export type Moved = { readonly rows: number; readonly stoppedMs: number };
+
+export async function moveMerchant(
+  { main, cells }: Places,
+  merchant: MerchantId,
+  wanted: string,
+  report: Report,
+): Promise<Moved | OtherMove> {
+  const { from_cell, to_cell, run } = await beginMove(main, merchant, wanted);
+  if (to_cell !== wanted) return { begun: to_cell };
+  const { from, to } = databasesOf(cells, from_cell, to_cell);
+  const tables = await tablesOf(cells, from_cell, to_cell);
+  let [rows, stoppedAt] = [0, performance.now()];
+  const isSwitched = (await cellOf(main, merchant)) === to_cell;
+  // The copy is no one's until the switch.
+  const mark = isSwitched ? await findFence(to, merchant) : await fence(to, merchant);
+  if (!isSwitched) {
+    const pair = { from, to, mark };
+    await report("Copying while payments go on");
+    const copied = await copyAll(pair, tables, merchant);
+    await report("Stopping the merchant in its old cell");
+    stoppedAt = performance.now();
+    if (!(await isLatest(main.query, merchant, run))) throw new OtherRun();
+    const { changed, lift } = await bringLast(pair, copied.tables, merchant);
+    rows = copied.rows + changed;
+    if (!(await switchCell(main, merchant, to_cell, run))) {
+      await lift();
+      throw new OtherRun();
+    }
+    await report("The merchant lives in its new cell");
+  }
+  await liftFence(to, merchant, mark);
+  const stoppedMs = Math.round(performance.now() - stoppedAt);
+  await beginWalksAnew(to);
+  const left = await findFence(from, merchant);
+  await report("Deleting the rows of the old cell");
+  for (const table of tables) await deleteRows(from, table, merchant, left);
+  await main.query("delete from merchant_moves where merchant_id = $1", [merchant]);
+  return { rows, stoppedMs };
+}
+
+/**
+ * Before the switch the merchant goes on in its old cell, and the copy is deleted. The fence of the
+ * other cell stays: the merchant does not live there.
+ */
+export async function abortMove(
+  { main, cells }: Places,
+  merchant: MerchantId,
+  report: Report,
+): Promise<"aborted" | "none" | "switched"> {
+  // Claimed like a run: an earlier one that still works cannot switch any more.
+  const [move] = await main.query<{ from_cell: string; to_cell: string }>(
+    `update merchant_moves set begun_at = clock_timestamp() where merchant_id = $1
+     returning from_cell, to_cell`,
+    [merchant],
+  );
+  if (move === undefined) return "none";
+  if ((await cellOf(main, merchant)) === move.to_cell) return "switched";
+  const { from, to } = databasesOf(cells, move.from_cell, move.to_cell);
+  await from.query("delete from moved_merchants where merchant_id = $1", [merchant]);
+  await beginWalksAnew(from);
+  await report("The merchant goes on in its old cell");
+  const tables = await tablesOf(cells, move.from_cell, move.to_cell);
+  const mark = await fence(to, merchant);
+  for (const table of tables) await deleteRows(to, table, merchant, mark);
+  await main.query("delete from merchant_moves where merchant_id = $1", [merchant]);
+  return "aborted";
+}
+
+type UnfinishedMove = {
+  readonly login: string;
+  readonly from: string;
+  readonly to: string;
+  readonly since: string;
+  /** `stopped`: the merchant gets 503 until the move goes on, or is taken back. */
+  readonly state: "copying" | "stopped" | "switched" | "unknown";
+};
+
+export async function listMoves({ main, cells }: Places): Promise<readonly UnfinishedMove[]> {
+  const moves = await main.query<Omit<UnfinishedMove, "state"> & { id: string; cell: string }>(
+    `select id, login, cell, from_cell as from, to_cell as to,
+       to_char(begun_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as since
+     from merchant_moves join merchants on id = merchant_id order by begun_at`,
+  );
+  const stateOf = async ({ id, cell, to }: (typeof moves)[number]) => {
+    const { query } = cells.databasesOf(cell).node;
+    const fenced = await query("select from moved_merchants where merchant_id = $1", [id]).catch(
+      () => undefined,
+    );
+    if (fenced === undefined) return "unknown";
+    if (fenced.length > 0) return "stopped";
+    return cell === to ? "switched" : "copying";
+  };
+  return Promise.all(
+    moves.map(async (move) => {
+      const { login, from, to, since } = move;
+      return { login, from, to, since, state: await stateOf(move) };
+    }),
+  );
+}
+
+function databasesOf(cells: Cells, from: string, to: string): Omit<Pair, "mark"> {
+  return { from: cells.databasesOf(from).node, to: cells.databasesOf(to).node };
+}
+
+/** The schema of a cell other than the first has nothing but a cell's tables. */
+function tablesOf(cells: Cells, from: string, to: string) {
+  const listed = to === mainCell ? from : to;
+  return listTables(cells.databasesOf(listed).node, schemaOf(listed));
+}
+
+async function beginMove({ query }: Database, merchant: MerchantId, to: string) {
+  await query(
+    `insert into merchant_moves (merchant_id, from_cell, to_cell)
+     select id, cell, $2 from merchants where id = $1 and cell <> $2 on conflict do nothing`,
+    [merchant, to],
+  );
+  const [move] = await query<{ from_cell: string; to_cell: string; run: string }>(
+    `update merchant_moves
+     set begun_at = case when to_cell = $2 then clock_timestamp() else begun_at end
+     where merchant_id = $1
+     returning from_cell, to_cell, extract(epoch from begun_at)::text as run`,
+    [merchant, to],
+  );
+  if (move === undefined) throw new Error("the merchant lives there already");
+  return move;
+}
+
+async function cellOf({ query }: Database, merchant: MerchantId) {
+  const [row] = await query<{ cell: string }>("select cell from merchants where id = $1", [
+    merchant,
+  ]);
+  return row?.cell;
+}
+
+/** By the run that was begun last only, else false: another may have lifted the fence since. */
+function switchCell({ transaction }: Database, merchant: MerchantId, to: string, run: string) {
+  return transaction(async (query) => {
+    if (!(await isLatest(query, merchant, run))) return false;
+    await query("update merchants set cell = $2 where id = $1", [merchant, to]);
+    await notifyNodes(query);
+    return true;
+  });
+}
+
+/** In a transaction no other run begins until it ends. */
+async function isLatest(query: Query, merchant: MerchantId, run: string): Promise<boolean> {
+  const own = await query(
+    `select from merchant_moves
+     where merchant_id = $1 and extract(epoch from begun_at)::text = $2 for update`,
+    [merchant, run],
+  );
+  return own.length > 0;
+}
+
+/** Answers the fence's time: it is the mark of the run that has set it last. */
+async function fence({ query }: Database, merchant: MerchantId): Promise<string> {
+  const [row] = await query<{ at: string }>(
+    `with fenced as (
+       insert into moved_merchants (merchant_id, moved_at) values ($1, clock_timestamp())
+       on conflict (merchant_id) do update set moved_at = excluded.moved_at
+       returning moved_at
+     )
+     select extract(epoch from moved_at)::text as at from fenced`,
+    [merchant],
+  );
+  return row?.at ?? noMark;
+}
+
+async function findFence({ query }: Database, merchant: MerchantId): Promise<string> {
+  const [row] = await query<{ at: string }>(
+    "select extract(epoch from moved_at)::text as at from moved_merchants where merchant_id = $1",
+    [merchant],
+  );
+  return row?.at ?? noMark;
+}
+
+/** Of no fence. */
+const noMark = "0";
+
+/** Unless another run has marked it since. */
+async function liftFence({ query }: Database, merchant: MerchantId, mark: string): Promise<void> {
+  const own = `merchant_id = $1 and ${isMarked}`;
+  await query(`delete from moved_merchants where ${own}`, [merchant, mark]);
+}
+
+/** All rows are copied, then all compared; then what payments change, until that is little. */
+async function copyAll(pair: Pair, tables: readonly Table[], merchant: MerchantId) {
+  let rows = 0;
+  for (const table of tables) rows += (await copyTable(pair, table, merchant)).changed;
+  const copied: CopiedTable[] = [];
+  for (const table of tables) {
+    const { changed, bounds } = await copyTable(pair, table, merchant);
+    rows += changed;
+    copied.push({ ...table, bounds });
+  }
+  for (let look = 1; look <= looksMax; look += 1) {
+    const changed = await copyChanges(pair, copied, merchant, () => false);
+    rows += changed;
+    if (changed <= changesMax) break;
+  }
+  return { rows, tables: copied };
+}
+
+/**
+ * What has changed since the copy, with the merchant stopped. When that fails, the merchant goes on
+ * in its old cell: the copy is fenced. A fence that another run has set meanwhile stays.
+ */
+async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: MerchantId) {
+  const { from } = pair;
+  const mark = await fence(from, merchant);
+  const lift = async () => {
+    await liftFence(from, merchant, mark);
+    // The fence may have hidden orders from a walk.
+    await beginWalksAnew(from);
+  };
+  try {
+    await awaitWriters(from, tables);
+    const isLasting = ({ name }: Table) => !expiringTables.includes(name);
+    const changed = await copyChanges(pair, tables, merchant, isLasting);
+    return { changed, lift };
+  } catch (error) {
+    await lift().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function beginWalksAnew({ query }: Database): Promise<void> {
+  await query("update retention_walks set after_id = 0 where days > 0");
+  // Nodes drop orders of a fenced merchant without indexing them.
+  const earlier = "now() - interval '5 minutes'";
+  await query(`update order_index_progress set swept_at = ${earlier} where swept_at > ${earlier}`);
+}
+
+/**
+ * A statement that began before the fence holds its tables' locks: none is left after this. Only a
+ * lock is waited for. A server that is away ends the run: an operator starts it again.
+ */
+async function awaitWriters({ transaction }: Database, tables: readonly Table[]): Promise<void> {
+  const locks = [...tables.map(({ name }) => `lock table ${name} in share mode`), lockIndex];
+  for (const lock of locks) {
+    for (let isFree = false; !isFree; ) {
+      isFree = await transaction(async (query) => {
+        await query(`set local lock_timeout = ${lockWaitMs}`);
+        await query(lock);
+        return true;
+      }).catch(async (error) => {
+        if (!isLocked(error)) throw error;
+        await setTimeout(lockWaitMs);
+        return false;
+      });
+    }
+  }
+}

@@ -1,0 +1,325 @@
+/**
+ * The commit queue: every write of an order goes through here. The steps of all orders in flight
+ * are gathered into one statement, which is one transaction: order, history, when it is due and
+ * card together. An order that has changed since comes back as stale, alone.
+ */
+import type { Begin, Beginning } from "../../engine/accept.ts";
+import { dueAtOf, type Step } from "../../orders/advance.ts";
+import type { Commit } from "../../orders/apply.ts";
+import {
+  type ConfirmKeys,
+  lockUsableKeys,
+  type RefusedKey,
+  writeUnderKeys,
+} from "../cards/card-keys.ts";
+import { livesHere } from "../cells/cells.ts";
+import { besideOthers, type Query } from "../server/database.ts";
+import {
+  bytesArray,
+  type GatherOptions,
+  jsonArray,
+  makeGather,
+  plainArray,
+  textArray,
+} from "../server/gather.ts";
+import type { NodeName } from "../server/presence.ts";
+import { packEvents, packFacts, packProgress } from "./order-row.ts";
+
+/** `retryMs` is endless for the answer of an acquirer that this node knows: it must not be lost. */
+export type CommitOptions = GatherOptions &
+  ConfirmKeys & {
+    /** For how long only the writing node may send a new callback. */
+    readonly callbackLeaseMs: number;
+    readonly isBusy?: () => boolean;
+  };
+
+/**
+ * At a few hundred orders a second each has a commit of its own, which costs the gateway and
+ * PostgreSQL half as much again as one with three orders. A gateway that is short of processor time
+ * therefore begins at most one commit in this time (decision 0045). Under full load a commit takes
+ * longer, and the next one waits for nothing.
+ */
+const busyGapMs = 6;
+
+/** While PostgreSQL writes a batch, the gateway handles the next one (decision 0045). */
+const beginWholeMax = 48;
+
+type Begun = Awaited<ReturnType<Begin>>;
+type Moved = Awaited<ReturnType<Commit>>;
+
+export function makeBegin(query: Query, node: NodeName, options: CommitOptions) {
+  const statement = { statement: beginStatement, name: "begin_orders" };
+  const write = makeWrite(query, node, { ...options, ...statement });
+  return makeGather(
+    async (beginnings: readonly Beginning[], isRepeated): Promise<readonly Begun[]> => {
+      const steps = beginnings.map(({ step }) => step);
+      const cards = beginnings.map(({ sealCard }) => sealCard?.());
+      const written = await write(steps, isRepeated, [
+        plainArray(steps.map(({ order }) => order.endpointId)),
+        textArray(steps.map(({ order }) => order.clientOrderId)),
+        plainArray(steps.map(({ order }) => order.attempt)),
+        bytesArray(beginnings.map(({ digest }) => digest.digest)),
+        plainArray(steps.map(({ order }) => order.purchase.amount.minor)),
+        plainArray(steps.map(({ order }) => order.purchase.amount.currency.code)),
+        jsonArray(steps.map(({ order }) => packFacts(order))),
+        plainArray(steps.map(({ order }) => order.card.cardId)),
+        plainArray(cards.map((card) => card?.keyId ?? null)),
+        bytesArray(cards.map((card) => card?.sealed ?? null)),
+        bytesArray(cards.map((card) => card?.fingerprint ?? null)),
+        plainArray(beginnings.map(({ digest }) => digest.keyId)),
+        bytesArray(beginnings.map(({ digest }) => digest.cvv ?? null)),
+      ]);
+      if (beginnings.length === 0) await query(probeStatement);
+      return steps.map(({ order }) => (written.has(order.id) ? "done" : "taken"));
+    },
+    { ...options, retryAlone: true, gapMs: gapOf(options), wholeMax: beginWholeMax },
+  );
+}
+
+export function makeCommit(query: Query, node: NodeName, options: CommitOptions) {
+  const statement = { statement: moveStatement, name: "move_orders" };
+  const write = makeWrite(query, node, { ...options, ...statement });
+  return makeGather(
+    async (steps: readonly Step[], isRepeated): Promise<readonly Moved[]> => {
+      // Two steps of one order start from the same version: only the first can be written.
+      const seen = new Set<string>();
+      const first = steps.filter(({ order }) => !seen.has(order.id) && seen.add(order.id));
+      const written = await write(first, isRepeated, [...fromColumns(first)]);
+      return steps.map(({ order }) => (written.delete(order.id) ? "done" : "stale"));
+    },
+    { ...options, retryAlone: true, gapMs: gapOf(options) },
+  );
+}
+
+function gapOf({ isBusy }: CommitOptions): () => number {
+  return () => (isBusy?.() ? busyGapMs : 0);
+}
+
+type Writing = Pick<CommitOptions, "callbackLeaseMs" | "confirmKeys"> & {
+  readonly statement: string;
+  readonly name: string;
+};
+
+/**
+ * Writes a batch. An earlier try whose answer was lost may have been committed, or be committed
+ * while this one runs: its versions and keys keep this one from writing the same steps again, and
+ * the history tells which steps are there.
+ */
+export function makeWrite(
+  query: Query,
+  node: NodeName,
+  { statement, name, callbackLeaseMs, ...keys }: Writing,
+) {
+  return async (steps: readonly Step[], isRepeated: boolean, more: readonly string[]) => {
+    const callbacks = jsonArray(steps.flatMap((step) => packCallback(step, callbackLeaseMs)));
+    const columns = stepColumns(steps, node.name);
+    const values = [...columns, callbacks, ...more];
+    const write = () => query<WrittenRow>(statement, values, name);
+    const rows = await writeUnderKeys(query, keys, write);
+    const written = new Set(rows.map(({ id }) => id));
+    for (const { id } of isRepeated ? await findWritten(steps) : []) written.add(id);
+    return written;
+  };
+
+  function findWritten(steps: readonly Step[]) {
+    return query<{ id: string }>(writtenStatement, [
+      plainArray(steps.map(({ order }) => order.merchantId)),
+      plainArray(steps.map(({ order }) => order.id)),
+      plainArray(steps.map(({ order }) => order.version)),
+      plainArray(steps.map(({ at }) => at)),
+      jsonArray(steps.map(({ events }) => packEvents(events))),
+      textArray(node.names()),
+    ]);
+  }
+}
+
+type WrittenRow = RefusedKey & { readonly id: string };
+
+function stepColumns(steps: readonly Step[], node: string): string[] {
+  const runningNodes = steps.map((step) =>
+    step.order.owed === undefined || leavesRun(step) ? null : node,
+  );
+  return [
+    plainArray(steps.map(({ order }) => order.merchantId)),
+    plainArray(steps.map(({ order }) => order.id)),
+    plainArray(steps.map(({ order }) => order.version)),
+    plainArray(steps.map(({ order }) => order.transaction.kind)),
+    plainArray(steps.map(({ order }) => order.transaction.stage)),
+    plainArray(steps.map(({ order }) => order.owed?.effect ?? null)),
+    textArray(runningNodes),
+    plainArray(steps.map(({ order }) => dueAtOf(order) ?? null)),
+    plainArray(steps.map(({ order }) => order.transaction.finishedAt ?? null)),
+    plainArray(steps.map(({ at }) => at)),
+    jsonArray(steps.map(({ order }) => packProgress(order))),
+    jsonArray(steps.map(({ events }) => packEvents(events))),
+    node,
+  ];
+}
+
+/** What the orders must be, and when they were due until then. */
+export function fromColumns(steps: readonly Step[]): string[] {
+  return [
+    plainArray(steps.map(({ from }) => from)),
+    plainArray(steps.map(({ fromChangedAt }) => fromChangedAt ?? null)),
+    plainArray(steps.map(({ fromDueAt }) => fromDueAt ?? null)),
+  ];
+}
+
+/** These events, and news of an earlier attempt, leave the order with its running node. */
+function leavesRun({ order, events }: Step): boolean {
+  const isPriorNext = order.owed?.effect === "reverse_prior";
+  return events.every(
+    ({ kind }) =>
+      kind === "noted" ||
+      kind === "charged_back" ||
+      kind === "page_closed" ||
+      (kind === "prior_approved_late" && !isPriorNext),
+  );
+}
+
+/** Leased to this node, which sends it as soon as it is written. */
+function packCallback({ order, at, callback }: Step, leaseMs: number): readonly string[] {
+  if (callback === undefined) return [];
+  const { url, receiver, sequence, serialNumber } = callback;
+  const key = { merchant_id: order.merchantId, order_id: order.id, sequence };
+  return [JSON.stringify({ ...key, serial: serialNumber, url, receiver, at, due: at + leaseMs })];
+}
+
+/** In a part of its own: Citus takes no function that is not immutable into an insert. */
+const owedCallbacks = `owed as materialized (
+  select * from json_to_recordset($14::json) as owed (merchant_id bigint, order_id bigint,
+    sequence int, serial uuid, url text, receiver text, at float8, due float8)
+)`;
+
+/** Only for orders that were written; a callback of an earlier try exists already. */
+const insertCallbacks = (written: string) => `
+  insert into callbacks (merchant_id, order_id, sequence, serial, url, receiver, made_at, begun_at,
+    due_at)
+  select owed.merchant_id, order_id, sequence, serial, url, receiver, to_timestamp(owed.at / 1000),
+    to_timestamp(owed.at / 1000), to_timestamp(due / 1000)
+  from owed
+  join ${written} on ${written}.merchant_id = owed.merchant_id and ${written}.id = owed.order_id
+  where ${besideOthers}
+  on conflict do nothing`;
+
+/** When a node must look at the order. The row counts for this version of the order only. */
+const insertDue = (written: string) => `
+  insert into due (due_at, order_id, version, merchant_id, node)
+  select to_timestamp(due_at / 1000), id, version, merchant_id, carrier from ${written}
+  where due_at is not null and ${besideOthers}`;
+
+const stepTypes =
+  "$1::bigint[], $2::bigint[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], " +
+  "$8::float8[], $9::float8[], $10::float8[]";
+const stepNames = "merchant_id, id, version, kind, stage, owes, carrier, due_at, finished_at, at";
+const stepDocuments = "json_array_elements($11::json), json_array_elements($12::json)";
+
+export const beginStatement = `
+with source as materialized (
+  select * from rows from (
+    unnest(${stepTypes}, $15::bigint[], $16::text[], $17::int[], $18::bytea[],
+      $19::bigint[], $20::text[], $22::bigint[], $23::int[], $24::bytea[], $25::bytea[],
+      $26::int[], $27::bytea[]),
+    ${stepDocuments}, json_array_elements($21::json))
+  as source(${stepNames}, endpoint_id, client_orderid, attempt, digest,
+    amount, currency, card_id, key_id, sealed, fingerprint, digest_key, cvv_digest,
+    progress, events, facts)
+), ${lockUsableKeys("$23::int[]")}, refused as (
+  select distinct key_id from source
+  where sealed is not null and key_id not in (select id from usable)
+), begun as (
+  insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, digest_key,
+    cvv_digest, version, kind, stage, owes, carrier, amount, currency, accepted_at, changed_at,
+    finished_at, facts, progress)
+  select merchant_id, id, endpoint_id, client_orderid, attempt, digest, digest_key, cvv_digest,
+    version, kind, stage, owes, carrier, amount, currency, to_timestamp(at / 1000),
+    at, to_timestamp(finished_at / 1000), facts, progress
+  from source where not exists (select from refused) and ${livesHere("= any($1::bigint[])")}
+  on conflict do nothing
+  returning merchant_id, id
+), history as (
+  insert into order_history (merchant_id, order_id, version, at, node, events)
+  select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events
+  from source join begun using (merchant_id, id) where ${besideOthers}
+), awaited as (${insertDue("source join begun using (merchant_id, id)")}
+), held as (
+  insert into cards (merchant_id, id, key_id, sealed, fingerprint, created_at)
+  select merchant_id, card_id, key_id, sealed, fingerprint, to_timestamp(at / 1000)
+  from source join begun using (merchant_id, id)
+  where sealed is not null and ${besideOthers}
+), ${owedCallbacks}, told as (${insertCallbacks("begun")})
+select id, null as "refusedKey" from begun
+union all
+select null, key_id from refused`;
+
+/**
+ * Changes no indexed column, so that PostgreSQL writes no index entries (a HOT update). Returns the
+ * columns of the source, so that the history needs no second join.
+ */
+export const moveStatement = moveStatementWith();
+
+type MoveParts = {
+  /** CTEs before and after the update. */
+  readonly before?: string;
+  readonly after?: string;
+  /** Arrays and documents of the source, with their names. */
+  readonly arrays?: string;
+  readonly arrayNames?: string;
+  readonly documents?: string;
+  readonly documentNames?: string;
+  readonly set?: string;
+  readonly condition?: string;
+  readonly result?: string;
+};
+
+/** A step that writes more than itself adds its parts. */
+export function moveStatementWith(parts: MoveParts = {}): string {
+  const { before = "", after = "", arrays = "", arrayNames = "" } = parts;
+  const { documents = "", documentNames = "", set = "", condition = "" } = parts;
+  return `
+with ${before}moved as (
+  update orders
+  set version = source.version, kind = source.kind, stage = source.stage, owes = source.owes,
+    carrier = case when source.owes is not null then coalesce(source.carrier, orders.carrier) end,
+    changed_at = source.at,
+    finished_at = to_timestamp(source.finished_at / 1000), progress = source.progress${set}
+  from rows from (unnest(${stepTypes}, $15::int[], $16::float8[], $17::float8[]${arrays}),
+      ${stepDocuments}${documents})
+    as source(${stepNames}, from_version, from_changed_at, from_due_at${arrayNames},
+      progress, events${documentNames})
+  where orders.merchant_id = source.merchant_id and orders.id = source.id
+    and orders.version = source.from_version
+    and orders.changed_at = source.from_changed_at
+    and ${livesHere("= any($1::bigint[])")}${condition}
+  returning source.merchant_id, source.id, source.version, source.at, source.events,
+    source.due_at, orders.carrier, source.from_version, source.from_due_at${arrayNames}
+), history as (
+  insert into order_history (merchant_id, order_id, version, at, node, events)
+  select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events from moved
+  where ${besideOthers}
+), past as (
+  delete from due using moved
+  where due.due_at = to_timestamp(moved.from_due_at / 1000) and due.order_id = moved.id
+    and due.version = moved.from_version
+), awaited as (${insertDue("moved")}
+)${after}, ${owedCallbacks}, told as (${insertCallbacks("moved")})
+${parts.result ?? "select id from moved"}`;
+}
+
+/** A commit that waits for the disk and the synchronous standby, as an order's does. */
+const probeStatement = "select pg_logical_emit_message(true, 'tollgate', 'probe')";
+
+/**
+ * By their events, because another step of this node may have taken the version. The lock on the
+ * rows makes this commit wait for the synchronous standby: a server that has crashed shows commits
+ * for which the standby was never waited for.
+ */
+export const writtenStatement = `
+select order_id as id from order_history as written
+join rows from (unnest($1::bigint[], $2::bigint[], $3::int[], $4::float8[]),
+    json_array_elements($5::json))
+  as source(merchant_id, id, version, at, events)
+  on written.merchant_id = source.merchant_id and written.order_id = source.id
+    and written.version = source.version and written.at = to_timestamp(source.at / 1000)
+where written.events::text = source.events::text and written.node = any($6::text[])
+for update of written`;

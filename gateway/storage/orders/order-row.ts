@@ -1,0 +1,203 @@
+/**
+ * An order as a row and back. Two JSON columns hold it: `facts` is written once, and again by each
+ * try on the payment page, `progress` by every step; columns beside them are there for searches.
+ */
+import type { OrderEvent } from "../../orders/events.ts";
+import type {
+  Answer,
+  Chargeback,
+  FollowUpTerms,
+  Order,
+  PaymentPage,
+  PriorAttempt,
+  Purchase,
+  RefusedTry,
+  Transaction,
+} from "../../orders/order.ts";
+import { parseReference } from "../../orders/trace.ts";
+import { asEndpointId, asMerchantId, asOrderId } from "../../values/ids.ts";
+import { type Money, type PackedMoney, unpackMoney } from "../../values/money.ts";
+import { asInstant, type Instant } from "../../values/time.ts";
+
+/** The JSON columns arrive parsed: the driver does that. */
+export type OrderRow = {
+  readonly merchant_id: string;
+  readonly id: string;
+  readonly endpoint_id: string;
+  readonly client_orderid: string;
+  readonly attempt: number;
+  readonly version: number;
+  readonly changed_at: number;
+  readonly facts: { readonly acceptedAt: Instant; readonly purchase: PackedPurchase };
+  readonly progress: object;
+};
+
+/** The version of `progress` that this code writes. */
+const schema = 1;
+
+export const orderColumns =
+  "merchant_id, id, endpoint_id, client_orderid, attempt, version, changed_at, facts, progress";
+
+// `JSON.stringify` is three times as fast when it meets no `toJSON`: 3 % of a sale's time. So the
+// amounts of a plain sale are packed beforehand; `toJSON` packs all others, into the same text.
+
+export function packFacts({ acceptedAt, purchase }: Order): string {
+  return JSON.stringify({ acceptedAt, purchase: packAmount(purchase) });
+}
+
+export function packProgress(order: Order): string {
+  const { card, chargebacks, owed, deadlineAt, page } = order;
+  const transaction = packTransaction(order.transaction);
+  const earlier = order.earlier.map(packTransaction);
+  const sequence = page && order.sequence;
+  return JSON.stringify({
+    schema,
+    card,
+    transaction,
+    earlier,
+    page,
+    sequence,
+    chargebacks,
+    owed,
+    deadlineAt,
+  });
+}
+
+export function packEvents(events: readonly OrderEvent[]): string {
+  return JSON.stringify(events.map(packAnswer));
+}
+
+/** As `packEvents` has written it. */
+export function unpackEvent(stored: object): OrderEvent {
+  const { answer, request, next, chargeback, ...rest } = stored as PackedEvent;
+  // Only events are packed.
+  return {
+    ...rest,
+    ...(answer && { answer: { ...answer, approvedAmount: unpackOptional(answer.approvedAmount) } }),
+    ...(request && { request: { ...request, amount: unpackOptional(request.amount) } }),
+    ...(next && { next: unpackMoney(next) }),
+    ...(chargeback && { chargeback: unpackAmount(chargeback) }),
+  } as OrderEvent;
+}
+
+type PackedEvent = {
+  readonly answer?: PartlyPacked<Answer, "approvedAmount">;
+  readonly request?: PartlyPacked<FollowUpTerms, "amount">;
+  readonly next?: PackedMoney;
+  readonly chargeback?: Packed<Chargeback, "amount">;
+};
+
+function packTransaction(transaction: Transaction) {
+  return packAnswer(packAmount(transaction));
+}
+
+function packAmount<Type extends { readonly amount: Money }>(packed: Type) {
+  return { ...packed, amount: packed.amount.toJSON() };
+}
+
+function packAnswer<Type extends { readonly answer?: Answer | undefined }>(
+  packed: Type | OrderEvent,
+) {
+  const answer = "answer" in packed ? packed.answer : undefined;
+  const approvedAmount = answer?.approvedAmount?.toJSON();
+  return approvedAmount === undefined
+    ? packed
+    : { ...packed, answer: { ...answer, approvedAmount } };
+}
+
+export function unpackOrder(row: OrderRow): Order {
+  const { facts } = row;
+  const progress = readProgress(row.progress);
+  return {
+    id: asOrderId(row.id),
+    sequence: progress.sequence ?? sequenceOf(progress),
+    merchantId: asMerchantId(row.merchant_id),
+    endpointId: asEndpointId(row.endpoint_id),
+    clientOrderId: row.client_orderid,
+    attempt: row.attempt,
+    version: row.version,
+    changedAt: asInstant(row.changed_at),
+    acceptedAt: facts.acceptedAt,
+    purchase: unpackPurchase(facts.purchase),
+    card: progress.card,
+    ...(progress.page && { page: unpackPage(progress.page) }),
+    transaction: unpackTransaction(progress.transaction),
+    earlier: progress.earlier.map(unpackTransaction),
+    ...(progress.chargebacks && { chargebacks: progress.chargebacks.map(unpackAmount) }),
+    owed: progress.owed,
+    deadlineAt: progress.deadlineAt,
+  };
+}
+
+/** Its first charge has a reference from the first commit on, made of it; zero without a charge. */
+function sequenceOf({ earlier, transaction }: Progress): number {
+  const { reference = "" } = (earlier[0] ?? transaction).identifiers ?? {};
+  return parseReference(reference)?.sequence ?? 0;
+}
+
+type Packed<Type, Key extends keyof Type> = Omit<Type, Key> & {
+  readonly [Each in Key]: PackedMoney;
+};
+type PartlyPacked<Type, Key extends keyof Type> = Omit<Type, Key> & {
+  readonly [Each in Key]?: PackedMoney;
+};
+type PackedPurchase = Packed<Omit<Purchase, "otherAmounts">, "amount"> & {
+  readonly otherAmounts?: readonly PackedMoney[];
+};
+type PackedTransaction = Packed<
+  Omit<Transaction, "answer" | "request" | "priorAttempts">,
+  "amount"
+> & {
+  readonly answer?: PartlyPacked<Answer, "approvedAmount">;
+  readonly request?: PartlyPacked<FollowUpTerms, "amount">;
+  readonly priorAttempts?: readonly Packed<PriorAttempt, "amount">[];
+};
+type PackedPage = Omit<PaymentPage, "refused"> & {
+  readonly refused: readonly (Omit<RefusedTry, "attempts"> & {
+    readonly attempts: readonly Packed<PriorAttempt, "amount">[];
+  })[];
+};
+type Progress = Pick<Order, "card" | "owed" | "deadlineAt"> & {
+  /** With a payment page, which waits for a card before there is any reference. */
+  readonly sequence?: number;
+  readonly page?: PackedPage;
+  readonly transaction: PackedTransaction;
+  readonly earlier: readonly PackedTransaction[];
+  readonly chargebacks?: readonly Packed<Chargeback, "amount">[];
+};
+
+function unpackPurchase({ amount, otherAmounts, ...rest }: PackedPurchase): Purchase {
+  const purchase = { ...rest, amount: unpackMoney(amount) };
+  if (otherAmounts === undefined) return purchase;
+  return { ...purchase, otherAmounts: otherAmounts.map(unpackMoney) };
+}
+
+function unpackTransaction(packed: PackedTransaction): Transaction {
+  const { answer, request, priorAttempts, ...rest } = packed;
+  return {
+    ...unpackAmount(rest),
+    answer: answer && { ...answer, approvedAmount: unpackOptional(answer.approvedAmount) },
+    ...(request && { request: { ...request, amount: unpackOptional(request.amount) } }),
+    ...(priorAttempts && { priorAttempts: priorAttempts.map(unpackAmount) }),
+  };
+}
+
+function unpackPage({ refused, ...rest }: PackedPage): PaymentPage {
+  const tries = refused.map((each) => ({ ...each, attempts: each.attempts.map(unpackAmount) }));
+  return { ...rest, refused: tries };
+}
+
+function unpackAmount<Type extends { readonly amount: PackedMoney }>({ amount, ...rest }: Type) {
+  return { ...rest, amount: unpackMoney(amount) };
+}
+
+function unpackOptional(money: PackedMoney | undefined) {
+  return money && unpackMoney(money);
+}
+
+/** As `packProgress` has written it: the compiler cannot follow stored JSON. */
+function readProgress(stored: object): Progress {
+  const found = "schema" in stored ? stored.schema : undefined;
+  if (found === schema) return stored as Progress;
+  throw new Error(`order document of schema ${found}; this gateway reads ${schema}`);
+}

@@ -1,0 +1,110 @@
+/**
+ * What is stored of merchants' requests. A request that begins an order is written with the order;
+ * repeats and refusals are stored here, by serial number, with their answers. The nonces of signed
+ * requests are kept so that each is accepted once, by any node.
+ */
+import { randomUUID } from "node:crypto";
+import type { RequestRecord } from "../../merchant-api/record.ts";
+import type { MerchantId } from "../../values/ids.ts";
+import type { Clock, Instant } from "../../values/time.ts";
+import { livesHere } from "../cells/cells.ts";
+import type { Query } from "../server/database.ts";
+import {
+  type GatherOptions,
+  makeGather,
+  makeSweep,
+  plainArray,
+  textArray,
+} from "../server/gather.ts";
+
+/** A serial number is one request's: a row that is there was written by an earlier try. */
+export function makeStoreRequest(
+  query: Query,
+  options: GatherOptions = {},
+): (request: RequestRecord) => Promise<void> {
+  return makeGather(async (requests: readonly RequestRecord[]) => {
+    await query(
+      `insert into requests (merchant_id, serial, endpoint_id, order_id, operation, at, answer)
+       select merchant_id, serial, endpoint_id, order_id, operation, to_timestamp(at / 1000),
+         answer::json
+       from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::text[], $6::float8[],
+         $7::text[]) as source(merchant_id, serial, endpoint_id, order_id, operation, at, answer)
+       where ${livesHere("= any($1::bigint[])")}
+       on conflict do nothing`,
+      [
+        plainArray(requests.map((request) => request.merchantId)),
+        plainArray(requests.map((request) => request.serialNumber)),
+        plainArray(requests.map((request) => request.endpointId)),
+        plainArray(requests.map((request) => request.orderId ?? null)),
+        plainArray(requests.map((request) => request.operation)),
+        plainArray(requests.map((request) => request.at)),
+        textArray(requests.map((request) => request.answer)),
+      ],
+      "keep_requests",
+    );
+    return requests.map(() => undefined);
+  }, options);
+}
+
+export type NonceOptions = Pick<GatherOptions, "retryMs"> & {
+  readonly clock: Clock;
+  readonly windowMs: number;
+};
+
+type SignedNonce = { merchantId: MerchantId; nonce: string; signedAt: Instant };
+
+/**
+ * False when the nonce was used before. Nonces are kept for twice the time that a time stamp may
+ * be old, because the clocks of nodes differ a little.
+ */
+export function makeTakeNonce(
+  query: Query,
+  { clock, windowMs, ...options }: NonceOptions,
+): (nonce: SignedNonce) => Promise<boolean> {
+  const deleteOld = makeSweep(clock, windowMs, (now) =>
+    query(
+      "delete from oauth_nonces where signed_at < to_timestamp($1::float8 / 1000)",
+      [now - 2 * windowMs],
+      "forget_nonces",
+    ),
+  );
+
+  const take = makeGather(async (asked: readonly (SignedNonce & Claim)[]) => {
+    // Of two in one batch, the first takes the entry; a statement may write a row once.
+    const firsts = new Map(asked.toReversed().map((each) => [keyOf(each), each]));
+    const nonces = [...firsts.values()];
+    const rows = await query<{ merchant_id: string; nonce: string }>(
+      insertNonces,
+      [
+        plainArray(nonces.map(({ merchantId }) => merchantId)),
+        textArray(nonces.map(({ nonce }) => nonce)),
+        plainArray(nonces.map(({ signedAt }) => signedAt)),
+        plainArray(nonces.map(({ claim }) => claim)),
+      ],
+      "take_nonces",
+    );
+    deleteOld();
+    const taken = new Set(rows.map((row) => `${row.merchant_id}/${row.nonce}`));
+    return asked.map((each) => taken.has(keyOf(each)) && firsts.get(keyOf(each)) === each);
+  }, options);
+  return (nonce) => take({ ...nonce, claim: randomUUID() });
+}
+
+/** Of a request, the same in all its tries. */
+type Claim = { readonly claim: string };
+
+function keyOf({ merchantId, nonce }: SignedNonce): string {
+  return `${merchantId}/${nonce}`;
+}
+
+// In the order of the key, so that two nodes never wait for each other's rows.
+const insertNonces = `
+insert into oauth_nonces as known (merchant_id, nonce, signed_at, claim)
+select merchant_id, nonce, to_timestamp(signed_at / 1000), claim
+from unnest($1::bigint[], $2::text[], $3::float8[], $4::uuid[])
+  as source(merchant_id, nonce, signed_at, claim)
+where ${livesHere("= any($1::bigint[])")}
+order by merchant_id, nonce
+on conflict (merchant_id, nonce) do update set claim = excluded.claim
+  where known.claim = excluded.claim
+returning merchant_id, nonce`;

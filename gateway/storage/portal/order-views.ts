@@ -1,0 +1,52 @@
+/** Views of the list of orders that the operators share, or the users of one merchant. */
+import type { SharedView, ViewTeam } from "../../portal-api/views.ts";
+import type { Audit } from "../people/audit.ts";
+import type { Query } from "../server/database.ts";
+
+const isOwn = "merchant_id is not distinct from $1::bigint";
+
+/** A team has no more. */
+const viewsMax = 50;
+
+export function listViews(query: Query, team: ViewTeam): Promise<readonly SharedView[]> {
+  return query<SharedView>(
+    `select id as view, name, query, shared_by as "sharedBy" from order_views
+     where ${isOwn} order by id`,
+    [team ?? null],
+  );
+}
+
+/** Another name for the same filters replaces the first. Returns false if the team has too many. */
+export function shareView(
+  audit: Audit,
+  team: ViewTeam,
+  { name, query: filters, sharedBy }: Omit<SharedView, "view">,
+): Promise<boolean> {
+  return audit.change(async (query, write) => {
+    const added = await query(
+      `insert into order_views (merchant_id, name, query, shared_by)
+       select $1::bigint, $2, $3, $4
+       where (select count(*) from order_views where ${isOwn}) < ${viewsMax}
+       on conflict (coalesce(merchant_id, 0), query)
+       do update set name = excluded.name, shared_by = excluded.shared_by returning id`,
+      [team ?? null, name, filters, sharedBy],
+    );
+    if (added.length === 0) return false;
+    await write({ action: "view share", subject: `view ${name}`, after: { query: filters } });
+    return true;
+  });
+}
+
+/** Returns false for a view of another team. */
+export function removeView(audit: Audit, team: ViewTeam, view: string): Promise<boolean> {
+  return audit.change(async (query, write) => {
+    const [removed] = await query<{ name: string; query: string }>(
+      `delete from order_views where ${isOwn} and id = $2 returning name, query`,
+      [team ?? null, view],
+    );
+    if (removed === undefined) return false;
+    const { name, ...before } = removed;
+    await write({ action: "view unshare", subject: `view ${name}`, before });
+    return true;
+  });
+}

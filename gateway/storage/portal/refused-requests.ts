@@ -1,0 +1,207 @@
+/**
+ * Refused requests of a cell, for the portal. Of each merchant the latest are kept, those that the
+ * merchant has signed apart from those that anyone can send: a flood pushes out only itself.
+ */
+import type { RefusedBatch, RefusedRow } from "../../merchant-api/refused-requests.ts";
+import type { Window } from "../../portal-api/reads.ts";
+import type {
+  RefusalKey,
+  RefusedQuery,
+  StoredRefusal,
+  StoredRefusalDetail,
+} from "../../portal-api/requests.ts";
+import { isSerialNumber, type MerchantId } from "../../values/ids.ts";
+import type { Instant } from "../../values/time.ts";
+import { isHere, livesHere } from "../cells/cells.ts";
+import type { Query } from "../server/database.ts";
+import { plainArray, textArray } from "../server/gather.ts";
+
+/** All of one cell. */
+export async function keepRefused(
+  query: Query,
+  { rows, dropped }: RefusedBatch,
+  { countMax, now }: { readonly countMax: number; readonly now: Instant },
+): Promise<void> {
+  if (rows.length > 0) {
+    await query(insertStatement, columnsOf(rows), "keep_refused");
+    for (const merchant of new Set(rows.map(({ merchantId }) => merchantId))) {
+      for (const authenticated of [true, false]) {
+        await query(trimStatement, [merchant, authenticated, countMax], "trim_refused");
+      }
+    }
+  }
+  if (dropped.size === 0) return;
+  const values = [plainArray([...dropped.keys()]), now, plainArray([...dropped.values()])];
+  await query(dropStatement, values, "drop_refused");
+}
+
+function columnsOf(rows: readonly RefusedRow[]): readonly string[] {
+  return [
+    plainArray(rows.map(({ merchantId }) => merchantId)),
+    plainArray(rows.map(({ at }) => at)),
+    plainArray(rows.map(({ serialNumber }) => serialNumber)),
+    plainArray(rows.map(({ entryId }) => entryId)),
+    textArray(rows.map(({ operation }) => operation)),
+    textArray(rows.map(({ version }) => version)),
+    textArray(rows.map(({ code }) => code)),
+    plainArray(rows.map(({ authenticated }) => String(authenticated))),
+    textArray(rows.map(({ from }) => from)),
+    textArray(rows.map(({ clientOrderId }) => clientOrderId)),
+    textArray(rows.map(({ document }) => JSON.stringify(document))),
+  ];
+}
+
+/** From arrays: Citus makes no valid statement from an insert that reads a JSON document. */
+const insertStatement = `
+insert into refused_requests (merchant_id, at, serial, entry_id, operation, version, code,
+  authenticated, sent_from, client_orderid, document)
+select merchant_id, to_timestamp(at / 1000), serial, entry_id, operation, version, code,
+  authenticated, sent_from, client_orderid, document::json
+from unnest($1::bigint[], $2::float8[], $3::uuid[], $4::bigint[], $5::text[], $6::text[],
+  $7::text[], $8::boolean[], $9::text[], $10::text[], $11::text[])
+  as source(merchant_id, at, serial, entry_id, operation, version, code, authenticated, sent_from,
+    client_orderid, document)
+where ${livesHere("= any($1::bigint[])")}
+on conflict do nothing`;
+
+const trimStatement = `
+delete from refused_requests
+where merchant_id = $1 and authenticated = $2 and (at, serial) <= (
+  select at, serial from refused_requests where merchant_id = $1 and authenticated = $2
+  order by at desc, serial desc offset $3 limit 1)`;
+
+const dropStatement = `
+insert into dropped_requests as known (merchant_id, day, count)
+select merchant_id, (to_timestamp($2::float8 / 1000) at time zone 'UTC')::date, count
+from unnest($1::bigint[], $3::bigint[]) as lost(merchant_id, count)
+where ${livesHere("= any($1::bigint[])")}
+on conflict (merchant_id, day) do update set count = known.count + excluded.count`;
+
+export async function deleteOldRefused(query: Query, before: Instant): Promise<void> {
+  await query("delete from refused_requests where at < to_timestamp($1::float8 / 1000)", [before]);
+  await query(
+    `delete from dropped_requests
+     where day < (to_timestamp($1::float8 / 1000) at time zone 'UTC')::date`,
+    [before],
+  );
+}
+
+/** Those of a person; answers how many. */
+export async function eraseRefused(query: Query, emails: readonly string[]): Promise<number> {
+  const gone = await query(
+    `delete from refused_requests where exists (
+       select from json_array_elements(document -> 'fields') as field
+       where field ->> 'name' = 'email' and lower(field ->> 'value') = any($1::text[]))
+     returning serial`,
+    [emails],
+  );
+  return gone.length;
+}
+
+const milliseconds = "(extract(epoch from at) * 1000)::float8";
+const columns = `merchant_id as "merchantId", ${milliseconds} as at, serial,
+  entry_id as "entryId", operation, version, code, authenticated, sent_from as "from",
+  client_orderid as "clientOrderId"`;
+
+/**
+ * The latest first. A merchant has few; of all merchants together so many are looked through, and
+ * no more. A whole serial number is found wherever it is.
+ */
+export async function findRefused(
+  query: Query,
+  asked: RefusedQuery,
+  most: number,
+): Promise<Window<StoredRefusal, RefusalKey>> {
+  const { search = "", limit } = asked;
+  if (isSerialNumber(search)) {
+    const rows = await findPage(query, asked, "serial", Number.MAX_SAFE_INTEGER);
+    if (rows.length > 0) return { rows, end: undefined };
+  }
+  const rows = await findPage(query, asked, "client_orderid", most);
+  const { range, ranged, filters } = conditionsOf(asked);
+  const isWhole = (search === "" && filters.length === 0) || rows.length === limit;
+  if (isWhole) return { rows, end: undefined };
+  const [end] = await query<RefusalKey>(
+    `select ${milliseconds} as at, serial from (
+       select * from refused_requests where ${range} ${latest} offset ${most - 1} limit 1
+     ) as last`,
+    ranged,
+  );
+  return { rows, end };
+}
+
+const latest = "order by at desc, serial desc";
+
+function findPage(
+  query: Query,
+  asked: RefusedQuery,
+  searched: "serial" | "client_orderid",
+  most: number,
+) {
+  const { range, filters, values, place } = conditionsOf(asked);
+  const isSerial = searched === "serial";
+  const match = asked.search && `${searched} = ${place(asked.search)}${isSerial ? "::uuid" : ""}`;
+  const within = isSerial ? `${range} and ${match}` : range;
+  const matching = ["true", ...filters, ...(match && !isSerial ? [match] : [])].join(" and ");
+  return query<StoredRefusal>(
+    `select ${columns} from (
+       select * from (
+         select * from refused_requests where ${within} ${latest} limit ${most}
+       ) as looked where ${matching} ${latest} limit ${asked.limit}
+     ) as page order by page.at desc, serial desc`,
+    values,
+  );
+}
+
+function conditionsOf({ merchantId, after, from, until, ...asked }: RefusedQuery) {
+  const values: unknown[] = [];
+  const place = (value: unknown) => `$${values.push(value)}`;
+  const moment = (value: number) => `to_timestamp(${place(value)}::float8 / 1000)`;
+  const among = (column: string, chosen: readonly string[] | undefined, type = "text") =>
+    chosen === undefined || chosen.length === 0
+      ? []
+      : [`${column} = any(${place(chosen)}::${type}[])`];
+  const range = [
+    merchantId === undefined ? isHere : `merchant_id = ${place(merchantId)}`,
+    ...(from === undefined ? [] : [`at >= ${moment(from)}`]),
+    ...(until === undefined ? [] : [`at < ${moment(until)}`]),
+    ...(after === undefined
+      ? []
+      : [`(at, serial) < (${moment(after.at)}, ${place(after.serial)}::uuid)`]),
+  ].join(" and ");
+  const ranged = [...values];
+  const filters = [
+    ...among("operation", asked.operation),
+    ...among("code", asked.code),
+    ...among("entry_id", asked.endpoint, "bigint"),
+  ];
+  return { range, ranged, filters, values, place };
+}
+
+export async function findRefusal(
+  query: Query,
+  serial: string,
+  merchantId: MerchantId | undefined,
+) {
+  const [found] = await query<StoredRefusalDetail>(
+    `select ${columns}, document from refused_requests
+     where serial = $1 and ($2::bigint is null or merchant_id = $2) and ${isHere}`,
+    [serial, merchantId ?? null],
+  );
+  return found;
+}
+
+/** How many were not kept, of the last seven days. */
+export async function countDropped(
+  query: Query,
+  merchantId: MerchantId | undefined,
+  now: Instant,
+): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    `select coalesce(sum(count), 0)::float8 as count from dropped_requests
+     where day > to_timestamp($2::float8 / 1000) - interval '7 days'
+       and ($1::bigint is null or merchant_id = $1) and ${isHere}`,
+    [merchantId ?? null, now],
+  );
+  return row?.count ?? 0;
+}

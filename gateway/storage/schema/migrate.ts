@@ -1,0 +1,325 @@
+/**
+ * The schema and its migrations. `schema/main.sql` makes what an installation has once, `cell.sql`
+ * the tables of each cell; numbered files beside them bring existing databases there, forward only.
+ * A file begins with declarations (decision 0038): which running nodes may go on beside it, whether
+ * it runs in a transaction, what it locks.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { Problem } from "../../values/problem.ts";
+import { systemClock } from "../../values/time.ts";
+import type { Database, Query } from "../server/database.ts";
+import { makePartitions } from "./partitions.ts";
+
+type Report = (progress: string) => void;
+
+/** Called with what is missing in the schema; answers with the reason not to apply it. */
+export type Approve = (missing: readonly Migration[]) => Promise<Problem | undefined>;
+
+export type Migration = {
+  /** With its folder. */
+  readonly path: string;
+  /** Without `main-` or `cell-`. */
+  readonly name: string;
+  readonly sql: string;
+  /** The migration that a running node must know to go on beside this one, by number; or `no`. */
+  readonly compatibleFrom: string | undefined;
+  /** A file outside of a transaction must be repeatable: it may fail between its statements. */
+  readonly inTransaction: boolean;
+  /** For the operator: what is locked, and for how long. */
+  readonly locks: string;
+  /** The whole schema counts as these. */
+  readonly contains?: readonly Migration[];
+};
+
+const ownFolder = import.meta.dirname;
+/** The first release's schema. A copy of it stands here by this name once there are later files. */
+const firstName = "0001-schema.sql";
+const lockNumber = 8_583_001;
+
+export const approveAll: Approve = async () => undefined;
+
+/** For production: only `gw migrate` changes the schema. */
+export const refuseOlder: Approve = async ([first]) =>
+  new Problem(
+    `The database's schema is older than this version of Tollgate (it lacks ${first?.path}): ` +
+      "run `gw migrate`.",
+  );
+
+type Kind = "main" | "cell";
+
+type Place = {
+  readonly kind: Kind;
+  /** Where the names of applied files stand. */
+  readonly table: string;
+  readonly schema?: string;
+  /** For the schema that another version had. */
+  readonly only?: readonly string[];
+  readonly folder?: string;
+};
+
+const main: Place = { kind: "main", table: "migrations" };
+const cell: Place = { kind: "cell", table: "cell_migrations" };
+
+/** The main database with the first cell. */
+export async function migrate(
+  database: Database,
+  report: Report,
+  approve = approveAll,
+  folder = ownFolder,
+): Promise<Problem | undefined> {
+  const places = [
+    { ...main, folder },
+    { ...cell, folder },
+  ];
+  const problem = await update(database, places, report, approve);
+  if (problem === undefined) await makePartitions(database, systemClock.now());
+  return problem;
+}
+
+/** Another cell: the connections' search_path is its schema, which is made if it is missing. */
+export async function migrateCell(
+  database: Database,
+  schema: string,
+  report: Report,
+  approve = approveAll,
+): Promise<Problem | undefined> {
+  const problem = await update(database, [{ ...cell, schema }], report, approve);
+  if (problem === undefined) await makePartitions(database, systemClock.now());
+  return problem;
+}
+
+/** A name that this version has no file for. */
+export async function findUnknownMigration(main: readonly string[], cells: readonly string[]) {
+  const unknownIn = async (kind: Kind, names: readonly string[]) => {
+    const known = new Set((await readMigrations(kind)).map(({ name }) => name));
+    return names.find((name) => !known.has(name) && !isMark(name));
+  };
+  return (await unknownIn("main", main)) ?? (await unknownIn("cell", cells));
+}
+
+/** The schema that another version had: for rows that were copied from it. */
+export async function migrateTo(
+  database: Database,
+  names: { readonly main: readonly string[]; readonly cell: readonly string[] },
+  folder = ownFolder,
+): Promise<Problem | undefined> {
+  const places = [
+    { ...main, only: names.main, folder },
+    { ...cell, only: names.cell, folder },
+  ];
+  return update(database, places, () => undefined, approveAll);
+}
+
+/** The same for another cell. */
+export async function migrateCellTo(database: Database, schema: string, only: readonly string[]) {
+  return update(database, [{ ...cell, schema, only }], () => undefined, approveAll);
+}
+
+/** For commands that only look: they change no schema. */
+export async function refuseOlderSchema(query: Query): Promise<Problem | undefined> {
+  const missing = await findMissing(query, main);
+  if (missing instanceof Problem) return missing;
+  return missing.length === 0 ? undefined : refuseOlder(missing);
+}
+
+async function update(
+  database: Database,
+  places: readonly Place[],
+  report: Report,
+  approve: Approve,
+): Promise<Problem | undefined> {
+  const missing: Migration[] = [];
+  for (const place of places) {
+    const found = await findMissing(database.query, place);
+    if (found instanceof Problem) return found;
+    missing.push(...found);
+  }
+  if (missing.length === 0) return undefined;
+  const refusal = await approve(missing);
+  if (refusal !== undefined) return refusal;
+  // Held by a connection: a file outside of a transaction has no other way to keep a lock.
+  const holder = await database.connect();
+  try {
+    await holder.query("select pg_advisory_lock($1)", [lockNumber]);
+    for (const place of places) {
+      await makeTable(database, place);
+      // Another process may have applied them while this one waited.
+      const found = await findMissing(database.query, place);
+      if (found instanceof Problem) return found;
+      for (const migration of found) await applyOne(database, place, migration, report);
+    }
+    return undefined;
+  } finally {
+    await holder.end();
+  }
+}
+
+/** In the order in which they are applied. */
+export async function readMigrations(
+  kind: Kind,
+  folder = ownFolder,
+): Promise<readonly Migration[]> {
+  const numbered = new RegExp(`^${kind}-(\\d{4}-.+\\.sql)$`);
+  const found = (await readdir(folder)).sort().flatMap((file) => {
+    const name = numbered.exec(file)?.[1];
+    return name === undefined ? [] : [{ file, name }];
+  });
+  const [first] = found;
+  if (first?.name === firstName) return Promise.all(found.map((each) => read(folder, each)));
+  if (first !== undefined) throw new Error(`${kind}-${firstName} is missing before ${first.file}`);
+  return [await readSchema(kind, folder)];
+}
+
+/** As a new database gets it. */
+function readSchema(kind: Kind, folder: string): Promise<Migration> {
+  return read(folder, { file: `${kind}.sql`, name: firstName });
+}
+
+type File = { readonly file: string; readonly name: string };
+
+async function read(folder: string, { file, name }: File): Promise<Migration> {
+  const sql = await readFile(join(folder, file), "utf8");
+  const declared = (word: string) => new RegExp(`^-- ${word}: (.+)$`, "m").exec(sql)?.[1]?.trim();
+  return {
+    path: `schema/${file}`,
+    name,
+    sql,
+    compatibleFrom: declared("compatible-from"),
+    inTransaction: declared("transaction") !== "none",
+    locks: declared("locks") ?? "the tables that it changes, until it is done",
+  };
+}
+
+/** A note among the names of applied files, which are numbered from 0001 on. */
+function isMark(name: string): boolean {
+  return name.startsWith("0000-");
+}
+
+type Applied = { readonly name: string; readonly compatible_from: string | null };
+
+/** The files to apply; a problem when a newer version has made this schema incompatible. */
+async function findMissing(query: Query, { kind, schema, only, ...place }: Place) {
+  const files = await readMigrations(kind, place.folder);
+  const table = schema === undefined ? place.table : `${schema}.${place.table}`;
+  const [found] = await query<{ found: boolean }>("select to_regclass($1) is not null as found", [
+    table,
+  ]);
+  const applied =
+    found?.found === true
+      ? await query<Applied>(`select name, compatible_from from ${table} order by name`)
+      : [];
+  const known = new Set(files.map(({ name }) => name));
+  const newest = files.at(-1)?.name ?? "";
+  const breaking = applied.find(
+    ({ name, compatible_from: from }) => !known.has(name) && (from === null || from > newest),
+  );
+  if (breaking !== undefined) {
+    return new Problem(
+      `The database was made by a newer version of Tollgate (it has ${breaking.name}), beside ` +
+        "which this version cannot run: start that version, or set GW_DATA_DIR or " +
+        "GW_DATABASE_URL to another database.",
+    );
+  }
+  const names = new Set(applied.map(({ name }) => name));
+  const missing = files.filter(({ name }) => !names.has(name) && (only?.includes(name) ?? true));
+  const isNew = missing.length === files.length && applied.every(({ name }) => isMark(name));
+  if (!isNew) return missing;
+  return [{ ...(await readSchema(kind, place.folder ?? ownFolder)), contains: files }];
+}
+
+function makeTable(database: Database, { table, schema }: Place): Promise<void> {
+  return database.transaction(async (query) => {
+    if (schema !== undefined) await query(`create schema if not exists ${schema}`);
+    await query(
+      `create table if not exists ${table} (
+         name text primary key, applied_at timestamptz not null default now(),
+         compatible_from text)`,
+    );
+  });
+}
+
+export async function applyOne(
+  database: Database,
+  { table }: Pick<Place, "table">,
+  migration: Migration,
+  report: Report,
+  locking = usualLocking,
+): Promise<void> {
+  const { path, sql, inTransaction, contains = [migration] } = migration;
+  const record = async (query: Query) => {
+    const insert = `insert into ${table} (name, compatible_from) values ($1, $2)`;
+    for (const { name, compatibleFrom } of contains) await query(insert, [name, compatibleFrom]);
+  };
+  report(`Applying ${path}`);
+  if (!inTransaction) {
+    for (const statement of statementsOf(sql)) {
+      await retryLocked(() => reportIndex(database, statement, path, report));
+    }
+    await record(database.query);
+    return;
+  }
+  await retryLocked(() =>
+    database.transaction(async (query) => {
+      await query(`set local lock_timeout = ${locking.waitMs}`);
+      // One by one: Citus forwards the text of some statements, and takes no second one in it.
+      for (const statement of statementsOf(sql)) await query(statement);
+      await record(query);
+    }),
+  );
+
+  async function retryLocked(run: () => Promise<unknown>): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      const error = await run().then(() => undefined, asError);
+      if (error === undefined) return;
+      if (error.code !== lockNotAvailable || tries === locking.tries) throw error;
+      report(`${path} waits for a lock that another session holds (try ${tries})`);
+      await pause(locking.gapMs);
+    }
+  }
+}
+
+/** While a migration waits for a lock, orders wait behind it: so it gives up, and tries again. */
+const usualLocking = { waitMs: 2_000, gapMs: 1_000, tries: 30 };
+const lockNotAvailable = "55P03";
+
+function asError(error: unknown): Error & { readonly code?: unknown } {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** Each ends with a semicolon at the end of a line; those between two `$$` belong to a block. */
+export function statementsOf(sql: string): readonly string[] {
+  const parts = sql.replace(/^--.*$/gm, "").split(/;\s*$/m);
+  const statements = [""];
+  for (const part of parts) {
+    const last = statements.length - 1;
+    const isInBlock = (statements[last]?.split("$$").length ?? 0) % 2 === 0;
+    if (isInBlock) statements[last] += `;${part}`;
+    else statements.push(part);
+  }
+  return statements.map((statement) => statement.trim()).filter((statement) => statement !== "");
+}
+
+const progressEveryMs = 5_000;
+
+/** The making of a large index takes long, and reports how far it is. */
+async function reportIndex(
+  { query }: Database,
+  statement: string,
+  path: string,
+  report: Report,
+): Promise<void> {
+  const timer = setInterval(async () => {
+    const [row] = await query<{ phase: string; done: number | null }>(
+      `select phase, (100 * blocks_done / nullif(blocks_total, 0))::int as done
+       from pg_stat_progress_create_index`,
+    ).catch(() => []);
+    if (row !== undefined) report(`${path}: ${row.phase}, ${row.done ?? 0} %`);
+  }, progressEveryMs);
+  try {
+    await query(statement);
+  } finally {
+    clearInterval(timer);
+  }
+}

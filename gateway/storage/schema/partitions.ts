@@ -1,0 +1,182 @@
+/**
+ * The partitions by month of a cell's tables that only grow. They are made months ahead and dropped
+ * whole. The default partition takes the rows of a month that has none: no payment waits for this.
+ */
+import { asInstant, calendar, type Instant, monthStart, parseDate } from "../../values/time.ts";
+import type { Database, Query } from "../server/database.ts";
+
+/** By a column with the time, or by a serial number, which begins with it. */
+const partitioned = { order_history: "at", requests: "serial", callback_attempts: "at" } as const;
+export type PartitionedTable = keyof typeof partitioned;
+export const partitionedTables = Object.keys(partitioned) as readonly PartitionedTable[];
+
+const monthsAhead = 3;
+/** Statements of payments wait no longer than this for a change of partitions. */
+const lockWaitMs = 1000;
+/** One node at a time. */
+const lockNumber = 8_583_035;
+/** Held by a backup, which has locked all tables: a change would make payments wait behind it. */
+export const backupLock = 8_583_036;
+
+/** Rows are only added: vacuumed in portions, so that there is never much to freeze. */
+const storage =
+  "autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.2";
+
+/** The partition of a month: its name, and its bounds as literals of SQL. */
+export function partitionOf(table: PartitionedTable, month: Instant) {
+  const bound = (moment: Instant) =>
+    partitioned[table] === "at" ? `'${calendar(moment).iso}'` : `'${serialAt(moment)}'`;
+  return {
+    name: `${table}_${suffixOf(month)}`,
+    from: bound(monthStart(month)),
+    until: bound(monthStart(month, 1)),
+  };
+}
+
+/** The lowest serial number of a moment: a UUID of version 7 begins with its milliseconds. */
+export function serialAt(moment: Instant): string {
+  const digits = moment.toString(16).padStart(12, "0");
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
+}
+
+function suffixOf(month: Instant): string {
+  const { year, month: number } = calendar(month);
+  return `${year}_${number}`;
+}
+
+/** Makes those of this month and the next ones that are missing; answers their names. */
+export async function makePartitions(database: Database, now: Instant) {
+  const months = Array.from({ length: monthsAhead + 1 }, (_, ahead) => monthStart(now, ahead));
+  const wanted = partitionedTables.flatMap((table) => months.map((month) => ({ table, month })));
+  const made: string[] = [];
+  if ((await listPartitions(database.query)).length === 0) await makeFirst(database, now);
+  for (const { table, month } of await onlyMissing(database.query, wanted)) {
+    const isMade = await change(database, async (query) => {
+      // Another node may have made it before this one got the lock.
+      const [missing] = await onlyMissing(query, [{ table, month }]);
+      if (missing !== undefined) await attach(query, table, month);
+      return missing !== undefined;
+    });
+    if (isMade) made.push(partitionOf(table, month).name);
+  }
+  return made;
+}
+
+/** In a new cell: all up to the end of this month. */
+async function makeFirst(database: Database, now: Instant): Promise<void> {
+  await change(database, async (query) => {
+    if ((await listPartitions(query)).length > 0) return;
+    for (const table of partitionedTables) await attachFirst(query, table, monthStart(now, 1));
+  });
+}
+
+type Wanted = { readonly table: PartitionedTable; readonly month: Instant };
+
+async function onlyMissing(query: Query, wanted: readonly Wanted[]): Promise<readonly Wanted[]> {
+  const known = await listPartitions(query);
+  return wanted.filter(
+    ({ table, month }) =>
+      !known.some((each) => each.table === table && each.from <= month && month < each.until),
+  );
+}
+
+/** Drops the partitions whose last month ended before the moment; answers their names. */
+export async function dropPartitions(
+  database: Database,
+  table: PartitionedTable,
+  before: Instant,
+): Promise<readonly string[]> {
+  const isOld = (each: Partition) => each.table === table && each.until <= before;
+  const dropped: string[] = [];
+  for (const { name } of (await listPartitions(database.query)).filter(isOld)) {
+    const done = await change(database, (query) => query(`drop table if exists ${name}`));
+    if (done !== undefined) dropped.push(name);
+  }
+  return dropped;
+}
+
+/** As another database has them, in place of those that are there; the default ones stay. */
+export async function replacePartitions(query: Query, names: readonly string[]): Promise<void> {
+  for (const { name } of await listPartitions(query)) await query(`drop table ${name}`);
+  for (const given of names) {
+    const [, base, isFirst, year, month] = /^(\w+?)_(until_)?(\d{4})_(\d\d)$/.exec(given) ?? [];
+    const table = partitionedTables.find((each) => each === base);
+    const start = parseDate(`${year}-${month}-01T00:00:00Z`);
+    if (table === undefined || start === undefined) throw new Error(`no partition: ${given}`);
+    if (isFirst === undefined) await attach(query, table, start);
+    else await attachFirst(query, table, start);
+  }
+}
+
+/** All before a month. */
+async function attachFirst(query: Query, table: PartitionedTable, until: Instant): Promise<void> {
+  const { from } = partitionOf(table, until);
+  const name = `${table}_until_${suffixOf(until)}`;
+  await query(`create table ${name} (like ${table} including defaults) with (${storage})`);
+  await query(
+    `alter table ${table} attach partition ${name} for values from (minvalue) to (${from})`,
+  );
+}
+
+/** Made on its own, then attached: payments would wait for one that is made in its place. */
+async function attach(query: Query, table: PartitionedTable, month: Instant): Promise<void> {
+  const { name, from, until } = partitionOf(table, month);
+  const isOfMonth = `${partitioned[table]} >= ${from} and ${partitioned[table]} < ${until}`;
+  await query(`create table ${name} (like ${table} including defaults) with (${storage})`);
+  // Else a node could add a row of the month after they were moved, and the month would be refused.
+  await query(`lock table ${table}_default in share row exclusive mode`);
+  const early = await query(`select from ${table}_default where ${isOfMonth} limit 1`);
+  if (early.length > 0) {
+    await query(`insert into ${name} select * from ${table}_default where ${isOfMonth}`);
+    await query(`delete from ${table}_default where ${isOfMonth}`);
+  }
+  await query(
+    `alter table ${table} attach partition ${name} for values from (${from}) to (${until})`,
+  );
+}
+
+/**
+ * Nothing during a backup. With the rights of the login, which owns the tables, where the node's
+ * connections have fewer.
+ */
+function change<Result>(
+  { transaction }: Database,
+  work: (query: Query) => Promise<Result>,
+): Promise<Result | undefined> {
+  return transaction(async (query) => {
+    await query("set local role none");
+    await query("select pg_advisory_xact_lock($1)", [lockNumber]);
+    const free = "select where pg_try_advisory_xact_lock($1)";
+    if ((await query(free, [backupLock])).length === 0) return undefined;
+    await query(`set local lock_timeout = ${lockWaitMs}`);
+    return work(query);
+  });
+}
+
+type Partition = {
+  readonly table: string;
+  readonly name: string;
+  readonly from: Instant;
+  readonly until: Instant;
+};
+
+/** All but the default ones. The name tells the month, or that it has all before that month. */
+export async function listPartitions(query: Query): Promise<readonly Partition[]> {
+  const rows = await query<{ table: string; name: string }>(
+    `select parent.relname as table, child.relname as name
+     from pg_inherits join pg_class as child on child.oid = inhrelid
+       join pg_class as parent on parent.oid = inhparent
+     where inhparent = any(select to_regclass(name) from unnest($1::text[]) as name)`,
+    [partitionedTables],
+  );
+  return rows.flatMap(({ table, name }) => {
+    const [, isFirst, year, month] = /_(until_)?(\d{4})_(\d\d)$/.exec(name) ?? [];
+    const start = parseDate(`${year}-${month}-01T00:00:00Z`);
+    if (start === undefined) return [];
+    const bounds =
+      isFirst === undefined
+        ? { from: start, until: monthStart(start, 1) }
+        : { from: asInstant(0), until: start };
+    return [{ table, name, ...bounds }];
+  });
+}
