@@ -196,6 +196,7 @@ async function load(
     if (filled !== undefined) return filled;
     const target = await openRestoreTarget({
       database,
+      rehearsal: config.rehearsal,
       openSchema: (cell) => openAs(undefined, servers, patient, { name: cell }),
       async openSecrets(query: Query) {
         const keys = await openKeys(masterKey, makeKeyStore(query));

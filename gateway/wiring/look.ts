@@ -12,7 +12,7 @@ import { makeAudit } from "../storage/people/audit.ts";
 import { findNodeRole } from "../storage/schema/database-roles.ts";
 import { refuseOlderSchema } from "../storage/schema/migrate.ts";
 import { makeServers } from "../storage/server/connections.ts";
-import type { Database } from "../storage/server/database.ts";
+import type { Database, Query } from "../storage/server/database.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makeVault } from "../vault/vault.ts";
@@ -58,7 +58,9 @@ export async function openToLook(options: LookOptions): Promise<Installation | P
   }
   const database = open();
   opened.push(database);
-  const older = await refuseOlderSchema(database.query);
+  const older = await refuseOlderSchema(database.query).catch((error) =>
+    describeUngranted(login.query, error),
+  );
   if (older !== undefined) {
     await close();
     return older;
@@ -104,6 +106,24 @@ export async function openToLook(options: LookOptions): Promise<Installation | P
     return { ...map, cells: reachable };
   }
 }
+
+/** A restore gives the role its rights last, and one that has failed leaves tables without them. */
+async function describeUngranted(query: Query, error: unknown): Promise<Problem> {
+  if (!(error instanceof Error && "code" in error && error.code === notAllowed)) throw error;
+  // Who may not read the vault is no one who restores.
+  const isEmpty = await query("select from vault.keys limit 1").then(
+    (keys) => keys.length === 0,
+    () => false,
+  );
+  const what = "The gateway's role may not read the tables of this database: a restore into it";
+  return new Problem(
+    isEmpty
+      ? `${what} has failed, and nothing is in it. Run \`gw restore\` again.`
+      : `${what} has not come to its end. Run \`gw restore verify\`, which gives the role its rights.`,
+  );
+}
+
+const notAllowed = "42501";
 
 const both = (database: Database) => ({ node: database, vault: database });
 

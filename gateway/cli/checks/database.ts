@@ -1,5 +1,6 @@
 /** Checks of the database: servers, durability, clocks, encryption, and what its roles may do. */
 import { lookup } from "node:dns/promises";
+import { daysLeft } from "../../certificates/certificate-files.ts";
 import { allows } from "../../config/config.ts";
 import { listKeyAges } from "../../storage/cards/vault-keys.ts";
 import { canReadVault, examineServer } from "../../storage/schema/database-roles.ts";
@@ -7,14 +8,22 @@ import { examineLink, examineRights } from "../../storage/schema/examine.ts";
 import { examineServers } from "../../storage/server/connections.ts";
 import { findSkew } from "../../storage/server/database-clock.ts";
 import { listLinks } from "../../storage/server/database-url.ts";
+import { systemClock } from "../../values/time.ts";
 import type { MachineSession } from "../machine-command.ts";
-import { type Check, type CheckResult, inProduction, troubleUnless } from "./check.ts";
+import {
+  type Check,
+  type CheckResult,
+  describeExpiry,
+  inProduction,
+  together,
+  troubleUnless,
+} from "./check.ts";
 
 const postgresMin = 150_000;
 
 // biome-ignore format: a table
 export const databaseChecks: readonly Check[] = [
-  ["servers",      "which database servers answer, and which of them takes writes",   checkServers],
+  ["servers",      "which database servers answer, which of them takes writes, and their certificates", checkServers],
   ["version",      "PostgreSQL 15 or newer",                                          checkVersion],
   ["durability",   "`fsync` and `synchronous_commit`",                                checkDurability],
   ["embedded",     "the embedded database, which is for staging",                     checkEmbedded],
@@ -31,15 +40,21 @@ async function checkServers({ databaseUrl, config }: MachineSession): Promise<Ch
   const servers = await examineServers(databaseUrl, config.databaseConnectMs);
   const states = servers.map(({ name, state }) => `${name} ${state}`);
   const what = `database servers: ${states.join(", ")}`;
+  const now = systemClock.now();
+  const ending = servers.map(({ name, certificate }) =>
+    describeExpiry(
+      `The certificate of the database server ${name}`,
+      daysLeft(certificate?.toString(), now),
+    ),
+  );
   const writable = servers.filter(({ isWritable }) => isWritable).map(({ name }) => name);
   if (writable.length > 1) {
-    return { what, troubles: [`${writable.join(" and ")} take writes: stop all but the primary.`] };
+    return together(what, [...ending, { troubles: [`${writable.join(" and ")} take writes: stop all but the primary.`] }]);
   }
   const isAway = ({ state, isWritable }: (typeof servers)[number]) =>
     !isWritable && state !== "read-only";
-  return servers.some(isAway)
-    ? { what, warnings: ["One of them cannot take over now."] }
-    : { what };
+  const away = servers.some(isAway) ? ["One of them cannot take over now."] : [];
+  return together(what, [...ending, { warnings: away }]);
 }
 
 async function checkVersion({ database }: MachineSession): Promise<CheckResult> {

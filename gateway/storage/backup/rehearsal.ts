@@ -6,6 +6,8 @@ import { Problem } from "../../values/problem.ts";
 import type { Audit } from "../people/audit.ts";
 import type { Query } from "../server/database.ts";
 
+const mark = "0000-rehearsal";
+
 type Usage = {
   readonly isMarked: boolean;
   /** It has gates, or an order was made in it. */
@@ -14,11 +16,28 @@ type Usage = {
 
 export async function findUsage(query: Query): Promise<Usage> {
   const [row] = await query<Usage>(
-    `select exists (select from migrations where name = '0000-rehearsal') as "isMarked",
+    `select exists (select from migrations where name = $1) as "isMarked",
        is_called or exists (select from gates) as "isUsed" from order_sequence`,
+    [mark],
   );
   if (row === undefined) throw new Error("the sequence of orders has no row");
   return row;
+}
+
+/** The same of a backup, by the migrations that it has: nothing else of it has been read yet. */
+export function refuseBackup(
+  migrations: readonly string[],
+  { rehearsal }: { readonly rehearsal: boolean },
+): Problem | undefined {
+  const isMarked = migrations.includes(mark);
+  if (isMarked === rehearsal) return undefined;
+  return new Problem(
+    isMarked
+      ? "This backup is of a rehearsal, whose orders and keys are not real: set GW_REHEARSAL=on " +
+          "to restore it. Nothing was restored."
+      : "GW_REHEARSAL is on, and this backup is of no rehearsal: remove GW_REHEARSAL to restore " +
+          "it. Nothing was restored.",
+  );
 }
 
 /** Why the database and GW_REHEARSAL do not belong together. */
@@ -44,8 +63,9 @@ export async function refuseDatabase(
 export function markRehearsal(audit: Audit): Promise<void> {
   return audit.change(async (query, write) => {
     const marked = await query(
-      `insert into migrations (name, compatible_from) values ('0000-rehearsal', '0001')
+      `insert into migrations (name, compatible_from) values ($1, '0001')
        on conflict do nothing returning name`,
+      [mark],
     );
     if (marked.length > 0) await write({ action: "rehearsal", subject: "installation" });
   });

@@ -11,6 +11,7 @@ import { findUnknownMigration, migrateCellTo, migrateTo } from "../schema/migrat
 import { replacePartitions } from "../schema/partitions.ts";
 import type { Database, Query } from "../server/database.ts";
 import { markHold } from "./installation-hold.ts";
+import { refuseBackup } from "./rehearsal.ts";
 import { mainSchemas } from "./snapshots.ts";
 import {
   type AppliedMigration,
@@ -58,13 +59,16 @@ export type RestoreTarget = Awaited<ReturnType<typeof openRestoreTarget>>;
 
 type Options = {
   readonly database: Database;
+  /** As GW_REHEARSAL says. */
+  readonly rehearsal: boolean;
   /** With the search path of a schema. */
   readonly openSchema: (cell: string) => Database;
   /** Throws with another key-encryption key. */
   readonly openSecrets: (query: Query) => Promise<Vault["openSecret"]>;
 };
 
-export async function openRestoreTarget({ database, openSchema, openSecrets }: Options) {
+export async function openRestoreTarget(options: Options) {
+  const { database, openSecrets } = options;
   const client = await database.connect();
   const query = ask(client);
   let places: readonly RestoredPlace[] = [];
@@ -73,7 +77,7 @@ export async function openRestoreTarget({ database, openSchema, openSecrets }: O
     /** Makes the schema of the backup's version, and begins the transaction that fills it. */
     async prepare(given: readonly RestoredPlace[]): Promise<void> {
       places = given;
-      await makeSchemas(database, openSchema, places);
+      await makeSchemas(options, places);
       await query("begin");
       for (const { cell, partitions } of places) {
         const [schema = ""] = schemasOf(cell);
@@ -129,9 +133,9 @@ function schemasOf(cell: string): readonly string[] {
   return cell === mainCell ? mainSchemas : [schemaOf(cell)];
 }
 
+/** What can be refused by the names of migrations alone is refused first. */
 async function makeSchemas(
-  database: Database,
-  openSchema: (cell: string) => Database,
+  { database, rehearsal, openSchema }: Options,
   places: readonly RestoredPlace[],
 ): Promise<void> {
   const namesOf = (applied: readonly AppliedMigration[]) => applied.map(({ name }) => name);
@@ -143,6 +147,7 @@ async function makeSchemas(
       `The backup is of a newer version of Tollgate (it has ${unknown}): restore it with that.`,
     );
   }
+  throwProblem(refuseBackup(main, { rehearsal }));
   for (const { cell, cellMigrations } of places) {
     const names = namesOf(cellMigrations);
     if (cell === mainCell) {

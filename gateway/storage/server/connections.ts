@@ -5,6 +5,7 @@
  * reports success for a cancelled wait of a commit for its standby (decision 0036). A wait of a
  * commit outlives its client.
  */
+import { TLSSocket } from "node:tls";
 import pg from "pg";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { parseDatabaseUrl, type Server } from "./database-url.ts";
@@ -250,8 +251,9 @@ export async function examineServers(url: string, timeoutMs: number) {
   const { list } = makeServers(url);
   return Promise.all(
     list.map(async ({ name, url: address }) => {
-      const { isWritable, failure } = await askServer(address, timeoutMs);
-      return { name, isWritable, state: failure ?? (isWritable ? "takes writes" : "read-only") };
+      const { isWritable, failure, certificate } = await askServer(address, timeoutMs);
+      const state = failure ?? (isWritable ? "takes writes" : "read-only");
+      return { name, isWritable, state, certificate };
     }),
   );
 }
@@ -270,9 +272,14 @@ async function askServer(url: string, timeoutMs: number) {
     client.on("error", () => undefined);
     await client.connect();
     const { rows } = await client.query<ServerState>(serverState);
-    return { isWritable: rows[0]?.readOnly === "off", ...timelineOf(rows[0]), failure: undefined };
+    const isWritable = rows[0]?.readOnly === "off";
+    const { stream } = client.connection;
+    // Without TLS the server presents none.
+    const certificate = stream instanceof TLSSocket ? stream.getPeerX509Certificate() : undefined;
+    return { isWritable, ...timelineOf(rows[0]), failure: undefined, certificate };
   } catch (error) {
-    return { isWritable: false, ...timelineOf(undefined), failure: messageOf(error) };
+    const failure = messageOf(error);
+    return { isWritable: false, ...timelineOf(undefined), failure, certificate: undefined };
   } finally {
     if (client !== undefined) destroy(client);
   }

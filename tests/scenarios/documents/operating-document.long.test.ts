@@ -39,7 +39,7 @@ test("every command of the document runs, and the sale and its return are approv
   const authority = await makeAuthority("Operator CA");
   const databasePort = await findFreePort();
   const [port, adminPort] = [await findFreePort(), await findFreePort()];
-  const identity = await authority.issue("db.example", 30);
+  const identity = await authority.issue("db.example", 90);
   const server = await startExternalServer(endOfFile, databasePort, identity);
   await writeSqlRunner(folder, server.url);
   const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir: join(folder, "bank") });

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { findFreePort } from "../../support/bank/results-balancer.ts";
 import { makeAuthority, writeIdentity } from "../../support/bank/tls-line.ts";
+import { startExternalServer } from "../../support/databases/database-pair.ts";
 import { endOfFile } from "../../support/end-of-file.ts";
 import { makeFolder } from "../../support/folder.ts";
 import { type Changes, listChecks, makeLook, type Session } from "../../support/operator/doctor.ts";
@@ -55,6 +57,19 @@ test("a file of IP countries that cannot be used is trouble, and a rule without 
   assert.match(missing, /\ntrouble It cannot be used: ENOENT/);
   assert.match(without, /\nwarning The rule \d+ does not fire, no data: set GW_IP_COUNTRY_FILE/);
   assert.equal(await look("screening"), "IP country file: none");
+});
+
+test("the certificate that the database server presents is told when it ends soon", async (t) => {
+  const port = await findFreePort();
+  const authority = await makeAuthority("Database CA");
+  const server = await startExternalServer(t, port, await authority.issue("db.example", 10));
+  const databaseUrl = server.url.replace(/@.*:/, "@localhost:");
+
+  const ending = await look("servers", { databaseUrl: `${databaseUrl}?sslmode=no-verify` });
+  const plain = await look("servers", { databaseUrl: `${databaseUrl}?sslmode=disable` });
+
+  assert.match(ending, /takes writes\nwarning The certificate of the .* expires in 9 days: renew/);
+  assert.match(plain, /takes writes$/);
 });
 
 test("trouble ends with code 1, and what keeps the doctor from looking with 2", async () => {

@@ -3,12 +3,12 @@
  * gateway of an older version goes on beside a schema that only grew.
  */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { atEnd } from "../../support/clean-up.ts";
-import { makeDatabase } from "../../support/databases/database-server.ts";
+import { makeDatabase, whileConnected } from "../../support/databases/database-server.ts";
 import { runGw } from "../../support/programs.ts";
 import { startWorld } from "../../support/world.ts";
 
@@ -91,6 +91,67 @@ test("a rehearsal marks its database, and takes gates to a sandbox bank alone", 
   }
 });
 
+test("a backup is restored where GW_REHEARSAL is as it was, and elsewhere the database stays empty", async (t) => {
+  const own = await makeProduction(t);
+  const production = { ...own, GW_REHEARSAL: "off" };
+  const rehearsal = { ...own, GW_REHEARSAL: "on" };
+  const refusals = [
+    [rehearsal, production, /^This backup is of a rehearsal.* Nothing was restored\.$/m],
+    [production, rehearsal, /^GW_REHEARSAL is on, and this backup is of no rehearsal.* restored\.$/m],
+  ] as const;
+
+  for (const [made, other, refusal] of refusals) {
+    const words = await backUp({ ...made, GW_DATABASE_URL: await makeDatabase() });
+    const place = { GW_DATABASE_URL: await makeDatabase() };
+    const refused = await run({ ...other, ...place }, "restore", ...words);
+    const after = await run({ ...made, ...place }, "restore", "status");
+    const restored = await run({ ...made, ...place }, "restore", ...words, "--verify");
+
+    assert.equal(refused.code, 2, refused.output);
+    assert.match(refused.output, refusal);
+    assert.match(after.output, /schema is older .* \(it lacks schema\/main\.sql\)/);
+    assert.equal(restored.code, 0, restored.output);
+  }
+});
+
+test("a command that looks at a restore without its rights says what to do, which works", async (t) => {
+  const settings = await makeProduction(t);
+  const words = await backUp(settings);
+  const place = { ...settings, GW_DATABASE_URL: await makeDatabase() };
+  const otherKey = { ...place, GW_MASTER_KEY: "4".repeat(64) };
+
+  const failed = await run(otherKey, "restore", ...words);
+  const empty = await run(place, "order", "list");
+  const restored = await run(place, "restore", ...words);
+  await whileConnected({ url: place.GW_DATABASE_URL, folder: "" }, (client) =>
+    client.query("drop owned by tollgate_gateway, tollgate_vault"),
+  );
+  const unfinished = await run(place, "restore", "status");
+  const verified = await run(place, "restore", "verify");
+  const after = await run(place, "restore", "status");
+
+  assert.match(failed.output, /key-encryption key .* is not the one/);
+  assert.match(empty.output, /^The gateway's role may not read .* Run `gw restore` again\.$/m);
+  assert.equal(restored.code, 0, restored.output);
+  assert.match(unfinished.output, /^The gateway's role may not read .* Run `gw restore verify`/m);
+  for (const { code, output } of [empty, unfinished]) assert.equal(code, 2, output);
+  assert.equal(verified.code, 0, verified.output);
+  assert.match(after.output, /^hold +restored from the backup/m);
+});
+
+/** A new installation, and the words with which `gw restore` takes its backup. */
+async function backUp(settings: Settings): Promise<readonly string[]> {
+  const folder = await mkdtemp(join(settings.GW_DATA_DIR, "../backup-"));
+  const identity = join(folder, "identity");
+  await run(settings, "migrate", "--yes");
+  const { output } = await run(settings, "backup", "identity", identity);
+  const [recipient = ""] = /age1\w+/.exec(output) ?? [];
+  const made = await run(settings, "backup", "--to", folder, "--recipient", recipient);
+  assert.equal(made.code, 0, made.output);
+  const [file = ""] = (await readdir(folder)).filter((name) => name.endsWith(".age"));
+  return ["--from", join(folder, file), "--identity-file", identity];
+}
+
 async function makeProduction(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-migrations-"));
   atEnd(t, () => rm(folder, { recursive: true, force: true }));
@@ -105,7 +166,10 @@ async function makeProduction(t: TestContext) {
   };
 }
 
-type Settings = Awaited<ReturnType<typeof makeProduction>> & { readonly GW_ALLOW?: string };
+type Settings = Awaited<ReturnType<typeof makeProduction>> & {
+  readonly GW_ALLOW?: string;
+  readonly GW_REHEARSAL?: string;
+};
 
 async function run(settings: Settings, ...words: readonly string[]) {
   const { GW_DATABASE_URL: databaseUrl, GW_DATA_DIR: dataDir } = settings;
