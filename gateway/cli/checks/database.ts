@@ -49,7 +49,10 @@ async function checkServers({ databaseUrl, config }: MachineSession): Promise<Ch
   );
   const writable = servers.filter(({ isWritable }) => isWritable).map(({ name }) => name);
   if (writable.length > 1) {
-    return together(what, [...ending, { troubles: [`${writable.join(" and ")} take writes: stop all but the primary.`] }]);
+    return together(what, [
+      ...ending,
+      { troubles: [`${writable.join(" and ")} take writes: stop all but the primary.`] },
+    ]);
   }
   const isAway = ({ state, isWritable }: (typeof servers)[number]) =>
     !isWritable && state !== "read-only";

@@ -97,7 +97,11 @@ test("a backup is restored where GW_REHEARSAL is as it was, and elsewhere the da
   const rehearsal = { ...own, GW_REHEARSAL: "on" };
   const refusals = [
     [rehearsal, production, /^This backup is of a rehearsal.* Nothing was restored\.$/m],
-    [production, rehearsal, /^GW_REHEARSAL is on, and this backup is of no rehearsal.* restored\.$/m],
+    [
+      production,
+      rehearsal,
+      /^GW_REHEARSAL is on, and this backup is of no rehearsal.* restored\.$/m,
+    ],
   ] as const;
 
   for (const [made, other, refusal] of refusals) {
