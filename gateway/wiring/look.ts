@@ -116,11 +116,10 @@ async function describeUngranted(query: Query, error: unknown): Promise<Problem>
     () => false,
   );
   const what = "The gateway's role may not read the tables of this database: a restore into it";
-  return new Problem(
-    isEmpty
-      ? `${what} has failed, and nothing is in it. Run \`gw restore\` again.`
-      : `${what} has not come to its end. Run \`gw restore verify\`, which gives the role its rights.`,
-  );
+  const next = isEmpty
+    ? "has failed, and nothing is in it. Run `gw restore` again."
+    : "has not come to its end. Run `gw restore verify`, which gives the role its rights.";
+  return new Problem(`${what} ${next}`);
 }
 
 const notAllowed = "42501";
