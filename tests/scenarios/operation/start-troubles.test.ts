@@ -108,7 +108,7 @@ test("a database of a newer version is left alone", async (t) => {
   const url = await makeDatabase();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query("create table migrations (name text primary key, applied_at timestamptz)");
+  await client.query("create table migrations (name text primary key, compatible_from text)");
   await client.query("insert into migrations (name) values ('9999-tomorrow.sql')");
   await client.end();
 
