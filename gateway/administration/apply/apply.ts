@@ -43,7 +43,7 @@ import { putMacKey } from "./keys.ts";
 import { putMerchants } from "./merchants.ts";
 import { printScreening, putScreening, rowsOf } from "./screening.ts";
 import {
-  type ApplyPlace,
+  type ApplyContext,
   differs,
   type FileStep,
   Invalid,
@@ -175,21 +175,22 @@ export async function exportFile(session: Session, given: Chosen): Promise<Outpu
   return new Report(printed, stringify(printed, { lineWidth: 0 }).trimEnd());
 }
 
-async function applyFile(document: object, place: ApplyPlace): Promise<readonly FileStep[]> {
+async function applyFile(document: object, context: ApplyContext): Promise<readonly FileStep[]> {
   const { gates, directories, merchants, screening, ...unknown } = sectionsOf(document, "The file");
   refuseUnknown("The file", unknown);
-  const work: Work = { ...place, administration: makeAdministration(place.audit), steps: [] };
+  const work: Work = { ...context, administration: makeAdministration(context.audit), steps: [] };
   const wanted = sectionsOf(gates ?? null, "gates");
   await putGates(work, wanted);
   if (directories !== undefined) await putDirectories(work, sectionsOf(directories, "directories"));
   const { rules } = sectionsOf(screening ?? null, "screening");
   const ruled = rowsOf(rules ?? null, "rules").map(({ merchant }) => merchant);
-  const isRuled = (login: string) => ruled.includes(login) || (place.prune && rules !== undefined);
+  const isRuled = (login: string) =>
+    ruled.includes(login) || (context.prune && rules !== undefined);
   if (merchants !== undefined) {
     await putMerchants(work, sectionsOf(merchants, "merchants"), isRuled);
   }
   if (screening !== undefined) await putScreening(work, sectionsOf(screening, "screening"));
-  if (gates !== undefined && place.prune) await removeGates(work, wanted);
+  if (gates !== undefined && context.prune) await removeGates(work, wanted);
   return work.steps;
 }
 

@@ -23,7 +23,7 @@ export type FileStep = {
   readonly fields: readonly { key: string; before: string; after: string }[];
 };
 
-export type ApplyPlace = {
+export type ApplyContext = {
   readonly session: Session;
   readonly audit: Audit;
   readonly query: Query;
@@ -35,7 +35,7 @@ export type ApplyPlace = {
   readonly folder: string;
 };
 
-export type Work = ApplyPlace & {
+export type Work = ApplyContext & {
   readonly administration: Administration;
   readonly steps: FileStep[];
 };

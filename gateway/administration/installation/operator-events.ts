@@ -31,9 +31,9 @@ export type OperatorReport = (
   event: OrderEvent,
 ) => Promise<Order | Failure | typeof stale>;
 
-type Place = { readonly config: Config; readonly cells: Cells; readonly database: Database };
+type Reading = { readonly config: Config; readonly cells: Cells; readonly database: Database };
 
-export function makeReport({ config, cells, database }: Place): OperatorReport {
+export function makeReport({ config, cells, database }: Reading): OperatorReport {
   const options = { retryMs: config.acceptRetryMs, callbackLeaseMs: 0 };
   const name = makeFixedName(`gw-${userName()}`);
   const stores = cells.stores(({ node }) => makeCommit(node.query, name, options));
@@ -99,8 +99,8 @@ function notNow(sentence: string): Problem {
 
 export type ReportToOrder = ReturnType<typeof makeReportToOrder>;
 
-export function makeReportToOrder(place: Place) {
-  const report = makeReport(place);
+export function makeReportToOrder(reading: Reading) {
+  const report = makeReport(reading);
   return (
     find: () => Promise<Order | undefined>,
     eventFor: (order: Order) => Promise<OrderEvent | undefined>,

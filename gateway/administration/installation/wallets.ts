@@ -261,7 +261,7 @@ const makePair = promisify(generateKeyPair);
 
 /** Answers with what the wallet needs: a certificate request, or the public key. */
 export async function addWalletKey(
-  opened: Place,
+  opened: KeyHolders,
   { id: merchantId, login }: Merchant,
   wallet: KeyUse,
 ): Promise<{ readonly id: string; readonly request?: string; readonly publicKey?: string }> {
@@ -278,9 +278,9 @@ export async function addWalletKey(
   return { id, publicKey: pointOf(publicKey) };
 }
 
-type Place = Pick<Opened, "audit" | "cells" | "database" | "masterKey">;
+type KeyHolders = Pick<Opened, "audit" | "cells" | "database" | "masterKey">;
 
-export async function openWalletKeys(opened: Place) {
+export async function openWalletKeys(opened: KeyHolders) {
   const { sealSecret } = await openVault(opened);
   const { audit, database } = opened;
   return makeWalletKeyAdministration(audit, database.query, sealSecret);
