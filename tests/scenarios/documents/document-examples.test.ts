@@ -67,6 +67,7 @@ const others: Readonly<Record<string, readonly [count: number, where: string]>> 
   "acquirers":   [1, "not run: rows for an acquirer whose specification the reader has"],
   "backup":      [1, "not run: pgBackRest of the reader's own"],
   "callbacks":   [7, "document-programs.long.test.ts: receivers, and what they have heard"],
+  "keys":        [2, "operating-document.long.test.ts: a new key-encryption key"],
   "quick-start": [1, "the variables of every example"],
 };
 
