@@ -38,8 +38,9 @@ for (const [query, filter, isNarrow] of queries) {
   });
 }
 
-test("every filter of the address is cleared, and the page with them", () => {
-  const names = ["state", "endpoint", "merchant", "host", "order", "from", "until", "after"];
+test("every filter of the address is cleared, with the page and the chosen row", () => {
+  const filters = ["state", "endpoint", "merchant", "host", "order", "from", "until"];
+  const names = [...filters, "after", "row"];
 
   assert.deepEqual(Object.keys(withoutFilters).sort(), names.sort());
 });
