@@ -231,7 +231,7 @@ async function takeBackup(): Promise<readonly Part[]> {
 async function load(given: readonly Part[], key: Uint8Array = masterKey): Promise<void> {
   const restoring = await openRestoreTarget({
     database: target,
-    rehearsal: false,
+    rehearsal: true,
     openSchema: (name) => openDatabase(targetUrl, { ...limits, searchPath: `cell_${name}` }),
     openSecrets: async (query) =>
       makeVault(await openKeys(key, makeKeyStore(query)), async () => undefined).openSecret,
