@@ -7,7 +7,13 @@ import { checkRoles, separateVault } from "../schema/database-roles.ts";
 import { approveAll, migrateCell } from "../schema/migrate.ts";
 import type { Database, Query } from "../server/database.ts";
 import { type CellPlace, type Cells, cellContext, mainCell, schemaOf } from "./cells.ts";
-import { checkWorker, examineOnWorker, findWorker, makeDistributedSchema } from "./citus.ts";
+import {
+  checkWorker,
+  examineOnWorker,
+  findWorker,
+  makeDistributedSchema,
+  storeTalliesUncompressed,
+} from "./citus.ts";
 
 /** The caller holds the lock of key rotations: no key is destroyed meanwhile. Answers the place. */
 export async function addCell(
@@ -57,6 +63,7 @@ export async function prepareCell(
   if (problem !== undefined) throw new Error(problem.sentence);
   const advice = await separateVault(cell, { schemas: [schema], rolesLogIn: onCitus });
   if (!onCitus) return;
+  await storeTalliesUncompressed(cell.query, schema);
   if (advice === undefined) await checkRoles(cell);
   await checkWorker(cell.query, schema);
 }

@@ -24,6 +24,20 @@ export async function makeDistributedSchema(
   return new Problem(`There is a schema ${schema} that Citus does not distribute`);
 }
 
+/**
+ * Citus passes no change of a column's storage on to the shard. Its commands have connections of
+ * their own, so the table must be committed.
+ */
+export async function storeTalliesUncompressed(query: Query, schema: string): Promise<void> {
+  const [row] = await query<{ failure: string | null }>(
+    `select min(result) as failure from run_command_on_shards($1::regclass,
+       'alter table %s alter column events set storage external') where not success`,
+    [`${schema}.screening_tallies`],
+  );
+  if (row?.failure == null) return;
+  throw new Error(`the shard of screening_tallies: ${row.failure}`);
+}
+
 /** By the coordinator's catalogue: the worker itself may be away. */
 export async function findWorker(query: Query, schema: string): Promise<string> {
   const [row] = await query<{ worker: string }>(

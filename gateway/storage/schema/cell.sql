@@ -402,13 +402,12 @@ end $$;
 -- analysis of thirty thousand rows took a third of a second of a core, for which payments waited.
 -- Compression of `events` would take most of the time of counting a payer with many payments. Citus
 -- refuses to change what is collected of a column, and passes no change of a column's storage on to
--- the table's shard, which is changed by itself.
+-- the table's shard: `prepareCell` changes the shard, once this transaction has made it.
 do $$
 declare
   place regclass;
   wide name;
   is_distributed boolean := false;
-  failure text;
 begin
   if to_regclass('pg_catalog.pg_dist_partition') is not null then
     execute $check$select exists (
@@ -417,12 +416,6 @@ begin
   end if;
   if is_distributed then
     perform set_config('citus.enable_ddl_propagation', 'off', true);
-    execute $shard$select min(result) from run_command_on_shards('screening_tallies',
-      'alter table %s alter column events set storage external') where not success$shard$
-      into failure;
-    if failure is not null then
-      raise exception 'the shard of screening_tallies: %', failure;
-    end if;
   end if;
   alter table screening_tallies alter column events set storage external;
   if is_distributed then
