@@ -126,12 +126,13 @@ function openKey(masterKey: Uint8Array, { sealed, purpose }: SealedKey): KeyObje
 
 /**
  * The id is a check value of the key. A number from a sequence would be given to another key after
- * a standby has taken over that lacks the first one, which processes still have in memory.
+ * a standby has taken over that lacks the first one, which processes still have in memory. No key
+ * has the id 0, which marks a deleted digest.
  */
 export function newKey(masterKey: Uint8Array, purpose: Purpose): NewKey {
   const key = randomBytes(keyBytes);
   const check = createHmac("sha256", key).update(`id/${purpose}`).digest().readUInt32BE();
-  return { id: check >>> 1, purpose, sealed: seal(masterKey, key, purpose) };
+  return { id: check >>> 1 || 1, purpose, sealed: seal(masterKey, key, purpose) };
 }
 
 /** The same key, sealed by another key-encryption key. */
