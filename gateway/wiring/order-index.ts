@@ -13,7 +13,7 @@ import type { Resources } from "./resources.ts";
 /** More than these are left to the sweep: memory is bounded while the database is slow. */
 const waitingMax = 20_000;
 const sweepEveryMs = 60_000;
-/** For orders from before there was an index, and again for steps that no node has indexed. */
+/** For orders that another program has stored, and for steps that no node has indexed. */
 const passMs = 400;
 
 /** While an open order waits, the node writes so often: all of a second at once delays payments. */
@@ -94,7 +94,7 @@ export function makeOrderIndexJob({ cells, clock, config }: Dependencies) {
     if (failed?.status === "rejected") throw failed.reason;
   }
 
-  /** The steps of other programs, and orders from before there was an index. */
+  /** The steps and orders of other programs. */
   async function catchUp(): Promise<void> {
     let stopAt = performance.now() + passMs;
     await stores.each(async ({ walk }) => {
