@@ -206,7 +206,7 @@ async function findUnreadable({ fields }: Row, values: Values): Promise<Problem 
   return undefined;
 }
 
-export async function printOutput(output: Output, json: boolean): Promise<void> {
+async function printOutput(output: Output, json: boolean): Promise<void> {
   if (output instanceof Problem) complain(output);
   else if (output instanceof Report) printReport(output, json);
   else if (output instanceof Rows) await printRows(output, json);

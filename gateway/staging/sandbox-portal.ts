@@ -108,10 +108,9 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
       const answer = await fetch(`${bankUrl}/switches`, {
         method: "POST",
         body,
-        redirect: "manual",
         signal: AbortSignal.timeout(bankAnswersWithinMs),
       });
-      if (answer.status < 400) return { done: true };
+      if (answer.ok) return { done: true };
       const { error } = (await answer.json()) as { readonly error: string };
       return new PortalRefusal(400, "invalid_input", error);
     }),

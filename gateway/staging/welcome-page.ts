@@ -77,8 +77,12 @@ function renderPay({ endpoints }: WelcomeFacts): Html {
 <dt>In the portal</dt><dd><a href="/portal/sandbox">The sandbox</a> pays with any test card by a
 click, with and without 3-D Secure, sets how the bank fails, and compares its ledger with the
 gateway’s.</dd>
-<dt>In a terminal</dt><dd><code class="value">npm run gw -- pay --endpoint ${endpoint?.id}</code>
-</dd>
+${
+  endpoint === undefined
+    ? ""
+    : html`<dt>In a terminal</dt>
+<dd><code class="value">npm run gw -- pay --endpoint ${endpoint.id}</code></dd>`
+}
 <dt>From a program</dt><dd>The <a href="/docs/quick-start">quick start</a> has requests to paste,
 with the credentials below.</dd>
 </dl>

@@ -115,11 +115,11 @@ async function describeUngranted(query: Query, error: unknown): Promise<Problem>
     (keys) => keys.length === 0,
     () => false,
   );
-  const what = "The gateway's role may not read the tables of this database: a restore into it";
+  const what = "The gateway's role may not read this database. If you restored into it, that";
   const next = isEmpty
-    ? "has failed, and nothing is in it. Run `gw restore` again."
-    : "has not come to its end. Run `gw restore verify`, which gives the role its rights.";
-  return new Problem(`${what} ${next}`);
+    ? "has failed, and nothing is in it: run `gw restore` again."
+    : "has not come to its end: run `gw restore verify`, which gives the role its rights.";
+  return new Problem(`${what} ${next} The database says: ${error.message}.`);
 }
 
 const notAllowed = "42501";

@@ -97,11 +97,9 @@ type ScanProps = {
 function Scan({ shown, keep, close }: ScanProps) {
   const messages = useMessages();
   const [code, setCode] = useState("");
-  const confirm = usePerformer(() => call("POST /totp/confirm", { code: codeIn(code) }), {
-    changes: "account",
-    onDone: keep,
-    onRefused: () => setCode(""),
-  });
+  // The recovery codes are shown once: nothing may fail between their arrival and the screen.
+  const turnOn = async () => keep(await call("POST /totp/confirm", { code: codeIn(code) }));
+  const confirm = usePerformer(turnOn, { changes: "account", onRefused: () => setCode("") });
   return (
     <Dialog title={messages.app} close={close}>
       <PerformerForm performer={confirm} hint={messages.scanHint} label={messages.turnOn}>

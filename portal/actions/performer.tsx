@@ -6,6 +6,7 @@ import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode, Ref } from "react";
 import { Refusal } from "../design/states.tsx";
+import { CallError } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 
 type Options<Done> = {
@@ -35,10 +36,11 @@ export function usePerformer<Done, Given = void>(
       await readAgain();
       await onDone?.(done);
     },
-    onError() {
+    onError(error) {
       onRefused?.();
-      // It may have been refused because the screen is out of date.
-      void readAgain();
+      // It may have been refused because the screen is out of date. Without an answer, the screens
+      // could not be read again either.
+      if (error instanceof CallError && error.status > 0) void readAgain();
     },
   });
 }

@@ -244,7 +244,7 @@ async function resendCallbacks(
   return { [resentCount]: resent.length, ...note };
 }
 
-export const resentCount = "to be sent again";
+const resentCount = "to be sent again";
 
 async function choose(session: Session, choice: Choice): Promise<DeliveryFilter | Problem> {
   const { merchant: login, endpoint: endpointId, order: id, sequence: text } = choice;

@@ -236,7 +236,7 @@ async function readExpiry({ database }: Session, text: string | undefined) {
 }
 
 /** As the audit has it. */
-export function maskEntry({ value, ...entry }: NewListEntry) {
+function maskEntry({ value, ...entry }: NewListEntry) {
   return { ...entry, value: findKind(entry.kind)?.mask(value) ?? "" };
 }
 

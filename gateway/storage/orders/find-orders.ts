@@ -143,7 +143,7 @@ export function makeFindOfReceipt(query: Query) {
     find([merchant, orderId]);
 }
 
-export const ofReceipt = `merchant_id = $1 and id = $2 and ${livesHere("= $1")}`;
+const ofReceipt = `merchant_id = $1 and id = $2 and ${livesHere("= $1")}`;
 
 /**
  * The orders that are due, the longest first. A row of `due` counts for one version of its order; a

@@ -75,7 +75,7 @@ test("a schema that a newer version has made is taken when it says so, else refu
       await database.query(`delete from ${table} where name = '9999-new.sql'`);
 
       if (isTaken) assert.equal(problem, undefined);
-      else assert.match(problem?.sentence ?? "", /newer version of Tollgate \(it has 9999-new/);
+      else assert.match(problem?.sentence ?? "", /another version of Tollgate \(it has 9999-new/);
     }
   }
 });

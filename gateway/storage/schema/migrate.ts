@@ -217,7 +217,7 @@ async function findMissing(query: Query, { kind, schema, only, ...place }: Place
   );
   if (breaking !== undefined) {
     return new Problem(
-      `The database was made by a newer version of Tollgate (it has ${breaking.name}), beside ` +
+      `The database was made by another version of Tollgate (it has ${breaking.name}), beside ` +
         "which this version cannot run: start that version, or set GW_DATA_DIR or " +
         "GW_DATABASE_URL to another database.",
     );

@@ -114,7 +114,7 @@ test("a database of a newer version is left alone", async (t) => {
 
   const outcome = await refuse(t, { GW_DATABASE_URL: url });
 
-  assertSentence(outcome, /made by a newer version of Tollgate \(it has 9999-tomorrow\.sql\)/);
+  assertSentence(outcome, /made by another version of Tollgate \(it has 9999-tomorrow\.sql\)/);
 });
 
 test("a setting that cannot be read is named with what it expects", async (t) => {

@@ -35,7 +35,7 @@ export async function readEntries({ installation, dataDir }: Stored): Promise<re
   return plain(
     await installation.database.query<Entry>(
       `select actor, action, subject, before::jsonb, after::jsonb from audit
-       where seq is not null order by seq`,
+       order by seq`,
     ),
     dataDir,
   );
