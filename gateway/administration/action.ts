@@ -39,8 +39,9 @@ export type Action = {
   /** Says how far it is, like an action with a duration; it has a preview all the same. */
   readonly showsProgress?: true;
   /**
-   * A file for `gw apply` can say the same: `exported` as `gw export` writes it, `beside` by the
-   * name of a file with the key, `otherwise` by other steps with the same result.
+   * Says how a file for `gw apply` expresses the action, if it can: `exported` in the form that
+   * `gw export` writes, `beside` by naming a file that contains the key, `otherwise` by other steps
+   * with the same result.
    */
   readonly inFile?: "exported" | "beside" | "otherwise";
   /** Why the portal does not offer it. */

@@ -12,7 +12,7 @@ const works: readonly (readonly [action: string, values: Readonly<Record<string,
 ];
 
 for (const [name, values, work] of works) {
-  test(`a second person reads of ${name} what decides it, once`, async () => {
+  test(`the approval of ${name} shows each value that matters once`, async () => {
     const action = await findAction(name);
 
     assert.equal(action && describeWork(action, values), work);

@@ -28,7 +28,7 @@ export function addCommands(
   rows: readonly Row[],
   groups: Readonly<Record<string, string>> = {},
 ): void {
-  // Options behind a word below a command are that word's own.
+  // Options that follow a subcommand belong to that subcommand.
   subject.enablePositionalOptions();
   for (const row of rows) {
     if ("needsNode" in row && row.needsNode === true) continue;
@@ -94,7 +94,7 @@ function optionsOf(name: string, field: Field, hasPlaces: boolean): readonly Opt
   const preset = field.preset === undefined ? "" : ` (default: ${field.preset})`;
   const needed = isRequired ? " (required)" : "";
   const letter = field.letter === undefined ? "" : `-${field.letter}, `;
-  // One name may have several values behind it where no place follows.
+  // An option takes several values after its name only if the command has no positional arguments.
   const inner = isList && !hasPlaces ? `${shows}...` : shows;
   const value = field.alone === undefined ? `<${inner}>` : `[${inner}]`;
   const usage = `${letter}--${written(name)} ${value}`;

@@ -27,7 +27,7 @@ const commands: readonly Row[] = [
   { name: "page",       does: texts("the payment page as browsers receive it: watch", "die Zahlungsseite, wie Browser sie bekommen: überwachen"), load: async () => (await import("./page.ts")).pageCommands },
   { name: "pay",        does: texts("send a test sale, and wait for its result", "eine Testzahlung senden und auf ihr Ergebnis warten"), load: async () => (await import("./pay.ts")).payCommands },
   { name: "generate",   does: texts("many orders for a staging installation", "viele Zahlungen für eine Staging-Installation"), load: async () => (await import("./generate.ts")).generateCommands },
-  { name: "certify",    does: texts("play the worst days against a merchant's server in the sandbox, and grade it", "in der Sandbox die schlimmsten Tage gegen den Server eines Händlers spielen und ihn benoten"), load: async () => (await import("./certify.ts")).certifyCommands },
+  { name: "certify",    does: texts("test how a merchant's server handles failures in the sandbox, and grade it", "in der Sandbox prüfen, wie der Server eines Händlers mit Störungen umgeht, und ihn benoten"), load: async () => (await import("./certify.ts")).certifyCommands },
 ];
 
 /** Commands of a machine beside the actions of a subject. */

@@ -7,7 +7,7 @@ import type { Fields, Given } from "../administration/field.ts";
 import type { Output, Session } from "../administration/session.ts";
 import type { Installation } from "../wiring/installation.ts";
 
-/** An action's, with all of the installation that the command line has opened. */
+/** The session of an action, and all of the installation that the command line has opened. */
 export type MachineSession = Session &
   Installation & {
     /** Whether the output is for programs. */
@@ -21,7 +21,7 @@ export type Terminal = {
   readonly reason: string | undefined;
 };
 
-/** It needs no installation, or opens one itself and then checks the right. */
+/** A command that needs no installation, or opens one itself and then checks the user's right. */
 export type OwnCommand = Described &
   Partial<Pick<Action, "right" | "mode">> & {
     readonly run: (given: never, terminal: Terminal) => Promise<Output> | Output;

@@ -91,7 +91,9 @@ function planOf({ path, compatibleFrom, inTransaction, locks }: Migration) {
   return {
     migration: path,
     "in a transaction": inTransaction ? "yes" : "no",
-    "running nodes": isCompatible ? `may go on from ${compatibleFrom} on` : "must be stopped",
+    "running nodes": isCompatible
+      ? `may keep running if they know migration ${compatibleFrom}`
+      : "must be stopped",
     locks,
   };
 }

@@ -104,7 +104,10 @@ function isReachable({ endpointId }: Order, { endpoints }: EntryPoint): boolean 
 type ReceiptDependencies = {
   /** Also a disabled one: its receipts stay. */
   readonly findEndpoint: (id: EndpointId) => Endpoint | undefined;
-  /** The order that a receipt's id is derived from; any order for an id that is none. */
+  /**
+   * Returns the order that the receipt's id was derived from. For an id that was never issued, it
+   * may return any order, or undefined.
+   */
   readonly readReceiptId: (receipt: ReceiptId) => OrderKey | undefined;
   readonly findOfReceipt: (merchant: MerchantId, orderId: OrderId) => Promise<Order | undefined>;
 };

@@ -31,7 +31,10 @@ type ListFileOptions = {
   readonly readExpiry: (text: string) => Instant | Problem;
   /** The stored value of a card number; absent where card numbers are refused. */
   readonly cardValueOf?: (number: CardNumber, scope: ListScope) => string;
-  /** Of the entries that are stored: one in thirty hash ids looks like a card number. */
+  /**
+   * Whether a stored entry for a card has the value. One in thirty hash ids looks like a card
+   * number, and would otherwise be refused as one.
+   */
   readonly isKnownCard: (value: string) => boolean;
   readonly report: (count: number) => void;
 };

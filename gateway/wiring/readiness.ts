@@ -74,7 +74,10 @@ export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Re
     return stalled;
   }
 
-  /** Payments go on with the keys in memory, until there is a new key. */
+  /**
+   * Whether this node's key-encryption key seals the vault's keys. If it does not, payments
+   * continue with the keys in memory until the vault has a new key.
+   */
   async function areKeysOwn(): Promise<boolean> {
     return within(keys.isSealedByOwn(), config.readyTimeoutMs).catch(() => true);
   }
@@ -86,7 +89,8 @@ export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Re
   }
 }
 
-const oldKey = "the vault's keys are sealed by the next one: restart this node with it";
+const oldKey =
+  "the vault's keys are sealed by the next key-encryption key: restart this node with that key";
 
 function within<Result>(work: Promise<Result>, limitMs: number): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();

@@ -33,7 +33,7 @@ export function ActionField(props: FieldProps) {
   );
 }
 
-/** One of those that exist is chosen. */
+/** Whether the user picks the value from a list, such as the merchants or gates that exist. */
 export function isChosen({ kind }: Field): boolean {
   return ["merchant", "endpoint", "gate", "gate-place", "currency"].includes(kind);
 }
@@ -111,7 +111,7 @@ function Help({ field }: { readonly field: Field }) {
 
 type PartProps = FieldProps & { readonly shared: Shared };
 
-/** So many are shown; the others are found by a part of their label. */
+/** At most so many choices are shown at once; typing a part of a label finds the others. */
 const shownMax = 50;
 
 function Chooser({ field, text, filters, write, shared }: PartProps) {

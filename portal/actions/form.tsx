@@ -35,7 +35,10 @@ export type ActionProps = {
   /** The settings as they are. */
   readonly known?: Texts;
   readonly isMain?: boolean;
-  /** Its window stays when the button goes: it may show a key that is not shown again. */
+  /**
+   * Whether the button is shown. Its window stays open after the button disappears, because it may
+   * show a key that is shown only once.
+   */
   readonly isOffered?: boolean;
   /** What to do with the result, in place of showing it. */
   readonly onDone?: (result: object) => void;
@@ -143,7 +146,7 @@ function useFocus(refused: Refused | undefined) {
   return form;
 }
 
-/** Of the form: sent again, it makes nothing twice. */
+/** Identifies the form, so that a request that is sent twice takes effect only once. */
 function makeToken(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -10,7 +10,10 @@ import { CallError } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 
 type Options<Done> = {
-  /** `account`: also who is signed in, and with what. `nothing`: what the screens show stays. */
+  /**
+   * What the portal reads again afterwards: by default the data of all screens; with `account` also
+   * the signed-in user with the second factors; with `nothing` no data.
+   */
   readonly changes?: "account" | "nothing";
   /** Called when the screens are up to date. */
   readonly onDone?: (done: Done) => unknown;

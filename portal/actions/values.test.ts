@@ -116,7 +116,7 @@ test("the subject of a change begins with the word that the user knows", () => {
   assert.equal(subjectOf("the whole gateway", labels), "the whole gateway");
 });
 
-test("what is to be copied is found in a result, and nothing else of it", () => {
+test("only the values that the user has to copy are picked from a result", () => {
   assert.deepEqual(secretsIn({ login: "acme", controlKey: "AB-12", id: 3 }), [
     ["controlKey", "AB-12"],
   ]);

@@ -75,7 +75,10 @@ export function isLocalTime({ kind }: Field, text: string): boolean {
   return kind === "moment" && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text);
 }
 
-/** What is paid to an endpoint is in its currency. */
+/**
+ * Fills a required currency field with the chosen endpoint's currency, because every payment at an
+ * endpoint is in that currency.
+ */
 export function withCurrency(
   texts: Texts,
   fields: readonly Field[],
@@ -86,7 +89,10 @@ export function withCurrency(
   return { ...texts, [field.name]: endpoint.currency };
 }
 
-/** What must be given, or is set already, stands first; all where there is little. */
+/**
+ * In a long form, fields that are required or already set come first. A form with at most nine
+ * fields is not split.
+ */
 export function splitFields(fields: readonly Field[], known: Texts) {
   if (fields.length <= 9) return [fields, []] as const;
   const isFirst = ({ isRequired, name }: Field) => isRequired || known[name] !== undefined;

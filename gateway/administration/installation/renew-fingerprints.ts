@@ -88,7 +88,7 @@ async function makeKey({ keys, report }: Renewal, store: RotationStore) {
   return retiredOf(keys, "fingerprints").map(({ id }) => id);
 }
 
-/** Last: until then an interrupted run is gone on with. */
+/** The last step, because an interrupted run can continue only while the old keys exist. */
 async function destroyKeys({ keys }: Renewal, store: RotationStore) {
   const destroyed: number[] = [];
   for (const { id } of retiredOf(keys, "fingerprints")) {

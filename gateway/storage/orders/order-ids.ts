@@ -151,9 +151,9 @@ type BlockRow = { readonly first_sequence: string; readonly first_id: string };
 const takeStatement = "select * from take_order_numbers($1, $2, $3, $4, $5)";
 
 /**
- * Where the order with the sequence number is: its id, or ids between two blocks when no block has
- * the sequence number. A standby that took over may lack blocks that nodes go on using, the first
- * of all among them.
+ * Which order has a sequence number: its id or, if no stored block contains the number, the range
+ * of ids between the two nearest blocks. A standby that took over may lack blocks that nodes still
+ * use, even the very first.
  */
 export type OrderPlace =
   | { readonly id: OrderId }

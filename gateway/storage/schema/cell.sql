@@ -11,12 +11,13 @@ create table orders (
   id             bigint not null primary key,
   endpoint_id    bigint not null,
   client_orderid text not null,
-  -- Of the client order id.
+  -- The order's number among those with the same client order id; the first has 1.
   attempt        integer not null,
-  -- Of the request's fingerprint, and the vault's key that made it; zero: the digest was deleted.
+  -- The digest of the request's fingerprint.
   digest         bytea not null,
+  -- The number of the vault's key that made the digest; zero if the digest was deleted.
   digest_key     integer not null,
-  -- By a key that is destroyed within a quarter of an hour (decision 0041).
+  -- The digest of the CVV. Its key is destroyed within a quarter of an hour (decision 0041).
   cvv_digest     bytea,
   version        integer not null,
   kind           text not null,
@@ -91,7 +92,7 @@ create table refused_requests (
   merchant_id    bigint not null,
   at             timestamptz not null,
   serial         uuid not null,
-  -- Of the endpoint or the group in the path.
+  -- The endpoint or the endpoint group that the request's path names.
   entry_id       bigint not null,
   operation      text not null,
   version        text not null,
@@ -120,8 +121,8 @@ create table oauth_nonces (
   merchant_id bigint not null,
   nonce       text not null,
   signed_at   timestamptz not null,
-  -- The request that wrote the row: its statement is sent again when the answer was lost, and then
-  -- recognises its own commit.
+  -- The request that wrote the row. When its statement is sent again after a lost answer, the
+  -- request recognises its own commit by it.
   claim       uuid,
   primary key (merchant_id, nonce)
 ) with (autovacuum_vacuum_scale_factor = 0.02);
@@ -138,7 +139,7 @@ create table wallet_messages (
   -- How many requests have brought the payment data and not released it: the same request may come
   -- several times at once, and one that is refused must not free what another has paid with.
   holders        integer not null default 1,
-  -- As in oauth_nonces.
+  -- The request that wrote the row, as in oauth_nonces.
   claim          uuid,
   primary key (merchant_id, wallet, message_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02);
@@ -155,9 +156,10 @@ create table card_references (
   facts        json not null,
   created_at   timestamptz not null,
   removed_at   timestamptz,
-  -- Null: the operator.
+  -- The user who removed the card. Null means that the operator removed it.
   removed_by   text,
-  -- Until then payments that were made with the card can be captured, refunded and reversed.
+  -- When the card's data was destroyed. Until then, payments that were made with the card can be
+  -- captured, refunded and reversed.
   destroyed_at timestamptz,
   primary key (merchant_id, id)
 );
@@ -182,7 +184,8 @@ create table payment_links (
   closed_at    bigint,
   -- How many orders may be paid; null: any number.
   uses_max     int,
-  -- The pages whose orders count: the row's lock makes the count exact.
+  -- The payment pages that count as uses of the link. Writers lock the row, so that the count is
+  -- exact.
   uses         text[] not null default '{}',
   primary key (merchant_id, id)
 );
@@ -199,9 +202,10 @@ create table callbacks (
   -- Host and port of the URL: every spelling of an address counts against the same limits.
   receiver    text not null default '',
   made_at     timestamptz not null,
-  -- From when on its tries count: since it was made, was sent again, or could go at last.
+  -- The age at which the callback is given up is counted from this time: when the callback was
+  -- created, when a user had it sent again, or when the callback before it had ended.
   begun_at    timestamptz not null default now(),
-  -- From when on any node may send it; null when that is over.
+  -- Any node may send the callback from this time on. Null means that delivery has ended.
   due_at      timestamptz,
   tries       integer not null default 0,
   ended       text check (ended in ('delivered', 'stopped', 'given_up')),
@@ -283,7 +287,8 @@ create table order_index (
   outcome        text not null,
   reason         text not null,
   threeds        text not null,
-  -- What the gateway took beside the acquirer, where no cardholder was waited for.
+  -- How long the gateway took, without the time of the acquirer. Null if the order waited for a
+  -- cardholder, or has no answer of the acquirer.
   overhead_ms    integer,
   amount         bigint not null,
   -- What an approved order has left after refunds and chargebacks.
@@ -302,7 +307,8 @@ create table order_index (
   primary key (merchant_id, at, order_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.2);
 create index order_index_by_time on order_index (at, order_id);
--- Words that wait are merged into the index by the insertion that exceeds this size, in kilobytes.
+-- New words first go to a list of pending entries. The insertion that makes the list larger than
+-- this limit, in kilobytes, merges it into the index.
 create index order_index_words on order_index using gin (words) with (gin_pending_list_limit = 64);
 create index order_index_people on order_index using gin (array_to_tsvector(people))
   with (gin_pending_list_limit = 64);
@@ -323,12 +329,14 @@ create table order_figures (
 create table order_index_progress (
   one       boolean primary key default true check (one),
   swept_at  timestamptz not null default now(),
-  -- So far orders were indexed that were stored without a step, as generated ones are; null: all.
+  -- Orders that were stored without a step, such as generated ones, are indexed up to this id. Null
+  -- means that all of them are.
   walked_id bigint default 0
 );
 insert into order_index_progress default values;
 
--- How far the orders were looked through for cards that are kept for so many days.
+-- For each retention period, in days: up to which order the search for expired cards has come. The
+-- row of 0 days has a hash of the rules instead.
 create table retention_walks (
   days      integer primary key,
   after_id  bigint not null default 0,
@@ -341,16 +349,18 @@ create table moved_merchants (
   moved_at    timestamptz not null default now()
 );
 
--- A copy of the list of the vault's keys. The statement that writes a card locks its key's row for
--- sharing, the one that destroys the key locks it alone: no card is written under a destroyed key,
--- however late its writer is. A key is listed by its first writer; a destroyed one stays listed.
+-- A copy of the list of the vault's keys. A statement that writes a card takes a shared lock on its
+-- key's row, and a statement that destroys the key takes an exclusive one, so that no card is ever
+-- written under a destroyed key. The first writer of a key adds its row, and the row remains after
+-- the key is destroyed.
 create table card_keys (
   id           integer primary key,
   destroyed_at timestamptz
 );
 
--- Cards that are about to be destroyed: nothing new begins with them, and what an order in flight or
--- in doubt still has to send may use them (decision 0040). The vault's, as are the tables below.
+-- Cards that are about to be destroyed. No new payment can use them, but orders in flight or in
+-- doubt can still send what they owe (decision 0040). This table and those below belong to the
+-- vault.
 create table condemned_cards (
   merchant_id  bigint not null,
   id           bigint not null,
@@ -379,7 +389,7 @@ create unlogged table held_secrets (
   expires_at timestamptz not null
 ) with (autovacuum_vacuum_threshold = 50, autovacuum_vacuum_scale_factor = 0);
 
--- The key of each, apart from it.
+-- The keys that decrypt the rows of held_secrets are stored separately, in this table.
 create unlogged table held_keys (
   context    text primary key,
   key_id     integer not null,
@@ -398,8 +408,8 @@ begin
   end loop;
 end $$;
 
--- Of a column that is only found by a key, and whose rows are wide, few statistics are enough: an
--- analysis of thirty thousand rows took a third of a second of a core, for which payments waited.
+-- Wide columns that are only read by a key need few statistics. Analysing thirty thousand rows took
+-- a core a third of a second, and payments waited for it.
 -- Compression of `events` would take most of the time of counting a payer with many payments. Citus
 -- refuses to change what is collected of a column, and passes no change of a column's storage on to
 -- the table's shard: `prepareCell` changes the shard, once this transaction has made it.

@@ -26,12 +26,12 @@ create table merchants (
   enabled                 boolean not null default true,
   settings                json not null default '{}',
   created_at              timestamptz not null default now(),
-  -- Sealed by the vault's keys. The one before counts until an operator drops it.
+  -- Sealed by the vault's keys. The old control key is accepted until an operator removes it.
   control_key             bytea not null,
   control_key_set_at      timestamptz,
   old_control_key         bytea,
   old_control_key_used_at timestamptz,
-  -- Of all the merchant's users.
+  -- Whether every user of the merchant must sign in with a second factor.
   demands_second_factor   boolean not null default false
 );
 
@@ -66,8 +66,9 @@ create table gates (
   authentication_ended_at timestamptz
 );
 
--- Keys for message authentication with an acquirer's host, sealed by the vault's keys. The newest
--- of a gate that counts by now writes; all of them verify.
+-- Keys that authenticate messages to and from an acquirer's host, sealed by the vault's keys. The
+-- gateway signs with a gate's newest key that is in effect, and accepts answers that are signed
+-- with any of its keys.
 create table gate_mac_keys (
   id             bigint generated always as identity primary key,
   gate_id        bigint not null references gates on delete cascade,
@@ -76,10 +77,13 @@ create table gate_mac_keys (
   sealed         bytea not null,
   check_value    text not null,
   created_at     timestamptz not null default now(),
-  -- Of keys that the host delivers (decision 0029); null for those that operators set and drop. It
-  -- writes from then on, or once the host has used it; the one before it verifies until then.
+  -- The gateway signs with a key that the host delivered (decision 0029) from this time on, or as
+  -- soon as the host has used the key. Null means at once.
   writes_at      timestamptz,
+  -- Answers that are signed with the key are accepted until this time, which the delivery of a
+  -- newer key sets. Null means without an end.
   verifies_until timestamptz,
+  -- The digest of a delivered key under its zone key; null for a key that an operator has set.
   delivery       bytea
 );
 
@@ -87,7 +91,7 @@ create table gate_mac_keys (
 create table gate_zone_keys (
   gate_id     bigint primary key references gates on delete cascade,
   cipher      text not null check (cipher in ('tdes', 'aes')),
-  -- Of the keys that are delivered under it.
+  -- The algorithm and the length of the MAC that the delivered keys are for.
   algorithm   text not null,
   mac_bytes   integer not null check (mac_bytes in (4, 8)),
   check_value text not null,
@@ -178,7 +182,8 @@ create table list_entries (
   kind        text not null,
   -- Normalised; of a card its hash id, or a digest of its number.
   value       text not null,
-  -- Neither: for the whole gateway. An endpoint comes with its merchant.
+  -- An entry without merchant and endpoint applies to the whole gateway. An entry of an endpoint
+  -- names its merchant too.
   merchant_id bigint references merchants,
   endpoint_id bigint references endpoints,
   expires_at  timestamptz,
@@ -215,7 +220,7 @@ create table issuer_ranges (
   check (first between 0 and last and last < 100000000000)
 );
 
--- One row: which table this is, so that a node can tell whether it has it already.
+-- One row: the version of the BIN table, by which a node knows whether it has loaded it already.
 create table issuer_table (
   single    boolean primary key default true check (single),
   version   bigint not null,
@@ -512,9 +517,10 @@ begin
     -- Perhaps a server that has lost the very first block: a thousand ids for each second.
     lost := first_sequence / 10 % 10000000;
   elsif is_first then
-    -- Perhaps a server that has lost the latest blocks. Sequence numbers follow the clock, so they
-    -- tell how long ago the newest block was that it knows: twice as many ids are left out as were
-    -- given in as long a time before that, and ten for each second of the first quarter of an hour.
+    -- The server may have lost the latest blocks. Sequence numbers follow the clock, so they show
+    -- how old its newest known block is. For safety the function skips twice as many ids as were
+    -- issued in a period of that length before the block, and ten for each second of the first
+    -- quarter of an hour.
     passed := greatest(first_sequence - newest, 1);
     select least(least(passed / 1000, 9000) + 2 * sum(known.size), 10000000) into lost
     from order_blocks as known

@@ -29,7 +29,7 @@ export type Migration = {
   readonly inTransaction: boolean;
   /** For the operator: what is locked, and for how long. */
   readonly locks: string;
-  /** The whole schema counts as these. */
+  /** The migrations that count as applied when a new database gets the whole schema at once. */
   readonly contains?: readonly Migration[];
 };
 

@@ -194,7 +194,7 @@ const guarded: readonly (readonly [action: string, values: Readonly<Record<strin
   ["doubt ask",          { order: "1", reason: "the bank was down" }],
 ];
 
-test("what has guards of its own is not performed by the form for any action", async () => {
+test("the general route for actions refuses those with their own route or of gw alone", async () => {
   const before = await readEntries();
 
   for (const [action, values] of guarded) {

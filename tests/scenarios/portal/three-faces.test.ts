@@ -1,7 +1,8 @@
 /**
- * Every action by each face that has it, in three installations that begin alike: by `gw`, by the
- * portal's API, and by a file for `gw apply` where the action's row says that a file can say it.
- * What is stored, what the audit keeps and what the user reads is the same afterwards.
+ * Performs every action through each interface that offers it: `gw`, the portal's API and, where
+ * the action's row allows it, a file for `gw apply`. Each interface has an installation of its own,
+ * and all three start with the same data. Afterwards the stored rows, the audit entries and the
+ * answers must be equal.
  */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
@@ -113,7 +114,10 @@ function untilEnded(name: string): Promise<unknown> {
   );
 }
 
-/** The keys that a file names: what else a file says is what `gw export` has written. */
+/**
+ * The files for actions that read a key from a file. For all other actions the test applies what
+ * `gw export` has written.
+ */
 const besides: Readonly<Record<string, object>> = {
   "merchant control-key set": { merchants: { fresh: { "control-key-file": "control.key" } } },
   "merchant key add": { merchants: { fresh: { "oauth-key-files": ["public.pem"] } } },
@@ -161,7 +165,7 @@ test("every action that has more than one face is tried", () => {
 });
 
 for (const example of examples) {
-  test(`${example.path}: alike by every face`, async () => {
+  test(`${example.path} has the same result through every interface`, async () => {
     const { inFile, duration, hasOwnRoute } = actionOf(example) ?? {};
     const isFiled = inFile === "exported" || inFile === "beside";
     const lengths = await Promise.all(
@@ -178,7 +182,8 @@ for (const example of examples) {
     const isInExport = !isDeepStrictEqual(exported, before);
     const mayBe = inFile === "exported" || inFile === "otherwise";
     assert.equal(isInExport, mayBe, "the row says whether a file can say it");
-    // A route of its own answers in its own words, and says of no order that it is unknown.
+    // A route that serves only one action answers in a form of its own: the test compares only
+    // whether the request was refused.
     if (hasOwnRoute) assert.equal(sent.refusal !== undefined, typed.refusal !== undefined);
     else if (duration !== "hours") assert.deepEqual(plain(sent, folder), plain(typed, folder));
     assert.deepEqual(plain(applied, folder), isFiled ? {} : plain(typed, folder));

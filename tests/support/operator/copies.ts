@@ -20,7 +20,7 @@ export async function makeCopy(
   return { dataDir, settings, bank, ...(await furnishPlace(t, place, { settings })) };
 }
 
-/** Without from where it was made and why. */
+/** Without origin and reason, which differ between the command line and the portal. */
 type Entry = Readonly<Record<"actor" | "action" | "subject", string>> & {
   readonly before: object | null;
   readonly after: object | null;
