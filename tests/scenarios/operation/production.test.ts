@@ -80,7 +80,7 @@ const commands: readonly (readonly [words: string, code: number, run: "short" | 
   ["merchant list",    0, "long"],
   ["merchant show a",  2, "long"],
   ["endpoint list a",  2, "long"],
-  ["bin find 400000",  2, "short"],
+  ["bin find 400000",  0, "short"],
   ["doctor",           1, "short"],
 ];
 
