@@ -103,7 +103,9 @@ async function findChanged({ purchases, ask }: Merchants): Promise<readonly stri
     if (last === undefined) continue;
     const { status } = await ask(purchase);
     if (status === last.status) continue;
-    changed.push(`order ${purchase.orderIds[0]} was told as ${last.status} and is ${status} now`);
+    const told = `told as ${last.status} at ${(last.atMs / 1000).toFixed(1)} s`;
+    const { orderIds, journey } = purchase;
+    changed.push(`order ${orderIds[0]} (${journey}) was ${told} and is ${status} now`);
   }
   return changed;
 }

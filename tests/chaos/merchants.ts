@@ -19,6 +19,7 @@ export type Told = {
   /** Of the transaction. */
   readonly serialNumber: string;
   readonly status: string;
+  readonly atMs: number;
 };
 export type Purchase = {
   readonly clientOrderId: string;
@@ -146,7 +147,8 @@ export function startMerchants({ seed, set, nodes, callbackUrl, clients, now }: 
 
     async function untilFinal(reply: Acknowledgement): Promise<string> {
       const final: StatusReply = await at.waitForResult(reply, { everyMs: 300 });
-      purchase.told.push({ serialNumber: reply["serial-number"], status: final.status });
+      const serialNumber = reply["serial-number"];
+      purchase.told.push({ serialNumber, status: final.status, atMs: now() });
       return final.status;
     }
   }
