@@ -29,6 +29,10 @@ export async function addCell(
       if (problem !== undefined) throw new Error(problem.sentence);
     }
     await prepareCell(cell.node, place, report);
+    // It locks the table: no merchant has payments in the cell yet.
+    if (place.onCitus === true) {
+      await storeTalliesUncompressed(cell.node.query, schemaOf(place.name));
+    }
     await copyDestroyedKeys(database.query, cell.node.query);
     where = await describePlace(cell.node, place);
   } finally {
@@ -63,7 +67,6 @@ export async function prepareCell(
   if (problem !== undefined) throw new Error(problem.sentence);
   const advice = await separateVault(cell, { schemas: [schema], rolesLogIn: onCitus });
   if (!onCitus) return;
-  await storeTalliesUncompressed(cell.query, schema);
   if (advice === undefined) await checkRoles(cell);
   await checkWorker(cell.query, schema);
 }

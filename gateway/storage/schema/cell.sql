@@ -2,9 +2,9 @@
 -- connection's search_path is the cell's. Every large table starts with merchant_id in its key, so
 -- that it can be spread over servers. There are no triggers and no foreign keys here.
 
--- The truth about each order. `facts` never changes after the insert; every step writes `progress`
--- anew. A step changes no indexed column, so that its update is a HOT one: fillfactor leaves room on
--- the page for the next version. Many small vacuums, no big one.
+-- Stores each order. Every step replaces `progress`; only a try on the payment page and an erasure
+-- replace `facts`. A step changes no indexed column, so that its update is a HOT one: fillfactor
+-- leaves room on the page for the next version. Many small vacuums, no big one.
 create table orders (
   merchant_id    bigint not null,
   -- Unique in the installation: hosts and directory servers name an order by its id alone.
@@ -412,7 +412,7 @@ end $$;
 -- a core a third of a second, and payments waited for it.
 -- Compression of `events` would take most of the time of counting a payer with many payments. Citus
 -- refuses to change what is collected of a column, and passes no change of a column's storage on to
--- the table's shard: `prepareCell` changes the shard, once this transaction has made it.
+-- the table's shard: `addCell` changes the shard, once this transaction has made it.
 do $$
 declare
   place regclass;
