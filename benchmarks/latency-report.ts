@@ -2,7 +2,7 @@
  * The goals of latency, judged, and the table. The unit is the median of one durable single-row
  * insert of the same run: the machine's disk and cores are in both.
  */
-import { type Cell, type Kind, kinds, type Latency, type Parts } from "./latency.ts";
+import { type Cell, type Kind, kinds, type Latency, type SaleMeans } from "./latency.ts";
 import { isQuiet, printQuietness } from "./report.ts";
 
 type Limits = { readonly p50: number; readonly p99: number };
@@ -29,13 +29,13 @@ export type LatencyVerdict = {
 /** Beside busy cores there are no goals in inserts: two trees are compared. */
 export function judgeLatency({ cells, insertMs, burners }: Latency): readonly LatencyVerdict[] {
   if (burners > 0) return [];
-  return cells.flatMap(({ rate, kind, ms, parts }) => {
+  return cells.flatMap(({ rate, kind, ms, means }) => {
     const goal = goals[rate];
     if (goal === undefined || (kind !== "sale" && kind !== "synchronous sale")) return [];
     return (["p50", "p99"] as const).map((figure) => {
       const value = ms[figure] / insertMs;
       const limit =
-        kind === "sale" ? goal[figure] : 2 * goal[figure] + (parts?.bankMs ?? 0) / insertMs;
+        kind === "sale" ? goal[figure] : 2 * goal[figure] + (means?.bankAnswerMs ?? 0) / insertMs;
       return { rate, kind, figure, value, limit, reached: value <= limit };
     });
   });
@@ -53,13 +53,13 @@ export function printLatency(latency: Latency, verdicts: readonly LatencyVerdict
     return found && { ...found, text: `${found.reached ? "≤" : "over"} ${found.limit.toFixed(1)}` };
   };
   const lines = cells.map((cell) => {
-    const { ms, kind, count, refused, parts } = cell;
+    const { ms, kind, count, refused, means } = cell;
     const times = [ms.p50, ms.p95, ms.p99, ms.p999].map((each) => each.toFixed(2));
     const ratios = [ms.p50, ms.p99].map((each) => (each / insertMs).toFixed(1));
     const limits = [judge(cell, "p50")?.text ?? "", judge(cell, "p99")?.text ?? ""];
     const notes = [
       ...(refused > 0 ? [`${refused} refused`] : []),
-      ...(parts === undefined ? [] : [printParts(parts)]),
+      ...(means === undefined ? [] : [printMeans(means)]),
     ].join(", ");
     return row(cell.rate, kind, String(count), [...times, ...ratios, ...limits], notes);
   });
@@ -84,8 +84,8 @@ export function printLatency(latency: Latency, verdicts: readonly LatencyVerdict
   ].join("\n");
 }
 
-function printParts({ requestMs, commitMs, bankMs }: Parts): string {
-  const [request, commit, bank] = [requestMs, commitMs, bankMs].map((each) => each.toFixed(2));
+function printMeans({ requestMs, beginMs, bankAnswerMs }: SaleMeans): string {
+  const [request, commit, bank] = [requestMs, beginMs, bankAnswerMs].map((ms) => ms.toFixed(2));
   return `means: request ${request}, first commit ${commit}, bank ${bank} ms`;
 }
 

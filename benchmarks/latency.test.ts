@@ -37,7 +37,7 @@ const cell = (rate: string, kind: Cell["kind"], p50: number, p99: number, bankMs
   kind,
   count: 10,
   refused: 0,
-  ...(bankMs !== undefined && { parts: { requestMs: 5, commitMs: 2, bankMs } }),
+  ...(bankMs !== undefined && { means: { requestMs: 5, beginMs: 2, bankAnswerMs: bankMs } }),
   ms: { p50, p95: p99, p99, p999: p99, max: p99 },
 });
 const latency = (burners: number): Latency => ({

@@ -4,7 +4,13 @@
  * measured by turns, in short slices; with `--burn` at one rate only, beside busy cores.
  */
 import type { BaselineJobs } from "./baselines.ts";
-import { meansBetween, type Percentiles, percentilesOf, readMetrics } from "./figures.ts";
+import {
+  type Means,
+  meansBetween,
+  type Percentiles,
+  percentilesOf,
+  readMetrics,
+} from "./figures.ts";
 import { type ArrivalTimes, timerGrainMs } from "./http-load.ts";
 import { measureSales } from "./measure.ts";
 import { startPart } from "./parts.ts";
@@ -28,19 +34,12 @@ export type Cell = {
   /** Each counts as one that was never answered. */
   readonly refused: number;
   readonly ms: Percentiles;
-  /** Of both kinds of sales: means that the gateway reports itself. */
-  readonly parts?: Parts;
+  /** The gateway's own means; only sales and synchronous sales have them. */
+  readonly means?: SaleMeans;
 };
 
-/**
- * Of a sale, from the gateway's metrics: from its request to the answer, its first commit, and the
- * bank's answer, which a sale that is not synchronous does not wait for.
- */
-export type Parts = {
-  readonly requestMs: number;
-  readonly commitMs: number;
-  readonly bankMs: number;
-};
+/** A sale that is not synchronous does not wait for the bank's answer. */
+export type SaleMeans = Pick<Means, "requestMs" | "beginMs" | "bankAnswerMs">;
 
 export type Latency = {
   readonly cells: readonly Cell[];
@@ -56,7 +55,7 @@ type Say = (text: string) => void;
 type Slice = {
   readonly delaysMs: readonly number[];
   readonly refused: number;
-  readonly parts?: Parts;
+  readonly means?: SaleMeans;
 };
 type Timing = {
   readonly passes: number;
@@ -144,20 +143,20 @@ function makeCell(rate: string, kind: Cell["kind"], slices: readonly Slice[]): C
   const delaysMs = slices.flatMap((slice) => slice.delaysMs);
   const refused = slices.reduce((sum, slice) => sum + slice.refused, 0);
   const never = new Array<number>(refused).fill(Number.POSITIVE_INFINITY);
-  const parts = slices.flatMap((slice) => slice.parts ?? []);
-  const meanOf = (part: keyof Parts) =>
-    parts.reduce((sum, each) => sum + each[part], 0) / parts.length;
+  const means = slices.flatMap((slice) => slice.means ?? []);
+  const meanOf = (part: keyof SaleMeans) =>
+    means.reduce((sum, each) => sum + each[part], 0) / means.length;
   return {
     rate,
     kind,
     refused,
     count: delaysMs.length,
     ms: percentilesOf([...delaysMs, ...never]),
-    ...(parts.length > 0 && {
-      parts: {
+    ...(means.length > 0 && {
+      means: {
         requestMs: meanOf("requestMs"),
-        commitMs: meanOf("commitMs"),
-        bankMs: meanOf("bankMs"),
+        beginMs: meanOf("beginMs"),
+        bankAnswerMs: meanOf("bankAnswerMs"),
       },
     }),
   };
@@ -223,8 +222,7 @@ async function pay(
   const slice = await send(setup, batch, asked);
   const means = meansBetween(before, await readMetrics(port));
   await takeAcknowledged(setup, batch.prefix);
-  const { requestMs, beginMs, bankAnswerMs } = means;
-  return { ...slice, parts: { requestMs, commitMs: beginMs, bankMs: bankAnswerMs } };
+  return { ...slice, means };
 }
 
 async function send(
