@@ -6,7 +6,7 @@
  */
 import { randomBytes, randomUUIDv7 } from "node:crypto";
 import type { Endpoint } from "../orders/merchant.ts";
-import type { Customer, Order, Purchase } from "../orders/order.ts";
+import { noCustomer, type Order, type Purchase } from "../orders/order.ts";
 import {
   clientOrderIdOf,
   findEnd,
@@ -181,20 +181,6 @@ function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">
     },
   };
 }
-
-const noCustomer: Customer = {
-  firstName: undefined,
-  lastName: undefined,
-  email: undefined,
-  phone: undefined,
-  cellPhone: undefined,
-  birthday: undefined,
-  country: undefined,
-  state: undefined,
-  city: undefined,
-  zipCode: undefined,
-  address: undefined,
-};
 
 function purchaseOf({ amount, description, returnUrl, callbackUrl }: PaymentLink): Purchase {
   return {

@@ -104,6 +104,21 @@ export type Customer = {
   readonly address: string | undefined;
 };
 
+/** Of a payment link: the payer is known once the payment page is sent. */
+export const noCustomer: Customer = {
+  firstName: undefined,
+  lastName: undefined,
+  email: undefined,
+  phone: undefined,
+  cellPhone: undefined,
+  birthday: undefined,
+  country: undefined,
+  state: undefined,
+  city: undefined,
+  zipCode: undefined,
+  address: undefined,
+};
+
 export type ReturnUrls = Readonly<Record<ReturnUrlName, string | undefined>>;
 type ReturnUrlName = "redirect" | "redirectSuccess" | "redirectFail" | "serverCallback" | "notify";
 

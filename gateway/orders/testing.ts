@@ -22,16 +22,17 @@ import {
   type Step,
 } from "./advance.ts";
 import type { EventKind, EventOf, OrderEvent } from "./events.ts";
-import type {
-  Answer,
-  CardFacts,
-  ChargeKind,
-  FollowUpTerms,
-  GateFacts,
-  Order,
-  Stage,
-  ThreeDSecure,
-  TransactionKind,
+import {
+  type Answer,
+  type CardFacts,
+  type ChargeKind,
+  type FollowUpTerms,
+  type GateFacts,
+  noCustomer,
+  type Order,
+  type Stage,
+  type ThreeDSecure,
+  type TransactionKind,
 } from "./order.ts";
 
 export const start = asInstant(1_794_708_246_000);
@@ -97,19 +98,6 @@ export const card: CardFacts = {
   hashId: "613942",
 };
 
-const nobody = {
-  firstName: undefined,
-  lastName: undefined,
-  email: undefined,
-  phone: undefined,
-  cellPhone: undefined,
-  birthday: undefined,
-  country: undefined,
-  state: undefined,
-  city: undefined,
-  zipCode: undefined,
-  address: undefined,
-};
 const nowhere = {
   redirect: undefined,
   redirectSuccess: undefined,
@@ -132,7 +120,7 @@ export const draft: Order = {
     amount,
     description: "Two tickets",
     ipAddress: "203.0.113.7",
-    customer: nobody,
+    customer: noCustomer,
     urls: nowhere,
     merchantData: undefined,
     purpose: undefined,
@@ -234,7 +222,7 @@ const inPart = { code: "partial_approval_refused", detail: "[10]" } as const;
 // biome-ignore format: a table
 export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   received:              { kind: "received" },
-  card_entered:          { kind: "card_entered", card, payer: { ipAddress: "198.51.100.7", customer: nobody, browser: undefined } },
+  card_entered:          { kind: "card_entered", card, payer: { ipAddress: "198.51.100.7", customer: noCustomer, browser: undefined } },
   page_closed:           { kind: "page_closed", cause: "restored" },
   wallet_refused:        { kind: "wallet_refused", reason: noWallet },
   cleared:               { kind: "cleared", gate },
