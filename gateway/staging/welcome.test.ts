@@ -66,6 +66,7 @@ test("the page leads to the portal, its sandbox and orders, the documentation an
     assert.ok(text.includes(`<a href="${address}">`), address);
   }
   assert.match(text, /gw -- pay --endpoint 1001</);
+  assert.doesNotMatch(renderWelcome({ ...facts, endpoints: [] }).text, /gw -- pay/);
 });
 
 test("what is missing is told", () => {

@@ -120,6 +120,22 @@ test("an administrator adds a user, who needs a password of their own, and ends 
   assert.deepEqual(troubles, []);
 });
 
+test("where the gateway does not answer, the dialog tells it and the screen stays", async () => {
+  const { page } = await atDesk("team");
+  await page.getByRole("button", { name: "Actions for bob@demo" }).click();
+  await page.getByRole("menuitem", { name: "Disable" }).click();
+  const asked: string[] = [];
+  await page.route("**/portal/api/**", (route) => {
+    asked.push(route.request().method());
+    return route.abort();
+  });
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Disable" }).click();
+  await dialog.getByText("The gateway cannot be reached.").waitFor();
+
+  assert.deepEqual(asked, ["POST"]);
+});
+
 testInLongRun(
   "by keys alone the audit is gone to, searched and proved, and ? shows the keys",
   async () => {
