@@ -1,4 +1,7 @@
-/** Who may run a command: users by their role, and logins of the machine that are no users. */
+/**
+ * Decides who may run a command: a user by the role, and a login of the machine that is not a user
+ * by `GW_USERS_ONLY`.
+ */
 import { userName } from "../config/config.ts";
 import { refusalEntry } from "../storage/people/audit.ts";
 import { findUser, hasUsers } from "../storage/people/users.ts";
@@ -23,7 +26,7 @@ export async function refuse(
   return new NotAllowed(cause);
 }
 
-/** Before anything of the schema is changed; an older one may have no users yet. */
+/** Checks the right before the schema is changed. A new database has no users yet. */
 export function admitTo(command: "start" | "serve" | "migrate") {
   return async (place: Place): Promise<NotAllowed | undefined> =>
     (await hasUsers(place.database.query)) ? refuse(place, "run", command) : undefined;

@@ -5,7 +5,7 @@ import { Problem } from "../values/problem.ts";
 import type { ExampleRequest } from "./example-sale.ts";
 
 const askEveryMs = 60;
-/** Some five seconds: the slow card's payment ends meanwhile, and the screen shows how. */
+/** Together about five seconds, in which a payment with the slow test card ends. */
 const askTimes = 80;
 const answerWithinMs = 10_000;
 

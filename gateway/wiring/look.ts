@@ -110,7 +110,7 @@ export async function openToLook(options: LookOptions): Promise<Installation | P
 /** A restore gives the role its rights last, and one that has failed leaves tables without them. */
 async function describeUngranted(query: Query, error: unknown): Promise<Problem> {
   if (!(error instanceof Error && "code" in error && error.code === notAllowed)) throw error;
-  // Who may not read the vault is no one who restores.
+  // A login that cannot read the vault gets the sentence about a restore that filled the database.
   const isEmpty = await query("select from vault.keys limit 1").then(
     (keys) => keys.length === 0,
     () => false,

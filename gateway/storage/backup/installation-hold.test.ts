@@ -96,7 +96,7 @@ test("a release moves every number beyond those that the lost time may have used
   assert.equal(moved("merchant_ids"), 1000n);
 });
 
-test("a hold that is begun anew proves nothing", async () => {
+test("a new hold does not keep the proofs of the one before it", async () => {
   await putOnHold(server.audit, "a test");
   await noteVerified(server.database.query);
   await noteReconciled(server.database.query, "acme", "2030-01-31");

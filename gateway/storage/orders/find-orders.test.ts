@@ -18,7 +18,7 @@ const [merchant, other] = [asMerchantId("7"), asMerchantId("8")];
 const { database, stop } = await startDatabase();
 after(stop);
 
-test("the order of a receipt is found, whatever follows, and by its merchant only", async () => {
+test("a receipt finds its order after later transactions too, and only for its own merchant", async () => {
   const find = makeFindOfReceipt(database.query);
   const sale = approved();
   const asked = meet(sale, asks("return"));
