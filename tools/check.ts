@@ -79,7 +79,8 @@ async function main(wanted: readonly string[]): Promise<number> {
   const took = times.end();
   if (wanted.length === 0 || wanted.includes(long)) writeTimes(timesFile, took);
   say(`\n${describeTimes(took)}`);
-  for (const file of tally.faulty) say(`\n✖ ${file}`);
+  // The reader of a long log finds them at its end.
+  for (const fault of tally.faults) say(`\n${fault}`);
   if (withoutBrowser !== undefined) say(`\nThe browser tests were skipped: ${withoutBrowser}.`);
   return close(tally);
 }

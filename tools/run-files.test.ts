@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 
 test("files share a process, and each is told with its faults", (t) => {
@@ -21,10 +21,10 @@ test("files share a process, and each is told with its faults", (t) => {
     write("skipped", 'test.skip("is skipped");'),
   ];
 
-  const { lines, tally, faulty } = run(folder, { files, minutes: 1 });
+  const { lines, tally, faults } = run(folder, { files, minutes: 1 });
 
   assert.deepEqual(tally, { passed: 1, failed: 3, skipped: 1 });
-  const names = faulty.map((file) => basename(file, ".test.ts"));
+  const names = faults.map((fault) => /(\w+)\.test\.ts/.exec(fault)?.[1]);
   assert.deepEqual(names, ["broken", "empty", "bad"]);
   const told = lines.join("\n");
   assert.match(told, /^✔ \S+good\.test\.ts \([\d.]+ s\)$/m);
@@ -93,7 +93,7 @@ function run(
 ): {
   readonly lines: readonly string[];
   readonly tally: object;
-  readonly faulty: readonly string[];
+  readonly faults: readonly string[];
 } {
   const runner = JSON.stringify(join(import.meta.dirname, "run-files.ts"));
   const source = `
@@ -103,8 +103,8 @@ function run(
     const { signal } = new AbortController();
     const say = (line) => void lines.push(line);
     await runFiles({ ...${JSON.stringify(course)}, tally, say, signal });
-    const { faulty, ...counts } = tally;
-    console.log(JSON.stringify({ lines, tally: counts, faulty: [...faulty] }));
+    const { faults, ...counts } = tally;
+    console.log(JSON.stringify({ lines, tally: counts, faults }));
   `;
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const program = join(folder, "run.mjs");

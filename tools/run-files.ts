@@ -12,12 +12,12 @@ export type Tally = {
   passed: number;
   failed: number;
   skipped: number;
-  /** The files with failures. */
-  readonly faulty: Set<string>;
+  /** What failed, and how, in the order in which it did. */
+  readonly faults: string[];
 };
 
 export function makeTally(): Tally {
-  return { passed: 0, failed: 0, skipped: 0, faulty: new Set() };
+  return { passed: 0, failed: 0, skipped: 0, faults: [] };
 }
 
 type Course = {
@@ -88,10 +88,11 @@ function keepAccount({ files, tally, say }: Course, entry: string) {
 
   function complain(place: string, fault: string): void {
     tally.failed += 1;
-    tally.faulty.add(waiting[0] ?? left());
     current.faults += 1;
     isFaulty = true;
-    say(`\n✖ ${place}\n${indent(fault)}\n`);
+    const text = `✖ ${place}\n${indent(fault)}\n`;
+    tally.faults.push(text);
+    say(`\n${text}`);
   }
 
   function placeOf(result: Result): string {
