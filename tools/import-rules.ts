@@ -88,10 +88,11 @@ export const importRules: readonly Rule[] = [
   // The only way to staging: it asks for the environment first.
   ["gateway/administration/installation/staging", ["gateway/config", "gateway/staging/staging"]],
   ["gateway/wiring",        [...product, "gateway/administration"]],
-  ["gateway/cli",           [...stored, ...configured, "gateway/administration", "gateway/main", "gateway/wiring"]],
+  ["gateway/installation",  [...stored, "gateway/administration/session"]],
+  ["gateway/cli",           [...stored, ...configured, "gateway/administration", "gateway/main", "gateway/installation"]],
   // It compares the page with what the gateway sends.
   ["gateway/cli/page",      [...stored, "gateway/administration", "gateway/cli", "gateway/pages/payment"]],
-  ["gateway/staging",       [...stored, "gateway/issuers", "gateway/pages", "gateway/http", "gateway/administration", "gateway/cli", "gateway/merchant-api/control", "gateway/orders", "gateway/portal-api", "type gateway/wiring", "protocols/form"]],
+  ["gateway/staging",       [...stored, "gateway/issuers", "gateway/pages", "gateway/http", "gateway/administration", "gateway/cli", "gateway/merchant-api/control", "gateway/orders", "gateway/portal-api", "type gateway/installation", "type gateway/wiring", "protocols/form"]],
 
   ["sandbox-bank",          ["protocols"]],
   ["client",                ["protocols/form", "protocols/oauth1"]],

@@ -21,7 +21,7 @@ const revealers: readonly string[] = [
   "gateway/threeds/threeds102.ts",
   "gateway/threeds/areq.ts",
   "gateway/acquirers/before-sending.ts",
-  "gateway/wiring/installation.ts",
+  "gateway/installation/database-server.ts",
   "gateway/acquirers/iso8583-host/dialects/iso87-binary.ts",
   "gateway/acquirers/iso8583-host/dialects/sandbox.ts",
   "gateway/acquirers/iso8583-host/fields.ts",

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeConfig, readConfig } from "../config/config.ts";
 import { type Setting, settings } from "../config/settings.ts";
+import { describeUnusable } from "../installation/database-server.ts";
 import { Problem } from "../values/problem.ts";
-import { describeUnusable } from "../wiring/installation.ts";
 import { printValue } from "./doctor.ts";
 
 const environments = [

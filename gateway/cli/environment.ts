@@ -12,11 +12,11 @@ import { demonstrationLogin } from "../administration/merchants/merchant-set.ts"
 import { readConfiguration } from "../administration/session.ts";
 import { allows, type Config, stagingKeyFile } from "../config/config.ts";
 import { type Allowance, settings } from "../config/settings.ts";
+import type { Installation } from "../installation/installation.ts";
 import { loadDirectories } from "../storage/configuration/directories.ts";
 import { examineLink } from "../storage/schema/examine.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { messageOf, Problem } from "../values/problem.ts";
-import type { Installation } from "../wiring/installation.ts";
 
 /** All reasons together, one sentence each. */
 export async function refuseStart(installation: Installation): Promise<Problem | undefined> {

@@ -15,10 +15,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { type Installation, openInstallation } from "../installation/installation.ts";
 import { findEntries } from "../storage/people/audit-verify.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
 import { Problem } from "../values/problem.ts";
-import { type Installation, openInstallation } from "../wiring/installation.ts";
 import { checkFiles, signFiles } from "./files.ts";
 import type { MachineSession } from "./machine-command.ts";
 

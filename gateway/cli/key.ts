@@ -6,6 +6,7 @@
 import { lastWord, texts, word } from "../administration/field.ts";
 import type { Output } from "../administration/session.ts";
 import { keySourcesOf, masterKeySource, readConfig } from "../config/config.ts";
+import { deleteGivenKeys } from "../installation/master-key.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import {
   checkValueOf,
@@ -15,7 +16,6 @@ import {
   readKeyFile,
   readMasterKey,
 } from "../vault/master-key.ts";
-import { deleteGivenKeys } from "../wiring/master-key.ts";
 import { ownCommand } from "./machine-command.ts";
 
 const keyFile = lastWord("path", "file", texts("the file of the key", "die Datei des Schlüssels"));

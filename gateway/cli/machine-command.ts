@@ -5,7 +5,7 @@
 import type { Action } from "../administration/action.ts";
 import type { Fields, Given } from "../administration/field.ts";
 import type { Output, Session } from "../administration/session.ts";
-import type { Installation } from "../wiring/installation.ts";
+import type { Installation } from "../installation/installation.ts";
 
 /** The session of an action, and all of the installation that the command line has opened. */
 export type MachineSession = Session &

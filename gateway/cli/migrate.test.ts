@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { openVault } from "../administration/session.ts";
+import { openInstallation } from "../installation/installation.ts";
 import { cellContext } from "../storage/cells/cells.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
 import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
-import { openInstallation } from "../wiring/installation.ts";
 
 const { url, listCell, stop } = await startDatabase();
 const folder = await mkdtemp(join(tmpdir(), "tollgate-migrate-test-"));

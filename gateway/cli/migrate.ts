@@ -6,10 +6,10 @@
 import { flag, texts } from "../administration/field.ts";
 import type { Output } from "../administration/session.ts";
 import { userName } from "../config/config.ts";
+import { openInstallation } from "../installation/installation.ts";
 import { markUsed } from "../storage/people/users.ts";
 import type { Approve, Migration } from "../storage/schema/migrate.ts";
 import { Problem } from "../values/problem.ts";
-import { openInstallation } from "../wiring/installation.ts";
 import { print } from "./command.ts";
 import { ownCommand, type Terminal } from "./machine-command.ts";
 import { admitTo } from "./rights.ts";

@@ -5,6 +5,7 @@
 
 import { openVault, readConfiguration } from "../administration/session.ts";
 import type { Loaded } from "../backup/read-backup.ts";
+import type { Installation } from "../installation/installation.ts";
 import { noteVerified } from "../storage/backup/installation-hold.ts";
 import {
   findNextId,
@@ -20,7 +21,6 @@ import { isOwnKey } from "../storage/people/audit.ts";
 import { verifyAudit } from "../storage/people/audit-verify.ts";
 import type { Database } from "../storage/server/database.ts";
 import { messageOf } from "../values/problem.ts";
-import type { Installation } from "../wiring/installation.ts";
 
 export type VerifiedRestore = {
   readonly rows: number;

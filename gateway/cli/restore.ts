@@ -12,6 +12,14 @@ import { decrypt, parseIdentities } from "../backup/encryption.ts";
 import { readBackup } from "../backup/read-backup.ts";
 import { readConfig } from "../config/config.ts";
 import {
+  describeUnusable,
+  findServer,
+  makeDataFolder,
+  openAs,
+} from "../installation/database-server.ts";
+import { openInstallation } from "../installation/installation.ts";
+import { deleteGivenKeys, findMasterKey } from "../installation/master-key.ts";
+import {
   comparedDay,
   findHold,
   type Hold,
@@ -45,14 +53,6 @@ import {
 } from "../values/time.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeVault } from "../vault/vault.ts";
-import {
-  describeUnusable,
-  findServer,
-  makeDataFolder,
-  openAs,
-  openInstallation,
-} from "../wiring/installation.ts";
-import { deleteGivenKeys, findMasterKey } from "../wiring/master-key.ts";
 import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
 import { type VerifiedRestore, verifyInstallation } from "./restore-verify.ts";
 import { ask, makeProgressLines } from "./terminal.ts";

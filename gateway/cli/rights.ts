@@ -3,11 +3,11 @@
  * by `GW_USERS_ONLY`.
  */
 import { userName } from "../config/config.ts";
+import type { Installation } from "../installation/installation.ts";
 import { refusalEntry } from "../storage/people/audit.ts";
 import { findUser, hasUsers } from "../storage/people/users.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
-import type { Installation } from "../wiring/installation.ts";
 
 /** The user's role has not the right: nothing was done, and the attempt is in the audit. */
 export class NotAllowed extends Problem {}

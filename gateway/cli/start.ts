@@ -18,6 +18,8 @@ import {
   nodeNamesOf,
   userName,
 } from "../config/config.ts";
+import { type Installation, openInstallation } from "../installation/installation.ts";
+import { sendKeyTo } from "../installation/master-key.ts";
 import { type Gateway, type ShareMetrics, startGateway } from "../main.ts";
 import { makeLog, openStandardOutput } from "../observability/log.ts";
 import { openRotatingLog } from "../observability/log-file.ts";
@@ -30,8 +32,6 @@ import { loadGates } from "../storage/configuration/configuration.ts";
 import { markUsed } from "../storage/people/users.ts";
 import { NodeNameTaken } from "../storage/server/presence.ts";
 import { Problem } from "../values/problem.ts";
-import { type Installation, openInstallation } from "../wiring/installation.ts";
-import { sendKeyTo } from "../wiring/master-key.ts";
 import { untilStopSignal } from "./command.ts";
 import { findUnbuilt, refuseStart } from "./environment.ts";
 import { ownCommand } from "./machine-command.ts";

@@ -9,10 +9,10 @@ import { type TestContext, test } from "node:test";
 import { findSandboxGates } from "../administration/merchants/merchant-set.ts";
 import { readConfiguration } from "../administration/session.ts";
 import { refuseStart } from "../cli/environment.ts";
+import { type Installation, openInstallation } from "../installation/installation.ts";
 import { startEmpty } from "../storage/testing/database-for-tests.ts";
 import { asEndpointId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
-import { type Installation, openInstallation } from "../wiring/installation.ts";
 import {
   makeDemonstration,
   makeDemonstrationKey,

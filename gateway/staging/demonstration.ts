@@ -23,6 +23,7 @@ import {
 import { pemOf } from "../administration/readers.ts";
 import { openVault, readConfiguration } from "../administration/session.ts";
 import type { Config } from "../config/config.ts";
+import type { Installation } from "../installation/installation.ts";
 import type { WalletSettings } from "../orders/merchant.ts";
 import type { DocumentValues } from "../pages/documentation.ts";
 import type { ListedWalletKey } from "../storage/cards/wallets.ts";
@@ -36,7 +37,6 @@ import { Problem } from "../values/problem.ts";
 import type { Role } from "../values/roles.ts";
 import { Secret } from "../values/secret.ts";
 import { hashPassword, newPassword } from "../vault/password.ts";
-import type { Installation } from "../wiring/installation.ts";
 
 /** In the data folder: the merchant's private key for OAuth, and its certificate at walleta. */
 const oauthKeyFile = "oauth-demo.pem";

@@ -13,8 +13,8 @@ import { json } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { demonstrationLogin } from "../administration/merchants/merchant-set.ts";
 import { baseUrlOf, type Config } from "../config/config.ts";
+import type { Installation } from "../installation/installation.ts";
 import { Problem } from "../values/problem.ts";
-import type { Installation } from "../wiring/installation.ts";
 import type { StagingParts } from "../wiring/staging-parts.ts";
 import { callbackFeedRoutes } from "./callback-feed.ts";
 import {

@@ -7,10 +7,10 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { HttpRoute } from "../http/router.ts";
+import type { Installation } from "../installation/installation.ts";
 import { pageHeaders } from "../pages/design.ts";
 import { findEmbeddedUrl } from "../storage/embedded/embedded.ts";
 import { namesOfServers } from "../storage/server/database-url.ts";
-import type { Installation } from "../wiring/installation.ts";
 import type { NodeState } from "../wiring/staging-parts.ts";
 import {
   renderUnprepared,

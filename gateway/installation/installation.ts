@@ -3,11 +3,8 @@
  * started, or found running), its schema up to date, the vault's keys opened. Problems that the
  * operator can solve are returned as sentences.
  */
-import { statSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
 import { openVault } from "../administration/session.ts";
-import { actorOf, type Config, keySourcesOf, readConfig } from "../config/config.ts";
+import { actorOf, type Config, readConfig } from "../config/config.ts";
 import { makePublishHead } from "../observability/audit-heads.ts";
 import { markRehearsal, refuseDatabase } from "../storage/backup/rehearsal.ts";
 import { deletePendingCards } from "../storage/cards/cards.ts";
@@ -20,19 +17,24 @@ import {
   mainCell,
   makeCells,
   openCellMap,
-  schemaOf,
 } from "../storage/cells/cells.ts";
-import { findEmbeddedUrl, startEmbedded } from "../storage/embedded/embedded.ts";
 import { type Actor, type Audit, makeAudit, openSigner } from "../storage/people/audit.ts";
 import { nodeRole, separateVault, vaultRole } from "../storage/schema/database-roles.ts";
 import { type Approve, approveAll, migrate, refuseOlder } from "../storage/schema/migrate.ts";
-import { makeServers, type Servers } from "../storage/server/connections.ts";
-import { type Database, openDatabase } from "../storage/server/database.ts";
-import { namesOfServers, parseDatabaseUrl } from "../storage/server/database-url.ts";
+import { makeServers } from "../storage/server/connections.ts";
+import type { Database } from "../storage/server/database.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import type { Vault } from "../vault/vault.ts";
-import { deleteGivenKeys, findMasterKey, stagingKeyFile } from "./master-key.ts";
+import {
+  describeUnusable,
+  findAbsence,
+  findServer,
+  makeDataFolder,
+  makeServersOf,
+  openAs,
+} from "./database-server.ts";
+import { deleteGivenKeys, findMasterKey } from "./master-key.ts";
 
 export type Installation = Exclude<Awaited<ReturnType<typeof openInstallation>>, Problem>;
 /** Nothing for a command that only looks and has no key. */
@@ -145,17 +147,6 @@ export async function openInstallation(options: InstallationOptions) {
   };
 }
 
-/**
- * Cells behind the main address leave a failed server together with it. The silence of a cell on
- * Citus may be its worker's, and says nothing about the others.
- */
-export function makeServersOf(main: Servers, mainUrl: string): (place?: CellPlace) => Servers {
-  return (place) =>
-    place === undefined || (place.url === undefined && place.onCitus !== true)
-      ? main
-      : makeServers(place.url?.reveal() ?? mainUrl);
-}
-
 type AuditPlace = Pick<InstallationOptions, "report"> & {
   readonly config: Config;
   readonly actor: Actor;
@@ -222,40 +213,6 @@ async function deletePendingOnServer(cells: Cells): Promise<void> {
   }
 }
 
-/** Connections are made when they are needed. */
-export function openAs(
-  role: string | undefined,
-  servers: Servers,
-  config: Config,
-  place?: CellPlace,
-) {
-  return openDatabase(servers, {
-    ...(place !== undefined && { searchPath: schemaOf(place.name), onCitus: place.onCitus }),
-    poolSize: config.databasePoolSize,
-    connectTimeoutMs: config.databaseConnectMs,
-    statementTimeoutMs: config.databaseStatementMs,
-    onLost: () => undefined,
-    role,
-  });
-}
-
-/** Its own server is started here, and stopped when the installation is closed. */
-export async function findServer(
-  config: Config,
-  { report, besideOthers }: Pick<InstallationOptions, "report" | "besideOthers">,
-) {
-  const others = { isOwn: false, stop: async () => undefined };
-  if (config.databaseUrl !== "") {
-    const servers = parseDatabaseUrl(config.databaseUrl);
-    return servers instanceof Problem ? servers : { ...others, url: config.databaseUrl };
-  }
-  const folder = join(resolve(config.dataDir), "postgres");
-  const running = besideOthers ? findEmbeddedUrl(folder) : undefined;
-  if (running !== undefined) return { ...others, url: running };
-  const started = await startEmbedded({ folder, report });
-  return started instanceof Problem ? started : { ...started, isOwn: true };
-}
-
 async function admitUser(
   { admit }: Pick<InstallationOptions, "admit">,
   place: Omit<AdmitPlace, "audit">,
@@ -279,20 +236,6 @@ async function updateSchema(
   }
 }
 
-/** Throws the error when the database is the embedded one. */
-export function describeUnusable({ databaseUrl }: Config, error: unknown): Problem {
-  if (databaseUrl === "") throw error;
-  const cause = error instanceof Error ? error.message || error.name : String(error);
-  const fault = cause.replace(/\.$/, "");
-  const advice = /does not support SSL/.test(cause)
-    ? "Set `ssl = on`, ssl_cert_file and ssl_key_file in its postgresql.conf, and restart it."
-    : "Check that it runs and that address and password are right, or unset GW_DATABASE_URL.";
-  return new Problem(
-    `The database at ${namesOfServers(databaseUrl)} (GW_DATABASE_URL) cannot be used: ${fault}. ` +
-      advice,
-  );
-}
-
 /** Also makes the keys of a new database. */
 async function checkMasterKey({ query }: Database, masterKey: Uint8Array) {
   try {
@@ -303,47 +246,6 @@ async function checkMasterKey({ query }: Database, masterKey: Uint8Array) {
     return new Problem(
       "The key-encryption key does not open this database's keys: " +
         "set GW_MASTER_KEY_FILE, or whichever GW_MASTER_KEY setting you use, to the one that does.",
-    );
-  }
-}
-
-/**
- * Without the settings of a production installation, a shell has those of staging. A command that
- * only looks would make a key and a database there, and judge these.
- */
-export function findAbsence(config: Config): Problem | undefined {
-  const folder = resolve(config.dataDir);
-  const isStaging = config.environment === "staging";
-  const hasKey = !isStaging || keySourcesOf(config).length > 0 || isThere(stagingKeyFile(config));
-  const hasDatabase = config.databaseUrl !== "" || isThere(join(folder, "postgres"));
-  if (hasKey && hasDatabase) return undefined;
-  const meant = isStaging ? "GW_ENV is staging: set the settings of the one that you mean" : "";
-  return new Problem(
-    `There is no installation in ${folder} (GW_DATA_DIR), and this command makes none. ` +
-      `${meant || "Set GW_DATABASE_URL"}, or start it first.`,
-  );
-}
-
-/** A place that this user may not look into is another sentence's. */
-function isThere(place: string): boolean {
-  try {
-    return statSync(place) !== undefined;
-  } catch (error) {
-    // Failures of the file system have a code.
-    return !["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
-  }
-}
-
-export async function makeDataFolder({ dataDir }: Config): Promise<Problem | undefined> {
-  try {
-    // For root the database runs as another user, who must be able to reach its folder in here.
-    await mkdir(resolve(dataDir), { recursive: true, mode: 0o711 });
-    await mkdir(join(resolve(dataDir), "keys"), { recursive: true, mode: 0o700 });
-    return undefined;
-  } catch (error) {
-    return new Problem(
-      `The data folder ${resolve(dataDir)} is not writable (${messageOf(error)}): ` +
-        "make it writable for this user, or set GW_DATA_DIR to another folder.",
     );
   }
 }

@@ -20,11 +20,10 @@ import {
   describeUnusable,
   findAbsence,
   findServer,
-  type Installation,
   makeServersOf,
   openAs,
-  openInstallation,
-} from "./installation.ts";
+} from "./database-server.ts";
+import { type Installation, openInstallation } from "./installation.ts";
 import { deleteGivenKeys, findMasterKey } from "./master-key.ts";
 
 type LookOptions = Omit<Parameters<typeof openInstallation>[0], "besideOthers" | "approve">;

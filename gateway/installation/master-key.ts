@@ -3,10 +3,16 @@
  * staging makes, or the parent process, which sends it to its workers in memory.
  */
 import type { Worker } from "node:cluster";
-import { join, resolve } from "node:path";
-import { type Config, type Environment, keyFromParent, keySourcesOf } from "../config/config.ts";
+import { resolve } from "node:path";
+import {
+  type Config,
+  type Environment,
+  keyFromParent,
+  keySourcesOf,
+  masterKeySource,
+} from "../config/config.ts";
 import { Problem } from "../values/problem.ts";
-import { type MasterKeySource, makeKeyFile, readMasterKey } from "../vault/master-key.ts";
+import { makeKeyFile, readMasterKey } from "../vault/master-key.ts";
 
 export async function findMasterKey(
   config: Config,
@@ -33,26 +39,6 @@ export async function findMasterKey(
 export function deleteGivenKeys(environment: Environment): void {
   if (environment !== process.env) return;
   for (const name of ["GW_MASTER_KEY", "GW_NEW_MASTER_KEY"]) delete process.env[name];
-}
-
-/** The present key-encryption key, or the next one for a rewrap. */
-export function masterKeySource(
-  config: Config,
-  which: "masterKey" | "newMasterKey" = "masterKey",
-): MasterKeySource {
-  const isMade = which === "masterKey" && keySourcesOf(config).length === 0;
-  return {
-    setting: which === "masterKey" ? "GW_MASTER_KEY" : "GW_NEW_MASTER_KEY",
-    file: isMade ? stagingKeyFile(config) : config[`${which}File`],
-    given: config[which],
-    command: config[`${which}Command`],
-    partFiles: [config[`${which}PartFile1`], config[`${which}PartFile2`]],
-  };
-}
-
-/** The file that staging makes for itself. */
-export function stagingKeyFile({ dataDir }: Config): string {
-  return join(resolve(dataDir), "keys", "master.key");
 }
 
 type KeyMessage = { readonly wantsKey?: true; readonly masterKey?: string };

@@ -1,0 +1,117 @@
+/**
+ * Where an installation's database is: the servers of GW_DATABASE_URL, or the embedded one in the
+ * data folder, which is started here; and connections to it with the rights of a role.
+ */
+import { statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type Config, keySourcesOf, stagingKeyFile } from "../config/config.ts";
+import { type CellPlace, schemaOf } from "../storage/cells/cells.ts";
+import { findEmbeddedUrl, startEmbedded } from "../storage/embedded/embedded.ts";
+import { makeServers, type Servers } from "../storage/server/connections.ts";
+import { openDatabase } from "../storage/server/database.ts";
+import { namesOfServers, parseDatabaseUrl } from "../storage/server/database-url.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+
+type FindOptions = {
+  readonly report: (progress: string) => void;
+  /** A gateway may be running on the data folder: its database is used and left running. */
+  readonly besideOthers: boolean;
+};
+
+/** Its own server is started here, and stopped when the installation is closed. */
+export async function findServer(config: Config, { report, besideOthers }: FindOptions) {
+  const others = { isOwn: false, stop: async () => undefined };
+  if (config.databaseUrl !== "") {
+    const servers = parseDatabaseUrl(config.databaseUrl);
+    return servers instanceof Problem ? servers : { ...others, url: config.databaseUrl };
+  }
+  const folder = join(resolve(config.dataDir), "postgres");
+  const running = besideOthers ? findEmbeddedUrl(folder) : undefined;
+  if (running !== undefined) return { ...others, url: running };
+  const started = await startEmbedded({ folder, report });
+  return started instanceof Problem ? started : { ...started, isOwn: true };
+}
+
+/** Connections are made when they are needed. */
+export function openAs(
+  role: string | undefined,
+  servers: Servers,
+  config: Config,
+  place?: CellPlace,
+) {
+  return openDatabase(servers, {
+    ...(place !== undefined && { searchPath: schemaOf(place.name), onCitus: place.onCitus }),
+    poolSize: config.databasePoolSize,
+    connectTimeoutMs: config.databaseConnectMs,
+    statementTimeoutMs: config.databaseStatementMs,
+    onLost: () => undefined,
+    role,
+  });
+}
+
+/**
+ * Cells behind the main address leave a failed server together with it. The silence of a cell on
+ * Citus may be its worker's, and says nothing about the others.
+ */
+export function makeServersOf(main: Servers, mainUrl: string): (place?: CellPlace) => Servers {
+  return (place) =>
+    place === undefined || (place.url === undefined && place.onCitus !== true)
+      ? main
+      : makeServers(place.url?.reveal() ?? mainUrl);
+}
+
+/** Throws the error when the database is the embedded one. */
+export function describeUnusable({ databaseUrl }: Config, error: unknown): Problem {
+  if (databaseUrl === "") throw error;
+  const cause = error instanceof Error ? error.message || error.name : String(error);
+  const fault = cause.replace(/\.$/, "");
+  const advice = /does not support SSL/.test(cause)
+    ? "Set `ssl = on`, ssl_cert_file and ssl_key_file in its postgresql.conf, and restart it."
+    : "Check that it runs and that address and password are right, or unset GW_DATABASE_URL.";
+  return new Problem(
+    `The database at ${namesOfServers(databaseUrl)} (GW_DATABASE_URL) cannot be used: ${fault}. ` +
+      advice,
+  );
+}
+
+/**
+ * Without the settings of a production installation, a shell has those of staging. A command that
+ * only looks would make a key and a database there, and judge these.
+ */
+export function findAbsence(config: Config): Problem | undefined {
+  const folder = resolve(config.dataDir);
+  const isStaging = config.environment === "staging";
+  const hasKey = !isStaging || keySourcesOf(config).length > 0 || isThere(stagingKeyFile(config));
+  const hasDatabase = config.databaseUrl !== "" || isThere(join(folder, "postgres"));
+  if (hasKey && hasDatabase) return undefined;
+  const meant = isStaging ? "GW_ENV is staging: set the settings of the one that you mean" : "";
+  return new Problem(
+    `There is no installation in ${folder} (GW_DATA_DIR), and this command makes none. ` +
+      `${meant || "Set GW_DATABASE_URL"}, or start it first.`,
+  );
+}
+
+/** A place that this user may not look into is another sentence's. */
+function isThere(place: string): boolean {
+  try {
+    return statSync(place) !== undefined;
+  } catch (error) {
+    // Failures of the file system have a code.
+    return !["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+  }
+}
+
+export async function makeDataFolder({ dataDir }: Config): Promise<Problem | undefined> {
+  try {
+    // For root the database runs as another user, who must be able to reach its folder in here.
+    await mkdir(resolve(dataDir), { recursive: true, mode: 0o711 });
+    await mkdir(join(resolve(dataDir), "keys"), { recursive: true, mode: 0o700 });
+    return undefined;
+  } catch (error) {
+    return new Problem(
+      `The data folder ${resolve(dataDir)} is not writable (${messageOf(error)}): ` +
+        "make it writable for this user, or set GW_DATA_DIR to another folder.",
+    );
+  }
+}
