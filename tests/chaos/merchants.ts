@@ -104,9 +104,13 @@ export function startMerchants({ seed, set, nodes, callbackUrl, clients, now }: 
       isOver = true;
       await paying;
     },
-    /** What the gateway says now, of the latest transaction. */
-    ask: ({ clientOrderId, orderIds: [orderid = ""], journey }: Purchase) =>
-      endpointOf(journeys[journey]?.endpoint).status({ client_orderid: clientOrderId, orderid }),
+    /** What the gateway says now of the transaction. */
+    ask: ({ clientOrderId, orderIds: [orderid = ""], journey }: Purchase, { serialNumber }: Told) =>
+      endpointOf(journeys[journey]?.endpoint).status({
+        client_orderid: clientOrderId,
+        orderid,
+        "by-request-sn": serialNumber,
+      }),
   };
 
   function endpointOf(name = "plain") {

@@ -4,11 +4,13 @@
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { makeClient } from "@tollgate/client";
 import { setLatency } from "../support/bank/bank-program.ts";
 import { nthMention } from "../support/bank/trap-proxy.ts";
 import { assertBooksAgree, readLedger, readRows } from "../support/books.ts";
 import { type Node, startCrashWorld } from "../support/crash-world.ts";
 import { type Sale, startLoad } from "../support/load.ts";
+import { type Acknowledged, makeMerchant } from "../support/merchant.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 const world = await startCrashWorld({ after }, { settings: { GW_DRAIN_S: "2" } });
@@ -97,6 +99,34 @@ test("a charge in doubt is reversed, never decided by time, however long the gat
     orders.filter(({ client_orderid }) => own.has(client_orderid)).map(({ stage }) => stage),
     ["error", "error", "error", "error"],
   );
+});
+
+test("a return that a stopped node reads late is carried out, and its repeat that failed stays failed", async () => {
+  await node.untilReady();
+  const other = await world.startNode({ GW_NODE_NAME: "other" });
+  await other.untilReady();
+  const [stopped, running] = [node, other].map((each) =>
+    makeMerchant({ set: world.set, makeClient, baseUrl: () => each.url }),
+  );
+  assert.ok(stopped !== undefined && running !== undefined);
+  const untilEnded = (asked: Acknowledged) =>
+    until("the transaction has ended", async () => {
+      const { status } = await running.describe(asked);
+      return status === "processing" ? undefined : status;
+    });
+  const sale = await running.sale();
+  assert.equal(await untilEnded(sale), "approved");
+
+  node.child.kill("SIGSTOP");
+  const late = stopped.return(sale);
+  world.proxies.acquirer.shut();
+  const failed = await running.return(sale);
+  assert.equal(await untilEnded(failed), "error");
+  world.proxies.acquirer.reset();
+  node.child.kill("SIGCONT");
+
+  assert.equal(await untilEnded(await late), "approved");
+  assert.equal((await running.describe(failed)).status, "error");
 });
 
 async function endSessions(databaseUrl: string): Promise<void> {
