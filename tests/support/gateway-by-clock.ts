@@ -12,7 +12,8 @@ import type { TestClock } from "./test-clock.ts";
 /**
  * Work is looked for only when the test says so, and an order waits for no link, because the clock
  * that would end the wait stands still. And no link is tested by an echo: one whose answer
- * is still on its way when the clock jumps would count as unanswered.
+ * is still on its way when the clock jumps would count as unanswered. The database may take its
+ * time on a busy machine.
  */
 export const quiet = {
   GW_CLAIM_EVERY_S: "86400",
@@ -20,6 +21,8 @@ export const quiet = {
   GW_PORTAL_INDEX_EVERY_S: "86400",
   GW_PORT: "0",
   GW_RESULTS_PORT: "0",
+  GW_DATABASE_CONNECT_TIMEOUT_S: "60",
+  GW_DATABASE_STATEMENT_TIMEOUT_S: "60",
   GW_DRAIN_S: "0",
   GW_LINK_WAIT_S: "0",
   GW_READY_TIMEOUT_S: "0.2",

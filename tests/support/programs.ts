@@ -13,6 +13,8 @@ import { until } from "./until.ts";
 export type Program = {
   readonly child: ChildProcess;
   readonly isRunning: boolean;
+  /** Resolves when it has ended, however long it takes. */
+  readonly ended: Promise<unknown>;
   /** What it has printed so far, both streams together. */
   readonly output: string;
   /** At once and without a word; resolves when it is gone. */
@@ -66,6 +68,7 @@ function startChild(
     get isRunning() {
       return isRunning();
     },
+    ended,
     get output() {
       return output;
     },

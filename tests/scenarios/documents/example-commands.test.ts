@@ -12,7 +12,6 @@ import { atEnd } from "../../support/clean-up.ts";
 import { endOfFile } from "../../support/end-of-file.ts";
 import { readFences, repository, toScript } from "../../support/operator/document.ts";
 import { startShell } from "../../support/programs.ts";
-import { until } from "../../support/until.ts";
 import { startWalletWorld, walletFields } from "../../support/wallets.ts";
 
 const world = await startWalletWorld(endOfFile);
@@ -94,7 +93,7 @@ async function paste(document: string): Promise<string> {
   });
   await writeFile(join(folder, "paste.sh"), script);
   const shell = startShell("paste.sh", folder, {});
-  await until("the script ends", () => !shell.isRunning || undefined);
+  await shell.ended;
   await world.settle();
   assert.match(shell.output, /== done/, shell.output);
   return shell.output;

@@ -28,7 +28,6 @@ import { endOfFile } from "../../support/end-of-file.ts";
 import { readFences, toScript, writeSqlRunner } from "../../support/operator/document.ts";
 import { makeInstallation } from "../../support/operator/program-copy.ts";
 import { startShell } from "../../support/programs.ts";
-import { until } from "../../support/until.ts";
 
 const path = "docs/operating.md";
 /** With the change of the key-encryption key, which an operator does later in the same folder. */
@@ -74,7 +73,7 @@ test("every command of the document runs, and the sale and its return are approv
     CURL_CA_BUNDLE: "tls/ca.pem",
   });
   atEnd(endOfFile, () => shell.stop());
-  await until("the script ends", () => !shell.isRunning || undefined);
+  await shell.ended;
 
   const log = await readFile(join(folder, "log/gateway.log"), "utf8").catch(() => "");
   assert.equal(shell.child.exitCode, 0, `${shell.output}\n${log.slice(-3_000)}`);
