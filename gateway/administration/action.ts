@@ -5,7 +5,7 @@
  */
 import type { MerchantId } from "../values/ids.ts";
 import type { Right } from "../values/roles.ts";
-import type { Fields, Given, Texts } from "./field.ts";
+import { type Fields, type Given, type Help, type Texts, texts } from "./field.ts";
 import type { Output, Session } from "./session.ts";
 
 /**
@@ -62,8 +62,9 @@ export type FindOwner = Find<MerchantId>;
 
 type NeedsSecondPerson<Values> = (session: Session, given: Values) => boolean | Promise<boolean>;
 
-type Made = "fields" | "perform" | "findOwner" | "findRight" | "needsSecondPerson";
+type Made = "does" | "fields" | "perform" | "findOwner" | "findRight" | "needsSecondPerson";
 type Row<Taken extends Fields> = Omit<Action, Made> & {
+  readonly does: Help;
   readonly fields: Taken;
   readonly needsSecondPerson?: true | NeedsSecondPerson<Given<Taken>>;
   readonly findOwner?: Find<MerchantId, Given<Taken>>;
@@ -73,7 +74,7 @@ type Row<Taken extends Fields> = Omit<Action, Made> & {
 
 /** Checks that `perform` takes what the fields give. */
 export function action<const Taken extends Fields>(row: Row<Taken>): Action {
-  return row;
+  return { ...row, does: texts(...row.does) };
 }
 
 export function isChange({ mode }: Partial<Pick<Action, "mode">>): boolean {

@@ -14,7 +14,6 @@ import {
   onlyOnCommandLine,
   option,
   preset,
-  texts,
   toggle,
   word,
   written,
@@ -22,19 +21,19 @@ import {
 import { choiceLabels, documents, fieldLabels } from "./labels.ts";
 import { readGiven } from "./read-given.ts";
 
-const help = texts("what it is", "was es ist");
+const help = ["what it is", "was es ist"] as const;
 const sample = action({
   name: "endpoint sample",
-  does: texts("change a sample", "ein Muster ändern"),
+  does: ["change a sample", "ein Muster ändern"],
   right: "change_merchants",
   mode: "change",
   fields: {
     endpoint: word("endpoint", "id", help),
-    "3ds": option("choice", "word", help, { choices: ["off", "always"] }),
-    withoutCvv: toggle(help, { yes: "without-cvv", no: "with-cvv" }),
-    callbacks: preset("choice", "word", help, "GET", { choices: ["GET", "POST"] }),
+    "3ds": option(["off", "always"], "word", help),
+    withoutCvv: toggle({ yes: "without-cvv", no: "with-cvv" }, help),
+    callbacks: preset(["GET", "POST"], "word", "GET", help),
     key: file("file", help),
-    reveal: flag(help, { right: "reveal_secrets" }),
+    reveal: { ...flag(help), right: "reveal_secrets" },
     svg: onlyOnCommandLine(option("path", "file", help)),
   },
   perform: () => undefined,

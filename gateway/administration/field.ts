@@ -72,126 +72,96 @@ export type Given<Taken extends Fields> = {
   readonly [Name in Needed<Taken>]: ValueOf<Taken[Name]>;
 } & { readonly [Name in Exclude<keyof Taken, Needed<Taken>>]?: ValueOf<Taken[Name]> };
 
-type TextOptions = Pick<Field, "alone" | "choices" | "format">;
+/** In English and German. */
+export type Help = readonly [en: string, de: string];
+
+/** In the place of a kind, the values that are permitted. */
+type Kind = FieldKind | readonly string[];
 
 function field<Value>(
-  kind: FieldKind,
+  kind: Kind,
   shows: string,
-  help: Texts,
+  help: Help,
   more: Partial<Omit<Field, "value">> = {},
 ): Field<Value> {
-  return { isRequired: false, isWord: false, isList: false, ...more, kind, shows, help };
+  const choices = kind === "switch" ? ["on", "off"] : kind;
+  const taken = typeof kind === "string" ? { kind } : { kind: "choice" as const };
+  const chosen = typeof choices === "string" ? {} : { choices };
+  const usage = { isRequired: false, isWord: false, isList: false, ...more };
+  return { ...usage, ...taken, ...chosen, shows, help: texts(...help) };
 }
 
 /** An optional value behind its name. */
-export function option(
-  kind: FieldKind,
-  shows: string,
-  help: Texts,
-  more: TextOptions = {},
-): Field<string | undefined> {
-  return field(kind, shows, help, more);
+export function option(kind: Kind, shows: string, help: Help): Field<string | undefined> {
+  return field(kind, shows, help);
 }
 
 /** A value behind its name that must be given. */
-export function required(
-  kind: FieldKind,
-  shows: string,
-  help: Texts,
-  more: TextOptions = {},
-): Field<string> {
-  return field(kind, shows, help, { ...more, isRequired: true });
+export function required(kind: Kind, shows: string, help: Help): Field<string> {
+  return field(kind, shows, help, { isRequired: true });
 }
 
 /** A value behind its name that is this one unless another is given. */
-export function preset(
-  kind: FieldKind,
-  shows: string,
-  help: Texts,
-  value: string,
-  more: TextOptions = {},
-): Field<string> {
-  return field(kind, shows, help, { ...more, preset: value });
+export function preset(kind: Kind, shows: string, value: string, help: Help): Field<string> {
+  return field(kind, shows, help, { preset: value });
 }
 
 /** Several values, each behind the name. */
-export function list(
-  kind: FieldKind,
-  shows: string,
-  help: Texts,
-): Field<readonly string[] | undefined> {
+export function list(kind: Kind, shows: string, help: Help): Field<readonly string[] | undefined> {
   return field(kind, shows, help, { isList: true });
 }
 
 /** A value at its place that must be given. */
-export function word(
-  kind: FieldKind,
-  shows: string,
-  help: Texts,
-  more: TextOptions = {},
-): Field<string> {
-  return field(kind, shows, help, { ...more, isRequired: true, isWord: true });
+export function word(kind: Kind, shows: string, help: Help): Field<string> {
+  return field(kind, shows, help, { isRequired: true, isWord: true });
 }
 
 /** A value at its place that may be left out. */
-export function lastWord(
-  kind: FieldKind,
-  shows: string,
-  help: Texts,
-  more: TextOptions = {},
-): Field<string | undefined> {
-  return field(kind, shows, help, { ...more, isWord: true });
+export function lastWord(kind: Kind, shows: string, help: Help): Field<string | undefined> {
+  return field(kind, shows, help, { isWord: true });
 }
 
-/** All values from a place on; `isRequired` asks for one at least. */
-export function words(
-  kind: FieldKind,
-  shows: string,
-  help: Texts,
-  { isRequired = true }: { readonly isRequired?: boolean } = {},
-): Field<readonly string[]> {
-  return field(kind, shows, help, { isList: true, isWord: true, isRequired });
+/** All values from a place on: one at least. */
+export function words(kind: Kind, shows: string, help: Help): Field<readonly string[]> {
+  return field(kind, shows, help, { isList: true, isWord: true, isRequired: true });
 }
 
-/** On, off, or left as it is. */
-export function switched(help: Texts): Field<string | undefined> {
-  return field("switch", "on|off", help, { choices: ["on", "off"] });
+/** All values from a place on, or none. */
+export function lastWords(kind: Kind, shows: string, help: Help): Field<readonly string[]> {
+  return field(kind, shows, help, { isList: true, isWord: true });
 }
 
 /** Given or not. */
-export function flag(help: Texts, more: Pick<Field, "right"> = {}): Field<true | undefined> {
-  return field("flag", "", help, more);
+export function flag(help: Help): Field<true | undefined> {
+  return field("flag", "", help);
 }
 
 /** Yes or no, by two names on the command line. */
-export function toggle(
-  help: Texts,
-  names: { readonly yes?: string; readonly no?: string } = {},
-): Field<boolean | undefined> {
+export function toggle(names: NonNullable<Field["names"]>, help: Help): Field<boolean | undefined> {
   return field("toggle", "on|off", help, { names });
 }
 
 /** A file at its place on the command line; a browser sends its content. */
-export function file(shows: string, help: Texts): Field<Content> {
+export function file(shows: string, help: Help): Field<Content> {
   return field("file", shows, help, { isWord: true, isRequired: true });
 }
 
-export function optionalFile(shows: string, help: Texts): Field<Content | undefined> {
+export function optionalFile(shows: string, help: Help): Field<Content | undefined> {
   return field("file", shows, help, { isWord: true });
 }
 
 /** A file behind its name. */
-export function fileOption(shows: string, help: Texts): Field<Content | undefined> {
+export function fileOption(shows: string, help: Help): Field<Content | undefined> {
   return field("file", shows, help);
 }
 
 /** Standard input on the command line. */
-export function secret(help: Texts): Field<Content> {
+export function secret(help: Help): Field<Content> {
   return field("secret", "", help, { isRequired: true });
 }
 
 /** For an action that reads standard input only when another field asks for it. */
-export function optionalSecret(help: Texts): Field<Content | undefined> {
+export function optionalSecret(help: Help): Field<Content | undefined> {
   return field("secret", "", help);
 }
 

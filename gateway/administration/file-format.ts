@@ -1,34 +1,24 @@
 /** How an acquirer writes its files, as the user describes it. */
 import { type AmountForm, amountForms, type FileFormat } from "../reconciliation/acquirer-file.ts";
 import { Problem } from "../values/problem.ts";
-import { type Given, option, type Texts, texts } from "./field.ts";
+import { type Given, type Help, option } from "./field.ts";
 import { readOneOf } from "./readers.ts";
 
 /** With a help for the words that the files have and the gateway has not. */
-export function formatFields(wordsHelp: Texts) {
+export function formatFields(wordsHelp: Help) {
   return {
-    columns: option(
-      "text",
-      "map",
-      texts(
-        "the file's own names, like reference=RRN,amount=AMT",
-        "Namen in der Datei, wie reference=RRN,amount=AMT",
-      ),
-    ),
-    amounts: option(
-      "choice",
-      "form",
-      texts(
-        `${amountForms.join(", ")} (12.34 or 12,34 are not minor)`,
-        "minor, decimal oder comma (12.34 und 12,34 sind nicht minor)",
-      ),
-      { choices: amountForms },
-    ),
-    delimiter: option(
-      "text",
-      "character",
-      texts("between columns; tab for a tab stop", "zwischen den Spalten; tab für einen Tabulator"),
-    ),
+    columns: option("text", "map", [
+      "the file's own names, like reference=RRN,amount=AMT",
+      "Namen in der Datei, wie reference=RRN,amount=AMT",
+    ]),
+    amounts: option(amountForms, "form", [
+      `${amountForms.join(", ")} (12.34 or 12,34 are not minor)`,
+      "minor, decimal oder comma (12.34 und 12,34 sind nicht minor)",
+    ]),
+    delimiter: option("text", "character", [
+      "between columns; tab for a tab stop",
+      "zwischen den Spalten; tab für einen Tabulator",
+    ]),
     words: option("text", "map", wordsHelp),
   };
 }

@@ -10,7 +10,7 @@ import type { Query } from "../storage/server/database.ts";
 import { asEndpointId, asOrderId, isNumericId, type MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import type { FindOwner } from "./action.ts";
-import { texts, word } from "./field.ts";
+import { word } from "./field.ts";
 import { type Opened, type Output, readConfiguration, type Session } from "./session.ts";
 
 export function findMerchant({ merchants }: Configuration, login: string): Merchant | Problem {
@@ -86,11 +86,7 @@ export async function ownerByOrder(
   return order instanceof Problem ? undefined : order.merchantId;
 }
 
-export const login = word(
-  "merchant",
-  "login",
-  texts("the merchant's login", "der Login des Händlers"),
-);
+export const login = word("merchant", "login", ["the merchant's login", "der Login des Händlers"]);
 
 /** Performs an action on the merchant of its field `login`. */
 export function onMerchant<Given>(

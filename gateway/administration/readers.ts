@@ -7,7 +7,7 @@ import { type Currency, findCurrency, getCurrency } from "../values/iso-codes.ts
 import { type Fee, formatAmount, Money, parseAmount, parseFee } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { hours, type Instant, later, parseDate } from "../values/time.ts";
-import { option, texts } from "./field.ts";
+import { option } from "./field.ts";
 
 /** Reads a field's value; nothing removes the setting. */
 export type Read<Value> = (text: string, name: string) => Value | undefined | Problem;
@@ -81,9 +81,10 @@ export function readOneOf<const Word extends string>(words: readonly Word[]) {
   };
 }
 
-export const ends = option("moment", "moment", texts("when it ends", "wann er endet"), {
+export const ends: ReturnType<typeof option> = {
+  ...option("moment", "moment", ["when it ends", "wann er endet"]),
   format: "a moment like 2030-01-31T09:30:00Z, or a time like 12h or 30d from now",
-});
+};
 
 const units = { h: hours(1), d: hours(24) } as const;
 

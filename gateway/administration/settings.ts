@@ -6,7 +6,7 @@
 import { resolve } from "node:path";
 import type { Currency } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
-import { type Field, texts, written } from "./field.ts";
+import { type Field, type Help, texts, written } from "./field.ts";
 import {
   orNone,
   printFee,
@@ -49,7 +49,7 @@ export function setting<Settings, Key extends keyof Settings>(
   name: string,
   key: Key,
   form: Form<NonNullable<Settings[Key]>>,
-  help: readonly [en: string, de: string],
+  help: Help,
   isRequired: SettingRow<Settings>["isRequired"] = () => form.isRequired === true,
 ): SettingRow<Settings> {
   const { kind, shows, choices, names } = form;

@@ -7,7 +7,7 @@ import { open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { list, option, texts, word } from "../administration/field.ts";
+import { list, option, word } from "../administration/field.ts";
 import { type Output, openVault } from "../administration/session.ts";
 import { packParts } from "../backup/archive.ts";
 import { encrypt, makeIdentity, parseRecipients } from "../backup/encryption.ts";
@@ -29,38 +29,30 @@ type Options = {
 export const backupCommands = [
   installed({
     name: "backup",
-    does: texts("write an encrypted backup", "eine verschlüsselte Sicherung schreiben"),
+    does: ["write an encrypted backup", "eine verschlüsselte Sicherung schreiben"],
     right: "run",
     mode: "record",
     showsProgress: true,
     fields: {
-      to: option(
-        "path",
-        "folder",
-        texts(
-          "where the file is written, or - for standard output",
-          "wohin die Datei geschrieben wird, oder - für die Standardausgabe",
-        ),
-      ),
-      recipient: list(
-        "text",
-        "key",
-        texts(
-          "a public key of age: who can restore it",
-          "ein öffentlicher Schlüssel von age: wer sie einspielen kann",
-        ),
-      ),
+      to: option("path", "folder", [
+        "where the file is written, or - for standard output",
+        "wohin die Datei geschrieben wird, oder - für die Standardausgabe",
+      ]),
+      recipient: list("text", "key", [
+        "a public key of age: who can restore it",
+        "ein öffentlicher Schlüssel von age: wer sie einspielen kann",
+      ]),
     },
     perform: makeBackup,
   }),
   ownCommand({
     name: "backup identity",
-    does: texts(
+    does: [
       "make a key pair: the private key in a new file",
       "ein Schlüsselpaar anlegen: der private Schlüssel in einer neuen Datei",
-    ),
+    ],
     fields: {
-      file: word("path", "file", texts("the new file", "die neue Datei")),
+      file: word("path", "file", ["the new file", "die neue Datei"]),
     },
     run: writeIdentity,
   }),

@@ -5,7 +5,7 @@
  */
 
 import { setTimeout as pause } from "node:timers/promises";
-import { option, preset, texts } from "../administration/field.ts";
+import { option, preset } from "../administration/field.ts";
 import type { Output } from "../administration/session.ts";
 import { Problem } from "../values/problem.ts";
 import { performInstalled } from "./action-commands.ts";
@@ -27,46 +27,31 @@ const askEveryMs = 300;
 const answersWithinMs = 15_000;
 
 const listenFields = {
-  gateway: option(
-    "url",
-    "url",
-    texts(
-      "take the demonstration merchant's callbacks from a gateway in staging, which need not " +
-        "reach this machine",
-      "die Callbacks des Demonstrationshändlers von einem Gateway in Staging holen, das diesen " +
-        "Rechner nicht erreichen muss",
-    ),
-  ),
-  forwardTo: option(
-    "url",
-    "url",
-    texts(
-      "with --gateway: send each callback on to this address",
-      "mit --gateway: jeden Callback an diese Adresse weitersenden",
-    ),
-  ),
-  port: preset(
-    "whole",
-    "port",
-    texts("where to listen, without --gateway", "wo gewartet wird, ohne --gateway"),
-    "9099",
-  ),
-  answer: preset(
-    "whole",
-    "status",
-    texts(
-      "the HTTP status of every answer, without --gateway",
-      "der HTTP-Status jeder Antwort, ohne --gateway",
-    ),
-    "200",
-  ),
+  gateway: option("url", "url", [
+    "take the demonstration merchant's callbacks from a gateway in staging, which need not " +
+      "reach this machine",
+    "die Callbacks des Demonstrationshändlers von einem Gateway in Staging holen, das diesen " +
+      "Rechner nicht erreichen muss",
+  ]),
+  forwardTo: option("url", "url", [
+    "with --gateway: send each callback on to this address",
+    "mit --gateway: jeden Callback an diese Adresse weitersenden",
+  ]),
+  port: preset("whole", "port", "9099", [
+    "where to listen, without --gateway",
+    "wo gewartet wird, ohne --gateway",
+  ]),
+  answer: preset("whole", "status", "200", [
+    "the HTTP status of every answer, without --gateway",
+    "der HTTP-Status jeder Antwort, ohne --gateway",
+  ]),
 };
 const listening = {
   name: "callback listen",
-  does: texts(
+  does: [
     "receive and print callbacks on this machine, for development",
     "Callbacks auf diesem Rechner empfangen und ausgeben, für die Entwicklung",
-  ),
+  ],
   right: "see_orders",
   mode: "look",
   fields: listenFields,

@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { type Given, preset, required, texts } from "../administration/field.ts";
+import { type Given, preset, required } from "../administration/field.ts";
 import type { Output } from "../administration/session.ts";
 import { Problem } from "../values/problem.ts";
 import { type CertifyCheck, checks } from "./certify-checks.ts";
@@ -15,60 +15,36 @@ import { ownCommand, type Terminal } from "./machine-command.ts";
 import { exitCodes } from "./terminal.ts";
 
 const certifyFields = {
-  callbackUrl: required(
-    "url",
-    "url",
-    texts("where the server receives callbacks", "wo der Server Callbacks annimmt"),
-  ),
-  purchaseUrl: required(
-    "url",
-    "url",
-    texts(
-      "where a browser posts a purchase: order, and the card's fields",
-      "wohin ein Browser einen Kauf sendet: order und die Felder der Karte",
-    ),
-  ),
-  orderUrl: required(
-    "url",
-    "url",
-    texts(
-      "where the server tells the state of an order, with {order} in it",
-      "wo der Server den Stand einer Bestellung nennt, mit {order} darin",
-    ),
-  ),
-  gateway: preset(
-    "url",
-    "url",
-    texts(
-      "a gateway in staging, through which the server sells",
-      "ein Gateway in Staging, über das der Server verkauft",
-    ),
-    "http://localhost:8080",
-  ),
-  wait: preset(
-    "whole",
-    "seconds",
-    texts(
-      "how long to wait for each result of the gateway",
-      "wie lange auf jedes Ergebnis des Gateways gewartet wird",
-    ),
-    "90",
-  ),
-  asksWithin: preset(
-    "whole",
-    "seconds",
-    texts(
-      "how long the server may take to ask for a result that no callback has announced",
-      "wie spät der Server nach einem Ergebnis fragen darf, das kein Callback angekündigt hat",
-    ),
-    "60",
-  ),
+  callbackUrl: required("url", "url", [
+    "where the server receives callbacks",
+    "wo der Server Callbacks annimmt",
+  ]),
+  purchaseUrl: required("url", "url", [
+    "where a browser posts a purchase: order, and the card's fields",
+    "wohin ein Browser einen Kauf sendet: order und die Felder der Karte",
+  ]),
+  orderUrl: required("url", "url", [
+    "where the server tells the state of an order, with {order} in it",
+    "wo der Server den Stand einer Bestellung nennt, mit {order} darin",
+  ]),
+  gateway: preset("url", "url", "http://localhost:8080", [
+    "a gateway in staging, through which the server sells",
+    "ein Gateway in Staging, über das der Server verkauft",
+  ]),
+  wait: preset("whole", "seconds", "90", [
+    "how long to wait for each result of the gateway",
+    "wie lange auf jedes Ergebnis des Gateways gewartet wird",
+  ]),
+  asksWithin: preset("whole", "seconds", "60", [
+    "how long the server may take to ask for a result that no callback has announced",
+    "wie spät der Server nach einem Ergebnis fragen darf, das kein Callback angekündigt hat",
+  ]),
 };
 
 export const certifyCommands = [
   ownCommand({
     name: "certify",
-    does: texts("grade a merchant's server", "den Server eines Händlers benoten"),
+    does: ["grade a merchant's server", "den Server eines Händlers benoten"],
     fields: certifyFields,
     run: certify,
   }),

@@ -3,7 +3,7 @@
  * check of the tables in `checks/`, and says what to do about each trouble; any makes the exit code
  * 1, and 2 means that it could not look. `docs/monitoring.md` lists the checks.
  */
-import { flag, texts } from "../administration/field.ts";
+import { flag } from "../administration/field.ts";
 import { type Output, Report } from "../administration/session.ts";
 import { describeConfig, readConfig } from "../config/config.ts";
 import { messageOf, Problem } from "../values/problem.ts";
@@ -27,16 +27,14 @@ export const checks: readonly Check[] = [
 export const doctorCommands = [
   installed({
     name: "doctor",
-    does: texts("check this installation", "diese Installation prüfen"),
+    does: ["check this installation", "diese Installation prüfen"],
     right: "run",
     mode: "keys",
     fields: {
-      files: flag(
-        texts(
-          "also compare the installed files with their manifest",
-          "auch die installierten Dateien mit ihrem Verzeichnis vergleichen",
-        ),
-      ),
+      files: flag([
+        "also compare the installed files with their manifest",
+        "auch die installierten Dateien mit ihrem Verzeichnis vergleichen",
+      ]),
     },
     perform: examine,
   }),
@@ -45,14 +43,12 @@ export const doctorCommands = [
 export const configCommands = [
   ownCommand({
     name: "config",
-    does: texts("print every setting", "alle Einstellungen ausgeben"),
+    does: ["print every setting", "alle Einstellungen ausgeben"],
     fields: {
-      changed: flag(
-        texts(
-          "print only the settings that the environment has",
-          "nur die Einstellungen ausgeben, die die Umgebung hat",
-        ),
-      ),
+      changed: flag([
+        "print only the settings that the environment has",
+        "nur die Einstellungen ausgeben, die die Umgebung hat",
+      ]),
     },
     run: printConfig,
   }),

@@ -8,7 +8,6 @@ import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
-import { texts } from "../administration/field.ts";
 import { type Output, openVault } from "../administration/session.ts";
 import { isOwnKey, isSignedBy, listAuditKeys, openSigner } from "../storage/people/audit.ts";
 import { findEntries } from "../storage/people/audit-verify.ts";
@@ -37,10 +36,10 @@ type SignedManifest = Manifest & { readonly key: number; readonly signature: str
 export const filesCommands = [
   installed({
     name: "files sign",
-    does: texts(
+    does: [
       "sign a manifest of the installed files, for doctor --files",
       "ein Verzeichnis der installierten Dateien signieren, für doctor --files",
-    ),
+    ],
     right: "operate",
     mode: "change",
     fields: {},

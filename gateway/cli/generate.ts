@@ -3,7 +3,7 @@
  * do with them. They are copies of the latest approved and the latest declined sale.
  */
 
-import { preset, texts } from "../administration/field.ts";
+import { preset } from "../administration/field.ts";
 import type { Output } from "../administration/session.ts";
 import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
 import { addOrders, findTemplates, indexFrom } from "../storage/orders/generated-orders.ts";
@@ -22,21 +22,19 @@ const approvedRests = Array.from({ length: declinedEvery - 1 }, (_, rest) => res
 export const generateCommands = [
   installed({
     name: "generate orders",
-    does: texts(
+    does: [
       "make many orders from the latest sales; in staging",
       "viele Zahlungen aus den letzten anlegen; in Staging",
-    ),
+    ],
     right: "operate",
     mode: "record",
     showsProgress: true,
     fields: {
-      count: preset("whole", "n", texts("how many", "wie viele"), "100000"),
-      days: preset(
-        "whole",
-        "n",
-        texts("over how many days until now", "über wie viele Tage bis heute"),
-        "365",
-      ),
+      count: preset("whole", "n", "100000", ["how many", "wie viele"]),
+      days: preset("whole", "n", "365", [
+        "over how many days until now",
+        "über wie viele Tage bis heute",
+      ]),
     },
     perform: generateOrders,
   }),

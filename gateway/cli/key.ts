@@ -3,7 +3,7 @@
  * compare keys without showing them. They need no installation.
  */
 
-import { lastWord, texts, word } from "../administration/field.ts";
+import { lastWord, word } from "../administration/field.ts";
 import type { Output } from "../administration/session.ts";
 import { keySourcesOf, masterKeySource, readConfig } from "../config/config.ts";
 import { deleteGivenKeys } from "../installation/master-key.ts";
@@ -18,36 +18,36 @@ import {
 } from "../vault/master-key.ts";
 import { ownCommand } from "./machine-command.ts";
 
-const keyFile = lastWord("path", "file", texts("the file of the key", "die Datei des Schlüssels"));
+const keyFile = lastWord("path", "file", ["the file of the key", "die Datei des Schlüssels"]);
 
 export const keyCommands = [
   ownCommand({
     name: "key make",
-    does: texts(
+    does: [
       "make a key-encryption key or a custodian's part: into a file, or print it",
       "einen Hauptschlüssel oder den Teil eines Verwahrers anlegen: in einer Datei, oder ausgeben",
-    ),
+    ],
     fields: { file: keyFile },
     run: makeKey,
   }),
   ownCommand({
     name: "key split",
-    does: texts(
+    does: [
       "make a new key-encryption key in two parts, one for each custodian",
       "einen neuen Hauptschlüssel in zwei Teilen anlegen, einen für jeden Verwahrer",
-    ),
+    ],
     fields: {
-      file1: word("path", "file1", texts("the new file of one part", "die neue Datei des einen")),
-      file2: word("path", "file2", texts("that of the other", "die des anderen Teils")),
+      file1: word("path", "file1", ["the new file of one part", "die neue Datei des einen"]),
+      file2: word("path", "file2", ["that of the other", "die des anderen Teils"]),
     },
     run: splitKey,
   }),
   ownCommand({
     name: "key check",
-    does: texts(
+    does: [
       "print the check value of a key, from a file or from the settings",
       "den Prüfwert eines Schlüssels ausgeben, aus einer Datei oder den Einstellungen",
-    ),
+    ],
     fields: { file: keyFile },
     run: checkKey,
   }),

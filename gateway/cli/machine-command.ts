@@ -3,7 +3,7 @@
  * documents of the command line are made from both alike.
  */
 import type { Action } from "../administration/action.ts";
-import type { Fields, Given } from "../administration/field.ts";
+import { type Fields, type Given, type Help, texts } from "../administration/field.ts";
 import type { Output, Session } from "../administration/session.ts";
 import type { Installation } from "../installation/installation.ts";
 
@@ -27,9 +27,14 @@ export type OwnCommand = Described &
     readonly run: (given: never, terminal: Terminal) => Promise<Output> | Output;
   };
 
-type Installed<Taken extends Fields> = Described &
+/** As it is written, with texts in English and German. */
+type Written<Taken extends Fields> = Omit<Described, "does" | "fields"> & {
+  readonly does: Help;
+  readonly fields: Taken;
+};
+
+type Installed<Taken extends Fields> = Written<Taken> &
   Pick<Action, "right" | "mode"> & {
-    readonly fields: Taken;
     readonly perform: (session: MachineSession, given: Given<Taken>) => Promise<Output> | Output;
   };
 
@@ -37,17 +42,19 @@ type Installed<Taken extends Fields> = Described &
 export function installed<const Taken extends Fields>(row: Installed<Taken>): Action {
   return {
     ...row,
+    does: texts(...row.does),
     commandLineOnly: "it belongs to a machine",
     // The command line has opened the installation.
     perform: (session, given: never) => row.perform(session as MachineSession, given),
   };
 }
 
-type Own<Taken extends Fields> = Omit<OwnCommand, "fields" | "run"> & {
-  readonly fields: Taken;
+type Own<Taken extends Fields> = Written<Taken> & {
+  readonly right?: Action["right"];
+  readonly mode?: Action["mode"];
   readonly run: (given: Given<Taken>, terminal: Terminal) => Promise<Output> | Output;
 };
 
 export function ownCommand<const Taken extends Fields>(row: Own<Taken>): OwnCommand {
-  return row;
+  return { ...row, does: texts(...row.does) };
 }

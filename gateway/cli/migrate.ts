@@ -3,7 +3,7 @@
  * what that locks, and asks first.
  */
 
-import { flag, texts } from "../administration/field.ts";
+import { flag } from "../administration/field.ts";
 import type { Output } from "../administration/session.ts";
 import { userName } from "../config/config.ts";
 import { openInstallation } from "../installation/installation.ts";
@@ -20,17 +20,15 @@ type Options = { readonly yes?: true | undefined; readonly dryRun?: true | undef
 export const migrateCommands = [
   ownCommand({
     name: "migrate",
-    does: texts("bring the schema up to date", "das Schema auf den neuesten Stand bringen"),
+    does: ["bring the schema up to date", "das Schema auf den neuesten Stand bringen"],
     right: "run",
     mode: "change",
     fields: {
-      yes: flag(texts("apply them without asking", "ohne Rückfrage anwenden")),
-      dryRun: flag(
-        texts(
-          "show what would be applied, and change nothing",
-          "zeigen, was angewendet würde, und nichts ändern",
-        ),
-      ),
+      yes: flag(["apply them without asking", "ohne Rückfrage anwenden"]),
+      dryRun: flag([
+        "show what would be applied, and change nothing",
+        "zeigen, was angewendet würde, und nichts ändern",
+      ]),
     },
     run,
   }),

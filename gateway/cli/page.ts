@@ -2,7 +2,7 @@
  * `gw page watch`: whether browsers receive the payment page as the gateway sends it. It needs no
  * installation: a timer on a machine elsewhere runs it.
  */
-import { option, texts, word } from "../administration/field.ts";
+import { option, word } from "../administration/field.ts";
 import { type Output, Report } from "../administration/session.ts";
 import { makeAssets } from "../pages/payment/assets.ts";
 import { checkPage, type Expected, findFileFault } from "../pages/payment/page-watch.ts";
@@ -21,38 +21,26 @@ type WatchOptions = {
 export const pageCommands = [
   ownCommand({
     name: "page watch",
-    does: texts(
+    does: [
       "compare a payment page, as browsers receive it, with the gateway's inventory; " +
         "exit code 1 if it differs",
       "eine Zahlungsseite, wie Browser sie bekommen, mit dem Verzeichnis des Gateways " +
         "vergleichen; Exit-Code 1, wenn sie abweicht",
-    ),
+    ],
     fields: {
-      url: word("url", "url", texts("its address", "ihre Adresse")),
-      embedOrigins: option(
-        "text",
-        "origins",
-        texts(
-          "sites that may embed the page, as the endpoint names them, by commas",
-          "Seiten, die sie einbetten dürfen, wie der Endpunkt sie nennt, mit Kommas",
-        ),
-      ),
-      walletMethods: option(
-        "text",
-        "urls",
-        texts(
-          "payment method identifiers of the wallets that the page may offer, by commas",
-          "Kennungen der Zahlungsarten von Wallets, die sie anbieten darf, mit Kommas",
-        ),
-      ),
-      otherHeaders: option(
-        "text",
-        "names",
-        texts(
-          "headers that your proxy adds, by commas",
-          "Header, die Ihr Proxy hinzufügt, mit Kommas",
-        ),
-      ),
+      url: word("url", "url", ["its address", "ihre Adresse"]),
+      embedOrigins: option("text", "origins", [
+        "sites that may embed the page, as the endpoint names them, by commas",
+        "Seiten, die sie einbetten dürfen, wie der Endpunkt sie nennt, mit Kommas",
+      ]),
+      walletMethods: option("text", "urls", [
+        "payment method identifiers of the wallets that the page may offer, by commas",
+        "Kennungen der Zahlungsarten von Wallets, die sie anbieten darf, mit Kommas",
+      ]),
+      otherHeaders: option("text", "names", [
+        "headers that your proxy adds, by commas",
+        "Header, die Ihr Proxy hinzufügt, mit Kommas",
+      ]),
     },
     run: watch,
   }),

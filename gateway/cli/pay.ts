@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { flag, type Given, option, preset, required, texts } from "../administration/field.ts";
+import { flag, type Given, option, preset, required } from "../administration/field.ts";
 import { findEndpoint } from "../administration/find.ts";
 import { loadStaging } from "../administration/installation/staging.ts";
 import { type Output, readConfiguration } from "../administration/session.ts";
@@ -27,52 +27,38 @@ const testCard = { number: "4000001000000018", month: "12", year: "2031", cvv: "
 const cardForm = /^(\d{12,19})\s+(\d\d)\/(\d{4})\s+(\d{3,4})\s*$/;
 
 const payFields = {
-  endpoint: required("endpoint", "id", texts("the endpoint", "der Endpunkt")),
-  amount: preset(
-    "amount",
-    "amount",
-    texts("in the endpoint's currency", "in der Währung des Endpunkts"),
-    "1.00",
-  ),
-  card: flag(
-    texts(
-      "read the card from standard input, like `4000001000000018 12/2031 123`",
-      "die Karte von der Standardeingabe lesen, wie `4000001000000018 12/2031 123`",
-    ),
-  ),
-  pass: flag(
-    texts(
-      "pass the sandbox bank's 3-D Secure; in staging",
-      "3-D Secure der Sandbox-Bank bestehen; in Staging",
-    ),
-  ),
-  open: flag(
-    texts(
-      "open the address of 3-D Secure in this machine's browser",
-      "die Adresse von 3-D Secure im Browser dieses Rechners öffnen",
-    ),
-  ),
-  url: option(
-    "url",
-    "url",
-    texts(
-      "where the gateway listens (default: GW_BASE_URL)",
-      "wo das Gateway erreichbar ist (sonst GW_BASE_URL)",
-    ),
-  ),
-  wait: preset(
-    "whole",
-    "seconds",
-    texts("how long to wait for the result", "wie lange auf das Ergebnis gewartet wird"),
-    "120",
-  ),
+  endpoint: required("endpoint", "id", ["the endpoint", "der Endpunkt"]),
+  amount: preset("amount", "amount", "1.00", [
+    "in the endpoint's currency",
+    "in der Währung des Endpunkts",
+  ]),
+  card: flag([
+    "read the card from standard input, like `4000001000000018 12/2031 123`",
+    "die Karte von der Standardeingabe lesen, wie `4000001000000018 12/2031 123`",
+  ]),
+  pass: flag([
+    "pass the sandbox bank's 3-D Secure; in staging",
+    "3-D Secure der Sandbox-Bank bestehen; in Staging",
+  ]),
+  open: flag([
+    "open the address of 3-D Secure in this machine's browser",
+    "die Adresse von 3-D Secure im Browser dieses Rechners öffnen",
+  ]),
+  url: option("url", "url", [
+    "where the gateway listens (default: GW_BASE_URL)",
+    "wo das Gateway erreichbar ist (sonst GW_BASE_URL)",
+  ]),
+  wait: preset("whole", "seconds", "120", [
+    "how long to wait for the result",
+    "wie lange auf das Ergebnis gewartet wird",
+  ]),
 };
 type PayOptions = Given<typeof payFields>;
 
 export const payCommands = [
   installed({
     name: "pay",
-    does: texts("send a test sale", "eine Testzahlung senden"),
+    does: ["send a test sale", "eine Testzahlung senden"],
     right: "move_money",
     mode: "record",
     fields: payFields,

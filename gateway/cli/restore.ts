@@ -4,7 +4,7 @@
  */
 import { createReadStream } from "node:fs";
 import { open, readFile } from "node:fs/promises";
-import { flag, option, texts } from "../administration/field.ts";
+import { flag, option } from "../administration/field.ts";
 import { makeReport, stale } from "../administration/installation/operator-events.ts";
 import { type Output, openVault, readConfiguration } from "../administration/session.ts";
 import { BadArchive, readParts } from "../backup/archive.ts";
@@ -60,40 +60,30 @@ import { ask, makeProgressLines } from "./terminal.ts";
 export const restoreCommands = [
   ownCommand({
     name: "restore",
-    does: texts("restore a backup", "eine Sicherung einspielen"),
+    does: ["restore a backup", "eine Sicherung einspielen"],
     showsProgress: true,
     fields: {
-      from: option(
-        "path",
-        "file",
-        texts(
-          "the backup, or - for standard input",
-          "die Sicherung, oder - für die Standardeingabe",
-        ),
-      ),
-      identityFile: option(
-        "path",
-        "file",
-        texts(
-          "the private key of age, as gw backup identity makes it",
-          "der private Schlüssel von age, wie gw backup identity ihn anlegt",
-        ),
-      ),
-      verify: flag(
-        texts(
-          "then prove counts, audit, keys, cards and numbers",
-          "danach Zahlen, Protokoll, Schlüssel, Karten und Nummern beweisen",
-        ),
-      ),
+      from: option("path", "file", [
+        "the backup, or - for standard input",
+        "die Sicherung, oder - für die Standardeingabe",
+      ]),
+      identityFile: option("path", "file", [
+        "the private key of age, as gw backup identity makes it",
+        "der private Schlüssel von age, wie gw backup identity ihn anlegt",
+      ]),
+      verify: flag([
+        "then prove counts, audit, keys, cards and numbers",
+        "danach Zahlen, Protokoll, Schlüssel, Karten und Nummern beweisen",
+      ]),
     },
     run,
   }),
   installed({
     name: "restore status",
-    does: texts(
+    does: [
       "tell whether the installation is on hold, why, and what is left to do",
       "sagen, ob die Installation angehalten ist, warum, und was noch zu tun ist",
-    ),
+    ],
     right: "see_configuration",
     mode: "look",
     fields: {},
@@ -101,10 +91,10 @@ export const restoreCommands = [
   }),
   installed({
     name: "restore hold",
-    does: texts(
+    does: [
       "put the installation on hold: for a copy that another program has restored",
       "die Installation anhalten: für eine Kopie, die ein anderes Programm eingespielt hat",
-    ),
+    ],
     right: "operate",
     mode: "change",
     fields: {},
@@ -112,10 +102,10 @@ export const restoreCommands = [
   }),
   installed({
     name: "restore verify",
-    does: texts(
+    does: [
       "prove audit, keys, cards and numbers; exit code 1 if one is wrong",
       "Protokoll, Schlüssel, Karten und Nummern beweisen; Exit-Code 1, wenn etwas nicht stimmt",
-    ),
+    ],
     right: "operate",
     mode: "change",
     showsProgress: true,
@@ -124,25 +114,21 @@ export const restoreCommands = [
   }),
   installed({
     name: "restore release",
-    does: texts(
+    does: [
       "let the nodes go on, after `gw restore verify` and `gw reconcile`",
       "die Knoten weiterarbeiten lassen, nach `gw restore verify` und `gw reconcile`",
-    ),
+    ],
     right: "operate",
     mode: "change",
     fields: {
-      unreconciled: flag(
-        texts(
-          "although the books of some gates were not compared",
-          "obwohl die Bücher mancher Gates nicht verglichen wurden",
-        ),
-      ),
-      yes: flag(
-        texts(
-          "although the books differ, without asking",
-          "obwohl die Bücher abweichen, ohne Rückfrage",
-        ),
-      ),
+      unreconciled: flag([
+        "although the books of some gates were not compared",
+        "obwohl die Bücher mancher Gates nicht verglichen wurden",
+      ]),
+      yes: flag([
+        "although the books differ, without asking",
+        "obwohl die Bücher abweichen, ohne Rückfrage",
+      ]),
     },
     perform: release,
   }),

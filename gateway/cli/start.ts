@@ -6,7 +6,6 @@
 import cluster, { type Worker } from "node:cluster";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { texts } from "../administration/field.ts";
 import { rehearsalNotice } from "../administration/installation/rehearsal.ts";
 import { loadStaging } from "../administration/installation/staging.ts";
 import { UnusableCertificate } from "../certificates/certificate-files.ts";
@@ -40,7 +39,7 @@ import { admitTo } from "./rights.ts";
 export const startCommands = [
   ownCommand({
     name: "start",
-    does: texts("start everything", "alles starten"),
+    does: ["start everything", "alles starten"],
     right: "run",
     mode: "keys",
     fields: {},
@@ -55,7 +54,7 @@ export const startCommands = [
 export const serveCommands = [
   ownCommand({
     name: "serve",
-    does: texts("start one gateway node", "einen Knoten des Gateways starten"),
+    does: ["start one gateway node", "einen Knoten des Gateways starten"],
     right: "run",
     mode: "keys",
     fields: {},

@@ -22,7 +22,7 @@ import {
   printDirectory,
   printGate,
 } from "../configuration-file.ts";
-import { type Content, file, flag, texts } from "../field.ts";
+import { type Content, file, flag } from "../field.ts";
 import { findGate } from "../find.ts";
 import { directoryTable, findFileFault } from "../gates/directories.ts";
 import { findTlsFault } from "../gates/gate-links.ts";
@@ -59,35 +59,31 @@ const commandLineOnly = "is for a file under version control, whose keys lie bes
 export const applyActions: readonly Action[] = [
   action({
     name: "apply",
-    does: texts(
+    does: [
       "make the configuration what a file says, in one transaction",
       "die Konfiguration in einer Transaktion zu dem machen, was eine Datei sagt",
-    ),
+    ],
     right: "operate",
     mode: "change",
     inFile: "exported",
     commandLineOnly,
     fields: {
       file: {
-        ...file(
-          "file.yaml",
-          texts("the file; - for standard input", "die Datei; - für die Standardeingabe"),
-        ),
+        ...file("file.yaml", [
+          "the file; - for standard input",
+          "die Datei; - für die Standardeingabe",
+        ]),
         isWord: false,
         letter: "f",
       },
-      dryRun: flag(
-        texts(
-          "show the difference, and change nothing",
-          "den Unterschied zeigen und nichts ändern",
-        ),
-      ),
-      prune: flag(
-        texts(
-          "also remove or disable what a section of the file omits",
-          "auch entfernen oder ausschalten, was ein Abschnitt der Datei auslässt",
-        ),
-      ),
+      dryRun: flag([
+        "show the difference, and change nothing",
+        "den Unterschied zeigen und nichts ändern",
+      ]),
+      prune: flag([
+        "also remove or disable what a section of the file omits",
+        "auch entfernen oder ausschalten, was ein Abschnitt der Datei auslässt",
+      ]),
     },
     perform: apply,
   }),
@@ -96,20 +92,18 @@ export const applyActions: readonly Action[] = [
 export const exportActions: readonly Action[] = [
   action({
     name: "export",
-    does: texts(
+    does: [
       "write the configuration as a file for gw apply, without secrets",
       "die Konfiguration als Datei für gw apply schreiben, ohne Geheimnisse",
-    ),
+    ],
     right: "see_configuration",
     mode: "look",
     commandLineOnly,
     fields: {
-      schema: flag(
-        texts(
-          "print the JSON schema of the file instead, for editors",
-          "stattdessen das JSON-Schema der Datei zeigen, für Editoren",
-        ),
-      ),
+      schema: flag([
+        "print the JSON schema of the file instead, for editors",
+        "stattdessen das JSON-Schema der Datei zeigen, für Editoren",
+      ]),
     },
     perform: exportFile,
   }),

@@ -11,7 +11,7 @@ import { makeIssuerStore } from "../../storage/configuration/issuer-ranges.ts";
 import { CsvFaults } from "../../values/csv-records.ts";
 import { Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, file, texts, word } from "../field.ts";
+import { type Content, file, word } from "../field.ts";
 import { loadStaging } from "../installation/staging.ts";
 import { type Output, Report, type Session } from "../session.ts";
 
@@ -20,41 +20,37 @@ const commandLineOnly = "a pipeline loads the table from a file of many megabyte
 export const binActions: readonly Action[] = [
   action({
     name: "bin load",
-    does: texts(
+    does: [
       "replace the BIN table; a file with any fault changes nothing",
       "die BIN-Tabelle ersetzen; eine Datei mit einem Fehler ändert nichts",
-    ),
+    ],
     right: "change_acquiring",
     mode: "record",
     duration: "minutes",
     commandLineOnly,
-    fields: { file: file("file.csv", texts("the new table", "die neue Tabelle")) },
+    fields: { file: file("file.csv", ["the new table", "die neue Tabelle"]) },
     perform: loadIssuers,
   }),
   action({
     name: "bin find",
-    does: texts(
+    does: [
       "show the issuers of cards that begin with these 6 to 11 digits",
       "die Herausgeber der Karten zeigen, die mit diesen 6 bis 11 Ziffern beginnen",
-    ),
+    ],
     right: "see_configuration",
     mode: "look",
     commandLineOnly,
     fields: {
-      prefix: word(
-        "text",
-        "prefix",
-        texts("the first 6 to 11 digits", "die ersten 6 bis 11 Ziffern"),
-      ),
+      prefix: word("text", "prefix", ["the first 6 to 11 digits", "die ersten 6 bis 11 Ziffern"]),
     },
     perform: findIssuer,
   }),
   action({
     name: "bin count",
-    does: texts(
+    does: [
       "show the number of ranges and the time of the last load",
       "die Zahl der Bereiche und die Zeit des letzten Ladens zeigen",
-    ),
+    ],
     right: "see_configuration",
     mode: "look",
     commandLineOnly,

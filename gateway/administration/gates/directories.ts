@@ -13,7 +13,7 @@ import {
 import type { Network } from "../../values/card-number.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
-import { texts, word, written } from "../field.ts";
+import { word, written } from "../field.ts";
 import { findDirectoryFault } from "../installation/rehearsal.ts";
 import { findNameFault } from "../readers.ts";
 import type { Output, Session } from "../session.ts";
@@ -114,19 +114,18 @@ export const directoryTable: readonly SettingRow<Values>[] = [
   ]),
 ];
 
-const name = word(
-  "text",
-  "name",
-  texts("the name of the directory server", "der Name des Directory-Servers"),
-);
+const name = word("text", "name", [
+  "the name of the directory server",
+  "der Name des Directory-Servers",
+]);
 
 export const directoryActions: readonly Action[] = [
   action({
     name: "directory list",
-    does: texts(
+    does: [
       "list all directory servers, with the number of their card ranges",
       "alle Directory-Server mit der Anzahl ihrer Kartenbereiche auflisten",
-    ),
+    ],
     right: "see_configuration",
     mode: "look",
     fields: {},
@@ -134,10 +133,10 @@ export const directoryActions: readonly Action[] = [
   }),
   action({
     name: "directory show",
-    does: texts(
+    does: [
       "show a directory server with its settings",
       "einen Directory-Server mit seinen Einstellungen zeigen",
-    ),
+    ],
     right: "see_configuration",
     mode: "look",
     fields: { name },
@@ -145,10 +144,10 @@ export const directoryActions: readonly Action[] = [
   }),
   action({
     name: "directory put",
-    does: texts(
+    does: [
       "create a directory server, or change the given settings of one",
       "einen Directory-Server anlegen oder die angegebenen Einstellungen ändern",
-    ),
+    ],
     right: "change_acquiring",
     mode: "change",
     inFile: "exported",
@@ -157,7 +156,7 @@ export const directoryActions: readonly Action[] = [
   }),
   action({
     name: "directory refresh",
-    does: texts("request its card ranges now", "seine Kartenbereiche jetzt anfordern"),
+    does: ["request its card ranges now", "seine Kartenbereiche jetzt anfordern"],
     right: "change_acquiring",
     mode: "change",
     fields: { name },
@@ -165,10 +164,10 @@ export const directoryActions: readonly Action[] = [
   }),
   action({
     name: "directory remove",
-    does: texts(
+    does: [
       "remove a directory server with its card ranges",
       "einen Directory-Server mit seinen Kartenbereichen entfernen",
-    ),
+    ],
     right: "change_acquiring",
     mode: "change",
     inFile: "exported",

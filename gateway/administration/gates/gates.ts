@@ -8,7 +8,7 @@ import type { Configuration } from "../../storage/configuration/configuration.ts
 import { Problem } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { flag, texts, word } from "../field.ts";
+import { flag, word } from "../field.ts";
 import { findGate, onGate } from "../find.ts";
 import { findNameFault, printFee, printLimit, printSwitch } from "../readers.ts";
 import { type Output, Report, readConfiguration, type Session } from "../session.ts";
@@ -18,13 +18,13 @@ import { gateTable, type ReadGate, readGate } from "./gate-settings.ts";
 import { macKeyActions } from "./mac-keys.ts";
 
 const settings = fieldsOf(gateTable());
-const help = texts("the name of the gate", "der Name des Gates");
+const help = ["the name of the gate", "der Name des Gates"] as const;
 const gate = word("gate", "name", help);
 
 export const gateActions: readonly Action[] = [
   action({
     name: "gate list",
-    does: texts("list all gates", "alle Gates auflisten"),
+    does: ["list all gates", "alle Gates auflisten"],
     right: "see_configuration",
     mode: "look",
     commandLineOnly: "the portal lists gates on a screen of its own",
@@ -33,10 +33,10 @@ export const gateActions: readonly Action[] = [
   }),
   action({
     name: "gate show",
-    does: texts(
+    does: [
       "show a gate with its settings and the endpoints using it",
       "ein Gate mit Einstellungen und den Endpunkten zeigen, die es nutzen",
-    ),
+    ],
     right: "see_configuration",
     mode: "look",
     commandLineOnly: "the portal shows a gate on a screen of its own",
@@ -45,7 +45,7 @@ export const gateActions: readonly Action[] = [
   }),
   action({
     name: "gate create",
-    does: texts("create a gate", "ein Gate anlegen"),
+    does: ["create a gate", "ein Gate anlegen"],
     right: "change_acquiring",
     mode: "change",
     inFile: "exported",
@@ -54,31 +54,29 @@ export const gateActions: readonly Action[] = [
   }),
   action({
     name: "gate set",
-    does: texts(
+    does: [
       "change the given settings of a gate",
       "die angegebenen Einstellungen eines Gates ändern",
-    ),
+    ],
     right: "change_acquiring",
     mode: "change",
     inFile: "exported",
     fields: {
       gate,
       ...settings,
-      force: flag(
-        texts(
-          "give it another host although open orders need this one",
-          "einen anderen Host geben, obwohl offene Zahlungen diesen brauchen",
-        ),
-      ),
+      force: flag([
+        "give it another host although open orders need this one",
+        "einen anderen Host geben, obwohl offene Zahlungen diesen brauchen",
+      ]),
     },
     perform: onGate(setGate),
   }),
   action({
     name: "gate test",
-    does: texts(
+    does: [
       "sign on at the host and ask for an echo, over a connection of its own",
       "sich über eine eigene Verbindung beim Host anmelden und ein Echo anfordern",
-    ),
+    ],
     right: "change_acquiring",
     mode: "keys",
     commandLineOnly: "it tries the way from this machine to the host, also before a node runs",
@@ -87,10 +85,7 @@ export const gateActions: readonly Action[] = [
   }),
   action({
     name: "gate remove",
-    does: texts(
-      "remove a gate that no endpoint uses",
-      "ein Gate entfernen, das kein Endpunkt nutzt",
-    ),
+    does: ["remove a gate that no endpoint uses", "ein Gate entfernen, das kein Endpunkt nutzt"],
     right: "change_acquiring",
     mode: "change",
     inFile: "exported",

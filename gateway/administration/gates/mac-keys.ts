@@ -18,38 +18,32 @@ import { listMacKeys, macKeyContext, zoneKeyContext } from "../../storage/cards/
 import { Problem } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, flag, option, preset, secret, texts, word } from "../field.ts";
+import { type Content, flag, option, preset, secret, word } from "../field.ts";
 import { onGate } from "../find.ts";
 import { readOneOf } from "../readers.ts";
 import { type Output, openVault, readContent, type Session } from "../session.ts";
 
-const gate = word("gate", "gate", texts("the name of the gate", "der Name des Gates"));
-const key = secret(texts("the key, in hex", "der Schlüssel, hexadezimal"));
+const gate = word("gate", "gate", ["the name of the gate", "der Name des Gates"]);
+const key = secret(["the key, in hex", "der Schlüssel, hexadezimal"]);
 const options = {
-  algorithm: preset(
-    "choice",
-    "word",
-    texts("how codes are made", "wie Codes gebildet werden"),
-    "retail",
-    { choices: macAlgorithmNames },
-  ),
-  bytes: preset(
-    "choice",
-    "count",
-    texts("how many bytes of the code are sent", "wie viele Bytes des Codes gesendet werden"),
-    "8",
-    { choices: ["4", "8"] },
-  ),
+  algorithm: preset(macAlgorithmNames, "word", "retail", [
+    "how codes are made",
+    "wie Codes gebildet werden",
+  ]),
+  bytes: preset(["4", "8"], "count", "8", [
+    "how many bytes of the code are sent",
+    "wie viele Bytes des Codes gesendet werden",
+  ]),
 };
 const change = { right: "manage_keys", mode: "change" } as const;
 
 export const macKeyActions: readonly Action[] = [
   action({
     name: "gate mac-key set",
-    does: texts(
+    does: [
       "add the key on standard input, in hex: it writes from now on",
       "einen Schlüssel hinzufügen: er schreibt von jetzt an",
-    ),
+    ],
     ...change,
     inFile: "beside",
     fields: { gate, key, ...options },
@@ -57,10 +51,10 @@ export const macKeyActions: readonly Action[] = [
   }),
   action({
     name: "gate mac-key list",
-    does: texts(
+    does: [
       "list a gate's keys by their check values",
       "die Schlüssel eines Gates mit ihren Prüfwerten auflisten",
-    ),
+    ],
     right: "see_configuration",
     mode: "look",
     fields: { gate },
@@ -68,65 +62,56 @@ export const macKeyActions: readonly Action[] = [
   }),
   action({
     name: "gate mac-key drop",
-    does: texts(
+    does: [
       "destroy a key: codes made with it are no longer accepted",
       "einen Schlüssel vernichten: mit ihm gebildete Codes werden nicht mehr angenommen",
-    ),
+    ],
     ...change,
     fields: {
       gate,
-      id: word("text", "id", texts("the number of the key", "die Nummer des Schlüssels")),
-      turnOff: flag(
-        texts(
-          "also the last key: messages are no longer authenticated",
-          "auch den letzten Schlüssel: Nachrichten werden nicht mehr authentisiert",
-        ),
-      ),
+      id: word("text", "id", ["the number of the key", "die Nummer des Schlüssels"]),
+      turnOff: flag([
+        "also the last key: messages are no longer authenticated",
+        "auch den letzten Schlüssel: Nachrichten werden nicht mehr authentisiert",
+      ]),
     },
     perform: onGate(dropKey),
   }),
   action({
     name: "gate mac-key zone",
-    does: texts(
+    does: [
       "set the zone key on standard input, in hex: the host delivers keys under it",
       "den Zonenschlüssel setzen: der Host liefert Schlüssel unter ihm",
-    ),
+    ],
     ...change,
     fields: {
       gate,
       key,
-      cipher: preset(
-        "choice",
-        "word",
-        texts("what the zone key is for", "wofür der Zonenschlüssel ist"),
-        "tdes",
-        { choices: zoneCiphers },
-      ),
+      cipher: preset(zoneCiphers, "word", "tdes", [
+        "what the zone key is for",
+        "wofür der Zonenschlüssel ist",
+      ]),
       ...options,
-      every: option(
-        "whole",
-        "hours",
-        texts(
-          "ask the host for the next key so often (default: never)",
-          "so oft den nächsten Schlüssel beim Host anfordern (üblich: nie)",
-        ),
-      ),
+      every: option("whole", "hours", [
+        "ask the host for the next key so often (default: never)",
+        "so oft den nächsten Schlüssel beim Host anfordern (üblich: nie)",
+      ]),
     },
     perform: onGate(setZoneKey),
   }),
   action({
     name: "gate mac-key drop-zone",
-    does: texts(
+    does: [
       "destroy the zone key: no key of the host is taken any more",
       "den Zonenschlüssel vernichten: kein Schlüssel des Hosts wird mehr angenommen",
-    ),
+    ],
     ...change,
     fields: { gate },
     perform: onGate(dropZoneKey),
   }),
   action({
     name: "gate mac-key exchange",
-    does: texts("ask the host for the next key now", "den nächsten Schlüssel jetzt anfordern"),
+    does: ["ask the host for the next key now", "den nächsten Schlüssel jetzt anfordern"],
     ...change,
     duration: "minutes",
     fields: { gate },

@@ -7,7 +7,7 @@ import { isNumericId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
 import { asInstant, makePrintDate } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { texts, word } from "../field.ts";
+import { word } from "../field.ts";
 import type { Output, Session } from "../session.ts";
 
 type ById = { readonly id: string };
@@ -18,10 +18,7 @@ const find = async ({ database }: Pick<Session, "database">, { id }: ById) =>
 export const approvalActions: readonly Action[] = [
   action({
     name: "approval list",
-    does: texts(
-      "list what waits for a second person",
-      "auflisten, was auf eine zweite Person wartet",
-    ),
+    does: ["list what waits for a second person", "auflisten, was auf eine zweite Person wartet"],
     right: "see_audit",
     mode: "look",
     commandLineOnly: "the portal lists what waits on a screen of its own",
@@ -30,17 +27,17 @@ export const approvalActions: readonly Action[] = [
   }),
   action({
     name: "approval give",
-    does: texts(
+    does: [
       "approve what another user has asked for",
       "zulassen, worum ein anderer Benutzer gebeten hat",
-    ),
+    ],
     right: "operate",
     findRight: async (session, given) => (await find(session, given))?.right,
     findOwner: async (session, given) => (await find(session, given))?.merchantId ?? undefined,
     mode: "change",
     hasOwnRoute: true,
     fields: {
-      id: word("text", "id", texts("its number in the list", "die Nummer in der Liste")),
+      id: word("text", "id", ["its number in the list", "die Nummer in der Liste"]),
     },
     perform: give,
   }),

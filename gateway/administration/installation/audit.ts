@@ -14,77 +14,62 @@ import type { Query } from "../../storage/server/database.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { asInstant, makePrintDate, parseDate } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { onlyOnCommandLine, option, preset, texts } from "../field.ts";
+import { onlyOnCommandLine, option, preset } from "../field.ts";
 import { type Output, Report, type Session } from "../session.ts";
 
 export const auditActions: readonly Action[] = [
   action({
     name: "audit list",
-    does: texts(
+    does: [
       "list entries: who, from where, what, before, after, why",
       "Einträge auflisten: wer, von wo, was, vorher, nachher, warum",
-    ),
+    ],
     right: "see_audit",
     mode: "look",
     commandLineOnly: "the portal lists the audit on a screen of its own",
     fields: {
-      by: option(
-        "text",
-        "who",
-        texts("only of this person or node", "nur von dieser Person oder diesem Knoten"),
-      ),
-      action: option(
-        "text",
-        "word",
-        texts(
-          "only this action, or those that begin with it, like merchant",
-          "nur diese Aktion oder solche, die so beginnen, wie merchant",
-        ),
-      ),
-      subject: option(
-        "text",
-        "text",
-        texts("only of this, like `merchant acme`", "nur zu diesem, wie `merchant acme`"),
-      ),
-      search: option(
-        "text",
-        "text",
-        texts("only with this in who, what, of what or why", "nur mit diesem Text darin"),
-      ),
-      since: option(
-        "moment",
-        "moment",
-        texts(
-          "only from then on, like 2030-01-31 or 2030-01-31T09:30:00Z",
-          "nur von da an, wie 2030-01-31 oder 2030-01-31T09:30:00Z",
-        ),
-      ),
-      until: option("moment", "moment", texts("only up to then", "nur bis dahin")),
-      limit: preset("whole", "n", texts("so many, the latest", "so viele, die neuesten"), "100"),
+      by: option("text", "who", [
+        "only of this person or node",
+        "nur von dieser Person oder diesem Knoten",
+      ]),
+      action: option("text", "word", [
+        "only this action, or those that begin with it, like merchant",
+        "nur diese Aktion oder solche, die so beginnen, wie merchant",
+      ]),
+      subject: option("text", "text", [
+        "only of this, like `merchant acme`",
+        "nur zu diesem, wie `merchant acme`",
+      ]),
+      search: option("text", "text", [
+        "only with this in who, what, of what or why",
+        "nur mit diesem Text darin",
+      ]),
+      since: option("moment", "moment", [
+        "only from then on, like 2030-01-31 or 2030-01-31T09:30:00Z",
+        "nur von da an, wie 2030-01-31 oder 2030-01-31T09:30:00Z",
+      ]),
+      until: option("moment", "moment", ["only up to then", "nur bis dahin"]),
+      limit: preset("whole", "n", "100", ["so many, the latest", "so viele, die neuesten"]),
     },
     perform: list,
   }),
   action({
     name: "audit verify",
-    does: texts(
+    does: [
       "prove that no entry was changed, deleted, inserted or reordered; exit code 1 if one was",
       "beweisen, dass kein Eintrag geändert, gelöscht, eingefügt oder umgestellt wurde; " +
         "sonst endet der Befehl mit 1",
-    ),
+    ],
     right: "see_audit",
     mode: "look",
     duration: "minutes",
     commandLineOnly: "the portal proves the audit on a screen of its own",
     fields: {
       heads: onlyOnCommandLine(
-        option(
-          "path",
-          "file",
-          texts(
-            "heads that were written outside (default: GW_AUDIT_HEAD_FILE)",
-            "Köpfe, die außerhalb geschrieben wurden (üblich: GW_AUDIT_HEAD_FILE)",
-          ),
-        ),
+        option("path", "file", [
+          "heads that were written outside (default: GW_AUDIT_HEAD_FILE)",
+          "Köpfe, die außerhalb geschrieben wurden (üblich: GW_AUDIT_HEAD_FILE)",
+        ]),
       ),
     },
     perform: verify,

@@ -15,7 +15,7 @@ import { parseDatabaseUrl } from "../../storage/server/database-url.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, fileOption, flag, lastWord, texts, word } from "../field.ts";
+import { type Content, fileOption, flag, lastWord, word } from "../field.ts";
 import { findMerchant } from "../find.ts";
 import {
   type Output,
@@ -32,60 +32,53 @@ const commandLineOnly = "it needs logins of databases";
 export const cellActions: readonly Action[] = [
   action({
     name: "cell add",
-    does: texts(
+    does: [
       "make the tables of a new cell; merchants are created in it with --cell",
       "die Tabellen einer neuen Zelle anlegen; mit --cell werden Händler in ihr angelegt",
-    ),
+    ],
     right: "operate",
     mode: "change",
     commandLineOnly,
     fields: {
-      name: word("text", "name", texts("the name of the cell", "der Name der Zelle")),
-      urlFile: fileOption(
-        "file",
-        texts(
-          "the address of its database, in a file because it has a password; " +
-            "else the main database",
-          "die Adresse ihrer Datenbank, in einer Datei wegen des Passworts; " +
-            "sonst die Hauptdatenbank",
-        ),
-      ),
-      citus: flag(
-        texts(
-          "its database is a Citus coordinator, which chooses a worker",
-          "ihre Datenbank ist ein Citus-Koordinator, der einen Worker wählt",
-        ),
-      ),
+      name: word("text", "name", ["the name of the cell", "der Name der Zelle"]),
+      urlFile: fileOption("file", [
+        "the address of its database, in a file because it has a password; " +
+          "else the main database",
+        "die Adresse ihrer Datenbank, in einer Datei wegen des Passworts; " +
+          "sonst die Hauptdatenbank",
+      ]),
+      citus: flag([
+        "its database is a Citus coordinator, which chooses a worker",
+        "ihre Datenbank ist ein Citus-Koordinator, der einen Worker wählt",
+      ]),
     },
     perform: add,
   }),
   action({
     name: "cell move-merchant",
-    does: texts(
+    does: [
       "move a merchant while payments go on; again goes on with a move that was cut short",
       "einen Händler im laufenden Betrieb umziehen; erneut setzt einen abgebrochenen Umzug fort",
-    ),
+    ],
     right: "operate",
     mode: "record",
     commandLineOnly: "it moves orders for hours, and must go on when a node stops",
     fields: {
-      login: word("merchant", "login", texts("the merchant's login", "der Händler")),
-      cell: lastWord("text", "cell", texts("where the merchant goes", "wohin der Händler zieht")),
-      abort: flag(
-        texts(
-          "before the switch: the merchant goes on in its old cell",
-          "vor dem Wechsel: der Händler bleibt in seiner alten Zelle",
-        ),
-      ),
+      login: word("merchant", "login", ["the merchant's login", "der Händler"]),
+      cell: lastWord("text", "cell", ["where the merchant goes", "wohin der Händler zieht"]),
+      abort: flag([
+        "before the switch: the merchant goes on in its old cell",
+        "vor dem Wechsel: der Händler bleibt in seiner alten Zelle",
+      ]),
     },
     perform: move,
   }),
   action({
     name: "cell list",
-    does: texts(
+    does: [
       "list the cells with the number of their merchants",
       "die Zellen mit der Zahl ihrer Händler auflisten",
-    ),
+    ],
     right: "see_configuration",
     mode: "look",
     commandLineOnly,
@@ -94,10 +87,10 @@ export const cellActions: readonly Action[] = [
   }),
   action({
     name: "cell check",
-    does: texts(
+    does: [
       "connect to every cell, and say how it is",
       "jede Zelle verbinden und ihren Zustand zeigen",
-    ),
+    ],
     right: "operate",
     mode: "keys",
     commandLineOnly,

@@ -19,17 +19,17 @@ import { openKeys, rewrapKey } from "../../vault/keys.ts";
 import { checkValueOf, readMasterKey } from "../../vault/master-key.ts";
 import { rotateKeys } from "../../vault/rotate-keys.ts";
 import { type Action, action } from "../action.ts";
-import { flag, texts } from "../field.ts";
+import { flag } from "../field.ts";
 import { type Output, Report, readConfiguration, type Session } from "../session.ts";
 import { renewFingerprints } from "./renew-fingerprints.ts";
 
 export const keyActions: readonly Action[] = [
   action({
     name: "key list",
-    does: texts(
+    does: [
       "list the vault's keys with the number of cards under each",
       "die Schlüssel des Tresors mit der Zahl der Karten unter jedem auflisten",
-    ),
+    ],
     right: "manage_keys",
     mode: "keys",
     fields: {},
@@ -37,38 +37,34 @@ export const keyActions: readonly Action[] = [
   }),
   action({
     name: "key rotate",
-    does: texts(
+    does: [
       "reseal cards, secrets and pending card data with new keys during operation, destroy the old",
       "Karten, Geheimnisse und wartende Kartendaten im laufenden Betrieb mit neuen Schlüsseln " +
         "versiegeln und die alten vernichten",
-    ),
+    ],
     right: "manage_keys",
     mode: "record",
     duration: "hours",
     needsSecondPerson: true,
     fields: {
-      anew: flag(
-        texts(
-          "make new keys even if an earlier rotation was not completed",
-          "neue Schlüssel anlegen, auch wenn ein früherer Wechsel nicht fertig wurde",
-        ),
-      ),
-      fingerprints: flag(
-        texts(
-          "replace the key of card fingerprints instead, and recompute them from the vault",
-          "stattdessen den Schlüssel der Kartenfingerabdrücke ersetzen und sie aus dem Tresor " +
-            "neu berechnen",
-        ),
-      ),
+      anew: flag([
+        "make new keys even if an earlier rotation was not completed",
+        "neue Schlüssel anlegen, auch wenn ein früherer Wechsel nicht fertig wurde",
+      ]),
+      fingerprints: flag([
+        "replace the key of card fingerprints instead, and recompute them from the vault",
+        "stattdessen den Schlüssel der Kartenfingerabdrücke ersetzen und sie aus dem Tresor " +
+          "neu berechnen",
+      ]),
     },
     perform: rotate,
   }),
   action({
     name: "key rewrap",
-    does: texts(
+    does: [
       "seal the vault's keys with another key-encryption key (GW_NEW_MASTER_KEY)",
       "die Schlüssel des Tresors mit einem anderen Hauptschlüssel versiegeln (GW_NEW_MASTER_KEY)",
-    ),
+    ],
     right: "manage_keys",
     mode: "record",
     needsSecondPerson: true,

@@ -23,16 +23,14 @@ import { Secret } from "../../values/secret.ts";
 import { hours, later, makePrintDate } from "../../values/time.ts";
 import { hashPassword, newPassword } from "../../vault/password.ts";
 import { type Action, action } from "../action.ts";
-import { lastWord, option, required, texts, word } from "../field.ts";
+import { lastWord, option, required, word } from "../field.ts";
 import { type Output, Report, type Session } from "../session.ts";
 
-const login = word("user", "login", texts("the user's login", "der Anmeldename des Benutzers"));
-const role = required(
-  "choice",
-  "role",
-  texts(`one of ${roles.join(", ")}`, `eine von ${roles.join(", ")}`),
-  { choices: roles },
-);
+const login = word("user", "login", ["the user's login", "der Anmeldename des Benutzers"]);
+const role = required(roles, "role", [
+  `one of ${roles.join(", ")}`,
+  `eine von ${roles.join(", ")}`,
+]);
 const removal = { right: "manage_users", mode: "change" } as const;
 const shared = { ...removal, hasOwnRoute: true } as const;
 
@@ -50,7 +48,7 @@ const ownerByMerchant = async (
 export const userActions: readonly Action[] = [
   action({
     name: "user list",
-    does: texts("list all users with their roles", "alle Benutzer mit ihren Rollen auflisten"),
+    does: ["list all users with their roles", "alle Benutzer mit ihren Rollen auflisten"],
     right: "manage_users",
     mode: "look",
     commandLineOnly: "the portal lists users on a screen of its own",
@@ -59,26 +57,25 @@ export const userActions: readonly Action[] = [
   }),
   action({
     name: "user add",
-    does: texts(
+    does: [
       "add a user; a merchant's user signs in as name@merchant",
       "einen Benutzer hinzufügen; der eines Händlers meldet sich als Name@Händler an",
-    ),
+    ],
     ...shared,
     findOwner: ownerByMerchant,
     fields: {
-      name: word("text", "name", texts("what the user is called", "wie der Benutzer genannt wird")),
+      name: word("text", "name", ["what the user is called", "wie der Benutzer genannt wird"]),
       role,
-      merchant: option(
-        "merchant",
-        "login",
-        texts("whose user it is; for roles of a merchant", "wessen Benutzer; für Händlerrollen"),
-      ),
+      merchant: option("merchant", "login", [
+        "whose user it is; for roles of a merchant",
+        "wessen Benutzer; für Händlerrollen",
+      ]),
     },
     perform: add,
   }),
   action({
     name: "user role",
-    does: texts("give a user another role", "einem Benutzer eine andere Rolle geben"),
+    does: ["give a user another role", "einem Benutzer eine andere Rolle geben"],
     ...shared,
     findOwner: ownerOfUser,
     // With another role too, an administrator could get rid of a colleague's second factors.
@@ -88,10 +85,10 @@ export const userActions: readonly Action[] = [
   }),
   action({
     name: "user password",
-    does: texts(
+    does: [
       "make a temporary password for the portal, and print it",
       "ein vorläufiges Passwort für das Portal anlegen und zeigen",
-    ),
+    ],
     ...shared,
     findOwner: ownerOfUser,
     fields: { login },
@@ -99,10 +96,10 @@ export const userActions: readonly Action[] = [
   }),
   action({
     name: "user reset-factors",
-    does: texts(
+    does: [
       "remove the second factors of a user who has lost them",
       "die zweiten Faktoren eines Benutzers entfernen, der sie verloren hat",
-    ),
+    ],
     ...shared,
     findOwner: ownerOfUser,
     needsSecondPerson: true,
@@ -111,44 +108,42 @@ export const userActions: readonly Action[] = [
   }),
   action({
     name: "user demand-factor",
-    does: texts(
+    does: [
       "demand a second factor of all users of a merchant, or only of those whose role needs it",
       "von allen Benutzern eines Händlers einen zweiten Faktor verlangen, oder nur von denen, " +
         "deren Rolle ihn braucht",
-    ),
+    ],
     ...shared,
     findOwner: ownerByMerchant,
     fields: {
-      merchant: word("merchant", "merchant", texts("the merchant's login", "der Händler")),
-      demanded: word(
-        "switch",
-        "on|off",
-        texts("whether all users need one", "ob alle Benutzer einen brauchen"),
-        { choices: ["on", "off"] },
-      ),
+      merchant: word("merchant", "merchant", ["the merchant's login", "der Händler"]),
+      demanded: word("switch", "on|off", [
+        "whether all users need one",
+        "ob alle Benutzer einen brauchen",
+      ]),
     },
     perform: demandFactor,
   }),
   action({
     name: "user end-session",
-    does: texts(
+    does: [
       "sign a user out of the portal, in one session or in all",
       "einen Benutzer vom Portal abmelden, in einer Sitzung oder in allen",
-    ),
+    ],
     ...shared,
     findOwner: ownerOfUser,
     fields: {
       login,
-      session: lastWord("text", "session", texts("only this session", "nur diese Sitzung")),
+      session: lastWord("text", "session", ["only this session", "nur diese Sitzung"]),
     },
     perform: endSession,
   }),
   action({
     name: "user disable",
-    does: texts(
+    does: [
       "disable a user: every command is refused",
       "einen Benutzer sperren: jeder Befehl wird abgelehnt",
-    ),
+    ],
     ...shared,
     findOwner: ownerOfUser,
     fields: { login },
@@ -156,7 +151,7 @@ export const userActions: readonly Action[] = [
   }),
   action({
     name: "user enable",
-    does: texts("enable a user again", "einen Benutzer wieder freigeben"),
+    does: ["enable a user again", "einen Benutzer wieder freigeben"],
     ...shared,
     findOwner: ownerOfUser,
     fields: { login },
@@ -164,10 +159,10 @@ export const userActions: readonly Action[] = [
   }),
   action({
     name: "user remove",
-    does: texts(
+    does: [
       "remove a user; the audit keeps what it did",
       "einen Benutzer entfernen; das Protokoll behält, was er getan hat",
-    ),
+    ],
     ...removal,
     needsSecondPerson: true,
     commandLineOnly: "the portal disables users; a removed user cannot be brought back",
@@ -179,10 +174,10 @@ export const userActions: readonly Action[] = [
 export const accessReviewActions: readonly Action[] = [
   action({
     name: "access-review",
-    does: texts(
+    does: [
       "print all users with role, last use, factors and who admitted them",
       "alle Benutzer ausgeben: Rolle, letzte Nutzung, Faktoren, und wer sie zugelassen hat",
-    ),
+    ],
     right: "see_audit",
     mode: "look",
     commandLineOnly: "the person who has reviewed it signs the printed list",

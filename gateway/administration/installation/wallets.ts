@@ -18,7 +18,7 @@ import { messageOf, Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
 import type { KeyUse } from "../../wallets/wallet-trust.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, file, option, texts, word } from "../field.ts";
+import { type Content, file, option, word } from "../field.ts";
 import { findMerchant, login, ownerByLogin } from "../find.ts";
 import { pemOf } from "../readers.ts";
 import {
@@ -35,73 +35,53 @@ const dayMs = 86_400_000;
 const warnDays = 30;
 const keyUses: readonly KeyUse[] = ["walleta", "walletb", "walleta-identity"];
 
-const fileName = word(
-  "text",
-  "name",
-  texts(
-    "the part of the wallet's path after /.well-known/",
-    "der Teil der Adresse nach /.well-known/, den das Wallet nennt",
-  ),
-);
-const keyId = word("text", "id", texts("the number of the key", "die Nummer des Schlüssels"));
+const fileName = word("text", "name", [
+  "the part of the wallet's path after /.well-known/",
+  "der Teil der Adresse nach /.well-known/, den das Wallet nennt",
+]);
+const keyId = word("text", "id", ["the number of the key", "die Nummer des Schlüssels"]);
 
 export const walletActions: readonly Action[] = [
   action({
     name: "wallet set",
-    does: texts("set a merchant's identifiers", "die Kennungen eines Händlers setzen"),
+    does: ["set a merchant's identifiers", "die Kennungen eines Händlers setzen"],
     right: "change_acquiring",
     mode: "change",
     fields: {
       login,
-      walletaMerchant: option(
-        "text",
-        "id",
-        texts(
-          "merchant identifier at walleta; none removes the wallet",
-          "Kennung des Händlers bei Wallet A; none entfernt das Wallet",
-        ),
-      ),
-      walletaCountry: option(
-        "text",
-        "code",
-        texts(
-          "where the merchant is, as two letters, or none: for the payment page",
-          "wo der Händler ist, in zwei Buchstaben, oder none: für die Zahlungsseite",
-        ),
-      ),
-      walletbRecipient: option(
-        "text",
-        "id",
-        texts(
-          "recipient at walletb: merchant:<id> or gateway:<id>; none removes the wallet",
-          "Empfänger bei Wallet B: merchant:<id> oder gateway:<id>; none entfernt das Wallet",
-        ),
-      ),
-      walletbMerchant: option(
-        "text",
-        "id",
-        texts(
-          "the merchant's id among the gateway's, or none (default: login)",
-          "Nummer des Händlers beim Gateway, oder none (üblich: der Login)",
-        ),
-      ),
+      walletaMerchant: option("text", "id", [
+        "merchant identifier at walleta; none removes the wallet",
+        "Kennung des Händlers bei Wallet A; none entfernt das Wallet",
+      ]),
+      walletaCountry: option("text", "code", [
+        "where the merchant is, as two letters, or none: for the payment page",
+        "wo der Händler ist, in zwei Buchstaben, oder none: für die Zahlungsseite",
+      ]),
+      walletbRecipient: option("text", "id", [
+        "recipient at walletb: merchant:<id> or gateway:<id>; none removes the wallet",
+        "Empfänger bei Wallet B: merchant:<id> oder gateway:<id>; none entfernt das Wallet",
+      ]),
+      walletbMerchant: option("text", "id", [
+        "the merchant's id among the gateway's, or none (default: login)",
+        "Nummer des Händlers beim Gateway, oder none (üblich: der Login)",
+      ]),
     },
     perform: setWallets,
   }),
   action({
     name: "wallet domain-file set",
-    does: texts(
+    does: [
       "serve a wallet's file at /.well-known/<name>",
       "die Datei eines Wallets unter /.well-known/<name> ausliefern",
-    ),
+    ],
     right: "change_acquiring",
     mode: "change",
-    fields: { name: fileName, file: file("file", texts("the file", "die Datei")) },
+    fields: { name: fileName, file: file("file", ["the file", "die Datei"]) },
     perform: setDomainFile,
   }),
   action({
     name: "wallet domain-file list",
-    does: texts("list the files that are served", "die ausgelieferten Dateien auflisten"),
+    does: ["list the files that are served", "die ausgelieferten Dateien auflisten"],
     right: "see_configuration",
     mode: "look",
     fields: {},
@@ -109,7 +89,7 @@ export const walletActions: readonly Action[] = [
   }),
   action({
     name: "wallet domain-file remove",
-    does: texts("serve it no longer", "sie nicht mehr ausliefern"),
+    does: ["serve it no longer", "sie nicht mehr ausliefern"],
     right: "change_acquiring",
     mode: "change",
     fields: { name: fileName },
@@ -117,48 +97,43 @@ export const walletActions: readonly Action[] = [
   }),
   action({
     name: "wallet key make",
-    does: texts(
+    does: [
       "make a key; prints the certificate request or public key for the wallet",
       "einen Schlüssel anlegen; zeigt Zertifikatsantrag oder öffentlichen Schlüssel fürs Wallet",
-    ),
+    ],
     right: "manage_keys",
     mode: "change",
     findOwner: ownerByLogin,
     fields: {
       login,
-      use: word(
-        "choice",
-        "use",
-        texts(
-          `what the wallet uses it for: ${keyUses.join(", ")}`,
-          `wofür ihn das Wallet verwendet: ${keyUses.join(", ")}`,
-        ),
-        { choices: keyUses },
-      ),
+      use: word(keyUses, "use", [
+        `what the wallet uses it for: ${keyUses.join(", ")}`,
+        `wofür ihn das Wallet verwendet: ${keyUses.join(", ")}`,
+      ]),
     },
     perform: makeWalletKey,
   }),
   action({
     name: "wallet key certify",
-    does: texts(
+    does: [
       "store the certificate that walleta has issued for a key",
       "das Zertifikat speichern, das Wallet A für einen Schlüssel ausgestellt hat",
-    ),
+    ],
     right: "manage_keys",
     mode: "change",
     findOwner: ownerOfKey,
     fields: {
       id: keyId,
-      file: file("file", texts("the certificate, in PEM", "das Zertifikat, als PEM")),
+      file: file("file", ["the certificate, in PEM", "das Zertifikat, als PEM"]),
     },
     perform: certifyWalletKey,
   }),
   action({
     name: "wallet key list",
-    does: texts(
+    does: [
       "list all keys with the expiry of their certificates",
       "alle Schlüssel mit dem Ablauf ihrer Zertifikate auflisten",
-    ),
+    ],
     right: "see_configuration",
     mode: "keys",
     fields: {},
@@ -166,10 +141,10 @@ export const walletActions: readonly Action[] = [
   }),
   action({
     name: "wallet key remove",
-    does: texts(
+    does: [
       "remove a key; payment data encrypted for it can no longer be decrypted",
       "einen Schlüssel entfernen; für ihn verschlüsselte Zahlungsdaten sind nicht mehr lesbar",
-    ),
+    ],
     right: "manage_keys",
     mode: "change",
     findOwner: ownerOfKey,

@@ -16,7 +16,7 @@ import { endpointTable, readEndpointSettings, readGatesFor } from "./endpoint-se
 import { sandboxGate } from "./merchant-set.ts";
 
 const settings = fieldsOf(endpointTable());
-const endpoint = word("endpoint", "endpointid", texts("the endpoint", "der Endpunkt"));
+const endpoint = word("endpoint", "endpointid", ["the endpoint", "der Endpunkt"]);
 const sharing = texts(
   "the lowest rank comes first, gates of one rank share payments by weight",
   "der kleinste Rang kommt zuerst, Gates eines Ranges teilen sich die Zahlungen nach Gewicht",
@@ -25,10 +25,10 @@ const sharing = texts(
 export const endpointActions: readonly Action[] = [
   action({
     name: "endpoint list",
-    does: texts(
+    does: [
       "list a merchant's endpoints with their gates",
       "die Endpunkte eines Händlers mit ihren Gates auflisten",
-    ),
+    ],
     right: "see_configuration",
     mode: "look",
     commandLineOnly: "the portal lists endpoints on the screen of their merchant",
@@ -37,68 +37,59 @@ export const endpointActions: readonly Action[] = [
   }),
   action({
     name: "endpoint create",
-    does: texts("create an endpoint of a merchant", "einen Endpunkt eines Händlers anlegen"),
+    does: ["create an endpoint of a merchant", "einen Endpunkt eines Händlers anlegen"],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",
     fields: {
       login,
-      name: word("text", "name", texts("the name of the endpoint", "der Name des Endpunkts")),
+      name: word("text", "name", ["the name of the endpoint", "der Name des Endpunkts"]),
       ...settings,
-      currency: required(
-        "currency",
-        "code",
-        texts("three-letter currency code", "Währung, drei Buchstaben"),
-      ),
-      gate: list(
-        "gate-place",
-        "name:rank:weight",
-        texts(
-          `its gates; where there is one gate only, that; ${sharing.en}`,
-          `seine Gates; gibt es nur eines, dann dieses; ${sharing.de}`,
-        ),
-      ),
+      currency: required("currency", "code", [
+        "three-letter currency code",
+        "Währung, drei Buchstaben",
+      ]),
+      gate: list("gate-place", "name:rank:weight", [
+        `its gates; where there is one gate only, that; ${sharing.en}`,
+        `seine Gates; gibt es nur eines, dann dieses; ${sharing.de}`,
+      ]),
     },
     perform: onMerchant(createEndpoint),
   }),
   action({
     name: "endpoint set",
-    does: texts(
+    does: [
       "change the given settings of an endpoint; `none` removes one",
       "die angegebenen Einstellungen eines Endpunkts ändern; none entfernt eine",
-    ),
+    ],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",
     fields: {
       endpoint,
       ...settings,
-      enable: toggle(
-        texts(
-          "accept requests, or refuse them as if the endpoint did not exist",
-          "Anfragen annehmen, oder ablehnen, als gäbe es den Endpunkt nicht",
-        ),
-        { yes: "enable", no: "disable" },
-      ),
+      enable: toggle({ yes: "enable", no: "disable" }, [
+        "accept requests, or refuse them as if the endpoint did not exist",
+        "Anfragen annehmen, oder ablehnen, als gäbe es den Endpunkt nicht",
+      ]),
     },
     perform: setEndpoint,
   }),
   action({
     name: "endpoint gates",
-    does: texts(
+    does: [
       "replace the gates of an endpoint: lowest rank first, distributed by weight",
       "die Gates eines Endpunkts ersetzen: zuerst der kleinste Rang, verteilt nach Gewicht",
-    ),
+    ],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",
     fields: {
       endpoint,
-      gates: words(
-        "gate-place",
-        "name:rank:weight",
-        texts(`its gates; ${sharing.en}`, `seine Gates; ${sharing.de}`),
-      ),
+      gates: words("gate-place", "name:rank:weight", [
+        `its gates; ${sharing.en}`,
+        `seine Gates; ${sharing.de}`,
+      ]),
     },
     perform: setEndpointGates,
   }),

@@ -6,7 +6,7 @@ import type { Merchant } from "../../orders/merchant.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
 import { Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
-import { option, texts, toggle, word, words } from "../field.ts";
+import { option, toggle, word, words } from "../field.ts";
 import { endpointsOf, login, onMerchant } from "../find.ts";
 import { printSwitch } from "../readers.ts";
 import { type Output, readConfiguration, type Session } from "../session.ts";
@@ -14,7 +14,7 @@ import { type Output, readConfiguration, type Session } from "../session.ts";
 export const groupActions: readonly Action[] = [
   action({
     name: "group list",
-    does: texts("list a merchant's groups", "die Gruppen eines Händlers auflisten"),
+    does: ["list a merchant's groups", "die Gruppen eines Händlers auflisten"],
     right: "see_configuration",
     mode: "look",
     commandLineOnly: "the portal lists groups on the screen of their merchant",
@@ -23,43 +23,36 @@ export const groupActions: readonly Action[] = [
   }),
   action({
     name: "group create",
-    does: texts(
+    does: [
       "create a group of a merchant's endpoints, one per currency",
       "eine Gruppe von Endpunkten eines Händlers anlegen, einer je Währung",
-    ),
+    ],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",
     fields: {
       login,
-      name: word("text", "name", texts("the name of the group", "der Name der Gruppe")),
-      endpoints: words("endpoint", "endpoints", texts("its endpoints", "ihre Endpunkte")),
+      name: word("text", "name", ["the name of the group", "der Name der Gruppe"]),
+      endpoints: words("endpoint", "endpoints", ["its endpoints", "ihre Endpunkte"]),
     },
     perform: onMerchant(createGroup),
   }),
   action({
     name: "group set",
-    does: texts("change a group", "eine Gruppe ändern"),
+    does: ["change a group", "eine Gruppe ändern"],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",
     fields: {
-      group: word("text", "groupid", texts("the group", "die Gruppe")),
-      endpoints: option(
-        "text",
-        "ids",
-        texts(
-          "these endpoints and no others, by commas",
-          "diese Endpunkte und keine anderen, mit Kommas",
-        ),
-      ),
-      enable: toggle(
-        texts(
-          "accept requests, or begin nothing new through the group",
-          "Anfragen annehmen, oder über die Gruppe nichts Neues beginnen",
-        ),
-        { yes: "enable", no: "disable" },
-      ),
+      group: word("text", "groupid", ["the group", "die Gruppe"]),
+      endpoints: option("text", "ids", [
+        "these endpoints and no others, by commas",
+        "diese Endpunkte und keine anderen, mit Kommas",
+      ]),
+      enable: toggle({ yes: "enable", no: "disable" }, [
+        "accept requests, or begin nothing new through the group",
+        "Anfragen annehmen, oder über die Gruppe nichts Neues beginnen",
+      ]),
     },
     perform: setGroup,
   }),

@@ -16,7 +16,7 @@ import { messageOf, Problem } from "../../values/problem.ts";
 import { renderQrSvg, renderQrText } from "../../values/qr-code.ts";
 import { type Instant, makePrintDate } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { onlyOnCommandLine, option, preset, required, texts, word } from "../field.ts";
+import { onlyOnCommandLine, option, preset, required, word } from "../field.ts";
 import { findEndpoint, findMerchant, ownerByEndpoint } from "../find.ts";
 import { ends, readMoment } from "../readers.ts";
 import { type Output, openVault, Report, readConfiguration, type Session } from "../session.ts";
@@ -27,13 +27,12 @@ const urlCharactersMax = 1024;
 const descriptionForm = /^\P{Cc}{1,500}$/u;
 
 const svg = onlyOnCommandLine(
-  option(
-    "path",
-    "file",
-    texts("write the QR code to this file", "den QR-Code in diese Datei schreiben"),
-  ),
+  option("path", "file", [
+    "write the QR code to this file",
+    "den QR-Code in diese Datei schreiben",
+  ]),
 );
-const link = word("text", "link", texts("the number of the link", "die Nummer des Links"));
+const link = word("text", "link", ["the number of the link", "die Nummer des Links"]);
 
 async function ownerOfLink({ cells }: Pick<Session, "cells">, given: { readonly link: string }) {
   return isNumericId(given.link)
@@ -44,93 +43,65 @@ async function ownerOfLink({ cells }: Pick<Session, "cells">, given: { readonly 
 export const linkActions: readonly Action[] = [
   action({
     name: "link create",
-    does: texts(
+    does: [
       "create a payment link; prints its URL and its QR code",
       "einen Zahlungslink anlegen; zeigt seine Adresse und seinen QR-Code",
-    ),
+    ],
     right: "move_money",
     mode: "change",
     findOwner: ownerByEndpoint,
     fields: {
-      endpoint: required(
-        "endpoint",
-        "id",
-        texts("the endpoint that is paid to", "der Endpunkt, an den gezahlt wird"),
-      ),
-      amount: required("amount", "amount", texts("what is to be paid", "was zu zahlen ist")),
-      currency: required(
-        "currency",
-        "code",
-        texts("the endpoint's currency", "die Währung des Endpunkts"),
-      ),
-      description: option(
-        "text",
-        "text",
-        texts(
-          "what is bought, as the payment page shows it",
-          "was gekauft wird, wie die Zahlungsseite es zeigt",
-        ),
-      ),
-      uses: preset(
-        "text",
-        "single|many|n",
-        texts(
-          `how often it can be paid: once, any number of times, or 2 to ${linkUsesMax} times`,
-          `wie oft bezahlt werden kann: einmal, beliebig oft (many) oder 2 bis ${linkUsesMax} Mal`,
-        ),
-        "single",
-      ),
+      endpoint: required("endpoint", "id", [
+        "the endpoint that is paid to",
+        "der Endpunkt, an den gezahlt wird",
+      ]),
+      amount: required("amount", "amount", ["what is to be paid", "was zu zahlen ist"]),
+      currency: required("currency", "code", [
+        "the endpoint's currency",
+        "die Währung des Endpunkts",
+      ]),
+      description: option("text", "text", [
+        "what is bought, as the payment page shows it",
+        "was gekauft wird, wie die Zahlungsseite es zeigt",
+      ]),
+      uses: preset("text", "single|many|n", "single", [
+        `how often it can be paid: once, any number of times, or 2 to ${linkUsesMax} times`,
+        `wie oft bezahlt werden kann: einmal, beliebig oft (many) oder 2 bis ${linkUsesMax} Mal`,
+      ]),
       expires: ends,
-      returnUrl: option(
-        "url",
-        "url",
-        texts(
-          "where the cardholder's browser goes afterwards",
-          "wohin der Browser des Karteninhabers danach geht",
-        ),
-      ),
-      callbackUrl: option(
-        "url",
-        "url",
-        texts(
-          "where the results of its orders are sent",
-          "wohin die Ergebnisse seiner Zahlungen gesendet werden",
-        ),
-      ),
+      returnUrl: option("url", "url", [
+        "where the cardholder's browser goes afterwards",
+        "wohin der Browser des Karteninhabers danach geht",
+      ]),
+      callbackUrl: option("url", "url", [
+        "where the results of its orders are sent",
+        "wohin die Ergebnisse seiner Zahlungen gesendet werden",
+      ]),
       svg,
     },
     perform: createLink,
   }),
   action({
     name: "link list",
-    does: texts(
-      "list payment links, the latest first",
-      "Zahlungslinks auflisten, die neuesten zuerst",
-    ),
+    does: ["list payment links, the latest first", "Zahlungslinks auflisten, die neuesten zuerst"],
     right: "see_orders",
     mode: "look",
     commandLineOnly: "the portal lists links on a screen of its own",
     fields: {
-      merchant: option(
-        "merchant",
-        "login",
-        texts("only of one merchant", "nur die eines Händlers"),
-      ),
-      limit: preset(
-        "whole",
-        "n",
-        texts("so many, the latest first", "so viele, die neuesten zuerst"),
-        "100",
-      ),
+      merchant: option("merchant", "login", ["only of one merchant", "nur die eines Händlers"]),
+      limit: preset("whole", "n", "100", [
+        "so many, the latest first",
+        "so viele, die neuesten zuerst",
+      ]),
     },
     perform: listLinks,
   }),
   action({
     name: "link show",
-    does: texts(
+    does: [
       "show a payment link with its URL and its QR code",
       "einen Zahlungslink mit Adresse und QR-Code zeigen",
-    ),
+    ],
     right: "see_orders",
     mode: "keys",
     commandLineOnly: "the portal shows a link on a screen of its own",
@@ -139,10 +110,10 @@ export const linkActions: readonly Action[] = [
   }),
   action({
     name: "link close",
-    does: texts(
+    does: [
       "close a payment link: no payment begins with it any more",
       "einen Zahlungslink schließen: keine Zahlung beginnt mehr mit ihm",
-    ),
+    ],
     right: "move_money",
     mode: "change",
     findOwner: ownerOfLink,

@@ -9,7 +9,7 @@ import { controlKeyContext, findControlKeyUse } from "../../storage/configuratio
 import { Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, file, option, secret, texts, word } from "../field.ts";
+import { type Content, file, option, secret, word } from "../field.ts";
 import { login, onMerchant, ownerByLogin } from "../find.ts";
 import { pemOf } from "../readers.ts";
 import { type Output, openVault, Report, readContent, type Session } from "../session.ts";
@@ -22,60 +22,59 @@ const change = { right: "manage_keys", mode: "change", findOwner: ownerByLogin }
 export const merchantKeyActions: readonly Action[] = [
   action({
     name: "merchant control-key renew",
-    does: texts(
+    does: [
       "make a new key and print it; the old one counts until it is dropped",
       "einen neuen Schlüssel anlegen und zeigen; der alte gilt, bis er verworfen wird",
-    ),
+    ],
     ...change,
     fields: { login },
     perform: onMerchant(renewControlKey),
   }),
   action({
     name: "merchant control-key set",
-    does: texts(
+    does: [
       "set the key on standard input; the one before it counts until it is dropped",
       "den Schlüssel vorgeben; der bisherige gilt, bis er verworfen wird",
-    ),
+    ],
     ...change,
     inFile: "beside",
-    fields: { login, key: secret(texts("the control key", "der Kontrollschlüssel")) },
+    fields: { login, key: secret(["the control key", "der Kontrollschlüssel"]) },
     perform: onMerchant(setControlKey),
   }),
   action({
     name: "merchant control-key drop",
-    does: texts(
+    does: [
       "drop the old key: requests that are signed with it are refused",
       "den alten Schlüssel verwerfen: mit ihm signierte Anfragen werden abgelehnt",
-    ),
+    ],
     ...change,
     fields: { login },
     perform: onMerchant(dropControlKey),
   }),
   action({
     name: "merchant key add",
-    does: texts(
+    does: [
       "add an RSA public key or certificate; the others stay valid",
       "einen öffentlichen RSA-Schlüssel oder ein Zertifikat hinzufügen; die anderen gelten weiter",
-    ),
+    ],
     ...change,
     inFile: "beside",
     fields: {
       login,
-      file: file(
-        "file.pem",
-        texts("the key or certificate, in PEM", "der Schlüssel oder das Zertifikat, als PEM"),
-      ),
-      name: option(
-        "text",
-        "text",
-        texts("to distinguish it from the others", "um ihn von den anderen zu unterscheiden"),
-      ),
+      file: file("file.pem", [
+        "the key or certificate, in PEM",
+        "der Schlüssel oder das Zertifikat, als PEM",
+      ]),
+      name: option("text", "text", [
+        "to distinguish it from the others",
+        "um ihn von den anderen zu unterscheiden",
+      ]),
     },
     perform: onMerchant(addKey),
   }),
   action({
     name: "merchant key list",
-    does: texts("list the accepted keys", "die gültigen Schlüssel auflisten"),
+    does: ["list the accepted keys", "die gültigen Schlüssel auflisten"],
     right: "see_configuration",
     mode: "look",
     commandLineOnly: "the portal lists keys on the screen of their merchant",
@@ -84,11 +83,11 @@ export const merchantKeyActions: readonly Action[] = [
   }),
   action({
     name: "merchant key remove",
-    does: texts("no longer accept a key", "einen Schlüssel nicht mehr annehmen"),
+    does: ["no longer accept a key", "einen Schlüssel nicht mehr annehmen"],
     ...change,
     fields: {
       login,
-      key: word("text", "key", texts("the number of the key", "die Nummer des Schlüssels")),
+      key: word("text", "key", ["the number of the key", "die Nummer des Schlüssels"]),
     },
     perform: onMerchant(removeKey),
   }),

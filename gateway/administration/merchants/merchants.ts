@@ -7,7 +7,7 @@ import {
 } from "../../storage/configuration/configuration.ts";
 import { Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
-import { flag, option, texts, toggle, word } from "../field.ts";
+import { flag, option, toggle, word } from "../field.ts";
 import { endpointsOf, findGate, findMerchant, login, onMerchant, ownerByLogin } from "../find.ts";
 import { printSwitch, readFrom } from "../readers.ts";
 import { type Output, openVault, Report, readConfiguration, type Session } from "../session.ts";
@@ -58,48 +58,40 @@ export const merchantTable: readonly SettingRow<MerchantSettings>[] = [
 export const merchantActions: readonly Action[] = [
   action({
     name: "merchant create",
-    does: texts(
+    does: [
       "create a merchant, with a set of endpoints through one gate; prints its control key",
       "einen Händler mit Endpunkten über ein Gate anlegen; zeigt seinen Kontrollschlüssel",
-    ),
+    ],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",
     fields: {
-      login: word("text", "login", texts("its login", "sein Login")),
-      cell: option(
-        "text",
-        "name",
-        texts(
-          "where its orders will be; the main cell if not given",
-          "wo seine Zahlungen liegen; sonst in der Hauptzelle",
-        ),
-      ),
-      gate: option(
-        "gate",
-        "name",
-        texts(
-          "the gate of its first endpoints; in staging the sandbox bank's",
-          "das Gate seiner ersten Endpunkte; im Testbetrieb das der Sandbox-Bank",
-        ),
-      ),
+      login: word("text", "login", ["its login", "sein Login"]),
+      cell: option("text", "name", [
+        "where its orders will be; the main cell if not given",
+        "wo seine Zahlungen liegen; sonst in der Hauptzelle",
+      ]),
+      gate: option("gate", "name", [
+        "the gate of its first endpoints; in staging the sandbox bank's",
+        "das Gate seiner ersten Endpunkte; im Testbetrieb das der Sandbox-Bank",
+      ]),
       ...fieldsOf([shopNameSetting]),
-      endpoints: toggle(texts("create the merchant alone", "nur den Händler anlegen"), {
-        no: "no-endpoints",
-      }),
-      screening: toggle(
-        texts(
-          "in production, without the rules against card testing",
-          "in Produktion ohne die Regeln gegen Kartentests",
-        ),
-        { no: "no-screening" },
+      endpoints: toggle(
+        {
+          no: "no-endpoints",
+        },
+        ["create the merchant alone", "nur den Händler anlegen"],
       ),
+      screening: toggle({ no: "no-screening" }, [
+        "in production, without the rules against card testing",
+        "in Produktion ohne die Regeln gegen Kartentests",
+      ]),
     },
     perform: createMerchant,
   }),
   action({
     name: "merchant list",
-    does: texts("list all merchants", "alle Händler auflisten"),
+    does: ["list all merchants", "alle Händler auflisten"],
     right: "see_configuration",
     mode: "look",
     commandLineOnly: "the portal lists merchants on a screen of its own",
@@ -108,28 +100,28 @@ export const merchantActions: readonly Action[] = [
   }),
   action({
     name: "merchant show",
-    does: texts(
+    does: [
       "show a merchant with its endpoints and groups",
       "einen Händler mit Endpunkten und Gruppen zeigen",
-    ),
+    ],
     right: "see_configuration",
     mode: "look",
     findOwner: ownerByLogin,
     fields: {
       login,
-      reveal: flag(
-        texts(
+      reveal: {
+        ...flag([
           "with the control keys in the clear; it is in the audit",
           "mit den Kontrollschlüsseln im Klartext; das steht im Protokoll",
-        ),
-        { right: "reveal_secrets" },
-      ),
+        ]),
+        right: "reveal_secrets",
+      },
     },
     perform: onMerchant(showMerchant),
   }),
   action({
     name: "merchant set",
-    does: texts("change a merchant's settings", "die Einstellungen eines Händlers ändern"),
+    does: ["change a merchant's settings", "die Einstellungen eines Händlers ändern"],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",
@@ -138,10 +130,10 @@ export const merchantActions: readonly Action[] = [
   }),
   action({
     name: "merchant disable",
-    does: texts(
+    does: [
       "refuse all requests of a merchant but those for the status",
       "alle Anfragen eines Händlers außer denen nach dem Status ablehnen",
-    ),
+    ],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",
@@ -150,7 +142,7 @@ export const merchantActions: readonly Action[] = [
   }),
   action({
     name: "merchant enable",
-    does: texts("serve a merchant again", "einen Händler wieder bedienen"),
+    does: ["serve a merchant again", "einen Händler wieder bedienen"],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",

@@ -20,7 +20,7 @@ import type { MerchantId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
 import { asInstant, type Instant, makePrintDate, parseDate } from "../../values/time.ts";
 import { type Action, action, type FindOwner } from "../action.ts";
-import { flag, type Given, lastWord, option, texts, word } from "../field.ts";
+import { flag, type Given, lastWord, option, word } from "../field.ts";
 import {
   findEndpoint,
   findMerchant,
@@ -33,70 +33,52 @@ import { type Output, openVault, Report, readConfiguration, type Session } from 
 
 const listedMax = 1_000;
 
-const orderText = texts("the id of the order", "die Nummer der Zahlung");
-const sequence = lastWord(
-  "whole",
-  "sequence",
-  texts(
-    "the number of the transaction in its order",
-    "die Nummer der Transaktion in ihrer Zahlung",
-  ),
-);
+const orderText = ["the id of the order", "die Nummer der Zahlung"] as const;
+const sequence = lastWord("whole", "sequence", [
+  "the number of the transaction in its order",
+  "die Nummer der Transaktion in ihrer Zahlung",
+]);
 
 const filters = {
-  merchant: option("merchant", "login", texts("only of one merchant", "nur die eines Händlers")),
-  endpoint: option("endpoint", "id", texts("only of one endpoint", "nur die eines Endpunkts")),
-  host: option(
-    "text",
-    "host",
-    texts(
-      "only those to this host, with its port or without",
-      "nur die an diesen Host, mit oder ohne Port",
-    ),
-  ),
-  since: option(
-    "moment",
-    "moment",
-    texts(
-      "only of results from then on, like 2030-01-31T09:30:00Z",
-      "nur von Ergebnissen ab dann, wie 2030-01-31T09:30:00Z",
-    ),
-  ),
-  until: option(
-    "moment",
-    "moment",
-    texts("only of results up to then", "nur von Ergebnissen bis dahin"),
-  ),
-  state: option(
-    "choice",
-    "state",
-    texts(
-      "only these: due, delivered, stopped or given_up; failing are due after a failed attempt",
-      "nur diese: due, delivered, stopped, given_up; failing sind nach einem Fehlversuch fällig",
-    ),
-    { choices: filteredStates },
-  ),
+  merchant: option("merchant", "login", ["only of one merchant", "nur die eines Händlers"]),
+  endpoint: option("endpoint", "id", ["only of one endpoint", "nur die eines Endpunkts"]),
+  host: option("text", "host", [
+    "only those to this host, with its port or without",
+    "nur die an diesen Host, mit oder ohne Port",
+  ]),
+  since: option("moment", "moment", [
+    "only of results from then on, like 2030-01-31T09:30:00Z",
+    "nur von Ergebnissen ab dann, wie 2030-01-31T09:30:00Z",
+  ]),
+  until: option("moment", "moment", [
+    "only of results up to then",
+    "nur von Ergebnissen bis dahin",
+  ]),
+  state: option(filteredStates, "state", [
+    "only these: due, delivered, stopped or given_up; failing are due after a failed attempt",
+    "nur diese: due, delivered, stopped, given_up; failing sind nach einem Fehlversuch fällig",
+  ]),
 };
 
 export const callbackActions: readonly Action[] = [
   action({
     name: "callback list",
-    does: texts("list callbacks, the latest first", "Callbacks auflisten, die neuesten zuerst"),
+    does: ["list callbacks, the latest first", "Callbacks auflisten, die neuesten zuerst"],
     right: "see_orders",
     mode: "look",
     commandLineOnly: "the portal shows callbacks on a screen of its own",
     fields: {
-      order: option("text", "orderid", texts("only those of one order", "nur die einer Zahlung")),
+      order: option("text", "orderid", ["only those of one order", "nur die einer Zahlung"]),
       ...filters,
     },
     perform: listCallbacks,
   }),
   action({
     name: "callback show",
-    does: texts(
+    does: [
       "show the callbacks of an order with every attempt",
       "die Callbacks einer Zahlung mit allen Versuchen zeigen",
-    ),
+    ],
     right: "see_orders",
     mode: "look",
     commandLineOnly: "the portal shows a callback on a screen of its own",
@@ -105,10 +87,10 @@ export const callbackActions: readonly Action[] = [
   }),
   action({
     name: "callback resend",
-    does: texts(
+    does: [
       "send again: one, all of an order, or those of a range of time",
       "noch einmal senden: einen, alle einer Zahlung oder die eines Zeitraums",
-    ),
+    ],
     right: "resend_callbacks",
     mode: "record",
     hasOwnRoute: true,
@@ -117,34 +99,32 @@ export const callbackActions: readonly Action[] = [
       order: lastWord("text", "orderid", orderText),
       sequence,
       ...filters,
-      limit: option(
-        "whole",
-        "n",
-        texts("so many at most, the oldest first", "höchstens so viele, die ältesten zuerst"),
-      ),
+      limit: option("whole", "n", [
+        "so many at most, the oldest first",
+        "höchstens so viele, die ältesten zuerst",
+      ]),
     },
     perform: resendCallbacks,
   }),
   action({
     name: "callback secret",
-    does: texts(
+    does: [
       "print the secret with which a merchant verifies the signatures of forms",
       "das Geheimnis zeigen, mit dem ein Händler die Signaturen von Formularen prüft",
-    ),
+    ],
     right: "reveal_secrets",
     mode: "record",
     findOwner: ownerByEndpoint,
     fields: {
-      endpoint: word("endpoint", "endpointid", texts("the endpoint", "der Endpunkt")),
-      renew: flag(
-        texts(
-          "make a new one; for a day forms are signed with both",
-          "ein neues anlegen; einen Tag lang wird mit beiden signiert",
-        ),
-      ),
-      retire: flag(
-        texts("stop signing with the old one now", "mit dem alten ab sofort nicht mehr signieren"),
-      ),
+      endpoint: word("endpoint", "endpointid", ["the endpoint", "der Endpunkt"]),
+      renew: flag([
+        "make a new one; for a day forms are signed with both",
+        "ein neues anlegen; einen Tag lang wird mit beiden signiert",
+      ]),
+      retire: flag([
+        "stop signing with the old one now",
+        "mit dem alten ab sofort nicht mehr signieren",
+      ]),
     },
     perform: printSecret,
   }),

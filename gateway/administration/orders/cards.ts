@@ -7,26 +7,22 @@ import { asCardRefId, isNumericId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
 import { makePrintDate } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { flag, texts, word } from "../field.ts";
+import { flag, word } from "../field.ts";
 import { findMerchant, login } from "../find.ts";
 import { type Output, readConfiguration, type Session } from "../session.ts";
 
 const named = {
   login,
-  reference: word(
-    "text",
-    "reference",
-    texts("the reference of the registered card", "die Referenz der registrierten Karte"),
-  ),
+  reference: word("text", "reference", [
+    "the reference of the registered card",
+    "die Referenz der registrierten Karte",
+  ]),
 };
 
 export const cardActions: readonly Action[] = [
   action({
     name: "card show",
-    does: texts(
-      "show a merchant's registered card",
-      "eine registrierte Karte eines Händlers zeigen",
-    ),
+    does: ["show a merchant's registered card", "eine registrierte Karte eines Händlers zeigen"],
     right: "see_orders",
     mode: "look",
     commandLineOnly:
@@ -36,21 +32,19 @@ export const cardActions: readonly Action[] = [
   }),
   action({
     name: "card remove",
-    does: texts(
+    does: [
       "remove a card's references: payments with it are refused",
       "die Referenzen einer Karte entfernen: Zahlungen mit ihr werden abgelehnt",
-    ),
+    ],
     right: "erase_data",
     mode: "change",
     commandLineOnly: "it erases what no one can bring back",
     fields: {
       ...named,
-      now: flag(
-        texts(
-          "destroy the number at once: no capture and no return any more",
-          "die Nummer sofort vernichten: keine Buchung und keine Rückgabe mehr",
-        ),
-      ),
+      now: flag([
+        "destroy the number at once: no capture and no return any more",
+        "die Nummer sofort vernichten: keine Buchung und keine Rückgabe mehr",
+      ]),
     },
     perform: removeCard,
   }),

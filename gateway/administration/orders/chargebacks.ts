@@ -23,7 +23,7 @@ import { formatAmount, isSameMoney, Money } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";
 import { asInstant, parseDate } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, file, option, texts } from "../field.ts";
+import { type Content, file, option } from "../field.ts";
 import { type FormatGiven, formatFields, readFormat } from "../file-format.ts";
 import { findByReference } from "../find.ts";
 import { makeReport, type OperatorReport, reportAtLast } from "../installation/operator-events.ts";
@@ -34,38 +34,32 @@ const listedMax = 1_000;
 export const chargebackActions: readonly Action[] = [
   action({
     name: "chargeback import",
-    does: texts(
+    does: [
       "record the chargebacks of the acquirer's file on their orders",
       "die Rückbelastungen aus der Datei des Acquirers bei ihren Zahlungen vermerken",
-    ),
+    ],
     right: "reconcile",
     mode: "record",
     duration: "minutes",
     fields: {
-      file: file("file.csv", texts("the acquirer's file", "die Datei des Acquirers")),
-      ...formatFields(
-        texts(
-          "the file's own words for each stage, like PURCHASE=sale",
-          "Wörter der Datei für jede Stufe, wie CB1=first",
-        ),
-      ),
+      file: file("file.csv", ["the acquirer's file", "die Datei des Acquirers"]),
+      ...formatFields([
+        "the file's own words for each stage, like PURCHASE=sale",
+        "Wörter der Datei für jede Stufe, wie CB1=first",
+      ]),
     },
     perform: importFile,
   }),
   action({
     name: "chargeback list",
-    does: texts(
+    does: [
       "list recorded chargebacks, the latest first",
       "vermerkte Rückbelastungen auflisten, die neuesten zuerst",
-    ),
+    ],
     right: "see_orders",
     mode: "look",
     fields: {
-      since: option(
-        "day",
-        "YYYY-MM-DD",
-        texts("only those from this day on", "nur die ab diesem Tag"),
-      ),
+      since: option("day", "YYYY-MM-DD", ["only those from this day on", "nur die ab diesem Tag"]),
     },
     perform: list,
   }),

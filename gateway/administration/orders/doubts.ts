@@ -12,35 +12,33 @@ import { Problem } from "../../values/problem.ts";
 import { type Instant, makePrintDate } from "../../values/time.ts";
 import { wireStageOf } from "../../views/status.ts";
 import { type Action, action } from "../action.ts";
-import { onlyOnCommandLine, option, required, texts, word } from "../field.ts";
+import { onlyOnCommandLine, option, required, word } from "../field.ts";
 import { findOrder } from "../find.ts";
 import { decideDoubt, makeReport } from "../installation/operator-events.ts";
 import { type Output, openVault, Report, type Session } from "../session.ts";
 
 const listedMax = 1_000;
 
-const order = word("text", "orderid", texts("the id of the order", "die Nummer der Zahlung"));
-const reason = required(
-  "text",
-  "text",
-  texts("why; stored with the order", "warum; wird mit der Zahlung gespeichert"),
-);
+const order = word("text", "orderid", ["the id of the order", "die Nummer der Zahlung"]);
+const reason = required("text", "text", [
+  "why; stored with the order",
+  "warum; wird mit der Zahlung gespeichert",
+]);
 /** A user of the portal decides under its own name. */
 const by = onlyOnCommandLine(
-  option(
-    "text",
-    "name",
-    texts("who (default: the user of this command)", "wer (sonst der Benutzer dieses Befehls)"),
-  ),
+  option("text", "name", [
+    "who (default: the user of this command)",
+    "wer (sonst der Benutzer dieses Befehls)",
+  ]),
 );
 
 export const doubtActions: readonly Action[] = [
   action({
     name: "doubt list",
-    does: texts(
+    does: [
       "list the orders in doubt, the oldest first",
       "die ungeklärten Zahlungen auflisten, die ältesten zuerst",
-    ),
+    ],
     right: "see_orders",
     mode: "look",
     commandLineOnly: "the portal shows orders in doubt on its screen of orders",
@@ -49,10 +47,10 @@ export const doubtActions: readonly Action[] = [
   }),
   action({
     name: "doubt ask",
-    does: texts(
+    does: [
       "have the gateway ask the bank again at once",
       "das Gateway die Bank sofort noch einmal fragen lassen",
-    ),
+    ],
     right: "move_money",
     mode: "record",
     hasOwnRoute: true,
@@ -61,25 +59,20 @@ export const doubtActions: readonly Action[] = [
   }),
   action({
     name: "doubt settle",
-    does: texts(
+    does: [
       "settle an order with what the bank has told you",
       "eine Zahlung nach Auskunft der Bank klären",
-    ),
+    ],
     right: "move_money",
     mode: "record",
     hasOwnRoute: true,
     needsSecondPerson: true,
     fields: {
       order,
-      as: required(
-        "choice",
-        "outcome",
-        texts(
-          "done (the bank did it) or not-done (it did not)",
-          "done (die Bank hat es getan) oder not-done (sie hat es nicht getan)",
-        ),
-        { choices: ["done", "not-done"] },
-      ),
+      as: required(["done", "not-done"], "outcome", [
+        "done (the bank did it) or not-done (it did not)",
+        "done (die Bank hat es getan) oder not-done (sie hat es nicht getan)",
+      ]),
       reason,
       by,
     },

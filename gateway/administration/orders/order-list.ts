@@ -10,7 +10,7 @@ import { Problem } from "../../values/problem.ts";
 import { type Instant, makePrintDate, parseDate } from "../../values/time.ts";
 import { printOrderLine, statusOf } from "../../views/status.ts";
 import { type Action, action } from "../action.ts";
-import { type Given, option, preset, texts } from "../field.ts";
+import { type Given, option, preset } from "../field.ts";
 import { findMerchant } from "../find.ts";
 import { type Opened, type Output, Rows, readConfiguration, type Session } from "../session.ts";
 
@@ -20,68 +20,51 @@ const blockLifeMs = 90 * 86_400_000;
 
 /** What lists are filtered by. */
 const orderFilters = {
-  merchant: option("merchant", "login", texts("only of one merchant", "nur die eines Händlers")),
-  endpoint: option("endpoint", "id", texts("only of one endpoint", "nur die eines Endpunkts")),
-  status: option(
-    "text",
-    "status",
-    texts(
-      "processing, approved, declined, error or filtered",
-      "processing, approved, declined, error oder filtered",
-    ),
-  ),
-  currency: option("currency", "code", texts("only in this currency", "nur die in dieser Währung")),
+  merchant: option("merchant", "login", ["only of one merchant", "nur die eines Händlers"]),
+  endpoint: option("endpoint", "id", ["only of one endpoint", "nur die eines Endpunkts"]),
+  status: option("text", "status", [
+    "processing, approved, declined, error or filtered",
+    "processing, approved, declined, error oder filtered",
+  ]),
+  currency: option("currency", "code", ["only in this currency", "nur die in dieser Währung"]),
 };
 const filters = {
   ...orderFilters,
-  clientOrder: option(
-    "text",
-    "id",
-    texts("only with the merchant's own id", "nur die mit dieser Nummer des Händlers"),
-  ),
-  link: option("text", "id", texts("only of one payment link", "nur die eines Zahlungslinks")),
-  since: option(
-    "moment",
-    "moment",
-    texts(
-      "only accepted from then on, like 2030-01-31T09:30:00Z",
-      "nur die ab dann angenommenen, wie 2030-01-31T09:30:00Z",
-    ),
-  ),
-  until: option(
-    "moment",
-    "moment",
-    texts("only accepted before then", "nur die davor angenommenen"),
-  ),
-  before: option(
-    "text",
-    "orderid",
-    texts(
-      "only those before this order: the next page",
-      "nur die vor dieser Zahlung: die nächste Seite",
-    ),
-  ),
+  clientOrder: option("text", "id", [
+    "only with the merchant's own id",
+    "nur die mit dieser Nummer des Händlers",
+  ]),
+  link: option("text", "id", ["only of one payment link", "nur die eines Zahlungslinks"]),
+  since: option("moment", "moment", [
+    "only accepted from then on, like 2030-01-31T09:30:00Z",
+    "nur die ab dann angenommenen, wie 2030-01-31T09:30:00Z",
+  ]),
+  until: option("moment", "moment", ["only accepted before then", "nur die davor angenommenen"]),
+  before: option("text", "orderid", [
+    "only those before this order: the next page",
+    "nur die vor dieser Zahlung: die nächste Seite",
+  ]),
 };
 
 export const orderListActions: readonly Action[] = [
   action({
     name: "order list",
-    does: texts("list orders, the latest first", "Zahlungen auflisten, die neuesten zuerst"),
+    does: ["list orders, the latest first", "Zahlungen auflisten, die neuesten zuerst"],
     right: "see_orders",
     mode: "look",
     commandLineOnly: "the portal shows orders on a screen of its own",
     fields: {
       ...filters,
-      limit: preset("whole", "n", texts("so many", "so viele"), "100"),
+      limit: preset("whole", "n", "100", ["so many", "so viele"]),
     },
     perform: listOrders,
   }),
   action({
     name: "order export",
-    does: texts(
+    does: [
       "write all orders of a filter to standard output, as CSV or JSON lines",
       "alle Zahlungen eines Filters ausgeben, als CSV oder als Zeilen in JSON",
-    ),
+    ],
     right: "see_orders",
     mode: "look",
     duration: "minutes",

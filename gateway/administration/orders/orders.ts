@@ -13,26 +13,25 @@ import { Problem } from "../../values/problem.ts";
 import { type Instant, makePrintDate } from "../../values/time.ts";
 import { printStatus, wireStageOf } from "../../views/status.ts";
 import { type Action, action } from "../action.ts";
-import { option, texts, word } from "../field.ts";
+import { option, word } from "../field.ts";
 import { findOrder, ownerByOrder } from "../find.ts";
 import { type Output, Report, type Session } from "../session.ts";
 import { orderListActions } from "./order-list.ts";
 
-const order = word("text", "orderid", texts("the id of the order", "die Nummer der Zahlung"));
-const amount = option(
-  "amount",
-  "amount",
-  texts("a part; without an amount, all of it", "ein Teil; ohne Betrag alles"),
-);
+const order = word("text", "orderid", ["the id of the order", "die Nummer der Zahlung"]);
+const amount = option("amount", "amount", [
+  "a part; without an amount, all of it",
+  "ein Teil; ohne Betrag alles",
+]);
 
 export const orderActions: readonly Action[] = [
   ...orderListActions,
   action({
     name: "order show",
-    does: texts(
+    does: [
       "show an order with its whole history",
       "eine Zahlung mit ihrer ganzen Geschichte zeigen",
-    ),
+    ],
     right: "see_orders",
     mode: "look",
     commandLineOnly: "the portal shows an order on a screen of its own",
@@ -41,10 +40,10 @@ export const orderActions: readonly Action[] = [
   }),
   action({
     name: "order capture",
-    does: texts(
+    does: [
       "capture what is held, all or a part",
       "einziehen, was reserviert ist, ganz oder zum Teil",
-    ),
+    ],
     right: "move_money",
     mode: "record",
     needsNode: true,
@@ -54,10 +53,10 @@ export const orderActions: readonly Action[] = [
   }),
   action({
     name: "order return",
-    does: texts(
+    does: [
       "refund, all or a part, or cancel what is held",
       "ganz oder zum Teil erstatten, oder aufheben, was reserviert ist",
-    ),
+    ],
     right: "move_money",
     mode: "record",
     needsNode: true,

@@ -22,38 +22,32 @@ import { asCardRefId, isNumericId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, flag, onlyOnCommandLine, option, optionalSecret, texts } from "../field.ts";
+import { type Content, flag, onlyOnCommandLine, option, optionalSecret } from "../field.ts";
 import { readCardNumber } from "../screening/list-card.ts";
 import { type Output, openVault, readConfiguration, type Session } from "../session.ts";
 
 export const privacyActions: readonly Action[] = [
   action({
     name: "privacy erase",
-    does: texts(
+    does: [
       "erase a person's data from orders, and keep the books",
       "die Daten einer Person aus Zahlungen löschen und die Bücher behalten",
-    ),
+    ],
     right: "erase_data",
     mode: "change",
     duration: "minutes",
     commandLineOnly: "it erases what no one can bring back",
     fields: {
-      email: option(
-        "text",
-        "address",
-        texts("the customer's address", "die E-Mail-Adresse des Kunden"),
-      ),
-      card: option(
-        "text",
-        "reference",
-        texts(
+      email: option("text", "address", ["the customer's address", "die E-Mail-Adresse des Kunden"]),
+      card: {
+        ...option("text", "reference", [
           "a card reference, or the number on standard input",
           "eine Kartenreferenz, oder die Nummer auf der Standardeingabe",
-        ),
-        { alone: "-" },
-      ),
-      number: onlyOnCommandLine(optionalSecret(texts("the card's number", "die Nummer der Karte"))),
-      yes: flag(texts("without asking", "ohne Nachfrage")),
+        ]),
+        alone: "-",
+      },
+      number: onlyOnCommandLine(optionalSecret(["the card's number", "die Nummer der Karte"])),
+      yes: flag(["without asking", "ohne Nachfrage"]),
     },
     perform: erase,
   }),

@@ -35,7 +35,6 @@ import {
   optionalFile,
   preset,
   required,
-  texts,
 } from "../field.ts";
 import { formatFields, readFormat } from "../file-format.ts";
 import { findByReference, findGate } from "../find.ts";
@@ -45,57 +44,42 @@ import { expectOrders, readPeriod } from "./reconcile-day.ts";
 import { reconcileTotals } from "./reconcile-totals.ts";
 
 const fields = {
-  file: optionalFile(
-    "file.csv",
-    texts(
-      "the acquirer's settlement file of the day",
-      "die Abrechnungsdatei des Acquirers für den Tag",
-    ),
-  ),
-  gate: required("gate", "name", texts("the gate", "das Gate")),
-  day: required("day", "YYYY-MM-DD", texts("the day, in UTC", "der Tag, in UTC")),
-  totals: flag(
-    texts(
-      "ask the acquirer's host whether the day's totals agree; without a file",
-      "den Host des Acquirers fragen, ob die Summen des Tages stimmen; ohne Datei",
-    ),
-  ),
-  ...formatFields(
-    texts(
-      "the file's own words for each kind, like PURCHASE=sale",
-      "Wörter der Datei für jede Art, wie PURCHASE=sale",
-    ),
-  ),
-  window: preset(
-    "duration",
-    "duration",
-    texts(
-      "how far a line may be from its day, like 15m or 2h",
-      "wie weit eine Zeile vom Tag entfernt sein darf, wie 15m oder 2h",
-    ),
-    "15m",
-  ),
+  file: optionalFile("file.csv", [
+    "the acquirer's settlement file of the day",
+    "die Abrechnungsdatei des Acquirers für den Tag",
+  ]),
+  gate: required("gate", "name", ["the gate", "das Gate"]),
+  day: required("day", "YYYY-MM-DD", ["the day, in UTC", "der Tag, in UTC"]),
+  totals: flag([
+    "ask the acquirer's host whether the day's totals agree; without a file",
+    "den Host des Acquirers fragen, ob die Summen des Tages stimmen; ohne Datei",
+  ]),
+  ...formatFields([
+    "the file's own words for each kind, like PURCHASE=sale",
+    "Wörter der Datei für jede Art, wie PURCHASE=sale",
+  ]),
+  window: preset("duration", "duration", "15m", [
+    "how far a line may be from its day, like 15m or 2h",
+    "wie weit eine Zeile vom Tag entfernt sein darf, wie 15m oder 2h",
+  ]),
   previous: onlyOnCommandLine(
-    fileOption(
-      "file.csv",
-      texts(
-        "the file of the day before, for the day's edge",
-        "die Datei des Tages davor, für den Rand des Tages",
-      ),
-    ),
+    fileOption("file.csv", [
+      "the file of the day before, for the day's edge",
+      "die Datei des Tages davor, für den Rand des Tages",
+    ]),
   ),
   next: onlyOnCommandLine(
-    fileOption("file.csv", texts("the file of the day after", "die Datei des Tages danach")),
+    fileOption("file.csv", ["the file of the day after", "die Datei des Tages danach"]),
   ),
 };
 
 export const reconcileActions: readonly Action[] = [
   action({
     name: "reconcile",
-    does: texts(
+    does: [
       "compare a day of a gate with the acquirer's settlement file or its host",
       "einen Tag eines Gates mit der Abrechnungsdatei des Acquirers oder seinem Host vergleichen",
-    ),
+    ],
     right: "reconcile",
     mode: "record",
     duration: "minutes",

@@ -17,7 +17,7 @@ import { messageOf, Problem } from "../../values/problem.ts";
 import { asInstant, hours, type Instant, later, parseDate } from "../../values/time.ts";
 import { readFileRules } from "../apply/screening.ts";
 import { Invalid } from "../apply/work.ts";
-import { fileOption, type Given, onlyOnCommandLine, option, texts, toggle } from "../field.ts";
+import { fileOption, type Given, onlyOnCommandLine, option, toggle } from "../field.ts";
 import { type Output, Report, readConfiguration, readContent, type Session } from "../session.ts";
 import { nameScopes, openCountries, readScope } from "./screening-rule.ts";
 
@@ -28,45 +28,35 @@ const usualDays = 30;
 const blockLifeMs = hours(24) * 90;
 
 export const tryFields = {
-  rule: option(
-    "text",
-    "ids",
-    texts(
-      "only these rules, like 3,7, also when they are off",
-      "nur diese Regeln, wie 3,7, auch wenn sie ausgeschaltet sind",
-    ),
-  ),
+  rule: option("text", "ids", [
+    "only these rules, like 3,7, also when they are off",
+    "nur diese Regeln, wie 3,7, auch wenn sie ausgeschaltet sind",
+  ]),
   file: onlyOnCommandLine(
-    fileOption(
-      "file.yaml",
-      texts(
-        "the rules of a file for gw apply, in place of the configured",
-        "die Regeln einer Datei für gw apply, anstelle der eingestellten",
-      ),
-    ),
+    fileOption("file.yaml", [
+      "the rules of a file for gw apply, in place of the configured",
+      "die Regeln einer Datei für gw apply, anstelle der eingestellten",
+    ]),
   ),
-  lists: toggle(texts("without the allow and block lists", "ohne die Erlaubnis- und Sperrlisten"), {
-    no: "no-lists",
-  }),
-  since: option(
-    "moment",
-    "moment",
-    texts(
-      `from then on; else the last ${usualDays} days`,
-      `von da an; sonst die letzten ${usualDays} Tage`,
-    ),
+  lists: toggle(
+    {
+      no: "no-lists",
+    },
+    ["without the allow and block lists", "ohne die Erlaubnis- und Sperrlisten"],
   ),
-  until: option("moment", "moment", texts("before then", "davor")),
-  merchant: option(
-    "merchant",
-    "login",
-    texts("tell of this merchant's orders alone", "nur von Zahlungen dieses Händlers berichten"),
-  ),
-  endpoint: option(
-    "endpoint",
-    "id",
-    texts("tell of this endpoint's orders alone", "nur von Zahlungen dieses Endpunkts berichten"),
-  ),
+  since: option("moment", "moment", [
+    `from then on; else the last ${usualDays} days`,
+    `von da an; sonst die letzten ${usualDays} Tage`,
+  ]),
+  until: option("moment", "moment", ["before then", "davor"]),
+  merchant: option("merchant", "login", [
+    "tell of this merchant's orders alone",
+    "nur von Zahlungen dieses Händlers berichten",
+  ]),
+  endpoint: option("endpoint", "id", [
+    "tell of this endpoint's orders alone",
+    "nur von Zahlungen dieses Endpunkts berichten",
+  ]),
 };
 
 type TryOptions = Given<typeof tryFields>;

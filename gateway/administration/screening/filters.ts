@@ -13,7 +13,7 @@ import {
 import { isNumericId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
-import { type Field, flag, option, preset, required, texts, word, words } from "../field.ts";
+import { type Field, flag, lastWords, option, preset, required, word } from "../field.ts";
 import { type Output, Report, readConfiguration, type Session } from "../session.ts";
 import { tryFields, tryRules } from "./filter-try.ts";
 import {
@@ -28,29 +28,27 @@ import {
   scopeFields,
 } from "./screening-rule.ts";
 
-const actionHelp = texts(
+const actionHelp = [
   "block, 3ds (force 3-D Secure), mark, or allow (pass the other rules)",
   "sperren, 3-D Secure erzwingen, markieren oder an den anderen Regeln vorbeilassen",
-);
-const rule = word("text", "rule", texts("the number of the rule", "die Nummer der Regel"));
+] as const;
+const rule = word("text", "rule", ["the number of the rule", "die Nummer der Regel"]);
 
 const addActions: readonly Action[] = rules.map((kind) =>
   action({
     name: `filter add ${kind.kind}`,
-    does: kind.documentation,
+    does: [kind.documentation.en, kind.documentation.de],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",
     fields: {
       ...parameterFields(kind),
       ...scopeFields,
-      action: preset("choice", "action", actionHelp, "block", { choices: actionNames }),
-      disabled: flag(
-        texts(
-          "add it, and leave it off, to try it first",
-          "anlegen und ausgeschaltet lassen, um sie zuerst zu proben",
-        ),
-      ),
+      action: preset(actionNames, "action", "block", actionHelp),
+      disabled: flag([
+        "add it, and leave it off, to try it first",
+        "anlegen und ausgeschaltet lassen, um sie zuerst zu proben",
+      ]),
     },
     perform: (session, given) => addRule(session, kind.kind, given),
   }),
@@ -60,10 +58,7 @@ export const filterActions: readonly Action[] = [
   ...addActions,
   action({
     name: "filter list",
-    does: texts(
-      "list all rules with their parameters",
-      "alle Regeln mit ihren Parametern auflisten",
-    ),
+    does: ["list all rules with their parameters", "alle Regeln mit ihren Parametern auflisten"],
     right: "see_configuration",
     mode: "look",
     commandLineOnly: "the portal shows rules on a screen of its own",
@@ -72,31 +67,29 @@ export const filterActions: readonly Action[] = [
   }),
   action({
     name: "filter change",
-    does: texts(
+    does: [
       "change parameters, like count=5 window=1h; none removes one",
       "Parameter ändern, wie count=5 window=1h; none entfernt einen",
-    ),
+    ],
     right: "change_merchants",
     mode: "change",
     inFile: "otherwise",
     fields: {
       rule,
-      parameters: words(
-        "text",
-        "parameters",
-        texts("parameters with their new values", "Parameter mit ihren neuen Werten"),
-        { isRequired: false },
-      ),
-      action: option("choice", "action", actionHelp, { choices: actionNames }),
+      parameters: lastWords("text", "parameters", [
+        "parameters with their new values",
+        "Parameter mit ihren neuen Werten",
+      ]),
+      action: option(actionNames, "action", actionHelp),
     },
     perform: changeRule,
   }),
   action({
     name: "filter try",
-    does: texts(
+    does: [
       "tell what rules and lists would have done to past orders",
       "sagen, was Regeln und Listen mit früheren Zahlungen getan hätten",
-    ),
+    ],
     right: "see_orders",
     mode: "look",
     duration: "minutes",
@@ -105,7 +98,7 @@ export const filterActions: readonly Action[] = [
   }),
   action({
     name: "filter enable",
-    does: texts("switch a rule on", "eine Regel einschalten"),
+    does: ["switch a rule on", "eine Regel einschalten"],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",
@@ -114,7 +107,7 @@ export const filterActions: readonly Action[] = [
   }),
   action({
     name: "filter disable",
-    does: texts("switch a rule off", "eine Regel ausschalten"),
+    does: ["switch a rule off", "eine Regel ausschalten"],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",
@@ -123,7 +116,7 @@ export const filterActions: readonly Action[] = [
   }),
   action({
     name: "filter remove",
-    does: texts("remove a rule", "eine Regel entfernen"),
+    does: ["remove a rule", "eine Regel entfernen"],
     right: "change_merchants",
     mode: "change",
     inFile: "exported",
@@ -137,11 +130,11 @@ function parameterFields({
   parameters,
 }: Rule): Readonly<Record<string, Field<string | undefined>>> {
   const fields = Object.entries(parameters).map(([name, parameter]) => {
-    const { type, documentation, necessity, choices = [], kind } = parameter;
-    const help = texts(`${documentation.en} (${type.en})`, `${documentation.de} (${type.de})`);
+    const { type, documentation, necessity, choices, kind } = parameter;
+    const help = [`${documentation.en} (${type.en})`, `${documentation.de} (${type.de})`] as const;
     const make = necessity === "mandatory" ? required : option;
     const fieldKind = kind === "countries" ? "text" : kind;
-    return [name, make(fieldKind, "value", help, choices.length > 0 ? { choices } : {})] as const;
+    return [name, make(choices ?? fieldKind, "value", help)] as const;
   });
   return Object.fromEntries(fields);
 }

@@ -32,13 +32,12 @@ import {
   flag,
   type Given,
   lastWord,
+  lastWords,
   onlyOnCommandLine,
   option,
   optionalSecret,
   preset,
-  texts,
   word,
-  words,
 } from "../field.ts";
 import { ends, readMoment } from "../readers.ts";
 import { type Output, openVault, Rows, readConfiguration, type Session } from "../session.ts";
@@ -50,70 +49,51 @@ const meanings = listKinds.map(({ name, meaning }) => `${name}: ${meaning}`).joi
 const right = "change_merchants";
 /** A node that pays has no memory for a longer list: the portal shows them in pages. */
 const pageMax = 1_000;
-const expired = flag(texts("only those that have expired", "nur abgelaufene"));
+const expired = flag(["only those that have expired", "nur abgelaufene"]);
 
 const addFields = {
-  list: word("choice", "list", texts("allow or block", "allow (erlauben) oder block (sperren)"), {
-    choices: listNames,
-  }),
-  kind: word("choice", "kind", texts("the kind of the value", "die Art des Werts"), {
-    choices: kindNames,
-  }),
-  value: lastWord("text", "value", texts("the value", "der Wert")),
-  number: onlyOnCommandLine(optionalSecret(texts("the card's number", "die Nummer der Karte"))),
-  order: option(
-    "text",
-    "orderid",
-    texts(
-      "the card of this order, in place of a value",
-      "die Karte dieser Zahlung, anstelle eines Werts",
-    ),
-  ),
+  list: word(listNames, "list", ["allow or block", "allow (erlauben) oder block (sperren)"]),
+  kind: word(kindNames, "kind", ["the kind of the value", "die Art des Werts"]),
+  value: lastWord("text", "value", ["the value", "der Wert"]),
+  number: onlyOnCommandLine(optionalSecret(["the card's number", "die Nummer der Karte"])),
+  order: option("text", "orderid", [
+    "the card of this order, in place of a value",
+    "die Karte dieser Zahlung, anstelle eines Werts",
+  ]),
   ...scopeFields,
   expires: ends,
-  reason: option("text", "text", texts("shown with the entry", "steht beim Eintrag")),
+  reason: option("text", "text", ["shown with the entry", "steht beim Eintrag"]),
 };
 
 const showFields = {
-  list: option(
-    "choice",
-    "name",
-    texts("only of this list: allow or block", "nur aus dieser Liste: allow oder block"),
-    { choices: listNames },
-  ),
-  kind: option("choice", "kind", texts("only of this kind", "nur von dieser Art"), {
-    choices: kindNames,
-  }),
-  value: option(
-    "text",
-    "value",
-    texts("only this value, with kind", "nur dieser Wert, zusammen mit der Art"),
-  ),
+  list: option(listNames, "name", [
+    "only of this list: allow or block",
+    "nur aus dieser Liste: allow oder block",
+  ]),
+  kind: option(kindNames, "kind", ["only of this kind", "nur von dieser Art"]),
+  value: option("text", "value", [
+    "only this value, with kind",
+    "nur dieser Wert, zusammen mit der Art",
+  ]),
   ...scopeFields,
   expired,
-  limit: preset(
-    "whole",
-    "n",
-    texts("so many, the latest first", "so viele, die neuesten zuerst"),
-    "100",
-  ),
-  before: option(
-    "text",
-    "entry",
-    texts(
-      "only those with a smaller number than this one",
-      "nur solche mit einer kleineren Nummer als dieser",
-    ),
-  ),
+  limit: preset("whole", "n", "100", [
+    "so many, the latest first",
+    "so viele, die neuesten zuerst",
+  ]),
+  before: option("text", "entry", [
+    "only those with a smaller number than this one",
+    "nur solche mit einer kleineren Nummer als dieser",
+  ]),
 };
 
 export const listActions: readonly Action[] = [
   action({
     name: "list add",
-    does: texts(
+    does: [
       `put a value on the allow or the block list. Kinds: ${meanings}`,
       `einen Wert auf die Erlaubnis- oder die Sperrliste setzen. Arten: ${kindNames.join(", ")}`,
-    ),
+    ],
     right,
     mode: "change",
     fields: addFields,
@@ -121,7 +101,7 @@ export const listActions: readonly Action[] = [
   }),
   action({
     name: "list show",
-    does: texts("show the entries", "die Einträge zeigen"),
+    does: ["show the entries", "die Einträge zeigen"],
     right: "see_orders",
     mode: "look",
     fields: showFields,
@@ -129,41 +109,39 @@ export const listActions: readonly Action[] = [
   }),
   action({
     name: "list remove",
-    does: texts(
+    does: [
       "remove entries by their numbers, or all expired ones",
       "Einträge nach ihren Nummern entfernen oder alle abgelaufenen",
-    ),
+    ],
     right,
     mode: "change",
     fields: {
-      entries: words(
-        "text",
-        "entries",
-        texts("the numbers of the entries", "die Nummern der Einträge"),
-        { isRequired: false },
-      ),
+      entries: lastWords("text", "entries", [
+        "the numbers of the entries",
+        "die Nummern der Einträge",
+      ]),
       expired,
     },
     perform: removeListed,
   }),
   action({
     name: "list import",
-    does: texts(
+    does: [
       "add all entries of a file, or - for standard input; a file with any fault changes nothing",
       "alle Einträge einer Datei hinzufügen; eine Datei mit einem Fehler ändert nichts",
-    ),
+    ],
     right,
     mode: "change",
     showsProgress: true,
-    fields: { file: file("file.csv", texts("the entries, as CSV", "die Einträge, als CSV")) },
+    fields: { file: file("file.csv", ["the entries, as CSV", "die Einträge, als CSV"]) },
     perform: importFile,
   }),
   action({
     name: "list export",
-    does: texts(
+    does: [
       "write the entries that have not expired, as the CSV that list import reads",
       "die nicht abgelaufenen Einträge als CSV ausgeben, wie list import es liest",
-    ),
+    ],
     right: "see_orders",
     mode: "look",
     commandLineOnly: "the portal shows the entries in pages",

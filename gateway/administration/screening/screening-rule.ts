@@ -11,7 +11,7 @@ import type { Configuration } from "../../storage/configuration/configuration.ts
 import { makeIssuerStore } from "../../storage/configuration/issuer-ranges.ts";
 import { asEndpointId, type EndpointId, type MerchantId } from "../../values/ids.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
-import { option, texts } from "../field.ts";
+import { option } from "../field.ts";
 import { loadStaging } from "../installation/staging.ts";
 import type { Session } from "../session.ts";
 
@@ -26,15 +26,11 @@ const actionWords: Readonly<Record<string, RuleAction>> = {
 export const actionNames = Object.keys(actionWords);
 
 export const scopeFields = {
-  merchant: option(
-    "merchant",
-    "login",
-    texts(
-      "for this merchant alone; else for the whole gateway",
-      "nur für diesen Händler; sonst für das ganze Gateway",
-    ),
-  ),
-  endpoint: option("endpoint", "id", texts("for this endpoint alone", "nur für diesen Endpunkt")),
+  merchant: option("merchant", "login", [
+    "for this merchant alone; else for the whole gateway",
+    "nur für diesen Händler; sonst für das ganze Gateway",
+  ]),
+  endpoint: option("endpoint", "id", ["for this endpoint alone", "nur für diesen Endpunkt"]),
 };
 
 export type NewRule = Omit<ConfiguredRule, "id">;
