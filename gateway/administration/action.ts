@@ -5,7 +5,7 @@
  */
 import type { MerchantId } from "../values/ids.ts";
 import type { Right } from "../values/roles.ts";
-import { type Fields, type Given, type Help, type Texts, texts } from "./field.ts";
+import { type Field, type Fields, type Given, type Help, type Texts, textsOf } from "./field.ts";
 import type { Output, Session } from "./session.ts";
 
 /**
@@ -62,10 +62,19 @@ export type FindOwner = Find<MerchantId>;
 
 type NeedsSecondPerson<Values> = (session: Session, given: Values) => boolean | Promise<boolean>;
 
-type Made = "does" | "fields" | "perform" | "findOwner" | "findRight" | "needsSecondPerson";
-type Row<Taken extends Fields> = Omit<Action, Made> & {
+type Made =
+  | "mode"
+  | "right"
+  | "does"
+  | "fields"
+  | "perform"
+  | "findOwner"
+  | "findRight"
+  | "needsSecondPerson";
+/** As it is written. */
+export type ActionRow<Taken extends Fields> = Omit<Action, Made> & {
   readonly does: Help;
-  readonly fields: Taken;
+  readonly fields?: Taken;
   readonly needsSecondPerson?: true | NeedsSecondPerson<Given<Taken>>;
   readonly findOwner?: Find<MerchantId, Given<Taken>>;
   readonly findRight?: Find<Right, Given<Taken>>;
@@ -73,10 +82,21 @@ type Row<Taken extends Fields> = Omit<Action, Made> & {
 };
 
 /** Checks that `perform` takes what the fields give. */
-export function action<const Taken extends Fields>(row: Row<Taken>): Action {
-  return { ...row, does: texts(...row.does) };
+export function action<const Taken extends Fields = typeof noFields>(
+  mode: Mode,
+  right: Right,
+  row: ActionRow<Taken>,
+): Action {
+  return { fields: noFields, ...row, mode, right, does: textsOf(row.does) };
 }
+
+export const noFields: Readonly<Record<never, Field>> = {};
 
 export function isChange({ mode }: Partial<Pick<Action, "mode">>): boolean {
   return mode === "change" || mode === "record";
+}
+
+/** Whether the portal has a form for it. */
+export function isOffered({ commandLineOnly, needsNode, hasOwnRoute }: Action): boolean {
+  return commandLineOnly === undefined && needsNode !== true && hasOwnRoute !== true;
 }

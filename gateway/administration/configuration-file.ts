@@ -12,7 +12,7 @@ import { type Currency, findCurrency, getCurrency } from "../values/iso-codes.ts
 import { endpointsOf } from "./find.ts";
 import { directoryTable } from "./gates/directories.ts";
 import { gateTable, gateValuesOf, type ReadGate } from "./gates/gate-settings.ts";
-import { endpointTable } from "./merchants/endpoint-settings.ts";
+import { endpointTable, placesOf } from "./merchants/endpoint-settings.ts";
 import { merchantTable } from "./merchants/merchants.ts";
 import { printSwitch } from "./readers.ts";
 import { type FileEntry, type PrintedSetting, printSettings, schemaOf } from "./settings.ts";
@@ -49,10 +49,6 @@ function printEndpointSettings({
   currency,
 }: Pick<PrintedEndpoint, "settings" | "currency">) {
   return printSettings(endpointTable(getCurrency(currency)), settings);
-}
-
-export function placesOf({ gates }: Endpoint): readonly string[] {
-  return gates.map(({ name, rank, weight }) => `${name}:${rank}:${weight}`);
 }
 
 /** What `gw export` writes: everything but secrets. */

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Problem } from "../values/problem.ts";
-import { action } from "./action.ts";
+import { action, isOffered } from "./action.ts";
 import { loadAllActions } from "./actions.ts";
 import { describeAction, labelOf, offeredFields, schemaOf } from "./describe.ts";
 import {
@@ -22,11 +22,9 @@ import { choiceLabels, documents, fieldLabels } from "./labels.ts";
 import { readGiven } from "./read-given.ts";
 
 const help = ["what it is", "was es ist"] as const;
-const sample = action({
+const sample = action("change", "change_merchants", {
   name: "endpoint sample",
   does: ["change a sample", "ein Muster ändern"],
-  right: "change_merchants",
-  mode: "change",
   fields: {
     endpoint: word("endpoint", "id", help),
     "3ds": option(["off", "always"], "word", help),
@@ -96,7 +94,7 @@ test("a refusal of a value names its field", () => {
   assert.deepEqual(wrong, new Problem(sentence, "invalid_input", "3ds"));
 });
 
-const offered = (await loadAllActions()).filter((each) => each.commandLineOnly === undefined);
+const offered = (await loadAllActions()).filter(isOffered);
 
 test("every field of a form has a label", () => {
   const unlabelled = offered

@@ -72,11 +72,17 @@ export type Given<Taken extends Fields> = {
   readonly [Name in Needed<Taken>]: ValueOf<Taken[Name]>;
 } & { readonly [Name in Exclude<keyof Taken, Needed<Taken>>]?: ValueOf<Taken[Name]> };
 
-/** In English and German. */
-export type Help = readonly [en: string, de: string];
+/** In English, and in German where the portal has a form. */
+export type Help = readonly [en: string, de?: string];
+
+export function textsOf([en, de = ""]: Help): Texts {
+  return { en, de };
+}
 
 /** In the place of a kind, the values that are permitted. */
 type Kind = FieldKind | readonly string[];
+/** What a text of that kind may be. */
+type Text<Given extends Kind> = Given extends readonly (infer Word)[] ? Word : string;
 
 function field<Value>(
   kind: Kind,
@@ -88,46 +94,67 @@ function field<Value>(
   const taken = typeof kind === "string" ? { kind } : { kind: "choice" as const };
   const chosen = typeof choices === "string" ? {} : { choices };
   const usage = { isRequired: false, isWord: false, isList: false, ...more };
-  return { ...usage, ...taken, ...chosen, shows, help: texts(...help) };
+  return { ...usage, ...taken, ...chosen, shows, help: textsOf(help) };
 }
 
 /** An optional value behind its name. */
-export function option(kind: Kind, shows: string, help: Help): Field<string | undefined> {
+export function option<const Given extends Kind>(
+  kind: Given,
+  shows: string,
+  help: Help,
+): Field<Text<Given> | undefined> {
   return field(kind, shows, help);
 }
 
 /** A value behind its name that must be given. */
-export function required(kind: Kind, shows: string, help: Help): Field<string> {
+export function required<const Given extends Kind>(
+  kind: Given,
+  shows: string,
+  help: Help,
+): Field<Text<Given>> {
   return field(kind, shows, help, { isRequired: true });
 }
 
 /** A value behind its name that is this one unless another is given. */
-export function preset(kind: Kind, shows: string, value: string, help: Help): Field<string> {
+export function preset<const Given extends Kind>(
+  kind: Given,
+  shows: string,
+  value: Text<Given> & string,
+  help: Help,
+): Field<Text<Given>> {
   return field(kind, shows, help, { preset: value });
 }
 
 /** Several values, each behind the name. */
-export function list(kind: Kind, shows: string, help: Help): Field<readonly string[] | undefined> {
+export function list(
+  kind: FieldKind,
+  shows: string,
+  help: Help,
+): Field<readonly string[] | undefined> {
   return field(kind, shows, help, { isList: true });
 }
 
 /** A value at its place that must be given. */
-export function word(kind: Kind, shows: string, help: Help): Field<string> {
+export function word<const Given extends Kind>(
+  kind: Given,
+  shows: string,
+  help: Help,
+): Field<Text<Given>> {
   return field(kind, shows, help, { isRequired: true, isWord: true });
 }
 
 /** A value at its place that may be left out. */
-export function lastWord(kind: Kind, shows: string, help: Help): Field<string | undefined> {
+export function lastWord(kind: FieldKind, shows: string, help: Help): Field<string | undefined> {
   return field(kind, shows, help, { isWord: true });
 }
 
 /** All values from a place on: one at least. */
-export function words(kind: Kind, shows: string, help: Help): Field<readonly string[]> {
+export function words(kind: FieldKind, shows: string, help: Help): Field<readonly string[]> {
   return field(kind, shows, help, { isList: true, isWord: true, isRequired: true });
 }
 
 /** All values from a place on, or none. */
-export function lastWords(kind: Kind, shows: string, help: Help): Field<readonly string[]> {
+export function lastWords(kind: FieldKind, shows: string, help: Help): Field<readonly string[]> {
   return field(kind, shows, help, { isList: true, isWord: true });
 }
 

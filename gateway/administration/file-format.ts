@@ -1,8 +1,7 @@
 /** How an acquirer writes its files, as the user describes it. */
-import { type AmountForm, amountForms, type FileFormat } from "../reconciliation/acquirer-file.ts";
+import { amountForms, type FileFormat } from "../reconciliation/acquirer-file.ts";
 import { Problem } from "../values/problem.ts";
 import { type Given, type Help, option } from "./field.ts";
-import { readOneOf } from "./readers.ts";
 
 /** With a help for the words that the files have and the gateway has not. */
 export function formatFields(wordsHelp: Help) {
@@ -31,8 +30,7 @@ export function readFormat<Column extends string, Word extends string>(
   usual: Readonly<Record<Column, string>>,
   ownWords: readonly Word[],
 ): FileFormat<Column, Word> | Problem {
-  const amounts: AmountForm | Problem = readOneOf(amountForms)(given.amounts ?? "minor", "amounts");
-  if (amounts instanceof Problem) return amounts;
+  const { amounts = "minor" } = given;
   const delimiter = given.delimiter === "tab" ? "\t" : (given.delimiter ?? ",");
   if (delimiter.length !== 1) return new Problem("delimiter is one character, or tab.");
   const names = readMap(given.columns, "columns");

@@ -1,16 +1,14 @@
 /** Finds what an action's fields name. A problem says what there is not. */
 import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, Merchant } from "../orders/merchant.ts";
-import type { Order } from "../orders/order.ts";
 import { parseReference } from "../orders/trace.ts";
 import type { Configuration } from "../storage/configuration/configuration.ts";
 import { findAtPlace, findById } from "../storage/orders/find-by-number.ts";
 import { findPlace } from "../storage/orders/order-ids.ts";
-import type { Query } from "../storage/server/database.ts";
 import { asEndpointId, asOrderId, isNumericId, type MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import type { FindOwner } from "./action.ts";
-import { word } from "./field.ts";
+import { option, preset, word } from "./field.ts";
 import { type Opened, type Output, readConfiguration, type Session } from "./session.ts";
 
 export function findMerchant({ merchants }: Configuration, login: string): Merchant | Problem {
@@ -40,7 +38,9 @@ type Known = Parameters<FindOwner>[0];
 export async function findOrder({ cells }: Pick<Opened, "cells">, text: string) {
   const id = asOrderId(text);
   const isId = isNumericId(text) && text.length > 6;
-  const order = isId ? await search(cells, (query) => findById(query, id)) : undefined;
+  const order = isId
+    ? await queriesOf({ cells }).search((query) => findById(query, id))
+    : undefined;
   return order?.id === id ? order : new Problem(`There is no order ${text}.`, "not_found");
 }
 
@@ -52,11 +52,17 @@ export async function findByReference(
   const named = parseReference(reference);
   if (named === undefined) return undefined;
   const place = await findPlace(database.query, named.sequence);
-  return search(cells, (query) => findAtPlace(query, place));
+  return queriesOf({ cells }).search((query) => findAtPlace(query, place));
 }
 
-function search(cells: Opened["cells"], find: (query: Query) => Promise<Order | undefined>) {
-  return cells.stores(({ node }) => node.query).search(find);
+/** The cells' tables of orders, for nodes and commands. */
+export function queriesOf({ cells }: Pick<Opened, "cells">) {
+  return cells.stores(({ node }) => node.query);
+}
+
+/** By the merchants' ids. */
+export function loginsOf({ merchants }: Pick<Configuration, "merchants">) {
+  return new Map(merchants.map(({ id, login: name }) => [id, name]));
 }
 
 /** For an action whose subject is the merchant of this login. */
@@ -88,36 +94,38 @@ export async function ownerByOrder(
 
 export const login = word("merchant", "login", ["the merchant's login", "der Login des Händlers"]);
 
-/** Performs an action on the merchant of its field `login`. */
-export function onMerchant<Given>(
-  work: (
-    session: Session,
-    merchant: Merchant,
-    given: Given,
-    configuration: Configuration,
-  ) => Promise<Output> | Output,
-) {
-  return async (session: Session, given: Given & { readonly login: string }): Promise<Output> => {
-    const configuration = await readConfiguration(session);
-    const merchant = findMerchant(configuration, given.login);
-    if (merchant instanceof Problem) return merchant;
-    return work(session, merchant, given, configuration);
-  };
+export const order = word("text", "orderid", ["the id of the order"]);
+
+export const ofMerchant = option("merchant", "login", ["only of one merchant"]);
+export const ofEndpoint = option("endpoint", "id", ["only of one endpoint"]);
+export const limit = preset("whole", "n", "100", [
+  "so many, the latest first",
+  "so viele, die neuesten zuerst",
+]);
+
+export function findLimitFault(text: string | undefined): Problem | undefined {
+  if (text === undefined || /^[1-9]\d{0,6}$/.test(text)) return undefined;
+  return new Problem("limit is a number from 1.");
 }
 
-/** Performs an action on the gate of its field `gate`. */
-export function onGate<Given>(
-  work: (
-    session: Session,
-    gate: Gate,
-    given: Given,
-    configuration: Configuration,
-  ) => Promise<Output> | Output,
+/** A session that has read the configuration. */
+type Configured = Session & { readonly configuration: Configuration };
+
+/** Makes what performs an action on the thing that its field names. */
+function on<Field extends string, Found>(
+  field: Field,
+  find: (configuration: Configuration, text: string) => Found | Problem,
 ) {
-  return async (session: Session, given: Given & { readonly gate: string }): Promise<Output> => {
-    const configuration = await readConfiguration(session);
-    const gate = findGate(configuration, given.gate);
-    if (gate instanceof Problem) return gate;
-    return work(session, gate, given, configuration);
-  };
+  return <Given>(
+    work: (found: Found, session: Configured, given: Given) => Promise<Output> | Output,
+  ) =>
+    async (session: Session, given: Given & Readonly<Record<Field, string>>): Promise<Output> => {
+      const configuration = await readConfiguration(session);
+      const found = find(configuration, given[field]);
+      return found instanceof Problem ? found : work(found, { ...session, configuration }, given);
+    };
 }
+
+export const onMerchant = on("login", findMerchant);
+export const onEndpoint = on("endpoint", findEndpoint);
+export const onGate = on("gate", findGate);

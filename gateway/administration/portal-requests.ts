@@ -9,7 +9,7 @@ import type { AuditEntry } from "../storage/people/audit.ts";
 import { hasCardNumber, maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight, type Right } from "../values/roles.ts";
-import { type Action, isChange } from "./action.ts";
+import { type Action, isChange, isOffered } from "./action.ts";
 import { findAction, loadAllActions } from "./actions.ts";
 import { asTyped } from "./configuration-file.ts";
 import { type ActionView, describeAction, offeredFields, schemaOf } from "./describe.ts";
@@ -151,10 +151,6 @@ function makeTurns(max: number) {
     latest = turn.catch(() => undefined);
     return turn;
   };
-}
-
-function isOffered({ commandLineOnly, needsNode, hasOwnRoute }: Action): boolean {
-  return commandLineOnly === undefined && needsNode !== true && hasOwnRoute !== true;
 }
 
 async function findOffered(name: string): Promise<Action | undefined> {

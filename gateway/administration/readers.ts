@@ -3,11 +3,12 @@
  * removes a setting that is optional.
  */
 import type { KeyObject } from "node:crypto";
+import { CsvFaults } from "../values/csv-records.ts";
 import { type Currency, findCurrency, getCurrency } from "../values/iso-codes.ts";
 import { type Fee, formatAmount, Money, parseAmount, parseFee } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { hours, type Instant, later, parseDate } from "../values/time.ts";
-import { option } from "./field.ts";
+import { type Field, option } from "./field.ts";
 
 /** Reads a field's value; nothing removes the setting. */
 export type Read<Value> = (text: string, name: string) => Value | undefined | Problem;
@@ -81,10 +82,17 @@ export function readOneOf<const Word extends string>(words: readonly Word[]) {
   };
 }
 
-export const ends: ReturnType<typeof option> = {
+export const ends: Field<string | undefined> = {
   ...option("moment", "moment", ["when it ends", "wann er endet"]),
   format: "a moment like 2030-01-31T09:30:00Z, or a time like 12h or 30d from now",
 };
+
+/** A moment of a filter. */
+export function readInstant(text: string | undefined): Instant | undefined | Problem {
+  if (text === undefined) return undefined;
+  const sentence = `${text} is no moment: write it like 2030-01-31 or 2030-01-31T09:30:00Z.`;
+  return parseDate(text) ?? new Problem(sentence);
+}
 
 const units = { h: hours(1), d: hours(24) } as const;
 
@@ -116,6 +124,14 @@ export function checkLimits<Settings extends Limits>(settings: Settings): Settin
 export function findNameFault(name: string): Problem | undefined {
   if (/^[A-Za-z0-9._-]{1,40}$/.test(name)) return undefined;
   return new Problem("A name is 1 to 40 letters, digits, dots, dashes or underscores.");
+}
+
+/** For what reads a file: its faults are refused together, and others are thrown on. */
+export function refuseFaults(consequence: string) {
+  return (error: unknown): Problem => {
+    if (!(error instanceof CsvFaults)) throw error;
+    return new Problem([...error.sentences, consequence].join("\n"));
+  };
 }
 
 /** A public key as it is stored. */

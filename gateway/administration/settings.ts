@@ -6,7 +6,7 @@
 import { resolve } from "node:path";
 import type { Currency } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
-import { type Field, type Help, texts, written } from "./field.ts";
+import { type Field, type Help, textsOf, written } from "./field.ts";
 import {
   orNone,
   printFee,
@@ -53,7 +53,7 @@ export function setting<Settings, Key extends keyof Settings>(
   isRequired: SettingRow<Settings>["isRequired"] = () => form.isRequired === true,
 ): SettingRow<Settings> {
   const { kind, shows, choices, names } = form;
-  const usage = { kind, shows, choices, ...(names && { names }), help: texts(...help) };
+  const usage = { kind, shows, choices, ...(names && { names }), help: textsOf(help) };
   const field = { ...usage, isRequired: false, isWord: false, isList: false };
   return { name, key, form, field, isRequired };
 }
@@ -88,6 +88,14 @@ export function oneOf<const Word extends string>(
   return { ...form("choice", shows, readOneOf(choices)), choices };
 }
 
+/** A number from 1. */
+export function upTo(shows: string, max: number): Form<number> {
+  return form("whole", shows, (given, name) => {
+    const isGood = /^[1-9]\d{0,6}$/.test(given) && Number(given) <= max;
+    return isGood ? Number(given) : new Problem(`${name} is a number from 1 to ${max}.`);
+  });
+}
+
 export const onOff: Form<boolean> = {
   ...form("switch", "on|off", readSwitch, printSwitch),
   choices: ["on", "off"],
@@ -112,16 +120,26 @@ export function amountIn(currency: Currency | undefined): Form<string> {
   return form("amount", "amount", readAmountIn(currency), print);
 }
 
-/** For an action that takes the settings. */
-export function fieldsOf<Settings>(table: readonly SettingRow<Settings>[]) {
-  const fields = table.map(({ name, field }) => [name, field] as const);
-  return Object.fromEntries<SettingRow<Settings>["field"]>(fields);
+/** For an action that takes the settings: what is given of them is read by the table alone. */
+export function fieldsOf<Settings>(
+  table: readonly SettingRow<Settings>[],
+): Readonly<Record<never, Field>> {
+  return Object.fromEntries(table.map(({ name, field }) => [name, field]));
 }
 
 /** What is given of the table's settings. */
 export function givenOf<Settings>(table: readonly SettingRow<Settings>[], given: GivenSettings) {
   const names = table.map(({ name }) => name).filter((name) => given[name] !== undefined);
   return Object.fromEntries(names.map((name) => [name, given[name]]));
+}
+
+/** A change needs something to change. */
+export function findNothing<Settings>(
+  table: readonly SettingRow<Settings>[],
+  given: GivenSettings,
+) {
+  if (Object.keys(givenOf(table, given)).length > 0) return undefined;
+  return new Problem("Nothing to change: give at least one setting.");
 }
 
 /** Only what is given changes. The result has all required settings, or the problem names them. */

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { list, option, word } from "../administration/field.ts";
-import { type Output, openVault } from "../administration/session.ts";
+import { openVault } from "../administration/session.ts";
 import { packParts } from "../backup/archive.ts";
 import { encrypt, makeIdentity, parseRecipients } from "../backup/encryption.ts";
 import { type Progress, writeBackup } from "../backup/write-backup.ts";
@@ -18,82 +18,73 @@ import { openPicture, type Picture, PictureRefused } from "../storage/backup/sna
 import { openSigner } from "../storage/people/audit.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { calendar } from "../values/time.ts";
-import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
+import { installed, ownCommand } from "./machine-command.ts";
 import { makeProgressLines } from "./terminal.ts";
 
-type Options = {
-  readonly to?: string | undefined;
-  readonly recipient?: readonly string[] | undefined;
-};
-
 export const backupCommands = [
-  installed({
+  installed("record", "run", {
     name: "backup",
-    does: ["write an encrypted backup", "eine verschlüsselte Sicherung schreiben"],
-    right: "run",
-    mode: "record",
+    does: ["write an encrypted backup"],
     showsProgress: true,
     fields: {
-      to: option("path", "folder", [
-        "where the file is written, or - for standard output",
-        "wohin die Datei geschrieben wird, oder - für die Standardausgabe",
-      ]),
-      recipient: list("text", "key", [
-        "a public key of age: who can restore it",
-        "ein öffentlicher Schlüssel von age: wer sie einspielen kann",
-      ]),
+      to: option("path", "folder", ["where the file is written, or - for standard output"]),
+      recipient: list("text", "key", ["a public key of age: who can restore it"]),
     },
-    perform: makeBackup,
+    async perform(session, options) {
+      const { database, cells, config } = session;
+      const encrypter = parseRecipients(options.recipient ?? partsOf(config.backupRecipients));
+      if (encrypter instanceof Problem) return encrypter;
+      const to = options.to ?? config.backupFolder;
+      const unusable = await findFolderProblem(to);
+      if (unusable !== undefined) return unusable;
+      const away = session.cellsAway;
+      if (away.length > 0)
+        return new Problem(`The cell ${away[0]} is away: a backup has all cells.`);
+      const signer = await openSigner(database.query, await openVault(session));
+      let picture: Picture | undefined;
+      try {
+        picture = await openPicture(database, cells);
+        let read = { rows: 0, manifest: "" };
+        const parts = writeBackup(picture, {
+          signer,
+          report: makeReport(),
+          onRead: (rows, manifest) => {
+            read = { rows, manifest };
+          },
+        });
+        const encrypted = await encrypt(encrypter, packParts(parts));
+        const { place, bytes } = await store(encrypted, to, picture);
+        const { takenAt } = picture;
+        await recordBackup(database.query, { ...read, takenAt, place, bytes });
+        const facts = { backup: place, "taken at": calendar(takenAt).iso, ...read, bytes };
+        if (to !== "-") return facts;
+        process.stderr.write(`${JSON.stringify(facts)}\n`);
+        return undefined;
+      } catch (error) {
+        if (error instanceof PictureRefused) return new Problem(error.message);
+        return new Problem(`No backup was made: ${messageOf(error)}.`);
+      } finally {
+        await picture?.close();
+      }
+    },
   }),
   ownCommand({
     name: "backup identity",
-    does: [
-      "make a key pair: the private key in a new file",
-      "ein Schlüsselpaar anlegen: der private Schlüssel in einer neuen Datei",
-    ],
+    does: ["make a key pair: the private key in a new file"],
     fields: {
-      file: word("path", "file", ["the new file", "die neue Datei"]),
+      file: word("path", "file", ["the new file"]),
     },
-    run: writeIdentity,
+    async run({ file }) {
+      const { recipient, text } = await makeIdentity();
+      try {
+        await writeFile(file, text.reveal(), { flag: "wx", mode: 0o600 });
+      } catch (error) {
+        return new Problem(`The file ${file} cannot be written: ${messageOf(error)}.`);
+      }
+      return { recipient, "private key": file };
+    },
   }),
 ];
-
-async function makeBackup(session: MachineSession, options: Options): Promise<Output> {
-  const { database, cells, config } = session;
-  const encrypter = parseRecipients(options.recipient ?? partsOf(config.backupRecipients));
-  if (encrypter instanceof Problem) return encrypter;
-  const to = options.to ?? config.backupFolder;
-  const unusable = await findFolderProblem(to);
-  if (unusable !== undefined) return unusable;
-  const away = session.cellsAway;
-  if (away.length > 0) return new Problem(`The cell ${away[0]} is away: a backup has all cells.`);
-  const signer = await openSigner(database.query, await openVault(session));
-  let picture: Picture | undefined;
-  try {
-    picture = await openPicture(database, cells);
-    let read = { rows: 0, manifest: "" };
-    const parts = writeBackup(picture, {
-      signer,
-      report: makeReport(),
-      onRead: (rows, manifest) => {
-        read = { rows, manifest };
-      },
-    });
-    const encrypted = await encrypt(encrypter, packParts(parts));
-    const { place, bytes } = await store(encrypted, to, picture);
-    const { takenAt } = picture;
-    await recordBackup(database.query, { ...read, takenAt, place, bytes });
-    const facts = { backup: place, "taken at": calendar(takenAt).iso, ...read, bytes };
-    if (to !== "-") return facts;
-    process.stderr.write(`${JSON.stringify(facts)}\n`);
-    return undefined;
-  } catch (error) {
-    if (error instanceof PictureRefused) return new Problem(error.message);
-    return new Problem(`No backup was made: ${messageOf(error)}.`);
-  } finally {
-    await picture?.close();
-  }
-}
 
 async function findFolderProblem(to: string): Promise<Problem | undefined> {
   if (to === "-") return undefined;
@@ -161,14 +152,4 @@ function makeReport(): (progress: Progress) => void {
       const left = share > 0 ? Math.round((spent * (1 - share)) / share / 1000) : 0;
       return `${table}: ${rows} rows, ${(bytes / 1e6).toFixed(1)} MB, about ${left} s left`;
     });
-}
-
-async function writeIdentity({ file }: { readonly file: string }): Promise<Output> {
-  const { recipient, text } = await makeIdentity();
-  try {
-    await writeFile(file, text.reveal(), { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    return new Problem(`The file ${file} cannot be written: ${messageOf(error)}.`);
-  }
-  return { recipient, "private key": file };
 }

@@ -1,23 +1,73 @@
 /**
  * `gw callback listen`: a receiver for development. It prints every callback, names the merchant
- * whose checksum it carries, and answers with the given status.
+ * whose checksum it carries, and answers with the given status. With `--gateway` it brings the
+ * demonstration merchant's callbacks from a gateway in staging to a machine that the gateway cannot
+ * reach: it asks again and again, so it outlives a restart of the gateway and misses nothing.
  */
+
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { option, preset } from "../administration/field.ts";
 import { type Output, readConfiguration } from "../administration/session.ts";
 import type { SendOutcome } from "../callbacks/send.ts";
 import { signFor } from "../merchant-api/control.ts";
 import type { Merchant } from "../orders/merchant.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { Problem } from "../values/problem.ts";
+import { performInstalled } from "./action-commands.ts";
 import { print, untilStopSignal } from "./command.ts";
-import type { MachineSession } from "./machine-command.ts";
+import {
+  type CallbackKey,
+  causeOf,
+  type DemonstrationMerchant,
+  type Forward,
+  isHttpAddress,
+  makeForward,
+  openDemonstrationMerchant,
+} from "./demonstration-merchant.ts";
+import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
+
+const askEveryMs = 300;
+/** As the gateway waits. */
+const answersWithinMs = 15_000;
+
+const listenFields = {
+  gateway: option("url", "url", [
+    "take the demonstration merchant's callbacks from a gateway in staging, which need not " +
+      "reach this machine",
+  ]),
+  forwardTo: option("url", "url", ["with --gateway: send each callback on to this address"]),
+  port: preset("whole", "port", "9099", ["where to listen, without --gateway"]),
+  answer: preset("whole", "status", "200", ["the HTTP status of every answer, without --gateway"]),
+};
+const listening = {
+  name: "callback listen",
+  does: ["receive and print callbacks on this machine, for development"],
+  fields: listenFields,
+} as const;
+const listenHere = installed("look", "see_orders", { ...listening, perform: listenForCallbacks });
+
+/** With `--gateway` it needs no installation: that gateway may be on another machine. */
+export const listenCommands = [
+  ownCommand({
+    ...listening,
+    right: "see_orders",
+    mode: "look",
+    run(given, terminal) {
+      const { gateway, forwardTo } = given;
+      if (gateway !== undefined) return followCallbacks(gateway, forwardTo, terminal.json);
+      if (forwardTo === undefined) return performInstalled(listenHere, given, terminal);
+      return new Problem("--forward-to needs --gateway, the address of a gateway in staging.");
+    },
+  }),
+];
 
 const bodyCharactersMax = 65_536;
 const shownMax = 1_000;
 const nameMax = 40;
 
-export async function listenForCallbacks(
+async function listenForCallbacks(
   session: MachineSession,
   { port, answer }: { readonly port: string; readonly answer: string },
 ): Promise<Output> {
@@ -50,7 +100,7 @@ export async function listenForCallbacks(
 }
 
 /** Standard output is for the callbacks alone when a program reads it. */
-export function greet(sentence: string, json: boolean): void {
+function greet(sentence: string, json: boolean): void {
   (json ? process.stderr : process.stdout).write(`${sentence}\n`);
 }
 
@@ -98,7 +148,7 @@ type Printed = Received & {
 };
 
 /** A line of JSON, or lines for people. What may pass for a card number is masked. */
-export function printCallback(callback: Printed, json: boolean): void {
+function printCallback(callback: Printed, json: boolean): void {
   const { method, headers, fields, signer, outcome } = callback;
   const shown = Object.entries(headers).filter(([name]) => name.startsWith("webhook-"));
   const all = [...fields, ...shown]
@@ -127,4 +177,94 @@ function maskOthers(name: string, value: string): string {
 /** Control characters could command the terminal. */
 function printable(given: string): string {
   return given.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ").slice(0, shownMax);
+}
+
+async function followCallbacks(
+  gateway: string,
+  forwardTo: string | undefined,
+  json: boolean,
+): Promise<Output> {
+  if (forwardTo !== undefined && !isHttpAddress(forwardTo)) {
+    return new Problem(`${forwardTo} is no address like http://localhost:3000/callback.`);
+  }
+  const merchant = await openDemonstrationMerchant(gateway);
+  if (merchant instanceof Problem) return merchant;
+  const forward = forwardTo === undefined ? undefined : makeForward(forwardTo, answersWithinMs);
+  const target = forwardTo === undefined ? "are printed" : `go to ${forwardTo}`;
+  const greeting = `Callbacks of ${merchant.login} at ${merchant.url} ${target}. Ctrl-C ends it.`;
+  const take = (key: CallbackKey) => takeOne(merchant, key, { forward, to: forwardTo, json });
+  const ended = new AbortController();
+  const stopped = untilStopSignal().then(() => ended.abort());
+  const problem = await Promise.race([
+    stopped.then(() => undefined),
+    follow(merchant, { take, signal: ended.signal, onOpen: () => greet(greeting, json) }),
+  ]);
+  ended.abort();
+  return problem;
+}
+
+type Following = {
+  readonly take: (key: CallbackKey) => Promise<Problem | undefined>;
+  readonly signal: AbortSignal;
+  /** From then on no callback is missed. */
+  readonly onOpen: () => void;
+};
+
+/** Takes each callback once, in their order, until a problem comes that no waiting solves. */
+async function follow(
+  merchant: DemonstrationMerchant,
+  { take, signal, onOpen }: Following,
+): Promise<Problem | undefined> {
+  let since = "";
+  let taken: Set<string> | undefined;
+  let isAway = false;
+  while (!signal.aborted) {
+    try {
+      const page = await merchant.listCallbacks(since);
+      if (page instanceof Problem) return page;
+      if (isAway) process.stderr.write("The gateway is back.\n");
+      isAway = false;
+      const names = new Set(page.callbacks.map(nameOf));
+      if (taken === undefined) onOpen();
+      taken ??= names;
+      for (const key of page.callbacks.toReversed()) {
+        const problem = taken.has(nameOf(key)) ? undefined : await take(key);
+        if (problem !== undefined) return problem;
+        taken.add(nameOf(key));
+      }
+      // The next page repeats a part of this one, and nothing older.
+      taken = names;
+      since = String(page.now);
+    } catch (error) {
+      if (!isAway)
+        process.stderr.write(`The gateway is away: ${causeOf(error)}. Waiting for it.\n`);
+      isAway = true;
+    }
+    await pause(askEveryMs, undefined, { signal }).catch(() => undefined);
+  }
+  return undefined;
+}
+
+function nameOf({ order, sequence }: CallbackKey): string {
+  return `${order}-${sequence}`;
+}
+
+type Taking = {
+  readonly forward: Forward | undefined;
+  readonly to: string | undefined;
+  readonly json: boolean;
+};
+
+/** Throws while the gateway is away. */
+async function takeOne(
+  merchant: DemonstrationMerchant,
+  key: CallbackKey,
+  { forward, to, json }: Taking,
+): Promise<Problem | undefined> {
+  const request = await merchant.writeCallback(key, to);
+  if (request instanceof Problem) return request;
+  const outcome = await forward?.(request);
+  const fields = readFields(request);
+  printCallback({ ...request, fields, signer: merchant.login, outcome }, json);
+  return undefined;
 }

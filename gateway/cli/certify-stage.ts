@@ -46,6 +46,9 @@ type Expected = {
   readonly shipped?: number;
 };
 
+/** Why the points of a check are lost. */
+export class PointsLost extends Error {}
+
 export type CertifyStage = Exclude<Awaited<ReturnType<typeof openStage>>, Problem>;
 
 const lookEveryMs = 100;
@@ -81,8 +84,8 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
       check = name;
     },
     /** The checks whose orders have changed since, or were charged twice. */
-    async lookAgain(): Promise<ReadonlyMap<string, Problem>> {
-      const changed = new Map<string, Problem>();
+    async lookAgain(): Promise<ReadonlyMap<string, string>> {
+      const changed = new Map<string, string>();
       for (const { check: name, ...expected } of expectations.values()) {
         const twice = (await isChargedTwice(expected.order)) ? chargedTwice : undefined;
         const fault = twice ?? findFault(await view(expected.order), expected);
@@ -92,22 +95,22 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
         if (fault !== twice && expected.state === "open" && (await hasResult(expected.order))) {
           continue;
         }
-        changed.set(name, new Problem(`At the end: ${fault.sentence}`));
+        changed.set(name, `At the end: ${fault}`);
       }
       return changed;
     },
   };
 
   /** Answers the order's id. */
-  async function buy(card: CertifyCard): Promise<string | Problem> {
+  async function buy(card: CertifyCard): Promise<string> {
     const order = randomUUID();
     const status = await press(card, order);
-    if (status instanceof Problem) return status;
-    return status < 400 ? order : new Problem(`The purchase was answered with ${status}.`);
+    if (status < 400) return order;
+    throw new PointsLost(`The purchase was answered with ${status}.`);
   }
 
   /** The buyer presses the button; the same order twice is an impatient buyer. */
-  async function press(card: CertifyCard, order: string): Promise<number | Problem> {
+  async function press(card: CertifyCard, order: string): Promise<number> {
     const body = new URLSearchParams({
       order,
       credit_card_number: card.number,
@@ -118,23 +121,20 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     });
     const signal = AbortSignal.timeout(buyerWaitsMs);
     const sent = { method: "POST", body, redirect: "manual", signal } as const;
-    const answer = await fetch(purchaseUrl, sent).catch(causeOf);
-    if (typeof answer === "string") return new Problem(`The purchase was not answered: ${answer}.`);
+    const answer = await fetch(purchaseUrl, sent).catch(loseFor("The purchase was not answered"));
     await answer.arrayBuffer().catch(() => undefined);
     return answer.status;
   }
 
   /** A purchase, and the gateway's result of it, which no callback has announced yet. */
-  async function pay(card: CertifyCard): Promise<Announced | Problem> {
-    const order = await buy(card);
-    return order instanceof Problem ? order : resultOf(order);
+  async function pay(card: CertifyCard): Promise<Announced> {
+    return resultOf(await buy(card));
   }
 
-  async function resultOf(order: string, count = 1): Promise<Announced | Problem> {
+  async function resultOf(order: string, count = 1): Promise<Announced> {
     const found = await within(waitMs, async () => (await findResults(order))[count - 1]);
-    return (
-      found ?? new Problem("The gateway has no result of the order that names a callback URL.")
-    );
+    if (found !== undefined) return found;
+    throw new PointsLost("The gateway has no result of the order that names a callback URL.");
   }
 
   /** The oldest first. */
@@ -163,49 +163,48 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
   }
 
   /** As the merchant's staff does it in the portal: only the callback tells the server. */
-  async function refund({ order, fields }: Announced): Promise<Announced | Problem> {
+  async function refund({ order, fields }: Announced): Promise<Announced> {
     const { client_orderid: own = "", orderid = "" } = fields;
     const cause = await merchant.refund(own, orderid);
-    return cause === undefined ? resultOf(order, 2) : new Problem(`No refund: ${cause}.`);
+    if (cause !== undefined) throw new PointsLost(`No refund: ${cause}.`);
+    return resultOf(order, 2);
   }
 
-  async function chargeBack({ order, fields }: Announced): Promise<Announced | Problem> {
-    const reported = await merchant.chargeBack(fields["orderid"] ?? "").catch(causeOf);
-    if (reported instanceof Problem) return reported;
-    if (typeof reported === "string") return new Problem(`No chargeback: ${reported}.`);
+  async function chargeBack({ order, fields }: Announced): Promise<Announced> {
+    const asked = merchant.chargeBack(fields["orderid"] ?? "");
+    demand(await asked.catch(loseFor("No chargeback")));
     return resultOf(order, 2);
   }
 
   /** The genuine callback, as it would be sent now. Any answer but 2xx makes the gateway repeat. */
-  async function bring({ key }: Announced): Promise<Problem | undefined> {
-    const request = await merchant.writeCallback(key, callbackUrl).catch(causeOf);
-    if (request instanceof Problem) return request;
-    if (typeof request === "string") return new Problem(`The gateway is away: ${request}.`);
-    const outcome = await forward(request);
-    if (isAccepted(outcome)) return undefined;
-    return new Problem(`A genuine callback was answered with ${describe(outcome)}.`);
+  async function bring({ key }: Announced): Promise<void> {
+    const outcome = await forward(await write(key));
+    if (isAccepted(outcome)) return;
+    throw new PointsLost(`A genuine callback was answered with ${describe(outcome)}.`);
   }
 
   /** A callback with other fields, whose signature no longer fits. Answers whether it passed. */
-  async function forge({ key }: Announced, changes: Changes): Promise<boolean | Problem> {
-    const request = await merchant.writeCallback(key, callbackUrl).catch(causeOf);
-    if (request instanceof Problem) return request;
-    if (typeof request === "string") return new Problem(`The gateway is away: ${request}.`);
-    return isAccepted(await forward(rewrite(request, changes)));
+  async function forge({ key }: Announced, changes: Changes): Promise<boolean> {
+    return isAccepted(await forward(rewrite(await write(key), changes)));
+  }
+
+  async function write(key: CallbackKey): Promise<CallbackRequest> {
+    const asked = merchant.writeCallback(key, callbackUrl);
+    return demand(await asked.catch(loseFor("The gateway is away")));
   }
 
   /** Waits until it is so; at the end of all checks it must still be so. */
   async function expect(
     expected: Expected,
     limitMs = Math.min(processesWithinMs, asksWithinMs),
-  ): Promise<Problem | undefined> {
-    let fault: Problem | undefined;
+  ): Promise<void> {
+    let fault: string | undefined;
     await within(limitMs, async () => {
       fault = findFault(await view(expected.order), expected);
       return fault === undefined ? true : undefined;
     });
     expectations.set(expected.order, { ...expected, check });
-    return fault;
+    if (fault !== undefined) throw new PointsLost(fault);
   }
 
   async function view(order: string): Promise<unknown> {
@@ -219,20 +218,29 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
   }
 }
 
-const chargedTwice = new Problem("The gateway has more than one order for one purchase.");
+const chargedTwice = "The gateway has more than one order for one purchase.";
 
-function findFault(view: unknown, { state, shipped }: Expected): Problem | undefined {
-  if (typeof view === "string") return new Problem(`The order cannot be read: ${view}.`);
+function loseFor(what: string) {
+  return (error: unknown): never => {
+    throw new PointsLost(`${what}: ${causeOf(error)}.`);
+  };
+}
+
+function demand<Answer>(answer: Answer | Problem): Answer {
+  if (answer instanceof Problem) throw new PointsLost(answer.sentence);
+  return answer;
+}
+
+function findFault(view: unknown, { state, shipped }: Expected): string | undefined {
+  if (typeof view === "string") return `The order cannot be read: ${view}.`;
   const { state: seen, shipped: count } = Object(view) as Readonly<Record<string, unknown>>;
   if (!orderStates.some((each) => each === seen) || typeof count !== "number") {
-    return new Problem(
-      "The order has no `state` (open, paid, failed, refunded), or no number `shipped`.",
-    );
+    return "The order has no `state` (open, paid, failed, refunded), or no number `shipped`.";
   }
-  if (seen !== state) return new Problem(`The order is ${seen}, and should be ${state}.`);
+  if (seen !== state) return `The order is ${seen}, and should be ${state}.`;
   const isRight = shipped === undefined ? count <= 1 : count === shipped;
   if (isRight) return undefined;
-  return new Problem(`The order counts ${count} as shipped, and should count ${shipped ?? 1}.`);
+  return `The order counts ${count} as shipped, and should count ${shipped ?? 1}.`;
 }
 
 type Changes = Readonly<Record<string, string | undefined>>;

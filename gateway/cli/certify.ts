@@ -7,44 +7,34 @@ import { randomUUID } from "node:crypto";
 import { type Given, preset, required } from "../administration/field.ts";
 import type { Output } from "../administration/session.ts";
 import { Problem } from "../values/problem.ts";
-import { type CertifyCheck, checks } from "./certify-checks.ts";
-import { type CertifyStage, openStage } from "./certify-stage.ts";
+import { checks } from "./certify-checks.ts";
+import { type CertifyStage, openStage, PointsLost } from "./certify-stage.ts";
 import { print } from "./command.ts";
 import { causeOf, isHttpAddress, openDemonstrationMerchant } from "./demonstration-merchant.ts";
 import { ownCommand, type Terminal } from "./machine-command.ts";
 import { exitCodes } from "./terminal.ts";
 
 const certifyFields = {
-  callbackUrl: required("url", "url", [
-    "where the server receives callbacks",
-    "wo der Server Callbacks annimmt",
-  ]),
+  callbackUrl: required("url", "url", ["where the server receives callbacks"]),
   purchaseUrl: required("url", "url", [
     "where a browser posts a purchase: order, and the card's fields",
-    "wohin ein Browser einen Kauf sendet: order und die Felder der Karte",
   ]),
   orderUrl: required("url", "url", [
     "where the server tells the state of an order, with {order} in it",
-    "wo der Server den Stand einer Bestellung nennt, mit {order} darin",
   ]),
   gateway: preset("url", "url", "http://localhost:8080", [
     "a gateway in staging, through which the server sells",
-    "ein Gateway in Staging, über das der Server verkauft",
   ]),
-  wait: preset("whole", "seconds", "90", [
-    "how long to wait for each result of the gateway",
-    "wie lange auf jedes Ergebnis des Gateways gewartet wird",
-  ]),
+  wait: preset("whole", "seconds", "90", ["how long to wait for each result of the gateway"]),
   asksWithin: preset("whole", "seconds", "60", [
     "how long the server may take to ask for a result that no callback has announced",
-    "wie spät der Server nach einem Ergebnis fragen darf, das kein Callback angekündigt hat",
   ]),
 };
 
 export const certifyCommands = [
   ownCommand({
     name: "certify",
-    does: ["grade a merchant's server", "den Server eines Händlers benoten"],
+    does: ["grade a merchant's server"],
     fields: certifyFields,
     run: certify,
   }),
@@ -91,30 +81,39 @@ type Graded = {
 };
 
 async function grade(stage: CertifyStage, docs: string): Promise<readonly Graded[]> {
-  const prepared: (string | Problem)[] = [];
-  const lost = new Map<string, Problem>();
+  const prepared = new Map<string, string>();
+  const lost = new Map<string, string>();
+  const attempt = async <Result>(name: string, work: () => Promise<Result> | undefined) => {
+    stage.begin(name);
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof PointsLost)) throw error;
+      lost.set(name, error.message);
+      return undefined;
+    }
+  };
   for (const { name, prepare } of checks) {
-    stage.begin(name);
-    prepared.push((await prepare?.(stage)) ?? "");
+    prepared.set(name, (await attempt(name, () => prepare?.(stage))) ?? "");
   }
-  for (const [at, { name, play }] of checks.entries()) {
+  for (const { name, play } of checks) {
     process.stderr.write(`Playing: ${name}\n`);
-    stage.begin(name);
-    const order = prepared[at] ?? "";
-    const reason = order instanceof Problem ? order : await play(stage, order);
-    if (reason !== undefined) lost.set(name, reason);
+    if (!lost.has(name)) await attempt(name, () => play(stage, prepared.get(name) ?? ""));
   }
   const changed = await stage.lookAgain();
-  return checks.map((check) =>
-    gradeOne(check, lost.get(check.name) ?? changed.get(check.name), docs),
-  );
-}
-
-function gradeOne(check: CertifyCheck, lost: Problem | undefined, docs: string): Graded {
-  const { name, points: of, played, expected, page } = check;
-  const points = lost === undefined ? of : 0;
-  const why = lost === undefined ? {} : { reason: lost.sentence };
-  return { check: name, points, of, played, expected, ...why, page: docs + page };
+  return checks.map(({ name, points: of, played, expected, page }) => {
+    const reason = lost.get(name) ?? changed.get(name);
+    const points = reason === undefined ? of : 0;
+    return {
+      check: name,
+      points,
+      of,
+      played,
+      expected,
+      ...(reason && { reason }),
+      page: docs + page,
+    };
+  });
 }
 
 function printGrades(graded: readonly Graded[]): void {

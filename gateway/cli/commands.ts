@@ -2,7 +2,6 @@
 import { Command, type CommanderError } from "commander";
 import type { Action } from "../administration/action.ts";
 import { type Subject, subjects } from "../administration/actions.ts";
-import { type Texts, texts } from "../administration/field.ts";
 import { addCommands } from "./action-commands.ts";
 import type { OwnCommand } from "./machine-command.ts";
 import { describeExitCodes, exitCodes } from "./terminal.ts";
@@ -10,29 +9,29 @@ import { describeExitCodes, exitCodes } from "./terminal.ts";
 type Row = {
   /** The first word of its commands. */
   readonly name: string;
-  readonly does: Texts;
+  readonly does: string;
   readonly load: () => Promise<readonly (Action | OwnCommand)[]>;
 };
 
 // biome-ignore format: a table
 const commands: readonly Row[] = [
-  { name: "start",      does: texts("start everything: database, sandbox bank (staging), gateway", "alles starten: Datenbank, Sandbox-Bank (Staging), Gateway"), load: async () => (await import("./start.ts")).startCommands },
-  { name: "serve",      does: texts("start one gateway node: the merchant interface and the background jobs", "einen Knoten des Gateways starten: die Händlerschnittstelle und die Hintergrundarbeiten"), load: async () => (await import("./start.ts")).serveCommands },
-  { name: "config",     does: texts("print every setting with its value, its origin and its meaning", "alle Einstellungen mit Wert, Herkunft und Bedeutung ausgeben"), load: async () => (await import("./doctor.ts")).configCommands },
-  { name: "migrate",    does: texts("bring the database schema up to date", "das Schema der Datenbank auf den neuesten Stand bringen"), load: async () => (await import("./migrate.ts")).migrateCommands },
-  { name: "doctor",     does: texts("check this installation for problems", "diese Installation auf Probleme prüfen"), load: async () => (await import("./doctor.ts")).doctorCommands },
-  { name: "files",      does: texts("the installed files: sign a manifest of them, for gw doctor --files", "die installierten Dateien: ein Verzeichnis von ihnen signieren, für gw doctor --files"), load: async () => (await import("./files.ts")).filesCommands },
-  { name: "backup",     does: texts("write an encrypted backup of everything, while payments go on", "eine verschlüsselte Sicherung von allem schreiben, während Zahlungen weitergehen"), load: async () => (await import("./backup.ts")).backupCommands },
-  { name: "restore",    does: texts("restore a backup into an empty database, verify it, release it", "eine Sicherung in eine leere Datenbank einspielen, prüfen und freigeben"), load: async () => (await import("./restore.ts")).restoreCommands },
-  { name: "page",       does: texts("the payment page as browsers receive it: watch", "die Zahlungsseite, wie Browser sie bekommen: überwachen"), load: async () => (await import("./page.ts")).pageCommands },
-  { name: "pay",        does: texts("send a test sale, and wait for its result", "eine Testzahlung senden und auf ihr Ergebnis warten"), load: async () => (await import("./pay.ts")).payCommands },
-  { name: "generate",   does: texts("many orders for a staging installation", "viele Zahlungen für eine Staging-Installation"), load: async () => (await import("./generate.ts")).generateCommands },
-  { name: "certify",    does: texts("test how a merchant's server handles failures in the sandbox, and grade it", "in der Sandbox prüfen, wie der Server eines Händlers mit Störungen umgeht, und ihn benoten"), load: async () => (await import("./certify.ts")).certifyCommands },
+  { name: "start",      does: "start everything: database, sandbox bank (staging), gateway", load: async () => (await import("./start.ts")).startCommands },
+  { name: "serve",      does: "start one gateway node: the merchant interface and the background jobs", load: async () => (await import("./start.ts")).serveCommands },
+  { name: "config",     does: "print every setting with its value, its origin and its meaning", load: async () => (await import("./doctor.ts")).configCommands },
+  { name: "migrate",    does: "bring the database schema up to date", load: async () => (await import("./migrate.ts")).migrateCommands },
+  { name: "doctor",     does: "check this installation for problems", load: async () => (await import("./doctor.ts")).doctorCommands },
+  { name: "files",      does: "the installed files: sign a manifest of them, for gw doctor --files", load: async () => (await import("./files.ts")).filesCommands },
+  { name: "backup",     does: "write an encrypted backup of everything, while payments go on", load: async () => (await import("./backup.ts")).backupCommands },
+  { name: "restore",    does: "restore a backup into an empty database, verify it, release it", load: async () => (await import("./restore.ts")).restoreCommands },
+  { name: "page",       does: "the payment page as browsers receive it: watch", load: async () => (await import("./page.ts")).pageCommands },
+  { name: "pay",        does: "send a test sale, and wait for its result", load: async () => (await import("./pay.ts")).payCommands },
+  { name: "generate",   does: "many orders for a staging installation", load: async () => (await import("./generate.ts")).generateCommands },
+  { name: "certify",    does: "test how a merchant's server handles failures in the sandbox, and grade it", load: async () => (await import("./certify.ts")).certifyCommands },
 ];
 
 /** Commands of a machine beside the actions of a subject. */
 const beside: Readonly<Record<string, Row["load"]>> = {
-  callback: async () => (await import("./callback-follow.ts")).listenCommands,
+  callback: async () => (await import("./callback-listen.ts")).listenCommands,
   key: async () => (await import("./key.ts")).keyCommands,
 };
 
@@ -63,7 +62,7 @@ export async function makeProgram(
   const isWanted = (name: string) => words === undefined || words.slice(0, 2).includes(name);
   const all: readonly (Row & Pick<Subject, "groups">)[] = [...subjects, ...commands];
   for (const { name, does, load, groups } of all) {
-    const command = program.command(name).description(does.en);
+    const command = program.command(name).description(does);
     if (!isWanted(name)) continue;
     addCommands(command, [...(await load()), ...((await beside[name]?.()) ?? [])], groups);
   }

@@ -4,7 +4,7 @@
  * 1, and 2 means that it could not look. `docs/monitoring.md` lists the checks.
  */
 import { flag } from "../administration/field.ts";
-import { type Output, Report } from "../administration/session.ts";
+import { Report } from "../administration/session.ts";
 import { describeConfig, readConfig } from "../config/config.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { certificateChecks } from "./checks/certificates.ts";
@@ -25,44 +25,38 @@ export const checks: readonly Check[] = [
 ];
 
 export const doctorCommands = [
-  installed({
+  installed("keys", "run", {
     name: "doctor",
-    does: ["check this installation", "diese Installation prüfen"],
-    right: "run",
-    mode: "keys",
+    does: ["check this installation"],
     fields: {
-      files: flag([
-        "also compare the installed files with their manifest",
-        "auch die installierten Dateien mit ihrem Verzeichnis vergleichen",
-      ]),
+      files: flag(["also compare the installed files with their manifest"]),
     },
-    perform: examine,
+    async perform(session, { files }) {
+      const findings: Found[] = [];
+      for (const check of files ? [...checks, filesCheck] : checks)
+        findings.push(await lookAt(check, session));
+      if (findings.some(({ troubles }) => troubles.length > 0)) session.findings.note();
+      return new Report(findings, findings.map(printFinding).join("\n"));
+    },
   }),
 ];
 
 export const configCommands = [
   ownCommand({
     name: "config",
-    does: ["print every setting", "alle Einstellungen ausgeben"],
+    does: ["print every setting"],
     fields: {
-      changed: flag([
-        "print only the settings that the environment has",
-        "nur die Einstellungen ausgeben, die die Umgebung hat",
-      ]),
+      changed: flag(["print only the settings that the environment has"]),
     },
-    run: printConfig,
+    run({ changed }, { json }) {
+      const all = describeConfig(process.env);
+      const rows = changed ? all.filter(({ origin }) => origin !== "default") : all;
+      print(json ? rows : rows.map(describeSetting).join("\n"), json);
+      const read = readConfig(process.env);
+      return read instanceof Problem ? read : undefined;
+    },
   }),
 ];
-
-async function examine(session: MachineSession, { files }: Options): Promise<Output> {
-  const findings: Found[] = [];
-  for (const check of files ? [...checks, filesCheck] : checks)
-    findings.push(await lookAt(check, session));
-  if (findings.some(({ troubles }) => troubles.length > 0)) session.findings.note();
-  return new Report(findings, findings.map(printFinding).join("\n"));
-}
-
-type Options = { readonly files?: true | undefined };
 
 /** A check that cannot be made costs no other. */
 export async function lookAt([check, , look]: Check, session: MachineSession): Promise<Found> {
@@ -77,16 +71,6 @@ type Found = Required<CheckResult> & { readonly check: string };
 function printFinding({ what, troubles, warnings }: Found): string {
   const word = troubles.length > 0 ? "trouble" : warnings.length > 0 ? "warning" : "good   ";
   return [`${word} ${what}`, ...troubles, ...warnings].join(`\n${" ".repeat(8)}`);
-}
-
-type ConfigOptions = { readonly changed?: true | undefined };
-
-function printConfig({ changed }: ConfigOptions, { json }: { readonly json: boolean }): Output {
-  const all = describeConfig(process.env);
-  const rows = changed ? all.filter(({ origin }) => origin !== "default") : all;
-  print(json ? rows : rows.map(describeSetting).join("\n"), json);
-  const read = readConfig(process.env);
-  return read instanceof Problem ? read : undefined;
 }
 
 type DescribedSetting = ReturnType<typeof describeConfig>[number];

@@ -34,15 +34,9 @@ type Manifest = {
 type SignedManifest = Manifest & { readonly key: number; readonly signature: string };
 
 export const filesCommands = [
-  installed({
+  installed("change", "operate", {
     name: "files sign",
-    does: [
-      "sign a manifest of the installed files, for doctor --files",
-      "ein Verzeichnis der installierten Dateien signieren, für doctor --files",
-    ],
-    right: "operate",
-    mode: "change",
-    fields: {},
+    does: ["sign a manifest of the installed files, for doctor --files"],
     perform: (session) => signFiles(session, programFolder),
   }),
 ];

@@ -4,7 +4,6 @@
  */
 
 import { lastWord, word } from "../administration/field.ts";
-import type { Output } from "../administration/session.ts";
 import { keySourcesOf, masterKeySource, readConfig } from "../config/config.ts";
 import { deleteGivenKeys } from "../installation/master-key.ts";
 import { messageOf, Problem } from "../values/problem.ts";
@@ -18,63 +17,66 @@ import {
 } from "../vault/master-key.ts";
 import { ownCommand } from "./machine-command.ts";
 
-const keyFile = lastWord("path", "file", ["the file of the key", "die Datei des Schlüssels"]);
+const keyFile = lastWord("path", "file", ["the file of the key"]);
 
 export const keyCommands = [
   ownCommand({
     name: "key make",
-    does: [
-      "make a key-encryption key or a custodian's part: into a file, or print it",
-      "einen Hauptschlüssel oder den Teil eines Verwahrers anlegen: in einer Datei, oder ausgeben",
-    ],
+    does: ["make a key-encryption key or a custodian's part: into a file, or print it"],
     fields: { file: keyFile },
-    run: makeKey,
+    // Without a file the key goes to standard output, for a secret manager.
+    async run({ file }) {
+      if (file === undefined) return makeKeyText();
+      const made = await makeNewFile(file);
+      return made instanceof Problem ? made : { file, "check value": checkValueOf(made) };
+    },
   }),
   ownCommand({
     name: "key split",
-    does: [
-      "make a new key-encryption key in two parts, one for each custodian",
-      "einen neuen Hauptschlüssel in zwei Teilen anlegen, einen für jeden Verwahrer",
-    ],
+    does: ["make a new key-encryption key in two parts, one for each custodian"],
     fields: {
-      file1: word("path", "file1", ["the new file of one part", "die neue Datei des einen"]),
-      file2: word("path", "file2", ["that of the other", "die des anderen Teils"]),
+      file1: word("path", "file1", ["the new file of one part"]),
+      file2: word("path", "file2", ["that of the other"]),
     },
-    run: splitKey,
+    async run({ file1, file2 }) {
+      const first = await makeNewFile(file1);
+      if (first instanceof Problem) return first;
+      const second = await makeNewFile(file2);
+      if (second instanceof Problem) return second;
+      return [
+        { what: file1, "check value": checkValueOf(first) },
+        { what: file2, "check value": checkValueOf(second) },
+        { what: "both together", "check value": checkValueOf(combineParts(first, second)) },
+      ];
+    },
   }),
   ownCommand({
     name: "key check",
-    does: [
-      "print the check value of a key, from a file or from the settings",
-      "den Prüfwert eines Schlüssels ausgeben, aus einer Datei oder den Einstellungen",
-    ],
+    does: ["print the check value of a key, from a file or from the settings"],
     fields: { file: keyFile },
-    run: checkKey,
+    // Of a key or part in a file, or of the keys that the settings give.
+    async run({ file }) {
+      if (file !== undefined) {
+        const key = await readKeyFile(file, "another file");
+        return typeof key === "string"
+          ? new Problem(key)
+          : { file, "check value": checkValueOf(key) };
+      }
+      const config = readConfig(process.env);
+      deleteGivenKeys(process.env);
+      if (config instanceof Problem) return config;
+      const rows: Record<string, string>[] = [];
+      for (const which of ["masterKey", "newMasterKey"] as const) {
+        if (which === "newMasterKey" && keySourcesOf(config, which).length === 0) continue;
+        const source = masterKeySource(config, which);
+        const key = await readMasterKey(source);
+        if (typeof key === "string") return new Problem(key);
+        rows.push({ key: source.setting, "check value": checkValueOf(key) });
+      }
+      return rows;
+    },
   }),
 ];
-
-type KeyFile = { readonly file?: string | undefined };
-
-/** Without a file the key goes to standard output, for a secret manager. */
-async function makeKey({ file }: KeyFile): Promise<Output> {
-  if (file === undefined) return makeKeyText();
-  const made = await makeNewFile(file);
-  return made instanceof Problem ? made : { file, "check value": checkValueOf(made) };
-}
-
-type TwoFiles = { readonly file1: string; readonly file2: string };
-
-async function splitKey({ file1, file2 }: TwoFiles): Promise<Output> {
-  const first = await makeNewFile(file1);
-  if (first instanceof Problem) return first;
-  const second = await makeNewFile(file2);
-  if (second instanceof Problem) return second;
-  return [
-    { what: file1, "check value": checkValueOf(first) },
-    { what: file2, "check value": checkValueOf(second) },
-    { what: "both together", "check value": checkValueOf(combineParts(first, second)) },
-  ];
-}
 
 async function makeNewFile(file: string): Promise<Uint8Array | Problem> {
   try {
@@ -86,24 +88,4 @@ async function makeNewFile(file: string): Promise<Uint8Array | Problem> {
   }
   const key = await readKeyFile(file, "another file");
   return typeof key === "string" ? new Problem(key) : key;
-}
-
-/** Of a key or part in a file, or of the keys that the settings give. */
-async function checkKey({ file }: KeyFile): Promise<Output> {
-  if (file !== undefined) {
-    const key = await readKeyFile(file, "another file");
-    return typeof key === "string" ? new Problem(key) : { file, "check value": checkValueOf(key) };
-  }
-  const config = readConfig(process.env);
-  deleteGivenKeys(process.env);
-  if (config instanceof Problem) return config;
-  const rows: Record<string, string>[] = [];
-  for (const which of ["masterKey", "newMasterKey"] as const) {
-    if (which === "newMasterKey" && keySourcesOf(config, which).length === 0) continue;
-    const source = masterKeySource(config, which);
-    const key = await readMasterKey(source);
-    if (typeof key === "string") return new Problem(key);
-    rows.push({ key: source.setting, "check value": checkValueOf(key) });
-  }
-  return rows;
 }

@@ -2,10 +2,17 @@
  * Commands of a terminal and a machine, as rows in the form of an action: help, parser and
  * documents of the command line are made from both alike.
  */
-import type { Action } from "../administration/action.ts";
-import { type Fields, type Given, type Help, texts } from "../administration/field.ts";
+import {
+  type Action,
+  type ActionRow,
+  action,
+  type Mode,
+  noFields,
+} from "../administration/action.ts";
+import { type Fields, type Given, type Help, textsOf } from "../administration/field.ts";
 import type { Output, Session } from "../administration/session.ts";
 import type { Installation } from "../installation/installation.ts";
+import type { Right } from "../values/roles.ts";
 
 /** The session of an action, and all of the installation that the command line has opened. */
 export type MachineSession = Session &
@@ -27,34 +34,32 @@ export type OwnCommand = Described &
     readonly run: (given: never, terminal: Terminal) => Promise<Output> | Output;
   };
 
-/** As it is written, with texts in English and German. */
-type Written<Taken extends Fields> = Omit<Described, "does" | "fields"> & {
-  readonly does: Help;
-  readonly fields: Taken;
+type Installed<Taken extends Fields> = Omit<ActionRow<Taken>, "perform"> & {
+  readonly perform: (session: MachineSession, given: Given<Taken>) => Promise<Output> | Output;
 };
 
-type Installed<Taken extends Fields> = Written<Taken> &
-  Pick<Action, "right" | "mode"> & {
-    readonly perform: (session: MachineSession, given: Given<Taken>) => Promise<Output> | Output;
-  };
-
 /** A command that works on the installation, with the right and the audit of an action. */
-export function installed<const Taken extends Fields>(row: Installed<Taken>): Action {
-  return {
+export function installed<const Taken extends Fields = typeof noFields>(
+  mode: Mode,
+  right: Right,
+  row: Installed<Taken>,
+): Action {
+  return action(mode, right, {
     ...row,
-    does: texts(...row.does),
     commandLineOnly: "it belongs to a machine",
     // The command line has opened the installation.
-    perform: (session, given: never) => row.perform(session as MachineSession, given),
-  };
+    perform: (session, given: Given<Taken>) => row.perform(session as MachineSession, given),
+  });
 }
 
-type Own<Taken extends Fields> = Written<Taken> & {
-  readonly right?: Action["right"];
-  readonly mode?: Action["mode"];
+type Own<Taken extends Fields> = Omit<OwnCommand, "does" | "fields" | "run"> & {
+  readonly does: Help;
+  readonly fields?: Taken;
   readonly run: (given: Given<Taken>, terminal: Terminal) => Promise<Output> | Output;
 };
 
-export function ownCommand<const Taken extends Fields>(row: Own<Taken>): OwnCommand {
-  return { ...row, does: texts(...row.does) };
+export function ownCommand<const Taken extends Fields = typeof noFields>(
+  row: Own<Taken>,
+): OwnCommand {
+  return { fields: noFields, ...row, does: textsOf(row.does) };
 }

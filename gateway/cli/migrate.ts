@@ -4,66 +4,61 @@
  */
 
 import { flag } from "../administration/field.ts";
-import type { Output } from "../administration/session.ts";
 import { userName } from "../config/config.ts";
 import { openInstallation } from "../installation/installation.ts";
 import { markUsed } from "../storage/people/users.ts";
 import type { Approve, Migration } from "../storage/schema/migrate.ts";
 import { Problem } from "../values/problem.ts";
 import { print } from "./command.ts";
-import { ownCommand, type Terminal } from "./machine-command.ts";
+import { ownCommand } from "./machine-command.ts";
 import { admitTo } from "./rights.ts";
 import { ask, exitCodes } from "./terminal.ts";
-
-type Options = { readonly yes?: true | undefined; readonly dryRun?: true | undefined };
 
 export const migrateCommands = [
   ownCommand({
     name: "migrate",
-    does: ["bring the schema up to date", "das Schema auf den neuesten Stand bringen"],
+    does: ["bring the schema up to date"],
     right: "run",
     mode: "change",
     fields: {
-      yes: flag(["apply them without asking", "ohne Rückfrage anwenden"]),
-      dryRun: flag([
-        "show what would be applied, and change nothing",
-        "zeigen, was angewendet würde, und nichts ändern",
-      ]),
+      yes: flag(["apply them without asking"]),
+      dryRun: flag(["show what would be applied, and change nothing"]),
     },
-    run,
+    async run({ yes, dryRun }, { json, reason }) {
+      const shown: ReturnType<typeof planOf>[] = [];
+      const approve: Approve = async (missing) => {
+        const plan = missing.map(planOf);
+        shown.push(...plan);
+        if (!json && plan.length > 0)
+          print(isNewDatabase(missing) ? plan.map(leaveOutNodes) : plan);
+        if (dryRun) return isDryRun;
+        return yes || plan.length === 0 || (await ask("Apply them?")) ? undefined : notApplied;
+      };
+      const report = (progress: string) => process.stderr.write(`${progress}\n`);
+      const place = { environment: process.env, report, besideOthers: true, approve };
+      const installation = await openInstallation({ ...place, admit: admitTo("migrate") });
+      if (installation === isDryRun) {
+        return json ? { migrations: shown } : `Nothing was changed: ${shown.length} to apply.`;
+      }
+      if (installation instanceof Problem) return installation;
+      const { auditAs, cellsAway, vaultAdvice = [], database, actor } = installation;
+      await markUsed(database.query, actor.who, userName());
+      if (shown.length > 0) {
+        const after = { migrations: shown.map(({ migration }) => migration), cellsAway };
+        const audit = auditAs(reason === undefined ? {} : { why: reason });
+        await audit.write({ action: "migrate", subject: "schema", after });
+      }
+      await installation.close();
+      if (cellsAway.length > 0) process.exitCode = exitCodes.findings;
+      const sentences = cellsAway.length > 0 ? cellsAway.map(notUpdated) : [upToDate];
+      return json
+        ? { migrations: shown, cellsAway }
+        : [...sentences, vaultAdvice].flat().join("\n");
+    },
   }),
 ];
 
 const isDryRun = new Problem("");
-
-async function run({ yes, dryRun }: Options, { json, reason }: Terminal): Promise<Output> {
-  const shown: ReturnType<typeof planOf>[] = [];
-  const approve: Approve = async (missing) => {
-    const plan = missing.map(planOf);
-    shown.push(...plan);
-    if (!json && plan.length > 0) print(isNewDatabase(missing) ? plan.map(leaveOutNodes) : plan);
-    if (dryRun) return isDryRun;
-    return yes || plan.length === 0 || (await ask("Apply them?")) ? undefined : notApplied;
-  };
-  const report = (progress: string) => process.stderr.write(`${progress}\n`);
-  const place = { environment: process.env, report, besideOthers: true, approve };
-  const installation = await openInstallation({ ...place, admit: admitTo("migrate") });
-  if (installation === isDryRun) {
-    return json ? { migrations: shown } : `Nothing was changed: ${shown.length} to apply.`;
-  }
-  if (installation instanceof Problem) return installation;
-  const { auditAs, cellsAway, vaultAdvice = [], database, actor } = installation;
-  await markUsed(database.query, actor.who, userName());
-  if (shown.length > 0) {
-    const after = { migrations: shown.map(({ migration }) => migration), cellsAway };
-    const audit = auditAs(reason === undefined ? {} : { why: reason });
-    await audit.write({ action: "migrate", subject: "schema", after });
-  }
-  await installation.close();
-  if (cellsAway.length > 0) process.exitCode = exitCodes.findings;
-  const sentences = cellsAway.length > 0 ? cellsAway.map(notUpdated) : [upToDate];
-  return json ? { migrations: shown, cellsAway } : [...sentences, vaultAdvice].flat().join("\n");
-}
 
 const upToDate = "The database is up to date.";
 

@@ -3,7 +3,7 @@
  * installation: a timer on a machine elsewhere runs it.
  */
 import { option, word } from "../administration/field.ts";
-import { type Output, Report } from "../administration/session.ts";
+import { Report } from "../administration/session.ts";
 import { makeAssets } from "../pages/payment/assets.ts";
 import { checkPage, type Expected, findFileFault } from "../pages/payment/page-watch.ts";
 import { Problem } from "../values/problem.ts";
@@ -11,57 +11,42 @@ import { causeOf, isHttpAddress } from "./demonstration-merchant.ts";
 import { ownCommand } from "./machine-command.ts";
 import { exitCodes } from "./terminal.ts";
 
-type WatchOptions = {
-  readonly url: string;
-  readonly embedOrigins?: string | undefined;
-  readonly walletMethods?: string | undefined;
-  readonly otherHeaders?: string | undefined;
-};
-
 export const pageCommands = [
   ownCommand({
     name: "page watch",
     does: [
       "compare a payment page, as browsers receive it, with the gateway's inventory; " +
         "exit code 1 if it differs",
-      "eine Zahlungsseite, wie Browser sie bekommen, mit dem Verzeichnis des Gateways " +
-        "vergleichen; Exit-Code 1, wenn sie abweicht",
     ],
     fields: {
-      url: word("url", "url", ["its address", "ihre Adresse"]),
+      url: word("url", "url", ["its address"]),
       embedOrigins: option("text", "origins", [
         "sites that may embed the page, as the endpoint names them, by commas",
-        "Seiten, die sie einbetten dürfen, wie der Endpunkt sie nennt, mit Kommas",
       ]),
       walletMethods: option("text", "urls", [
         "payment method identifiers of the wallets that the page may offer, by commas",
-        "Kennungen der Zahlungsarten von Wallets, die sie anbieten darf, mit Kommas",
       ]),
-      otherHeaders: option("text", "names", [
-        "headers that your proxy adds, by commas",
-        "Header, die Ihr Proxy hinzufügt, mit Kommas",
-      ]),
+      otherHeaders: option("text", "names", ["headers that your proxy adds, by commas"]),
     },
-    run: watch,
+    async run({ url: address, ...options }) {
+      const url = isHttpAddress(address) ? URL.parse(address) : null;
+      if (url === null)
+        return new Problem("Give the address of a payment page or of a payment link.");
+      const found = await watchPage(url, {
+        embedOrigins: splitList(options.embedOrigins),
+        walletMethods: splitList(options.walletMethods),
+        otherHeaders: splitList(options.otherHeaders?.toLowerCase()),
+      }).catch((error) => new Problem(`The page cannot be read: ${causeOf(error)}.`));
+      if (found instanceof Problem) return found;
+      const { faults, files } = found;
+      // The path grants access to the payment.
+      const page = url.origin;
+      if (faults.length > 0) process.exitCode = exitCodes.findings;
+      const shown = { page, files: files.join(", "), faults: 0 };
+      return new Report({ page, files, faults }, faults.length > 0 ? faults.join("\n") : shown);
+    },
   }),
 ];
-
-async function watch({ url: address, ...options }: WatchOptions): Promise<Output> {
-  const url = isHttpAddress(address) ? URL.parse(address) : null;
-  if (url === null) return new Problem("Give the address of a payment page or of a payment link.");
-  const found = await watchPage(url, {
-    embedOrigins: splitList(options.embedOrigins),
-    walletMethods: splitList(options.walletMethods),
-    otherHeaders: splitList(options.otherHeaders?.toLowerCase()),
-  }).catch((error) => new Problem(`The page cannot be read: ${causeOf(error)}.`));
-  if (found instanceof Problem) return found;
-  const { faults, files } = found;
-  // The path grants access to the payment.
-  const page = url.origin;
-  if (faults.length > 0) process.exitCode = exitCodes.findings;
-  const shown = { page, files: files.join(", "), faults: 0 };
-  return new Report({ page, files, faults }, faults.length > 0 ? faults.join("\n") : shown);
-}
 
 function splitList(text = ""): readonly string[] {
   return text.split(",").flatMap((each) => each.trim() || []);

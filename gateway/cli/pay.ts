@@ -27,40 +27,20 @@ const testCard = { number: "4000001000000018", month: "12", year: "2031", cvv: "
 const cardForm = /^(\d{12,19})\s+(\d\d)\/(\d{4})\s+(\d{3,4})\s*$/;
 
 const payFields = {
-  endpoint: required("endpoint", "id", ["the endpoint", "der Endpunkt"]),
-  amount: preset("amount", "amount", "1.00", [
-    "in the endpoint's currency",
-    "in der Währung des Endpunkts",
-  ]),
-  card: flag([
-    "read the card from standard input, like `4000001000000018 12/2031 123`",
-    "die Karte von der Standardeingabe lesen, wie `4000001000000018 12/2031 123`",
-  ]),
-  pass: flag([
-    "pass the sandbox bank's 3-D Secure; in staging",
-    "3-D Secure der Sandbox-Bank bestehen; in Staging",
-  ]),
-  open: flag([
-    "open the address of 3-D Secure in this machine's browser",
-    "die Adresse von 3-D Secure im Browser dieses Rechners öffnen",
-  ]),
-  url: option("url", "url", [
-    "where the gateway listens (default: GW_BASE_URL)",
-    "wo das Gateway erreichbar ist (sonst GW_BASE_URL)",
-  ]),
-  wait: preset("whole", "seconds", "120", [
-    "how long to wait for the result",
-    "wie lange auf das Ergebnis gewartet wird",
-  ]),
+  endpoint: required("endpoint", "id", ["the endpoint"]),
+  amount: preset("amount", "amount", "1.00", ["in the endpoint's currency"]),
+  card: flag(["read the card from standard input, like `4000001000000018 12/2031 123`"]),
+  pass: flag(["pass the sandbox bank's 3-D Secure; in staging"]),
+  open: flag(["open the address of 3-D Secure in this machine's browser"]),
+  url: option("url", "url", ["where the gateway listens (default: GW_BASE_URL)"]),
+  wait: preset("whole", "seconds", "120", ["how long to wait for the result"]),
 };
 type PayOptions = Given<typeof payFields>;
 
 export const payCommands = [
-  installed({
+  installed("record", "move_money", {
     name: "pay",
-    does: ["send a test sale", "eine Testzahlung senden"],
-    right: "move_money",
-    mode: "record",
+    does: ["send a test sale"],
     fields: payFields,
     perform: pay,
   }),

@@ -2,11 +2,15 @@
  * `gw restore`: reads a backup into an empty database, and everything from there to the moment when
  * payments go on. A restored installation is on hold (decision 0050).
  */
-import { createReadStream } from "node:fs";
-import { open, readFile } from "node:fs/promises";
-import { flag, option } from "../administration/field.ts";
+import { Readable } from "node:stream";
+import { fileOption, flag } from "../administration/field.ts";
 import { makeReport, stale } from "../administration/installation/operator-events.ts";
-import { type Output, openVault, readConfiguration } from "../administration/session.ts";
+import {
+  type Output,
+  openVault,
+  readConfiguration,
+  readContent,
+} from "../administration/session.ts";
 import { BadArchive, readParts } from "../backup/archive.ts";
 import { decrypt, parseIdentities } from "../backup/encryption.ts";
 import { readBackup } from "../backup/read-backup.ts";
@@ -60,103 +64,101 @@ import { ask, makeProgressLines } from "./terminal.ts";
 export const restoreCommands = [
   ownCommand({
     name: "restore",
-    does: ["restore a backup", "eine Sicherung einspielen"],
+    does: ["restore a backup"],
     showsProgress: true,
     fields: {
-      from: option("path", "file", [
-        "the backup, or - for standard input",
-        "die Sicherung, oder - für die Standardeingabe",
-      ]),
-      identityFile: option("path", "file", [
-        "the private key of age, as gw backup identity makes it",
-        "der private Schlüssel von age, wie gw backup identity ihn anlegt",
-      ]),
-      verify: flag([
-        "then prove counts, audit, keys, cards and numbers",
-        "danach Zahlen, Protokoll, Schlüssel, Karten und Nummern beweisen",
-      ]),
+      from: fileOption("file", ["the backup, or - for standard input"]),
+      identityFile: fileOption("file", ["the private key of age, as gw backup identity makes it"]),
+      verify: flag(["then prove counts, audit, keys, cards and numbers"]),
     },
-    run,
+    async run({ from, identityFile, verify: verifies }) {
+      if (from === undefined || identityFile === undefined) {
+        return new Problem("Give --from <file> and --identity-file <file>.");
+      }
+      const decrypter = parseIdentities(new Secret(await readContent(identityFile)));
+      if (decrypter instanceof Problem) return decrypter;
+      const environment = { ...process.env };
+      deleteGivenKeys(process.env);
+      const encrypted = Readable.from(from.open(), { objectMode: false });
+      return load(environment, readParts(decrypt(decrypter, encrypted)), verifies === true);
+    },
   }),
-  installed({
+  installed("look", "see_configuration", {
     name: "restore status",
-    does: [
-      "tell whether the installation is on hold, why, and what is left to do",
-      "sagen, ob die Installation angehalten ist, warum, und was noch zu tun ist",
-    ],
-    right: "see_configuration",
-    mode: "look",
-    fields: {},
-    perform: tellStatus,
-  }),
-  installed({
-    name: "restore hold",
-    does: [
-      "put the installation on hold: for a copy that another program has restored",
-      "die Installation anhalten: für eine Kopie, die ein anderes Programm eingespielt hat",
-    ],
-    right: "operate",
-    mode: "change",
-    fields: {},
-    perform: hold,
-  }),
-  installed({
-    name: "restore verify",
-    does: [
-      "prove audit, keys, cards and numbers; exit code 1 if one is wrong",
-      "Protokoll, Schlüssel, Karten und Nummern beweisen; Exit-Code 1, wenn etwas nicht stimmt",
-    ],
-    right: "operate",
-    mode: "change",
-    showsProgress: true,
-    fields: {},
-    perform: verify,
-  }),
-  installed({
-    name: "restore release",
-    does: [
-      "let the nodes go on, after `gw restore verify` and `gw reconcile`",
-      "die Knoten weiterarbeiten lassen, nach `gw restore verify` und `gw reconcile`",
-    ],
-    right: "operate",
-    mode: "change",
-    fields: {
-      unreconciled: flag([
-        "although the books of some gates were not compared",
-        "obwohl die Bücher mancher Gates nicht verglichen wurden",
-      ]),
-      yes: flag([
-        "although the books differ, without asking",
-        "obwohl die Bücher abweichen, ohne Rückfrage",
-      ]),
+    does: ["tell whether the installation is on hold, why, and what is left to do"],
+    async perform(session) {
+      const found = await findHold(session.database.query);
+      if (found === undefined) return { hold: "none" };
+      const printDate = makePrintDate(session.config.zone);
+      const { why, since, verifiedAt, reconciled } = found;
+      return {
+        hold: why,
+        since: printDate(since),
+        verified: verifiedAt === undefined ? "no" : printDate(verifiedAt),
+        reconciled: reconciled.join(", ") || "none",
+        "not reconciled": (await listUncompared(session, found)).join(", ") || "none",
+      };
     },
-    perform: release,
+  }),
+  installed("change", "operate", {
+    name: "restore hold",
+    does: ["put the installation on hold: for a copy that another program has restored"],
+    async perform({ audit, database }) {
+      if ((await findHold(database.query)) !== undefined) {
+        return new Problem("The installation is on hold already.");
+      }
+      await putOnHold(audit, "an operator has put it on hold");
+      return "The installation is on hold: its nodes answer the status of orders and send nothing.";
+    },
+  }),
+  installed("change", "operate", {
+    name: "restore verify",
+    does: ["prove audit, keys, cards and numbers; exit code 1 if one is wrong"],
+    showsProgress: true,
+    async perform(session) {
+      const verified = await verifyInstallation(session);
+      const after = { findings: verified.findings.length, cards: verified.cards };
+      await session.audit.write({ action: "restore verify", subject: "installation", after });
+      return describe(verified);
+    },
+  }),
+  installed("change", "operate", {
+    name: "restore release",
+    does: ["let the nodes go on, after `gw restore verify` and `gw reconcile`"],
+    fields: {
+      unreconciled: flag(["although the books of some gates were not compared"]),
+      yes: flag(["although the books differ, without asking"]),
+    },
+    async perform(session, { unreconciled, yes }) {
+      const { database, audit } = session;
+      const found = await findHold(database.query);
+      if (found === undefined) return new Problem("The installation is not on hold.");
+      if (found.verifiedAt === undefined) {
+        return new Problem("It was not verified, or something was wrong: run `gw restore verify`.");
+      }
+      const left = await listUncompared(session, found);
+      if (left.length > 0 && !unreconciled) {
+        return new Problem(
+          `The books of ${left.join(", ")} were not compared since the restore: run ` +
+            "`gw reconcile` for each, settle what differs, or give --unreconciled and --why.",
+        );
+      }
+      const differences = await listDifferences(session, found);
+      if (differences.length > 0) {
+        process.stderr.write(`The books of these days differ:\n${differences.join("\n")}\n`);
+        if (!yes && !(await ask("Release the installation all the same?"))) {
+          return new Problem(
+            "Nothing was changed: settle what differs, or answer yes or give --yes.",
+          );
+        }
+      }
+      const pages = await closePages(session);
+      await releaseHold(database, audit, { unreconciled: left, pagesEnded: pages });
+      const ended = pages === 0 ? "" : ` ${pages} open payment pages take no further card.`;
+      return `Released: the nodes go on with payments, reversals and callbacks.${ended}`;
+    },
   }),
 ];
-
-type Options = {
-  readonly from?: string | undefined;
-  readonly identityFile?: string | undefined;
-  readonly verify?: true | undefined;
-};
-
-async function run({ from, identityFile, verify: verifies }: Options): Promise<Output> {
-  if (from === undefined || identityFile === undefined) {
-    return new Problem("Give --from <file> and --identity-file <file>.");
-  }
-  const missing = from === "-" ? undefined : await findFileProblem(from);
-  if (missing !== undefined) return missing;
-  const identity = await readFile(identityFile, "utf8").catch((error) => {
-    return new Problem(`The file ${identityFile} cannot be read: ${messageOf(error)}.`);
-  });
-  if (identity instanceof Problem) return identity;
-  const decrypter = parseIdentities(new Secret(identity));
-  if (decrypter instanceof Problem) return decrypter;
-  const environment = { ...process.env };
-  deleteGivenKeys(process.env);
-  const encrypted = from === "-" ? process.stdin : createReadStream(from);
-  return load(environment, readParts(decrypt(decrypter, encrypted)), verifies === true);
-}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -262,35 +264,6 @@ function report(progress: string): void {
   process.stderr.write(`${progress}\n`);
 }
 
-async function verify(session: MachineSession): Promise<Output> {
-  const verified = await verifyInstallation(session);
-  const after = { findings: verified.findings.length, cards: verified.cards };
-  await session.audit.write({ action: "restore verify", subject: "installation", after });
-  return describe(verified);
-}
-
-async function hold({ audit, database }: MachineSession): Promise<Output> {
-  if ((await findHold(database.query)) !== undefined) {
-    return new Problem("The installation is on hold already.");
-  }
-  await putOnHold(audit, "an operator has put it on hold");
-  return "The installation is on hold: its nodes answer the status of orders and send nothing.";
-}
-
-async function tellStatus(session: MachineSession): Promise<Output> {
-  const found = await findHold(session.database.query);
-  if (found === undefined) return { hold: "none" };
-  const printDate = makePrintDate(session.config.zone);
-  const { why, since, verifiedAt, reconciled } = found;
-  return {
-    hold: why,
-    since: printDate(since),
-    verified: verifiedAt === undefined ? "no" : printDate(verifiedAt),
-    reconciled: reconciled.join(", ") || "none",
-    "not reconciled": (await listUncompared(session, found)).join(", ") || "none",
-  };
-}
-
 /**
  * Of gates that endpoints use, because others have no money in flight: every day from the latest
  * order that the database knows to the hold. On these days payments were lost.
@@ -318,41 +291,6 @@ function daysBetween(from: Instant, until: Instant): readonly string[] {
 }
 
 const dayMs = hours(24);
-
-async function release(
-  session: MachineSession,
-  { unreconciled, yes }: ReleaseOptions,
-): Promise<Output> {
-  const { database, audit } = session;
-  const found = await findHold(database.query);
-  if (found === undefined) return new Problem("The installation is not on hold.");
-  if (found.verifiedAt === undefined) {
-    return new Problem("It was not verified, or something was wrong: run `gw restore verify`.");
-  }
-  const left = await listUncompared(session, found);
-  if (left.length > 0 && !unreconciled) {
-    return new Problem(
-      `The books of ${left.join(", ")} were not compared since the restore: run \`gw reconcile\` ` +
-        "for each, settle what differs, or give --unreconciled and --why.",
-    );
-  }
-  const differences = await listDifferences(session, found);
-  if (differences.length > 0) {
-    process.stderr.write(`The books of these days differ:\n${differences.join("\n")}\n`);
-    if (!yes && !(await ask("Release the installation all the same?"))) {
-      return new Problem("Nothing was changed: settle what differs, or answer yes or give --yes.");
-    }
-  }
-  const pages = await closePages(session);
-  await releaseHold(database, audit, { unreconciled: left, pagesEnded: pages });
-  const ended = pages === 0 ? "" : ` ${pages} open payment pages take no further card.`;
-  return `Released: the nodes go on with payments, reversals and callbacks.${ended}`;
-}
-
-type ReleaseOptions = {
-  readonly unreconciled?: true | undefined;
-  readonly yes?: true | undefined;
-};
 
 /** What `gw reconcile` has found since the hold began, a line for each difference. */
 async function listDifferences({ database }: MachineSession, { reconciled }: Hold) {
@@ -394,16 +332,4 @@ async function closePages(session: MachineSession): Promise<number> {
     }
   });
   return counts.reduce((sum, count) => sum + count, 0);
-}
-
-async function findFileProblem(file: string): Promise<Problem | undefined> {
-  if (file === "-") return undefined;
-  try {
-    const opened = await open(file);
-    const isFile = (await opened.stat()).isFile();
-    await opened.close();
-    return isFile ? undefined : new Problem(`${file} is not a file.`);
-  } catch (error) {
-    return new Problem(`The file ${file} cannot be read: ${messageOf(error)}.`);
-  }
 }

@@ -39,10 +39,9 @@ import { admitTo } from "./rights.ts";
 export const startCommands = [
   ownCommand({
     name: "start",
-    does: ["start everything", "alles starten"],
+    does: ["start everything"],
     right: "run",
     mode: "keys",
-    fields: {},
     run(_, { json }) {
       const report = makeReport(process.stdout, json);
       if (!process.env["GW_DATABASE_URL"]) report("Starting PostgreSQL …");
@@ -54,10 +53,9 @@ export const startCommands = [
 export const serveCommands = [
   ownCommand({
     name: "serve",
-    does: ["start one gateway node", "einen Knoten des Gateways starten"],
+    does: ["start one gateway node"],
     right: "run",
     mode: "keys",
-    fields: {},
     async run(_, { json }) {
       const report = makeReport(process.stderr, json);
       const problem = await inInstallation("serve", report, (installation) =>

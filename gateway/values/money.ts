@@ -53,6 +53,11 @@ export function formatAmount({ minor, currency }: Money): string {
   return `${digits.slice(0, point)}.${digits.slice(point).padEnd(shownDigitsMin, "0")}`;
 }
 
+/** With its currency: `12.34 EUR`. */
+export function printMoney(money: Money): string {
+  return `${formatAmount(money)} ${money.currency.code}`;
+}
+
 export function add(left: Money, right: Money): Money {
   assert.equal(left.currency.code, right.currency.code);
   return new Money(left.minor + right.minor, left.currency);

@@ -25,9 +25,8 @@ import {
 import { type Content, file, flag } from "../field.ts";
 import { findGate } from "../find.ts";
 import { directoryTable, findFileFault } from "../gates/directories.ts";
-import { findTlsFault } from "../gates/gate-links.ts";
-import { gateTable, readGate } from "../gates/gate-settings.ts";
-import { countHostChange } from "../gates/gates.ts";
+import { findTlsFault, gateTable, readGate } from "../gates/gate-settings.ts";
+import { allQueriesOf, countHostChange } from "../gates/gates.ts";
 import { findDirectoryFault } from "../installation/rehearsal.ts";
 import { findNameFault } from "../readers.ts";
 import {
@@ -57,14 +56,9 @@ import {
 const commandLineOnly = "is for a file under version control, whose keys lie beside it";
 
 export const applyActions: readonly Action[] = [
-  action({
+  action("change", "operate", {
     name: "apply",
-    does: [
-      "make the configuration what a file says, in one transaction",
-      "die Konfiguration in einer Transaktion zu dem machen, was eine Datei sagt",
-    ],
-    right: "operate",
-    mode: "change",
+    does: ["make the configuration what a file says, in one transaction"],
     inFile: "exported",
     commandLineOnly,
     fields: {
@@ -76,34 +70,20 @@ export const applyActions: readonly Action[] = [
         isWord: false,
         letter: "f",
       },
-      dryRun: flag([
-        "show the difference, and change nothing",
-        "den Unterschied zeigen und nichts ändern",
-      ]),
-      prune: flag([
-        "also remove or disable what a section of the file omits",
-        "auch entfernen oder ausschalten, was ein Abschnitt der Datei auslässt",
-      ]),
+      dryRun: flag(["show the difference, and change nothing"]),
+      prune: flag(["also remove or disable what a section of the file omits"]),
     },
     perform: apply,
   }),
 ];
 
 export const exportActions: readonly Action[] = [
-  action({
+  action("look", "see_configuration", {
     name: "export",
-    does: [
-      "write the configuration as a file for gw apply, without secrets",
-      "die Konfiguration als Datei für gw apply schreiben, ohne Geheimnisse",
-    ],
-    right: "see_configuration",
-    mode: "look",
+    does: ["write the configuration as a file for gw apply, without secrets"],
     commandLineOnly,
     fields: {
-      schema: flag([
-        "print the JSON schema of the file instead, for editors",
-        "stattdessen das JSON-Schema der Datei zeigen, für Editoren",
-      ]),
+      schema: flag(["print the JSON schema of the file instead, for editors"]),
     },
     perform: exportFile,
   }),
@@ -217,10 +197,9 @@ function splitGate(entry: Sections) {
 async function removeGates(work: Work, entries: Sections): Promise<void> {
   const { administration, load, session, steps } = work;
   const { gates } = await load();
-  const cells = session.cells.names().map((cell) => session.cells.databasesOf(cell).node.query);
   for (const { id, name } of gates.values()) {
     if (Object.hasOwn(entries, name)) continue;
-    if ((await administration.removeGate(id, cells)) === "in_use") {
+    if ((await administration.removeGate(id, allQueriesOf(session.cells))) === "in_use") {
       throw new Invalid(`The gate ${name} is in use and cannot be removed.`);
     }
     steps.push({ what: `gate ${name}`, change: "remove", fields: [] });

@@ -12,10 +12,11 @@ import {
 import { findCurrency } from "../../values/iso-codes.ts";
 import { Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
-import { placesOf, printEndpoint, printMerchant } from "../configuration-file.ts";
+import { printEndpoint, printMerchant } from "../configuration-file.ts";
 import { endpointsOf, findMerchant } from "../find.ts";
 import {
   endpointTable,
+  placesOf,
   readEndpointSettings,
   readGatesFor,
 } from "../merchants/endpoint-settings.ts";

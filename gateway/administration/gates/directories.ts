@@ -120,83 +120,74 @@ const name = word("text", "name", [
 ]);
 
 export const directoryActions: readonly Action[] = [
-  action({
+  action("look", "see_configuration", {
     name: "directory list",
     does: [
       "list all directory servers, with the number of their card ranges",
       "alle Directory-Server mit der Anzahl ihrer Kartenbereiche auflisten",
     ],
-    right: "see_configuration",
-    mode: "look",
-    fields: {},
-    perform: listDirectories,
+    async perform(session) {
+      const ranges = await administrationOf(session).countRanges();
+      const known = await loadDirectories(session.database.query);
+      const faults = await findFileFaults(known);
+      return known.map((server) => ({
+        name: server.name,
+        networks: server.networks.join(",") || "all",
+        url: server.settings.url ?? "none",
+        url102: server.settings.url102 ?? "none",
+        ranges: ranges.get(server.name)?.count ?? 0,
+        "ranges due": ranges.get(server.name)?.dueAt ?? "",
+        files: faults.get(server.name) ?? "good",
+      }));
+    },
   }),
-  action({
+  action("look", "see_configuration", {
     name: "directory show",
     does: [
       "show a directory server with its settings",
       "einen Directory-Server mit seinen Einstellungen zeigen",
     ],
-    right: "see_configuration",
-    mode: "look",
     fields: { name },
-    perform: showDirectory,
+    async perform(session, given) {
+      const server = await find(session, given);
+      return server === undefined ? unknown(given) : describe(server);
+    },
   }),
-  action({
+  action("change", "change_acquiring", {
     name: "directory put",
     does: [
       "create a directory server, or change the given settings of one",
       "einen Directory-Server anlegen oder die angegebenen Einstellungen ändern",
     ],
-    right: "change_acquiring",
-    mode: "change",
     inFile: "exported",
     fields: { name, ...fieldsOf(directoryTable) },
     perform: putDirectory,
   }),
-  action({
+  action("change", "change_acquiring", {
     name: "directory refresh",
     does: ["request its card ranges now", "seine Kartenbereiche jetzt anfordern"],
-    right: "change_acquiring",
-    mode: "change",
     fields: { name },
-    perform: refreshDirectory,
+    async perform(session, given) {
+      if (!(await administrationOf(session).refresh(given.name))) return unknown(given);
+      return { refreshed: given.name, note: "a running node requests its card ranges now" };
+    },
   }),
-  action({
+  action("change", "change_acquiring", {
     name: "directory remove",
     does: [
       "remove a directory server with its card ranges",
       "einen Directory-Server mit seinen Kartenbereichen entfernen",
     ],
-    right: "change_acquiring",
-    mode: "change",
     inFile: "exported",
     fields: { name },
-    perform: removeDirectory,
+    async perform(session, given) {
+      const isKnown = await administrationOf(session).remove(given.name);
+      return isKnown ? { removed: given.name } : unknown(given);
+    },
   }),
 ];
 
 type Named = { readonly name: string };
-
-async function listDirectories({ audit, database }: Session): Promise<Output> {
-  const ranges = await makeDirectoryAdministration(audit, database.query).countRanges();
-  const known = await loadDirectories(database.query);
-  const faults = await findFileFaults(known);
-  return known.map((server) => ({
-    name: server.name,
-    networks: server.networks.join(",") || "all",
-    url: server.settings.url ?? "none",
-    url102: server.settings.url102 ?? "none",
-    ranges: ranges.get(server.name)?.count ?? 0,
-    "ranges due": ranges.get(server.name)?.dueAt ?? "",
-    files: faults.get(server.name) ?? "good",
-  }));
-}
-
-async function showDirectory(session: Session, given: Named): Promise<Output> {
-  const server = await find(session, given);
-  return server === undefined ? unknown(given) : describe(server);
-}
 
 async function putDirectory(session: Session, given: GivenSettings & Named): Promise<Output> {
   const nameFault = findNameFault(given.name);
@@ -210,19 +201,12 @@ async function putDirectory(session: Session, given: GivenSettings & Named): Pro
     findDirectoryFault(session.config, "The directory server", own) ?? (await findFileFault(own));
   if (fault !== undefined) return fault;
   const server = { name: given.name, networks: meant, settings: own };
-  await makeDirectoryAdministration(session.audit, session.database.query).put(server);
+  await administrationOf(session).put(server);
   return describe(server);
 }
 
-async function refreshDirectory({ audit, database }: Session, given: Named): Promise<Output> {
-  const known = await makeDirectoryAdministration(audit, database.query).refresh(given.name);
-  if (!known) return unknown(given);
-  return { refreshed: given.name, note: "a running node requests its card ranges now" };
-}
-
-async function removeDirectory({ audit, database }: Session, given: Named): Promise<Output> {
-  const known = await makeDirectoryAdministration(audit, database.query).remove(given.name);
-  return known ? { removed: given.name } : unknown(given);
+function administrationOf({ audit, database }: Session) {
+  return makeDirectoryAdministration(audit, database.query);
 }
 
 async function find({ database }: Session, given: Named) {

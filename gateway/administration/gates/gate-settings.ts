@@ -1,14 +1,24 @@
 /** The settings of a gate, as operators write them. */
-import { type Gate, type GateKind, type GateSettings, gateKinds } from "../../acquirers/gates.ts";
+import {
+  type Address,
+  addressesOf,
+  certificateFilesOf,
+  type Gate,
+  type GateKind,
+  type GateSettings,
+  gateKinds,
+} from "../../acquirers/gates.ts";
+import { readCertificateFiles } from "../../certificates/certificate-files.ts";
 import { allows, type Config } from "../../config/config.ts";
 import type { CredentialDefaults } from "../../orders/order.ts";
 import { type Currency, getCurrency } from "../../values/iso-codes.ts";
-import { Problem } from "../../values/problem.ts";
+import { messageOf, Problem } from "../../values/problem.ts";
 import { isTimeZone } from "../../values/time.ts";
 import { findGateFault } from "../installation/rehearsal.ts";
 import { checkLimits, readCurrencies, readOneOf } from "../readers.ts";
 import {
   amountIn,
+  type Form,
   fee,
   form,
   type GivenSettings,
@@ -22,9 +32,16 @@ import {
   type SettingRow,
   setting,
   text,
+  upTo,
   yesOrNo,
 } from "../settings.ts";
-import { connectionsForm, type HostAddresses, hostForm } from "./gate-links.ts";
+
+type HostAddresses = Pick<GateSettings, "host" | "port" | "otherAddresses">;
+
+const hostForm: Form<HostAddresses> = form("text", "address:port", readAddresses, printAddresses);
+
+/** One for each address is usual, and more than these would be a mistake. */
+const connectionsMax = 32;
 
 /** A gate's settings with one value for each field. */
 type Values = Omit<GateSettings, keyof HostAddresses | "recurrent" | "refunds"> &
@@ -35,6 +52,7 @@ type Values = Omit<GateSettings, keyof HostAddresses | "recurrent" | "refunds"> 
     readonly partialAs?: "refund";
   };
 
+const holdDaysMax = 999;
 const returnKinds = ["reversal", "refund"] as const;
 const printable = (shows: string, max: number, characters = "!-~") =>
   required(
@@ -52,7 +70,7 @@ const hostSettings: readonly SettingRow<Values>[] = [
     "where the host listens; several addresses by commas",
     "wo der Host lauscht; mehrere Adressen mit Kommas",
   ]),
-  setting("connections", "connections", optional(connectionsForm), [
+  setting("connections", "connections", optional(upTo("n", connectionsMax)), [
     "connections over all addresses together (default one for each)",
     "Verbindungen über alle Adressen zusammen (üblich: eine je Adresse)",
   ]),
@@ -138,7 +156,7 @@ const abilitySettings: readonly SettingRow<Values>[] = [
     "returns of a part: reversal (default) or refund",
     "Rückgaben eines Teils: Storno (üblich) oder Erstattung",
   ]),
-  setting("holdDays", "holdDays", optional(form("whole", "days", readHoldDays)), [
+  setting("holdDays", "holdDays", optional(upTo("days", holdDaysMax)), [
     "how long a hold lives; a later capture is refused (default 7)",
     "wie lange eine Reservierung gilt; eine spätere Buchung wird abgelehnt (üblich: 7)",
   ]),
@@ -272,7 +290,57 @@ function readAs(text: string, option: string): "refund" | undefined | Problem {
   return message === "reversal" ? undefined : message;
 }
 
-function readHoldDays(text: string, option: string): number | Problem {
-  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
-  return new Problem(`${option} is a number of days, 1 to 999.`);
+/** More would be a mistake, and each is looked up. */
+const addressesMax = 16;
+
+/** One or more, by commas. */
+function readAddresses(text: string, name: string): HostAddresses | Problem {
+  const read: Address[] = [];
+  const texts = text.split(",");
+  if (texts.length > addressesMax) {
+    return new Problem(`${name} has at most ${addressesMax} addresses.`);
+  }
+  for (const each of texts) {
+    const address = readAddress(each.trim(), name);
+    if (address instanceof Problem) return address;
+    read.push(address);
+  }
+  const [first, ...otherAddresses] = read;
+  if (first === undefined) return new Problem(`${name} is an address and a port.`);
+  return otherAddresses.length === 0 ? first : { ...first, otherAddresses };
+}
+
+function readAddress(text: string, name: string): Address | Problem {
+  const [, bracketed, plain, port = ""] = /^(?:\[(.+)\]|([^:\s]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
+    return new Problem(`${name} is an address and a port, like bank.example:8583, not ${text}.`);
+  }
+  return { host, port: Number(port) };
+}
+
+export function printAddresses(settings: HostAddresses): string {
+  const print = (host: string, port: number) =>
+    host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  return addressesOf(settings)
+    .map(({ host, port }) => print(host, port))
+    .join(",");
+}
+
+const tlsOptions = ["tlsRoots", "tlsName", "tlsCertificate", "tlsKey"];
+
+/** Why the settings of TLS cannot be used, as far as the files on this machine tell. */
+export async function findTlsFault(
+  settings: GateSettings,
+  given: GivenSettings,
+): Promise<Problem | undefined> {
+  const useless = tlsOptions.some((name) => given[name] !== undefined && given[name] !== "none");
+  if (settings.tls !== true) {
+    return useless ? new Problem("The settings of TLS are of no use unless tls is on.") : undefined;
+  }
+  if ((settings.tlsCertificateFile === undefined) !== (settings.tlsKeyFile === undefined)) {
+    return new Problem("tls-certificate and tls-key belong together.");
+  }
+  const texts = await readCertificateFiles(certificateFilesOf(settings)).catch(messageOf);
+  return typeof texts === "string" ? new Problem(`${texts}.`) : undefined;
 }

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "../../values/problem.ts";
 import type { GivenSettings } from "../settings.ts";
-import { findTlsFault } from "./gate-links.ts";
-import { readGate } from "./gate-settings.ts";
+import { findTlsFault, readGate } from "./gate-settings.ts";
 
 const needed: GivenSettings = {
   kind: "iso87_binary",

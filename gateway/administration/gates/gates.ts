@@ -3,8 +3,10 @@ import { lookup } from "node:dns/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { addressesOf, type Gate, type GateSettings } from "../../acquirers/gates.ts";
 import { testGate } from "../../acquirers/iso8583-host/own-link.ts";
+import type { Cells } from "../../storage/cells/cells.ts";
 import { isGateNeeded } from "../../storage/configuration/administration.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
+import type { Query } from "../../storage/server/database.ts";
 import { Problem } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
@@ -12,9 +14,14 @@ import { flag, word } from "../field.ts";
 import { findGate, onGate } from "../find.ts";
 import { findNameFault, printFee, printLimit, printSwitch } from "../readers.ts";
 import { type Output, Report, readConfiguration, type Session } from "../session.ts";
-import { fieldsOf, type GivenSettings, givenOf } from "../settings.ts";
-import { findTlsFault, printAddresses } from "./gate-links.ts";
-import { gateTable, type ReadGate, readGate } from "./gate-settings.ts";
+import { fieldsOf, findNothing } from "../settings.ts";
+import {
+  findTlsFault,
+  gateTable,
+  printAddresses,
+  type ReadGate,
+  readGate,
+} from "./gate-settings.ts";
 import { macKeyActions } from "./mac-keys.ts";
 
 const settings = fieldsOf(gateTable());
@@ -22,44 +29,66 @@ const help = ["the name of the gate", "der Name des Gates"] as const;
 const gate = word("gate", "name", help);
 
 export const gateActions: readonly Action[] = [
-  action({
+  action("look", "see_configuration", {
     name: "gate list",
-    does: ["list all gates", "alle Gates auflisten"],
-    right: "see_configuration",
-    mode: "look",
+    does: ["list all gates"],
     commandLineOnly: "the portal lists gates on a screen of its own",
-    fields: {},
-    perform: listGates,
+    async perform(session) {
+      const configuration = await readConfiguration(session);
+      const gates = [...configuration.gates.values()];
+      return new Report(
+        gates.map((each) => ({ ...each, endpoints: endpointsOf(each, configuration) })),
+        gates.map((each) => ({
+          name: each.name,
+          id: each.id,
+          kind: each.kind,
+          host: printAddresses(each.settings),
+          tls: printSwitch(each.settings.tls === true),
+          currencies: each.settings.currencies?.join(",") ?? "all",
+          endpoints: endpointsOf(each, configuration).length,
+        })),
+      );
+    },
   }),
-  action({
+  action("look", "see_configuration", {
     name: "gate show",
-    does: [
-      "show a gate with its settings and the endpoints using it",
-      "ein Gate mit Einstellungen und den Endpunkten zeigen, die es nutzen",
-    ],
-    right: "see_configuration",
-    mode: "look",
+    does: ["show a gate with its settings and the endpoints using it"],
     commandLineOnly: "the portal shows a gate on a screen of its own",
     fields: { gate },
-    perform: onGate(showGate),
+    perform: onGate((known, { configuration }) => describe(known, configuration)),
   }),
-  action({
+  action("change", "change_acquiring", {
     name: "gate create",
     does: ["create a gate", "ein Gate anlegen"],
-    right: "change_acquiring",
-    mode: "change",
     inFile: "exported",
     fields: { name: word("text", "name", help), ...settings },
-    perform: createGate,
+    async perform(session, given) {
+      const nameFault = findNameFault(given.name);
+      if (nameFault !== undefined) return nameFault;
+      const configuration = await readConfiguration(session);
+      if (!(findGate(configuration, given.name) instanceof Problem)) {
+        return new Problem(`There is a gate ${given.name} already.`);
+      }
+      const read = readGate(given, undefined, session.config);
+      if (read instanceof Problem) return read;
+      const fault = await findTlsFault(read.settings, given);
+      if (fault !== undefined) return fault;
+      // A trial holds the audit's head, and what it would warn of is not shown.
+      const unresolved = session.isTrial ? [] : await findUnresolved(read.settings);
+      if (unresolved.length > 0) {
+        const names = unresolved.join(", ");
+        session.warn(`No address was found for ${names}: check the host and this machine's DNS.`);
+      }
+      const id = await session.administration.putGate({ name: given.name, ...read });
+      return describe({ id, name: given.name, ...read }, configuration);
+    },
   }),
-  action({
+  action("change", "change_acquiring", {
     name: "gate set",
     does: [
       "change the given settings of a gate",
       "die angegebenen Einstellungen eines Gates ändern",
     ],
-    right: "change_acquiring",
-    mode: "change",
     inFile: "exported",
     fields: {
       gate,
@@ -69,88 +98,52 @@ export const gateActions: readonly Action[] = [
         "einen anderen Host geben, obwohl offene Zahlungen diesen brauchen",
       ]),
     },
-    perform: onGate(setGate),
+    perform: onGate(async (known, session, given) => {
+      const nothing = given.force ? undefined : findNothing(gateTable(), given);
+      const read = nothing ?? readGate(given, known, session.config);
+      if (read instanceof Problem) return read;
+      const fault = await findTlsFault(read.settings, given);
+      if (fault !== undefined) return fault;
+      const changed = await countHostChange(session, known, read, given);
+      if (changed instanceof Problem) return changed;
+      await session.administration.putGate({ name: known.name, ...changed });
+      return describe({ ...known, ...changed }, session.configuration);
+    }),
   }),
-  action({
+  action("keys", "change_acquiring", {
     name: "gate test",
-    does: [
-      "sign on at the host and ask for an echo, over a connection of its own",
-      "sich über eine eigene Verbindung beim Host anmelden und ein Echo anfordern",
-    ],
-    right: "change_acquiring",
-    mode: "keys",
+    does: ["sign on at the host and ask for an echo, over a connection of its own"],
     commandLineOnly: "it tries the way from this machine to the host, also before a node runs",
     fields: { gate },
-    perform: onGate(testOne),
+    perform: onGate(async (known, { config }) => {
+      const { signOn = true } = known.settings;
+      const tested = await testGate(known, systemClock, config.answerTimeoutMs);
+      if (tested instanceof Problem) return tested;
+      const { address: host, echoMs } = tested;
+      const accepted = signOn ? "accepted" : "off";
+      return { gate: known.name, host, "sign-on": accepted, echo: `${echoMs} ms` };
+    }),
   }),
-  action({
+  action("change", "change_acquiring", {
     name: "gate remove",
     does: ["remove a gate that no endpoint uses", "ein Gate entfernen, das kein Endpunkt nutzt"],
-    right: "change_acquiring",
-    mode: "change",
     inFile: "exported",
     fields: { gate },
-    perform: onGate(removeGate),
+    perform: onGate(async (known, { administration, cells, configuration }) => {
+      const endpoints = endpointsOf(known, configuration);
+      if (endpoints.length > 0) {
+        const used = `The gate ${known.name} is used by the endpoints ${endpoints.join(", ")}`;
+        return new Problem(`${used}: give them others first.`);
+      }
+      const removed = await administration.removeGate(known.id, allQueriesOf(cells));
+      if (removed === "removed") return { removed: known.name };
+      return new Problem(
+        `Orders in flight need the gate ${known.name}: try again when they are final.`,
+      );
+    }),
   }),
   ...macKeyActions,
 ];
-
-async function listGates(session: Session): Promise<Output> {
-  const configuration = await readConfiguration(session);
-  const gates = [...configuration.gates.values()];
-  return new Report(
-    gates.map((gate) => ({ ...gate, endpoints: endpointsOf(gate, configuration) })),
-    gates.map((gate) => ({
-      name: gate.name,
-      id: gate.id,
-      kind: gate.kind,
-      host: printAddresses(gate.settings),
-      tls: printSwitch(gate.settings.tls === true),
-      currencies: gate.settings.currencies?.join(",") ?? "all",
-      endpoints: endpointsOf(gate, configuration).length,
-    })),
-  );
-}
-
-function showGate(
-  _session: Session,
-  known: Gate,
-  _given: object,
-  configuration: Configuration,
-): Output {
-  return describe(known, configuration);
-}
-
-async function testOne(session: Session, known: Gate): Promise<Output> {
-  const { signOn = true } = known.settings;
-  const tested = await testGate(known, systemClock, session.config.answerTimeoutMs);
-  if (tested instanceof Problem) return tested;
-  const { address: host, echoMs } = tested;
-  return { gate: known.name, host, "sign-on": signOn ? "accepted" : "off", echo: `${echoMs} ms` };
-}
-
-type NewGate = GivenSettings & { readonly name: string };
-
-async function createGate(session: Session, given: NewGate): Promise<Output> {
-  const nameFault = findNameFault(given.name);
-  if (nameFault !== undefined) return nameFault;
-  const configuration = await readConfiguration(session);
-  if (!(findGate(configuration, given.name) instanceof Problem)) {
-    return new Problem(`There is a gate ${given.name} already.`);
-  }
-  const read = readGate(given, undefined, session.config);
-  if (read instanceof Problem) return read;
-  const fault = await findTlsFault(read.settings, given);
-  if (fault !== undefined) return fault;
-  // A trial holds the audit's head, and what it would warn of is not shown.
-  const unresolved = session.isTrial ? [] : await findUnresolved(read.settings);
-  if (unresolved.length > 0) {
-    const names = unresolved.join(", ");
-    session.warn(`No address was found for ${names}: check the host and this machine's DNS.`);
-  }
-  const id = await session.administration.putGate({ name: given.name, ...read });
-  return describe({ id, name: given.name, ...read }, configuration);
-}
 
 const resolveWithinMs = 3_000;
 
@@ -166,27 +159,6 @@ async function findUnresolved(settings: GateSettings): Promise<readonly string[]
   return hosts.filter((_, index) => resolved[index] === undefined);
 }
 
-type GateChange = GivenSettings & { readonly force?: true | undefined };
-
-async function setGate(
-  session: Session,
-  known: Gate,
-  given: GateChange,
-  configuration: Configuration,
-): Promise<Output> {
-  if (!given.force && Object.keys(givenOf(gateTable(), given)).length === 0) {
-    return new Problem("Nothing to change: give at least one setting.");
-  }
-  const read = readGate(given, known, session.config);
-  if (read instanceof Problem) return read;
-  const fault = await findTlsFault(read.settings, given);
-  if (fault !== undefined) return fault;
-  const changed = await countHostChange(session, known, read, given);
-  if (changed instanceof Problem) return changed;
-  await session.administration.putGate({ name: known.name, ...changed });
-  return describe({ ...known, ...changed }, configuration);
-}
-
 /**
  * Refuses to give a gate another host while an open order needs the present one, because the new
  * host does not know the order's charge. The settings count such changes: the gateway believes no
@@ -196,14 +168,13 @@ export async function countHostChange(
   { cells, reason, isTrial }: Pick<Session, "cells" | "reason" | "isTrial">,
   gate: Gate,
   read: ReadGate,
-  { force }: Pick<GateChange, "force">,
+  { force }: { readonly force?: true | undefined },
 ): Promise<ReadGate | Problem> {
   const { hostChanges = 0 } = gate.settings;
   const withCount = (count: number): ReadGate =>
     count === 0 ? read : { ...read, settings: { ...read.settings, hostChanges: count } };
   if (!isOtherHost(gate, read)) return withCount(hostChanges);
-  const queries = cells.names().map((cell) => cells.databasesOf(cell).node.query);
-  if (!force && (await isGateNeeded(gate.id, queries))) {
+  if (!force && (await isGateNeeded(gate.id, allQueriesOf(cells)))) {
     return new Problem(
       `Open orders need the host of the gate ${gate.name} as it is. Create another gate and give ` +
         "it to the endpoints, or repeat this with force and a reason: the doubt about those " +
@@ -216,6 +187,11 @@ export async function countHostChange(
   return withCount(hostChanges + 1);
 }
 
+/** No cell is left out: its orders may need the gate. */
+export function allQueriesOf(cells: Cells): readonly Query[] {
+  return cells.names().map((cell) => cells.databasesOf(cell).node.query);
+}
+
 /** An address that stays shows that the host does. */
 function isOtherHost(known: ReadGate, next: ReadGate): boolean {
   const addresses = addressesOf(known.settings).map(({ host, port }) => `${host}:${port}`);
@@ -226,25 +202,6 @@ function isOtherHost(known: ReadGate, next: ReadGate): boolean {
     (name) => known.settings[name] === next.settings[name],
   );
   return known.kind !== next.kind || !stays || !isSame;
-}
-
-async function removeGate(
-  { administration, cells }: Session,
-  known: Gate,
-  _given: object,
-  configuration: Configuration,
-): Promise<Output> {
-  const endpoints = endpointsOf(known, configuration);
-  if (endpoints.length > 0) {
-    const used = `The gate ${known.name} is used by the endpoints ${endpoints.join(", ")}`;
-    return new Problem(`${used}: give them others first.`);
-  }
-  const queries = cells.names().map((cell) => cells.databasesOf(cell).node.query);
-  const removed = await administration.removeGate(known.id, queries);
-  if (removed === "removed") return { removed: known.name };
-  return new Problem(
-    `Orders in flight need the gate ${known.name}: try again when they are final.`,
-  );
 }
 
 function describe(gate: Gate, configuration: Configuration): Output {

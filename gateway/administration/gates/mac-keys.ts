@@ -2,7 +2,6 @@
  * The keys that a gate's messages are authenticated with. A key is read from standard input,
  * because a command line is visible to other users and kept in histories.
  */
-import type { Gate } from "../../acquirers/gates.ts";
 import {
   exchangeOverOwnLink,
   hasKeyExchange,
@@ -18,10 +17,9 @@ import { listMacKeys, macKeyContext, zoneKeyContext } from "../../storage/cards/
 import { Problem } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, flag, option, preset, secret, word } from "../field.ts";
+import { flag, option, preset, secret, word } from "../field.ts";
 import { onGate } from "../find.ts";
-import { readOneOf } from "../readers.ts";
-import { type Output, openVault, readContent, type Session } from "../session.ts";
+import { openVault, readContent } from "../session.ts";
 
 const gate = word("gate", "gate", ["the name of the gate", "der Name des Gates"]);
 const key = secret(["the key, in hex", "der Schlüssel, hexadezimal"]);
@@ -35,38 +33,48 @@ const options = {
     "wie viele Bytes des Codes gesendet werden",
   ]),
 };
-const change = { right: "manage_keys", mode: "change" } as const;
 
 export const macKeyActions: readonly Action[] = [
-  action({
+  action("change", "manage_keys", {
     name: "gate mac-key set",
     does: [
       "add the key on standard input, in hex: it writes from now on",
       "einen Schlüssel hinzufügen: er schreibt von jetzt an",
     ],
-    ...change,
     inFile: "beside",
     fields: { gate, key, ...options },
-    perform: onGate(setKey),
+    perform: onGate(async ({ id: gateId, name, macKeys = [] }, session, given) => {
+      if (macKeys.filter(({ verifiesUntil }) => verifiesUntil === undefined).length >= 2) {
+        return new Problem(`The gate ${name} has two keys: drop the older one first.`);
+      }
+      const { algorithm } = given;
+      const read = readMacKey(await readContent(given.key), algorithm);
+      if (read instanceof Problem) return read;
+      const { sealSecret } = await openVault(session);
+      const sealed = sealSecret(read.key, macKeyContext(gateId));
+      const made = { algorithm, bytes: Number(given.bytes), checkValue: read.checkValue };
+      const id = await session.administration.addMacKey(gateId, { ...made, sealed });
+      return { gate: name, id, ...made };
+    }),
   }),
-  action({
+  action("look", "see_configuration", {
     name: "gate mac-key list",
     does: [
       "list a gate's keys by their check values",
       "die Schlüssel eines Gates mit ihren Prüfwerten auflisten",
     ],
-    right: "see_configuration",
-    mode: "look",
     fields: { gate },
-    perform: onGate(listKeys),
+    perform: onGate(async ({ id }, { database }) => {
+      const keys = await listMacKeys(database.query, id);
+      return keys.map((each, index) => ({ ...each, writes: index === 0 }));
+    }),
   }),
-  action({
+  action("change", "manage_keys", {
     name: "gate mac-key drop",
     does: [
       "destroy a key: codes made with it are no longer accepted",
       "einen Schlüssel vernichten: mit ihm gebildete Codes werden nicht mehr angenommen",
     ],
-    ...change,
     fields: {
       gate,
       id: word("text", "id", ["the number of the key", "die Nummer des Schlüssels"]),
@@ -75,15 +83,27 @@ export const macKeyActions: readonly Action[] = [
         "auch den letzten Schlüssel: Nachrichten werden nicht mehr authentisiert",
       ]),
     },
-    perform: onGate(dropKey),
+    perform: onGate(async ({ name, macKeys = [] }, { administration }, { id, turnOff }) => {
+      if (!macKeys.some((each) => each.id === id)) {
+        return new Problem(`The gate ${name} has no key ${id}.`);
+      }
+      const left = macKeys.length - 1;
+      if (left === 0 && !turnOff) {
+        return new Problem(
+          `Without its last key the gate ${name} has no codes, and believes every answer. ` +
+            "If the acquirer wants that, drop it with turn-off.",
+        );
+      }
+      await administration.dropMacKey(id);
+      return { gate: name, dropped: id, keys: left, authenticated: left > 0 };
+    }),
   }),
-  action({
+  action("change", "manage_keys", {
     name: "gate mac-key zone",
     does: [
       "set the zone key on standard input, in hex: the host delivers keys under it",
       "den Zonenschlüssel setzen: der Host liefert Schlüssel unter ihm",
     ],
-    ...change,
     fields: {
       gate,
       key,
@@ -97,120 +117,58 @@ export const macKeyActions: readonly Action[] = [
         "so oft den nächsten Schlüssel beim Host anfordern (üblich: nie)",
       ]),
     },
-    perform: onGate(setZoneKey),
+    perform: onGate(async (known, session, { cipher, algorithm, every, ...given }) => {
+      if (!hasKeyExchange(known.kind)) {
+        return new Problem(`The dialect ${known.kind} has no message for keys.`);
+      }
+      if (algorithm === "cmac" && cipher === "tdes") {
+        return new Problem("A key for cmac is AES: it is delivered under a zone key for AES only.");
+      }
+      if (every !== undefined && !/^[1-9]\d{0,3}$/.test(every)) {
+        return new Problem("every is a number of hours, from 1 to 9999.");
+      }
+      const read = readZoneKey(await readContent(given.key), cipher);
+      if (read instanceof Problem) return read;
+      const { sealSecret } = await openVault(session);
+      const sealed = sealSecret(read.key, zoneKeyContext(known.id));
+      const everyS = every === undefined ? null : Number(every) * 3_600;
+      const made = { cipher, algorithm, bytes: Number(given.bytes), checkValue: read.checkValue };
+      await session.administration.putZoneKey(known.id, { ...made, sealed, everyS });
+      return { gate: known.name, ...made, everyHours: every ?? "never" };
+    }),
   }),
-  action({
+  action("change", "manage_keys", {
     name: "gate mac-key drop-zone",
     does: [
       "destroy the zone key: no key of the host is taken any more",
       "den Zonenschlüssel vernichten: kein Schlüssel des Hosts wird mehr angenommen",
     ],
-    ...change,
     fields: { gate },
-    perform: onGate(dropZoneKey),
+    perform: onGate(async ({ id, name }, { administration }) => {
+      if (await administration.dropZoneKey(id)) return { gate: name, zoneKey: "none" };
+      return new Problem(`${name} has no zone key.`);
+    }),
   }),
-  action({
+  action("change", "manage_keys", {
     name: "gate mac-key exchange",
     does: ["ask the host for the next key now", "den nächsten Schlüssel jetzt anfordern"],
-    ...change,
     duration: "minutes",
     fields: { gate },
-    perform: onGate(exchangeKey),
+    // Over a connection of its own; running nodes are notified of the key.
+    perform: onGate(async (known, session) => {
+      const { id: gateId, name: gate, zoneKey } = known;
+      if (zoneKey === undefined) return new Problem(`The gate ${gate} has no zone key.`);
+      const { sealSecret } = await openVault(session);
+      const { audit, database, config } = session;
+      const clock = systemClock;
+      const storeKey = makeStoreKey({ audit, sealSecret, clock }, gateId);
+      const { answerTimeoutMs } = config;
+      const asked = await exchangeOverOwnLink(known, { storeKey, clock, answerTimeoutMs });
+      if (asked instanceof Problem) return asked;
+      const [newest] = await listMacKeys(database.query, gateId);
+      return asked === "asked"
+        ? { gate, key: "the host has accepted the request, and delivers the key to a node" }
+        : { gate, id: newest?.id, checkValue: newest?.checkValue };
+    }),
   }),
 ];
-
-type NewKey = {
-  readonly key: Content;
-  readonly algorithm: string;
-  readonly bytes: string;
-};
-
-async function setKey(session: Session, known: Gate, given: NewKey): Promise<Output> {
-  const { id: gateId, macKeys = [] } = known;
-  if (macKeys.filter(({ verifiesUntil }) => verifiesUntil === undefined).length >= 2) {
-    return new Problem(`The gate ${known.name} has two keys: drop the older one first.`);
-  }
-  const algorithm = readAlgorithm(given.algorithm, "algorithm");
-  if (algorithm instanceof Problem) return algorithm;
-  const read = readMacKey(await readContent(given.key), algorithm);
-  if (read instanceof Problem) return read;
-  const { checkValue } = read;
-  const { sealSecret } = await openVault(session);
-  const sealed = sealSecret(read.key, macKeyContext(gateId));
-  const made = { algorithm, bytes: Number(given.bytes), checkValue };
-  const id = await session.administration.addMacKey(gateId, { ...made, sealed });
-  return { gate: known.name, id, ...made };
-}
-
-const readAlgorithm = readOneOf(macAlgorithmNames);
-
-async function listKeys(session: Session, known: Gate): Promise<Output> {
-  const keys = await listMacKeys(session.database.query, known.id);
-  return keys.map((each, index) => ({ ...each, writes: index === 0 }));
-}
-
-type DroppedKey = { readonly id: string; readonly turnOff?: true | undefined };
-
-async function dropKey(session: Session, known: Gate, given: DroppedKey): Promise<Output> {
-  const { id, turnOff } = given;
-  const ids = (known.macKeys ?? []).map((each) => each.id);
-  if (!ids.includes(id)) return new Problem(`The gate ${known.name} has no key ${id}.`);
-  const left = ids.length - 1;
-  if (left === 0 && !turnOff) {
-    return new Problem(
-      `Without its last key the gate ${known.name} has no codes, and believes every answer. ` +
-        "If the acquirer wants that, drop it with turn-off.",
-    );
-  }
-  await session.administration.dropMacKey(id);
-  return { gate: known.name, dropped: id, keys: left, authenticated: left > 0 };
-}
-
-type NewZoneKey = NewKey & { readonly cipher: string; readonly every?: string | undefined };
-
-async function setZoneKey(session: Session, known: Gate, given: NewZoneKey): Promise<Output> {
-  const { every } = given;
-  const cipher = readOneOf(zoneCiphers)(given.cipher, "cipher");
-  if (cipher instanceof Problem) return cipher;
-  const algorithm = readAlgorithm(given.algorithm, "algorithm");
-  if (algorithm instanceof Problem) return algorithm;
-  if (!hasKeyExchange(known.kind)) {
-    return new Problem(`The dialect ${known.kind} has no message for keys.`);
-  }
-  if (algorithm === "cmac" && cipher === "tdes") {
-    return new Problem("A key for cmac is AES: it is delivered under a zone key for AES only.");
-  }
-  if (every !== undefined && !/^[1-9]\d{0,3}$/.test(every)) {
-    return new Problem("every is a number of hours, from 1 to 9999.");
-  }
-  const read = readZoneKey(await readContent(given.key), cipher);
-  if (read instanceof Problem) return read;
-  const { sealSecret } = await openVault(session);
-  const sealed = sealSecret(read.key, zoneKeyContext(known.id));
-  const everyS = every === undefined ? null : Number(every) * 3_600;
-  const made = { cipher, algorithm, bytes: Number(given.bytes), checkValue: read.checkValue };
-  await session.administration.putZoneKey(known.id, { ...made, sealed, everyS });
-  return { gate: known.name, ...made, everyHours: every ?? "never" };
-}
-
-async function dropZoneKey(session: Session, known: Gate): Promise<Output> {
-  const isDropped = await session.administration.dropZoneKey(known.id);
-  if (!isDropped) return new Problem(`${known.name} has no zone key.`);
-  return { gate: known.name, zoneKey: "none" };
-}
-
-/** Over a connection of its own; running nodes are notified of the key. */
-async function exchangeKey(session: Session, known: Gate): Promise<Output> {
-  const { id: gateId, name, zoneKey } = known;
-  if (zoneKey === undefined) return new Problem(`The gate ${name} has no zone key.`);
-  const { sealSecret } = await openVault(session);
-  const { audit, database, config } = session;
-  const storeKey = makeStoreKey({ audit, sealSecret, clock: systemClock }, gateId);
-  const { answerTimeoutMs } = config;
-  const asked = await exchangeOverOwnLink(known, { storeKey, clock: systemClock, answerTimeoutMs });
-  if (asked instanceof Problem) return asked;
-  const [newest] = await listMacKeys(database.query, gateId);
-  return asked === "asked"
-    ? { gate: name, key: "the host has accepted the request, and delivers the key to a node" }
-    : { gate: name, id: newest?.id, checkValue: newest?.checkValue };
-}

@@ -12,67 +12,95 @@ import {
 } from "../../storage/people/audit-verify.ts";
 import type { Query } from "../../storage/server/database.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
-import { asInstant, makePrintDate, parseDate } from "../../values/time.ts";
+import { asInstant, makePrintDate } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
 import { onlyOnCommandLine, option, preset } from "../field.ts";
-import { type Output, Report, type Session } from "../session.ts";
+import { findLimitFault } from "../find.ts";
+import { readInstant } from "../readers.ts";
+import { Report } from "../session.ts";
 
 export const auditActions: readonly Action[] = [
-  action({
+  action("look", "see_audit", {
     name: "audit list",
-    does: [
-      "list entries: who, from where, what, before, after, why",
-      "Einträge auflisten: wer, von wo, was, vorher, nachher, warum",
-    ],
-    right: "see_audit",
-    mode: "look",
+    does: ["list entries: who, from where, what, before, after, why"],
     commandLineOnly: "the portal lists the audit on a screen of its own",
     fields: {
-      by: option("text", "who", [
-        "only of this person or node",
-        "nur von dieser Person oder diesem Knoten",
-      ]),
+      by: option("text", "who", ["only of this person or node"]),
       action: option("text", "word", [
         "only this action, or those that begin with it, like merchant",
-        "nur diese Aktion oder solche, die so beginnen, wie merchant",
       ]),
-      subject: option("text", "text", [
-        "only of this, like `merchant acme`",
-        "nur zu diesem, wie `merchant acme`",
-      ]),
-      search: option("text", "text", [
-        "only with this in who, what, of what or why",
-        "nur mit diesem Text darin",
-      ]),
+      subject: option("text", "text", ["only of this, like `merchant acme`"]),
+      search: option("text", "text", ["only with this in who, what, of what or why"]),
       since: option("moment", "moment", [
         "only from then on, like 2030-01-31 or 2030-01-31T09:30:00Z",
-        "nur von da an, wie 2030-01-31 oder 2030-01-31T09:30:00Z",
       ]),
-      until: option("moment", "moment", ["only up to then", "nur bis dahin"]),
-      limit: preset("whole", "n", "100", ["so many, the latest", "so viele, die neuesten"]),
+      until: option("moment", "moment", ["only up to then"]),
+      limit: preset("whole", "n", "100", ["so many, the latest"]),
     },
-    perform: list,
+    async perform({ database, config }, { since, until, limit: most, ...filter }) {
+      const from = findLimitFault(most) ?? readInstant(since);
+      const to = readInstant(until);
+      if (from instanceof Problem) return from;
+      if (to instanceof Problem) return to;
+      const wanted = { ...filter, since: from, until: to, limit: Number(most) };
+      const { entries } = await listAudit(database.query, wanted);
+      const printDate = makePrintDate(config.zone);
+      const lines = entries.toReversed().map(({ at, reason, before, after, ...entry }) => ({
+        line: { ...entry, at: printDate(asInstant(at)), why: reason ?? "" },
+        before,
+        after,
+      }));
+      return new Report(
+        lines.map(({ line, before, after }) => ({
+          ...line,
+          before: parse(before),
+          after: parse(after),
+        })),
+        lines.map(({ line, before = "", after = "" }) => ({ ...line, before, after })),
+      );
+    },
   }),
-  action({
+  action("look", "see_audit", {
     name: "audit verify",
     does: [
       "prove that no entry was changed, deleted, inserted or reordered; exit code 1 if one was",
-      "beweisen, dass kein Eintrag geändert, gelöscht, eingefügt oder umgestellt wurde; " +
-        "sonst endet der Befehl mit 1",
     ],
-    right: "see_audit",
-    mode: "look",
     duration: "minutes",
     commandLineOnly: "the portal proves the audit on a screen of its own",
     fields: {
       heads: onlyOnCommandLine(
-        option("path", "file", [
-          "heads that were written outside (default: GW_AUDIT_HEAD_FILE)",
-          "Köpfe, die außerhalb geschrieben wurden (üblich: GW_AUDIT_HEAD_FILE)",
-        ]),
+        option("path", "file", ["heads that were written outside (default: GW_AUDIT_HEAD_FILE)"]),
       ),
     },
-    perform: verify,
+    async perform(session, given) {
+      const { config, database, openKnown } = session;
+      const outside = await readOutside(given.heads ?? config.auditHeadFile);
+      if (outside instanceof Problem) return outside;
+      const open = await openKnown();
+      const verified = await verifyAudit(database.query, {
+        outside,
+        report: session.progress("entries"),
+        isOwnKey: open && ((key) => isOwnKey(key, open)),
+      });
+      if (open === undefined) {
+        session.warn(
+          "Without the key-encryption key, the signing key itself was not proved to be this " +
+            "installation's.",
+        );
+      }
+      const { entries, signatures, outsideHeads, unsigned, restores, findings } = verified;
+      if (findings.length > 0) session.findings.note();
+      return new Report(
+        verified,
+        [
+          ...restores,
+          ...findings,
+          `${entries} entries, ${signatures} signed heads, ${outsideHeads} heads from outside; ` +
+            `${unsigned} entries since the last signature.`,
+          findings.length === 0 ? "The audit is whole." : "The audit was tampered with.",
+        ].join("\n"),
+      );
+    },
   }),
 ];
 
@@ -96,78 +124,8 @@ export async function listAudit(query: Query, filter: EntryFilter) {
   };
 }
 
-type Filter = {
-  readonly [Name in "by" | "action" | "subject" | "search" | "since" | "until"]?:
-    | string
-    | undefined;
-};
-
-async function list(
-  { database, config }: Session,
-  { since, until, limit, ...filter }: Filter & { readonly limit: string },
-): Promise<Output> {
-  if (!/^[1-9]\d{0,6}$/.test(limit)) return new Problem("limit is a number from 1.");
-  const [from, to] = [since, until].map((text) => text && parseDate(text));
-  if ((since && !from) || (until && !to)) {
-    return new Problem("A moment is written like 2030-01-31 or 2030-01-31T09:30:00Z.");
-  }
-  const { entries } = await listAudit(database.query, {
-    ...filter,
-    since: from || undefined,
-    until: to || undefined,
-    limit: Number(limit),
-  });
-  const printDate = makePrintDate(config.zone);
-  const lines = entries.toReversed().map(({ at, reason, before, after, ...entry }) => ({
-    line: { ...entry, at: printDate(asInstant(at)), why: reason ?? "" },
-    before,
-    after,
-  }));
-  return new Report(
-    lines.map(({ line, before, after }) => ({
-      ...line,
-      before: parse(before),
-      after: parse(after),
-    })),
-    lines.map(({ line, before = "", after = "" }) => ({ ...line, before, after })),
-  );
-}
-
 function parse(json: string | undefined): unknown {
   return json === undefined ? null : JSON.parse(json);
-}
-
-async function verify(
-  session: Session,
-  given: { readonly heads?: string | undefined },
-): Promise<Output> {
-  const { config, database, openKnown } = session;
-  const outside = await readOutside(given.heads ?? config.auditHeadFile);
-  if (outside instanceof Problem) return outside;
-  const open = await openKnown();
-  const verified = await verifyAudit(database.query, {
-    outside,
-    report: session.progress("entries"),
-    isOwnKey: open && ((key) => isOwnKey(key, open)),
-  });
-  if (open === undefined) {
-    session.warn(
-      "Without the key-encryption key, the signing key itself was not proved to be this " +
-        "installation's.",
-    );
-  }
-  const { entries, signatures, outsideHeads, unsigned, restores, findings } = verified;
-  if (findings.length > 0) session.findings.note();
-  return new Report(
-    verified,
-    [
-      ...restores,
-      ...findings,
-      `${entries} entries, ${signatures} signed heads, ${outsideHeads} heads from outside; ` +
-        `${unsigned} entries since the last signature.`,
-      findings.length === 0 ? "The audit is whole." : "The audit was tampered with.",
-    ].join("\n"),
-  );
 }
 
 async function readOutside(file: string) {

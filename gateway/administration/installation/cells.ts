@@ -17,116 +17,131 @@ import { Secret } from "../../values/secret.ts";
 import { type Action, action } from "../action.ts";
 import { type Content, fileOption, flag, lastWord, word } from "../field.ts";
 import { findMerchant } from "../find.ts";
-import {
-  type Output,
-  openVault,
-  readConfiguration,
-  readContent,
-  type Session,
-} from "../session.ts";
+import { type Output, openVault, readConfiguration, readContent } from "../session.ts";
 
 /** The schema is called `cell_` and the name. */
 const nameForm = /^[a-z][a-z0-9_]{0,30}$/;
 const commandLineOnly = "it needs logins of databases";
 
 export const cellActions: readonly Action[] = [
-  action({
+  action("change", "operate", {
     name: "cell add",
-    does: [
-      "make the tables of a new cell; merchants are created in it with --cell",
-      "die Tabellen einer neuen Zelle anlegen; mit --cell werden Händler in ihr angelegt",
-    ],
-    right: "operate",
-    mode: "change",
+    does: ["make the tables of a new cell; merchants are created in it with --cell"],
     commandLineOnly,
     fields: {
-      name: word("text", "name", ["the name of the cell", "der Name der Zelle"]),
+      name: word("text", "name", ["the name of the cell"]),
       urlFile: fileOption("file", [
         "the address of its database, in a file because it has a password; " +
           "else the main database",
-        "die Adresse ihrer Datenbank, in einer Datei wegen des Passworts; " +
-          "sonst die Hauptdatenbank",
       ]),
-      citus: flag([
-        "its database is a Citus coordinator, which chooses a worker",
-        "ihre Datenbank ist ein Citus-Koordinator, der einen Worker wählt",
-      ]),
+      citus: flag(["its database is a Citus coordinator, which chooses a worker"]),
     },
-    perform: add,
+    async perform(session, { name, urlFile, citus: onCitus = false }) {
+      const { audit, database, cells, report } = session;
+      if (!nameForm.test(name)) {
+        return new Problem("A cell's name is a small letter, then up to 30 letters, digits or _.");
+      }
+      if (cells.names().includes(name)) return new Problem(`There is a cell ${name} already.`);
+      const url = urlFile === undefined ? undefined : await readUrl(urlFile);
+      if (url instanceof Problem) return url;
+      const lock = await takeRotationLock(database);
+      if (lock === undefined)
+        return new Problem("A key rotation is under way: add the cell after it.");
+      try {
+        const { sealSecret } = await openVault(session);
+        const place = { name, url, onCitus };
+        const where = await addCell({ audit, database, cells, sealSecret }, place, report);
+        return { cell: name, database: where };
+      } catch (error) {
+        return new Problem(`The cell ${name} could not be made: ${messageOf(error)}.`);
+      } finally {
+        await lock.release();
+      }
+    },
   }),
-  action({
+  action("record", "operate", {
     name: "cell move-merchant",
-    does: [
-      "move a merchant while payments go on; again goes on with a move that was cut short",
-      "einen Händler im laufenden Betrieb umziehen; erneut setzt einen abgebrochenen Umzug fort",
-    ],
-    right: "operate",
-    mode: "record",
+    does: ["move a merchant while payments go on; again goes on with a move that was cut short"],
     commandLineOnly: "it moves orders for hours, and must go on when a node stops",
     fields: {
-      login: word("merchant", "login", ["the merchant's login", "der Händler"]),
-      cell: lastWord("text", "cell", ["where the merchant goes", "wohin der Händler zieht"]),
-      abort: flag([
-        "before the switch: the merchant goes on in its old cell",
-        "vor dem Wechsel: der Händler bleibt in seiner alten Zelle",
-      ]),
+      login: word("merchant", "login", ["the merchant's login"]),
+      cell: lastWord("text", "cell", ["where the merchant goes"]),
+      abort: flag(["before the switch: the merchant goes on in its old cell"]),
     },
-    perform: move,
+    // With the lock of key rotations: no key is destroyed while cards are between two cells.
+    async perform(session, { login, cell: to, abort = false }) {
+      const { database, cells, report } = session;
+      const merchant = findMerchant(await readConfiguration(session), login);
+      if (merchant instanceof Problem) return merchant;
+      if ((to === undefined) !== abort) return new Problem("Give either a cell or abort.");
+      if (to !== undefined && !cells.names().includes(to)) {
+        return new Problem(`There is no cell ${to}.`);
+      }
+      const lock = await takeRotationLock(database);
+      if (lock === undefined) return new Problem("A key rotation or another move is under way.");
+      const places = { main: database, cells };
+      try {
+        if (to === undefined)
+          return describeAbort(login, await abortMove(places, merchant.id, report));
+        const moved = await moveMerchant(places, merchant.id, to, report);
+        if ("begun" in moved) {
+          return new Problem(
+            `A move to ${moved.begun} was begun: go on with it, or abort it first.`,
+          );
+        }
+        const { rows, stoppedMs } = moved;
+        return { merchant: login, cell: to, "rows copied": rows, "stopped for ms": stoppedMs };
+      } catch (error) {
+        return new Problem(`The move has not ended: ${messageOf(error)}. Run the command again.`);
+      } finally {
+        await lock.release();
+      }
+    },
   }),
-  action({
+  action("look", "see_configuration", {
     name: "cell list",
-    does: [
-      "list the cells with the number of their merchants",
-      "die Zellen mit der Zahl ihrer Händler auflisten",
-    ],
-    right: "see_configuration",
-    mode: "look",
+    does: ["list the cells with the number of their merchants"],
     commandLineOnly,
-    fields: {},
-    perform: list,
+    async perform({ database, cells }) {
+      const places = new Map(cells.places().map((place) => [place.name, place]));
+      const moves = await listMoves({ main: database, cells });
+      const counts = await countMerchants(database.query);
+      return Promise.all(
+        counts.map(async ({ name, merchants }) => ({
+          cell: name,
+          merchants,
+          database: await describePlace(cells.databasesOf(name).node, places.get(name) ?? { name }),
+          "unfinished moves": moves
+            .filter(({ from }) => from === name)
+            .map(({ login, to, state }) => `${login} to ${to} (${state})`)
+            .join(", "),
+        })),
+      );
+    },
   }),
-  action({
+  action("keys", "operate", {
     name: "cell check",
-    does: [
-      "connect to every cell, and say how it is",
-      "jede Zelle verbinden und ihren Zustand zeigen",
-    ],
-    right: "operate",
-    mode: "keys",
+    does: ["connect to every cell, and say how it is"],
     commandLineOnly,
-    fields: {},
-    perform: check,
+    // A cell that is away is a finding, and the others are listed all the same.
+    async perform({ cells, findings }) {
+      return Promise.all(
+        cells.places().map(async (place) => {
+          const { node } = cells.databasesOf(place.name);
+          const database = await describePlace(node, place);
+          try {
+            const { version, orders, size } = await examineCell(node, place);
+            return { cell: place.name, state: "good", postgres: version, orders, size, database };
+          } catch (error) {
+            findings.note();
+            const state = messageOf(error);
+            return { cell: place.name, state, postgres: "", orders: "", size: "", database };
+          }
+        }),
+      );
+    },
   }),
 ];
-
-type NewCell = {
-  readonly name: string;
-  readonly urlFile?: Content | undefined;
-  readonly citus?: true | undefined;
-};
-
-async function add(session: Session, given: NewCell): Promise<Output> {
-  const { name, urlFile, citus: onCitus = false } = given;
-  const { audit, database, cells, report } = session;
-  if (!nameForm.test(name)) {
-    return new Problem("A cell's name is a small letter, then up to 30 letters, digits or _.");
-  }
-  if (cells.names().includes(name)) return new Problem(`There is a cell ${name} already.`);
-  const url = urlFile === undefined ? undefined : await readUrl(urlFile);
-  if (url instanceof Problem) return url;
-  const lock = await takeRotationLock(database);
-  if (lock === undefined) return new Problem("A key rotation is under way: add the cell after it.");
-  try {
-    const { sealSecret } = await openVault(session);
-    const place = { name, url, onCitus };
-    const where = await addCell({ audit, database, cells, sealSecret }, place, report);
-    return { cell: name, database: where };
-  } catch (error) {
-    return new Problem(`The cell ${name} could not be made: ${messageOf(error)}.`);
-  } finally {
-    await lock.release();
-  }
-}
 
 async function readUrl(file: Content): Promise<Secret<string> | Problem> {
   try {
@@ -138,77 +153,8 @@ async function readUrl(file: Content): Promise<Secret<string> | Problem> {
   }
 }
 
-type Move = {
-  readonly login: string;
-  readonly cell?: string | undefined;
-  readonly abort?: true | undefined;
-};
-
-/** With the lock of key rotations: no key is destroyed while cards are between two cells. */
-async function move(session: Session, given: Move): Promise<Output> {
-  const { login, cell: to, abort = false } = given;
-  const { database, cells, report } = session;
-  const merchant = findMerchant(await readConfiguration(session), login);
-  if (merchant instanceof Problem) return merchant;
-  if ((to === undefined) !== abort) return new Problem("Give either a cell or abort.");
-  if (to !== undefined && !cells.names().includes(to)) {
-    return new Problem(`There is no cell ${to}.`);
-  }
-  const lock = await takeRotationLock(database);
-  if (lock === undefined) return new Problem("A key rotation or another move is under way.");
-  const places = { main: database, cells };
-  try {
-    if (to === undefined) return describeAbort(login, await abortMove(places, merchant.id, report));
-    const moved = await moveMerchant(places, merchant.id, to, report);
-    if ("begun" in moved) {
-      return new Problem(`A move to ${moved.begun} was begun: go on with it, or abort it first.`);
-    }
-    const { rows, stoppedMs } = moved;
-    return { merchant: login, cell: to, "rows copied": rows, "stopped for ms": stoppedMs };
-  } catch (error) {
-    return new Problem(`The move has not ended: ${messageOf(error)}. Run the command again.`);
-  } finally {
-    await lock.release();
-  }
-}
-
 function describeAbort(login: string, ended: Awaited<ReturnType<typeof abortMove>>): Output {
   if (ended === "none") return new Problem(`No move of ${login} was begun.`);
   if (ended === "aborted") return `${login} stays in its cell.`;
   return new Problem(`${login} lives in its new cell already: run the command with that cell.`);
-}
-
-async function list({ database, cells }: Session): Promise<Output> {
-  const places = new Map(cells.places().map((place) => [place.name, place]));
-  const moves = await listMoves({ main: database, cells });
-  const counts = await countMerchants(database.query);
-  return Promise.all(
-    counts.map(async ({ name, merchants }) => ({
-      cell: name,
-      merchants,
-      database: await describePlace(cells.databasesOf(name).node, places.get(name) ?? { name }),
-      "unfinished moves": moves
-        .filter(({ from }) => from === name)
-        .map(({ login, to, state }) => `${login} to ${to} (${state})`)
-        .join(", "),
-    })),
-  );
-}
-
-/** A cell that is away is a finding, and the others are listed all the same. */
-async function check({ cells, findings }: Session): Promise<Output> {
-  return Promise.all(
-    cells.places().map(async (place) => {
-      const { node } = cells.databasesOf(place.name);
-      const database = await describePlace(node, place);
-      try {
-        const { version, orders, size } = await examineCell(node, place);
-        return { cell: place.name, state: "good", postgres: version, orders, size, database };
-      } catch (error) {
-        findings.note();
-        const state = messageOf(error);
-        return { cell: place.name, state, postgres: "", orders: "", size: "", database };
-      }
-    }),
-  );
 }

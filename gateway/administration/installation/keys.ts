@@ -20,30 +20,36 @@ import { checkValueOf, readMasterKey } from "../../vault/master-key.ts";
 import { rotateKeys } from "../../vault/rotate-keys.ts";
 import { type Action, action } from "../action.ts";
 import { flag } from "../field.ts";
-import { type Output, Report, readConfiguration, type Session } from "../session.ts";
+import { Report, readConfiguration, type Session } from "../session.ts";
 import { renewFingerprints } from "./renew-fingerprints.ts";
 
 export const keyActions: readonly Action[] = [
-  action({
+  action("keys", "manage_keys", {
     name: "key list",
     does: [
       "list the vault's keys with the number of cards under each",
       "die Schlüssel des Tresors mit der Zahl der Karten unter jedem auflisten",
     ],
-    right: "manage_keys",
-    mode: "keys",
-    fields: {},
-    perform: list,
+    async perform({ database, cells }) {
+      const keys = await listKeys(database, allOf(cells));
+      const rows = keys.map(({ id, purpose, createdAt, retiredAt, destroyedAt, cards }) => ({
+        id,
+        purpose,
+        made: createdAt,
+        retired: retiredAt ?? "-",
+        destroyed: destroyedAt ?? "-",
+        cards: purpose === "cards" ? cards : "-",
+      }));
+      return new Report(keys, rows);
+    },
   }),
-  action({
+  action("record", "manage_keys", {
     name: "key rotate",
     does: [
       "reseal cards, secrets and pending card data with new keys during operation, destroy the old",
       "Karten, Geheimnisse und wartende Kartendaten im laufenden Betrieb mit neuen Schlüsseln " +
         "versiegeln und die alten vernichten",
     ],
-    right: "manage_keys",
-    mode: "record",
     duration: "hours",
     needsSecondPerson: true,
     fields: {
@@ -57,77 +63,74 @@ export const keyActions: readonly Action[] = [
           "neu berechnen",
       ]),
     },
-    perform: rotate,
+    async perform(session, { anew = false, fingerprints = false }) {
+      const { database, cells, masterKey, config, actor, report } = session;
+      const lock = await takeRotationLock(database);
+      if (lock === undefined) return new Problem("A rotation is under way already.");
+      try {
+        const deletion = { by: actor.who, at: await readDatabaseTime(database.query) };
+        const rotation = {
+          keys: await openKeys(masterKey, makeKeyStore(database.query)),
+          graceMs: config.keyGraceMs,
+          report,
+          // A node that stops does not wait for it: the next rotation goes on.
+          pause: (durationMs: number) => pause(durationMs, undefined, { ref: false }),
+        };
+        if (fingerprints) {
+          const { endpoints } = await readConfiguration(session);
+          const places = { database, cells: allOf(cells), endpoints: [...endpoints.values()] };
+          const renewed = await renewFingerprints({ ...rotation, ...places, deletion });
+          warnOf(session, [...unrenewed(renewed.left), ...unread(renewed.unopened)]);
+          return new Report(renewed, printRenewed(renewed));
+        }
+        const { cards, destroyed, kept } = await rotateKeys({
+          ...rotation,
+          anew,
+          keepDigestsMs: config.repeatDays * 86_400_000,
+          store: makeRotationStore(database, allOf(cells)),
+        });
+        warnOf(session, undestroyed(kept));
+        const printed = {
+          "cards resealed": cards,
+          "keys destroyed": destroyed.join(", ") || "none",
+        };
+        return new Report({ cards, destroyed, kept }, printed);
+      } finally {
+        await lock.release();
+      }
+    },
   }),
-  action({
+  action("record", "manage_keys", {
     name: "key rewrap",
-    does: [
-      "seal the vault's keys with another key-encryption key (GW_NEW_MASTER_KEY)",
-      "die Schlüssel des Tresors mit einem anderen Hauptschlüssel versiegeln (GW_NEW_MASTER_KEY)",
-    ],
-    right: "manage_keys",
-    mode: "record",
+    does: ["seal the vault's keys with another key-encryption key (GW_NEW_MASTER_KEY)"],
     needsSecondPerson: true,
     commandLineOnly: "it needs the next key-encryption key, which no browser may have",
-    fields: {},
-    perform: rewrap,
+    // The vault's keys stay; only the key that seals them changes.
+    async perform({ config, database, masterKey, report }) {
+      if (keySourcesOf(config, "newMasterKey").length === 0) {
+        return new Problem(
+          "Give the next key-encryption key by GW_NEW_MASTER_KEY_FILE or another of the " +
+            "GW_NEW_MASTER_KEY settings.",
+        );
+      }
+      const next = await readMasterKey(masterKeySource(config, "newMasterKey"));
+      if (typeof next === "string") return new Problem(next);
+      if (checkValueOf(next) === checkValueOf(masterKey)) {
+        return new Problem("The next key-encryption key is the present one.");
+      }
+      const lock = await takeRotationLock(database);
+      if (lock === undefined) return new Problem("A rotation is under way: wait until it is done.");
+      try {
+        const change = { from: masterKey, to: next };
+        const keys = await rewrapKeys(database, (key) => rewrapKey(key, change));
+        report("Restart every node with the new key-encryption key in the place of the old one.");
+        return { keys, "check value": checkValueOf(next) };
+      } finally {
+        await lock.release();
+      }
+    },
   }),
 ];
-
-async function list({ database, cells }: Session): Promise<Output> {
-  const keys = await listKeys(database, allOf(cells));
-  const rows = keys.map(({ id, purpose, createdAt, retiredAt, destroyedAt, cards }) => ({
-    id,
-    purpose,
-    made: createdAt,
-    retired: retiredAt ?? "-",
-    destroyed: destroyedAt ?? "-",
-    cards: purpose === "cards" ? cards : "-",
-  }));
-  return new Report(keys, rows);
-}
-
-type Rotation = {
-  readonly anew?: boolean | undefined;
-  readonly fingerprints?: boolean | undefined;
-};
-
-async function rotate(
-  session: Session,
-  { anew = false, fingerprints = false }: Rotation,
-): Promise<Output> {
-  const { database, cells, masterKey, config, actor, report } = session;
-  const lock = await takeRotationLock(database);
-  if (lock === undefined) return new Problem("A rotation is under way already.");
-  try {
-    const deletion = { by: actor.who, at: await readDatabaseTime(database.query) };
-    const rotation = {
-      keys: await openKeys(masterKey, makeKeyStore(database.query)),
-      graceMs: config.keyGraceMs,
-      report,
-      // A node that stops does not wait for it: the next rotation goes on.
-      pause: (durationMs: number) => pause(durationMs, undefined, { ref: false }),
-    };
-    if (fingerprints) {
-      const { endpoints } = await readConfiguration(session);
-      const places = { database, cells: allOf(cells), endpoints: [...endpoints.values()] };
-      const renewed = await renewFingerprints({ ...rotation, ...places, deletion });
-      warnOf(session, [...unrenewed(renewed.left), ...unread(renewed.unopened)]);
-      return new Report(renewed, printRenewed(renewed));
-    }
-    const { cards, destroyed, kept } = await rotateKeys({
-      ...rotation,
-      anew,
-      keepDigestsMs: config.repeatDays * 86_400_000,
-      store: makeRotationStore(database, allOf(cells)),
-    });
-    warnOf(session, undestroyed(kept));
-    const printed = { "cards resealed": cards, "keys destroyed": destroyed.join(", ") || "none" };
-    return new Report({ cards, destroyed, kept }, printed);
-  } finally {
-    await lock.release();
-  }
-}
 
 /** Says why keys are kept. */
 function warnOf({ warn, findings }: Session, sentences: readonly string[]): void {
@@ -168,29 +171,4 @@ function undestroyed(kept: readonly number[]): readonly string[] {
       "Look for damage in the database, then run the rotation again, or with anew for new keys " +
       "all the same.",
   ];
-}
-
-/** The vault's keys stay; only the key that seals them changes. */
-async function rewrap({ config, database, masterKey, report }: Session): Promise<Output> {
-  if (keySourcesOf(config, "newMasterKey").length === 0) {
-    return new Problem(
-      "Give the next key-encryption key by GW_NEW_MASTER_KEY_FILE or another of the " +
-        "GW_NEW_MASTER_KEY settings.",
-    );
-  }
-  const next = await readMasterKey(masterKeySource(config, "newMasterKey"));
-  if (typeof next === "string") return new Problem(next);
-  if (checkValueOf(next) === checkValueOf(masterKey)) {
-    return new Problem("The next key-encryption key is the present one.");
-  }
-  const lock = await takeRotationLock(database);
-  if (lock === undefined) return new Problem("A rotation is under way: wait until it is done.");
-  try {
-    const change = { from: masterKey, to: next };
-    const keys = await rewrapKeys(database, (key) => rewrapKey(key, change));
-    report("Restart every node with the new key-encryption key in the place of the old one.");
-    return { keys, "check value": checkValueOf(next) };
-  } finally {
-    await lock.release();
-  }
 }

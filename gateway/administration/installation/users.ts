@@ -23,22 +23,20 @@ import { Secret } from "../../values/secret.ts";
 import { hours, later, makePrintDate } from "../../values/time.ts";
 import { hashPassword, newPassword } from "../../vault/password.ts";
 import { type Action, action } from "../action.ts";
-import { lastWord, option, required, word } from "../field.ts";
+import { type Help, lastWord, option, required, word } from "../field.ts";
+import { printSwitch } from "../readers.ts";
 import { type Output, Report, type Session } from "../session.ts";
 
-const login = word("user", "login", ["the user's login", "der Anmeldename des Benutzers"]);
-const role = required(roles, "role", [
-  `one of ${roles.join(", ")}`,
-  `eine von ${roles.join(", ")}`,
-]);
-const removal = { right: "manage_users", mode: "change" } as const;
-const shared = { ...removal, hasOwnRoute: true } as const;
+const login = word("user", "login", ["the user's login"]);
+const role = required(roles, "role", [`one of ${roles.join(", ")}`]);
+const ofUser = {
+  hasOwnRoute: true,
+  findOwner: ({ database }: Pick<Session, "database">, given: ByLogin) =>
+    findMerchantOf(database.query, given.login),
+} as const;
 
 type ByLogin = { readonly login: string };
 type ByMerchant = { readonly merchant?: string | undefined };
-
-const ownerOfUser = ({ database }: Pick<Session, "database">, given: ByLogin) =>
-  findMerchantOf(database.query, given.login);
 
 const ownerByMerchant = async (
   { database }: Pick<Session, "database">,
@@ -46,183 +44,159 @@ const ownerByMerchant = async (
 ) => (merchant === undefined ? undefined : findMerchantId(database.query, merchant));
 
 export const userActions: readonly Action[] = [
-  action({
+  action("look", "manage_users", {
     name: "user list",
-    does: ["list all users with their roles", "alle Benutzer mit ihren Rollen auflisten"],
-    right: "manage_users",
-    mode: "look",
+    does: ["list all users with their roles"],
     commandLineOnly: "the portal lists users on a screen of its own",
-    fields: {},
-    perform: listAll,
+    async perform({ database }) {
+      return (await listUsers(database.query)).map((user) => ({
+        login: user.login,
+        role: user.role,
+        merchant: user.merchant ?? "",
+        state: user.enabled ? (user.isIdle ? "idle" : "on") : "off",
+        used: user.usedAt ?? "never",
+      }));
+    },
   }),
-  action({
+  action("change", "manage_users", {
     name: "user add",
-    does: [
-      "add a user; a merchant's user signs in as name@merchant",
-      "einen Benutzer hinzufügen; der eines Händlers meldet sich als Name@Händler an",
-    ],
-    ...shared,
+    does: ["add a user; a merchant's user signs in as name@merchant"],
+    hasOwnRoute: true,
     findOwner: ownerByMerchant,
     fields: {
-      name: word("text", "name", ["what the user is called", "wie der Benutzer genannt wird"]),
+      name: word("text", "name", ["what the user is called"]),
       role,
-      merchant: option("merchant", "login", [
-        "whose user it is; for roles of a merchant",
-        "wessen Benutzer; für Händlerrollen",
-      ]),
+      merchant: option("merchant", "login", ["whose user it is; for roles of a merchant"]),
     },
-    perform: add,
+    async perform(session, { name, ...given }) {
+      if (!userNameForm.test(name)) {
+        return invalid("A user's name is 1 to 40 letters, digits, dots, dashes or _.");
+      }
+      if (hasCardNumber(name)) return invalid("A user's name does not contain a card number.");
+      const owned = await readRole(session, given);
+      if (owned instanceof Problem) return owned;
+      const made = owned.role === "service" ? undefined : await makePassword(session);
+      const added = await session.audit.together(async (audit) => {
+        const users = makeUserAdministration(audit);
+        const newLogin = await users.add(name, owned.role, owned.merchantId);
+        if (newLogin !== undefined && made !== undefined)
+          await users.setPassword(newLogin, made.kept);
+        return newLogin;
+      });
+      if (added === undefined) return new Problem(`There is a user ${name} already.`, "taken");
+      return made === undefined
+        ? { login: added, ...given }
+        : made.report({ login: added, ...given });
+    },
   }),
-  action({
+  action("change", "manage_users", {
     name: "user role",
-    does: ["give a user another role", "einem Benutzer eine andere Rolle geben"],
-    ...shared,
-    findOwner: ownerOfUser,
+    does: ["give a user another role"],
+    ...ofUser,
     // With another role too, an administrator could get rid of a colleague's second factors.
     needsSecondPerson: true,
     fields: { login, role },
-    perform: setRole,
+    perform: onUser(async (user, session, { role: next }) => {
+      if (isMerchantRole(next) !== (user.merchant !== null)) {
+        return invalid(
+          `${user.login} cannot become ${next}: users do not change between operators and ` +
+            "merchants. Remove the user, and add a new one.",
+        );
+      }
+      if (session.user !== undefined && next === "service") return programsAccount;
+      await usersOf(session).setRole(user.login, next);
+      return { login: user.login, role: next };
+    }),
   }),
-  action({
+  action("change", "manage_users", {
     name: "user password",
-    does: [
-      "make a temporary password for the portal, and print it",
-      "ein vorläufiges Passwort für das Portal anlegen und zeigen",
-    ],
-    ...shared,
-    findOwner: ownerOfUser,
+    does: ["make a temporary password for the portal, and print it"],
+    ...ofUser,
     fields: { login },
-    perform: setPassword,
+    // The user replaces it at the first sign-in.
+    perform: onUser(async (user, session) => {
+      if (user.role === "service") {
+        return new Problem(`${user.login} is a program's account: it has no password.`);
+      }
+      const { kept, report } = await makePassword(session);
+      await usersOf(session).setPassword(user.login, kept);
+      return report({ login: user.login });
+    }),
   }),
-  action({
+  action("change", "manage_users", {
     name: "user reset-factors",
-    does: [
-      "remove the second factors of a user who has lost them",
-      "die zweiten Faktoren eines Benutzers entfernen, der sie verloren hat",
-    ],
-    ...shared,
-    findOwner: ownerOfUser,
+    does: ["remove the second factors of a user who has lost them"],
+    ...ofUser,
     needsSecondPerson: true,
     fields: { login },
-    perform: resetFactors,
+    perform: onUser(async ({ login: of }, session) => {
+      await usersOf(session).removeFactors(of);
+      return { login: of, factors: "none" };
+    }),
   }),
-  action({
+  action("change", "manage_users", {
     name: "user demand-factor",
     does: [
       "demand a second factor of all users of a merchant, or only of those whose role needs it",
-      "von allen Benutzern eines Händlers einen zweiten Faktor verlangen, oder nur von denen, " +
-        "deren Rolle ihn braucht",
     ],
-    ...shared,
+    hasOwnRoute: true,
     findOwner: ownerByMerchant,
     fields: {
-      merchant: word("merchant", "merchant", ["the merchant's login", "der Händler"]),
-      demanded: word("switch", "on|off", [
-        "whether all users need one",
-        "ob alle Benutzer einen brauchen",
-      ]),
+      merchant: word("merchant", "merchant", ["the merchant's login"]),
+      demanded: word("switch", "on|off", ["whether all users need one"]),
     },
-    perform: demandFactor,
+    // It counts from the users' next requests on: a session without a second factor sets one up.
+    async perform({ audit, database }, { merchant, demanded }) {
+      const merchantId = await findMerchantId(database.query, merchant);
+      if (merchantId === undefined) return noMerchant(merchant);
+      await usersOf({ audit }).demandFactor(merchantId, demanded === "on");
+      return { merchant, demanded };
+    },
   }),
-  action({
+  action("change", "manage_users", {
     name: "user end-session",
-    does: [
-      "sign a user out of the portal, in one session or in all",
-      "einen Benutzer vom Portal abmelden, in einer Sitzung oder in allen",
-    ],
-    ...shared,
-    findOwner: ownerOfUser,
+    does: ["sign a user out of the portal, in one session or in all"],
+    ...ofUser,
     fields: {
       login,
-      session: lastWord("text", "session", ["only this session", "nur diese Sitzung"]),
+      session: lastWord("text", "session", ["only this session"]),
     },
-    perform: endSession,
+    async perform({ audit, database }, { login: of, session: id }) {
+      if ((await findUser(database.query, of)) === undefined) return unknown(of);
+      const ended = await endSessions(audit, of, id);
+      if (ended > 0 || id === undefined) return { login: of, "sessions ended": ended };
+      return new Problem(`${of} has no session ${id}.`, "nothing_found");
+    },
   }),
-  action({
-    name: "user disable",
-    does: [
-      "disable a user: every command is refused",
-      "einen Benutzer sperren: jeder Befehl wird abgelehnt",
-    ],
-    ...shared,
-    findOwner: ownerOfUser,
-    fields: { login },
-    perform: (session, given) => enable(session, given, false),
-  }),
-  action({
-    name: "user enable",
-    does: ["enable a user again", "einen Benutzer wieder freigeben"],
-    ...shared,
-    findOwner: ownerOfUser,
-    fields: { login },
-    perform: (session, given) => enable(session, given, true),
-  }),
-  action({
+  enablingAction("user disable", false, ["disable a user: every command is refused"]),
+  enablingAction("user enable", true, ["enable a user again"]),
+  action("change", "manage_users", {
     name: "user remove",
-    does: [
-      "remove a user; the audit keeps what it did",
-      "einen Benutzer entfernen; das Protokoll behält, was er getan hat",
-    ],
-    ...removal,
+    does: ["remove a user; the audit keeps what it did"],
     needsSecondPerson: true,
     commandLineOnly: "the portal disables users; a removed user cannot be brought back",
     fields: { login },
-    perform: remove,
+    perform: onUser(async ({ login: of }, session) => {
+      await usersOf(session).remove(of);
+      return { login: of, state: "removed" };
+    }),
   }),
 ];
 
 export const accessReviewActions: readonly Action[] = [
-  action({
+  action("look", "see_audit", {
     name: "access-review",
-    does: [
-      "print all users with role, last use, factors and who admitted them",
-      "alle Benutzer ausgeben: Rolle, letzte Nutzung, Faktoren, und wer sie zugelassen hat",
-    ],
-    right: "see_audit",
-    mode: "look",
+    does: ["print all users with role, last use, factors and who admitted them"],
     commandLineOnly: "the person who has reviewed it signs the printed list",
-    fields: {},
     perform: ({ database }) => reviewAccess(database.query),
   }),
 ];
 
-async function listAll({ database }: Session): Promise<Output> {
-  return (await listUsers(database.query)).map((user) => ({
-    login: user.login,
-    role: user.role,
-    merchant: user.merchant ?? "",
-    state: user.enabled ? (user.isIdle ? "idle" : "on") : "off",
-    used: user.usedAt ?? "never",
-  }));
-}
-
-type NewUser = ByMerchant & { readonly name: string; readonly role: string };
-
-async function add(session: Session, { name, ...given }: NewUser): Promise<Output> {
-  if (!userNameForm.test(name)) {
-    return invalid("A user's name is 1 to 40 letters, digits, dots, dashes or _.");
-  }
-  if (hasCardNumber(name)) return invalid("A user's name does not contain a card number.");
-  const owned = await readRole(session, given);
-  if (owned instanceof Problem) return owned;
-  const made = owned.role === "service" ? undefined : await makePassword(session);
-  const added = await session.audit.together(async (audit) => {
-    const users = makeUserAdministration(audit);
-    const newLogin = await users.add(name, owned.role, owned.merchantId);
-    if (newLogin !== undefined && made !== undefined) await users.setPassword(newLogin, made.kept);
-    return newLogin;
-  });
-  if (added === undefined) return new Problem(`There is a user ${name} already.`, "taken");
-  return made === undefined ? { login: added, ...given } : made.report({ login: added, ...given });
-}
-
 /** The role, and the merchant whose user it becomes. */
 async function readRole(
   { database, user }: Session,
-  { role: name, merchant }: Omit<NewUser, "name">,
+  { role: given, merchant }: ByMerchant & { readonly role: Role },
 ): Promise<{ readonly role: Role; readonly merchantId?: MerchantId } | Problem> {
-  // One of the field's choices.
-  const given = name as Role;
   if (isMerchantRole(given) !== (merchant !== undefined)) {
     return invalid(
       isMerchantRole(given)
@@ -234,18 +208,6 @@ async function readRole(
   if (merchant === undefined) return { role: given };
   const merchantId = await findMerchantId(database.query, merchant);
   return merchantId === undefined ? noMerchant(merchant) : { role: given, merchantId };
-}
-
-/** The user replaces it at the first sign-in. */
-async function setPassword(session: Session, given: ByLogin): Promise<Output> {
-  const user = await findOther(session, given);
-  if (user instanceof Problem) return user;
-  if (user.role === "service") {
-    return new Problem(`${user.login} is a program's account: it has no password.`);
-  }
-  const { kept, report } = await makePassword(session);
-  await makeUserAdministration(session.audit).setPassword(user.login, kept);
-  return report({ login: user.login });
 }
 
 /** Programs take the end as a number, in milliseconds since 1970. */
@@ -264,78 +226,31 @@ async function makePassword({ config, database }: Session) {
   };
 }
 
-async function resetFactors(session: Session, given: ByLogin): Promise<Output> {
-  const user = await findOther(session, given);
-  if (user instanceof Problem) return user;
-  await makeUserAdministration(session.audit).removeFactors(user.login);
-  return { login: user.login, factors: "none" };
+function enablingAction(name: string, enabled: boolean, does: Help): Action {
+  return action("change", "manage_users", {
+    name,
+    does,
+    ...ofUser,
+    fields: { login },
+    perform: onUser(async ({ login: of }, session) => {
+      await usersOf(session).enable(of, enabled);
+      return { login: of, state: printSwitch(enabled) };
+    }),
+  });
 }
 
-async function setRole(
-  session: Session,
-  given: ByLogin & { readonly role: string },
-): Promise<Output> {
-  const user = await findOther(session, given);
-  if (user instanceof Problem) return user;
-  // One of the field's choices.
-  const next = given.role as Role;
-  if (isMerchantRole(next) !== (user.merchant !== null)) {
-    return invalid(
-      `${user.login} cannot become ${next}: users do not change between operators and merchants. ` +
-        "Remove the user, and add a new one.",
-    );
-  }
-  if (session.user !== undefined && next === "service") return programsAccount;
-  await makeUserAdministration(session.audit).setRole(user.login, next);
-  return { login: user.login, role: next };
-}
+const usersOf = ({ audit }: Pick<Session, "audit">) => makeUserAdministration(audit);
 
-async function remove(session: Session, given: ByLogin): Promise<Output> {
-  const user = await findOther(session, given);
-  if (user instanceof Problem) return user;
-  await makeUserAdministration(session.audit).remove(user.login);
-  return { login: user.login, state: "removed" };
-}
-
-async function enable(session: Session, given: ByLogin, enabled: boolean): Promise<Output> {
-  const user = await findOther(session, given);
-  if (user instanceof Problem) return user;
-  await makeUserAdministration(session.audit).enable(user.login, enabled);
-  return { login: user.login, state: enabled ? "on" : "off" };
-}
-
-type FactorDemand = { readonly merchant: string; readonly demanded: string };
-
-/** It counts from the users' next requests on: a session without a second factor sets one up. */
-async function demandFactor(
-  { audit, database }: Session,
-  { merchant, demanded }: FactorDemand,
-): Promise<Output> {
-  const merchantId = await findMerchantId(database.query, merchant);
-  if (merchantId === undefined) return noMerchant(merchant);
-  await makeUserAdministration(audit).demandFactor(merchantId, demanded === "on");
-  return { merchant, demanded };
-}
-
-async function endSession(
-  { audit, database }: Session,
-  { login: of, session: id }: ByLogin & { readonly session?: string | undefined },
-): Promise<Output> {
-  if ((await findUser(database.query, of)) === undefined) return unknown(of);
-  const ended = await endSessions(audit, of, id);
-  if (ended > 0 || id === undefined) return { login: of, "sessions ended": ended };
-  return new Problem(`${of} has no session ${id}.`, "nothing_found");
-}
-
-/** Finds the user whom the action changes: in the portal, another one than who performs it. */
-async function findOther(
-  { database, actor, user }: Session,
-  { login: of }: ByLogin,
-): Promise<User | Problem> {
-  if (user !== undefined && actor.who === of) {
-    return new Problem("Ask another administrator for this.", "own_account");
-  }
-  return (await findUser(database.query, of)) ?? unknown(of);
+/** Performs an action on a user: in the portal, another one than who performs it. */
+function onUser<Given>(work: (user: User, session: Session, given: Given) => Promise<Output>) {
+  return async (session: Session, given: Given & ByLogin): Promise<Output> => {
+    const { database, actor } = session;
+    if (session.user !== undefined && actor.who === given.login) {
+      return new Problem("Ask another administrator for this.", "own_account");
+    }
+    const found = await findUser(database.query, given.login);
+    return found === undefined ? unknown(given.login) : work(found, session, given);
+  };
 }
 
 const programsAccount = new Problem("Accounts of programs are made on the command line.");

@@ -19,11 +19,10 @@ import { Secret } from "../../values/secret.ts";
 import type { KeyUse } from "../../wallets/wallet-trust.ts";
 import { type Action, action } from "../action.ts";
 import { type Content, file, option, word } from "../field.ts";
-import { findMerchant, login, ownerByLogin } from "../find.ts";
+import { login, loginsOf, onMerchant, ownerByLogin } from "../find.ts";
 import { pemOf } from "../readers.ts";
 import {
   type Opened,
-  type Output,
   openVault,
   readConfiguration,
   readContent,
@@ -42,11 +41,9 @@ const fileName = word("text", "name", [
 const keyId = word("text", "id", ["the number of the key", "die Nummer des Schlüssels"]);
 
 export const walletActions: readonly Action[] = [
-  action({
+  action("change", "change_acquiring", {
     name: "wallet set",
     does: ["set a merchant's identifiers", "die Kennungen eines Händlers setzen"],
-    right: "change_acquiring",
-    mode: "change",
     fields: {
       login,
       walletaMerchant: option("text", "id", [
@@ -66,43 +63,53 @@ export const walletActions: readonly Action[] = [
         "Nummer des Händlers beim Gateway, oder none (üblich: der Login)",
       ]),
     },
-    perform: setWallets,
+    perform: onMerchant(async (merchant, session, given) => {
+      const wallets = readSettings(given, merchant.settings.wallets);
+      if (wallets instanceof Problem) return wallets;
+      await session.administration.setMerchant(merchant.id, { ...merchant.settings, wallets });
+      return { merchant: merchant.login, ...wallets.walleta, ...wallets.walletb };
+    }),
   }),
-  action({
+  action("change", "change_acquiring", {
     name: "wallet domain-file set",
     does: [
       "serve a wallet's file at /.well-known/<name>",
       "die Datei eines Wallets unter /.well-known/<name> ausliefern",
     ],
-    right: "change_acquiring",
-    mode: "change",
     fields: { name: fileName, file: file("file", ["the file", "die Datei"]) },
-    perform: setDomainFile,
+    async perform({ audit }, { name, file: content }) {
+      if (!isDomainFileName(name)) {
+        return new Problem("The name is the part of the wallet's path after /.well-known/.");
+      }
+      const text = await readContent(content);
+      if (text.length > fileBytesMax) return new Problem(`${content.name} is longer than 64 KiB.`);
+      await putWellKnownFile(audit, name, text);
+      return { path: `/.well-known/${name}` };
+    },
   }),
-  action({
+  action("look", "see_configuration", {
     name: "wallet domain-file list",
     does: ["list the files that are served", "die ausgelieferten Dateien auflisten"],
-    right: "see_configuration",
-    mode: "look",
-    fields: {},
-    perform: listDomainFiles,
+    async perform({ database }) {
+      const files = await listWellKnownFiles(database.query);
+      return files.map(({ name, bytes }) => ({ name, path: `/.well-known/${name}`, bytes }));
+    },
   }),
-  action({
+  action("change", "change_acquiring", {
     name: "wallet domain-file remove",
     does: ["serve it no longer", "sie nicht mehr ausliefern"],
-    right: "change_acquiring",
-    mode: "change",
     fields: { name: fileName },
-    perform: removeDomainFile,
+    async perform({ audit }, { name }) {
+      if (await removeWellKnownFile(audit, name)) return { removed: name };
+      return new Problem(`There is no file ${name}.`);
+    },
   }),
-  action({
+  action("change", "manage_keys", {
     name: "wallet key make",
     does: [
       "make a key; prints the certificate request or public key for the wallet",
       "einen Schlüssel anlegen; zeigt Zertifikatsantrag oder öffentlichen Schlüssel fürs Wallet",
     ],
-    right: "manage_keys",
-    mode: "change",
     findOwner: ownerByLogin,
     fields: {
       login,
@@ -111,45 +118,69 @@ export const walletActions: readonly Action[] = [
         `wofür ihn das Wallet verwendet: ${keyUses.join(", ")}`,
       ]),
     },
-    perform: makeWalletKey,
+    perform: onMerchant((merchant, session, { use }) => {
+      return addWalletKey(session, merchant, use);
+    }),
   }),
-  action({
+  action("change", "manage_keys", {
     name: "wallet key certify",
     does: [
       "store the certificate that walleta has issued for a key",
       "das Zertifikat speichern, das Wallet A für einen Schlüssel ausgestellt hat",
     ],
-    right: "manage_keys",
-    mode: "change",
     findOwner: ownerOfKey,
     fields: {
       id: keyId,
       file: file("file", ["the certificate, in PEM", "das Zertifikat, als PEM"]),
     },
-    perform: certifyWalletKey,
+    async perform(session, { id, file: content }) {
+      const keys = await openWalletKeys(session);
+      const key = (await keys.list()).find((each) => each.id === id && each.wallet !== "walletb");
+      if (key === undefined) return new Problem(`There is no walleta key ${id}.`);
+      const certificate = await readCertificate(content);
+      if (certificate instanceof Problem) return certificate;
+      if (pemOf(certificate.publicKey) !== key.publicKey) {
+        return new Problem(`${content.name} is the certificate of another key.`);
+      }
+      const expiresAt = Date.parse(certificate.validTo);
+      await keys.certify(id, certificate.toString(), expiresAt);
+      return { id, expires: new Date(expiresAt).toISOString().slice(0, 10) };
+    },
   }),
-  action({
+  action("keys", "see_configuration", {
     name: "wallet key list",
     does: [
       "list all keys with the expiry of their certificates",
       "alle Schlüssel mit dem Ablauf ihrer Zertifikate auflisten",
     ],
-    right: "see_configuration",
-    mode: "keys",
-    fields: {},
-    perform: listKeys,
+    async perform(session) {
+      const logins = loginsOf(await readConfiguration(session));
+      const keys = await listWalletKeys(session.database.query);
+      return keys.map(({ id, merchantId, wallet, createdAt, certificate, expiresAt }) => ({
+        id,
+        merchant: logins.get(merchantId) ?? merchantId,
+        wallet,
+        made: createdAt,
+        certificate: wallet === "walletb" ? "not needed" : certificate ? "yes" : "missing",
+        expires: expiresAt === null ? "" : `${expiresAt}${warningOf(expiresAt)}`,
+      }));
+    },
   }),
-  action({
+  action("change", "manage_keys", {
     name: "wallet key remove",
     does: [
       "remove a key; payment data encrypted for it can no longer be decrypted",
       "einen Schlüssel entfernen; für ihn verschlüsselte Zahlungsdaten sind nicht mehr lesbar",
     ],
-    right: "manage_keys",
-    mode: "change",
     findOwner: ownerOfKey,
     fields: { id: keyId },
-    perform: removeWalletKey,
+    async perform(session, { id }) {
+      const keys = await openWalletKeys(session);
+      const isRemoved = /^\d{1,18}$/.test(id) && (await keys.remove(id));
+      if (!isRemoved) return new Problem(`There is no key ${id}.`);
+      if (!session.isTrial) await vacuumWalletKeys(session.database.query);
+      return { removed: id };
+    },
   }),
 ];
 
@@ -167,18 +198,6 @@ type Identifiers = Partial<
     string | undefined
   >
 >;
-
-async function setWallets(
-  session: Session,
-  { login, ...given }: Identifiers & { readonly login: string },
-): Promise<Output> {
-  const merchant = findMerchant(await readConfiguration(session), login);
-  if (merchant instanceof Problem) return merchant;
-  const wallets = readSettings(given, merchant.settings.wallets);
-  if (wallets instanceof Problem) return wallets;
-  await session.administration.setMerchant(merchant.id, { ...merchant.settings, wallets });
-  return { merchant: login, ...wallets.walleta, ...wallets.walletb };
-}
 
 export function readSettings(
   given: Identifiers,
@@ -220,16 +239,6 @@ const isSet = (text: string | undefined) => text !== undefined && text !== "none
 /** What is given, or what is known; the word removes it. */
 function meant(text: string | undefined, known: string | undefined): string | undefined {
   return text === "none" ? undefined : (text ?? known);
-}
-
-async function makeWalletKey(
-  session: Session,
-  { login, use }: { readonly login: string; readonly use: string },
-): Promise<Output> {
-  const merchant = findMerchant(await readConfiguration(session), login);
-  if (merchant instanceof Problem) return merchant;
-  // The field permits no other.
-  return addWalletKey(session, merchant, use as KeyUse);
 }
 
 const makePair = promisify(generateKeyPair);
@@ -288,25 +297,6 @@ export function pointOf(publicKey: KeyObject): string {
   return publicKey.export({ type: "spki", format: "der" }).subarray(-65).toString("base64");
 }
 
-type Certified = { readonly id: string; readonly file: Content };
-
-async function certifyWalletKey(
-  session: Session,
-  { id, file: content }: Certified,
-): Promise<Output> {
-  const keys = await openWalletKeys(session);
-  const key = (await keys.list()).find((each) => each.id === id && each.wallet !== "walletb");
-  if (key === undefined) return new Problem(`There is no walleta key ${id}.`);
-  const certificate = await readCertificate(content);
-  if (certificate instanceof Problem) return certificate;
-  if (pemOf(certificate.publicKey) !== key.publicKey) {
-    return new Problem(`${content.name} is the certificate of another key.`);
-  }
-  const expiresAt = Date.parse(certificate.validTo);
-  await keys.certify(id, certificate.toString(), expiresAt);
-  return { id, expires: new Date(expiresAt).toISOString().slice(0, 10) };
-}
-
 async function readCertificate(content: Content): Promise<X509Certificate | Problem> {
   const pem = await readContent(content);
   try {
@@ -316,58 +306,10 @@ async function readCertificate(content: Content): Promise<X509Certificate | Prob
   }
 }
 
-async function listKeys(session: Session): Promise<Output> {
-  const { merchants } = await readConfiguration(session);
-  const logins = new Map(merchants.map(({ id, login }) => [id, login]));
-  const keys = await listWalletKeys(session.database.query);
-  return keys.map(({ id, merchantId, wallet, createdAt, certificate, expiresAt }) => ({
-    id,
-    merchant: logins.get(merchantId) ?? merchantId,
-    wallet,
-    made: createdAt,
-    certificate: wallet === "walletb" ? "not needed" : certificate ? "yes" : "missing",
-    expires: expiresAt === null ? "" : `${expiresAt}${warningOf(expiresAt)}`,
-  }));
-}
-
 function warningOf(expiresAt: string): string {
   const days = Math.floor((Date.parse(expiresAt) - Date.now()) / dayMs);
   if (days < 0) return " (expired)";
   return days <= warnDays ? ` (in ${days} days: make another)` : "";
 }
 
-async function removeWalletKey(session: Session, { id }: { readonly id: string }): Promise<Output> {
-  const keys = await openWalletKeys(session);
-  const isRemoved = /^\d{1,18}$/.test(id) && (await keys.remove(id));
-  if (!isRemoved) return new Problem(`There is no key ${id}.`);
-  if (!session.isTrial) await vacuumWalletKeys(session.database.query);
-  return { removed: id };
-}
-
 const fileBytesMax = 65_536;
-
-async function setDomainFile(
-  { audit }: Session,
-  { name, file: content }: { readonly name: string; readonly file: Content },
-): Promise<Output> {
-  if (!isDomainFileName(name)) {
-    return new Problem("The name is the part of the wallet's path after /.well-known/.");
-  }
-  const text = await readContent(content);
-  if (text.length > fileBytesMax) return new Problem(`${content.name} is longer than 64 KiB.`);
-  await putWellKnownFile(audit, name, text);
-  return { path: `/.well-known/${name}` };
-}
-
-async function listDomainFiles({ database }: Session): Promise<Output> {
-  const files = await listWellKnownFiles(database.query);
-  return files.map(({ name, bytes }) => ({ name, path: `/.well-known/${name}`, bytes }));
-}
-
-async function removeDomainFile(
-  { audit }: Session,
-  { name }: { readonly name: string },
-): Promise<Output> {
-  if (await removeWellKnownFile(audit, name)) return { removed: name };
-  return new Problem(`There is no file ${name}.`);
-}

@@ -1,7 +1,7 @@
 /** The settings of an endpoint and its gates, as operators write them. */
 import type { Gate } from "../../acquirers/gates.ts";
 import type { Config } from "../../config/config.ts";
-import { callbackMethods, type EndpointSettings } from "../../orders/merchant.ts";
+import { callbackMethods, type Endpoint, type EndpointSettings } from "../../orders/merchant.ts";
 import type { GatePlace } from "../../storage/configuration/administration.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
 import type { Currency } from "../../values/iso-codes.ts";
@@ -138,6 +138,10 @@ export function readGatePlaces(
     places.push({ gateId, rank: Number(rank), weight: Number(weight) });
   }
   return places.length === 0 ? new Problem("An endpoint needs at least one gate.") : places;
+}
+
+export function placesOf({ gates }: Pick<Endpoint, "gates">): readonly string[] {
+  return gates.map(({ name, rank, weight }) => `${name}:${rank}:${weight}`);
 }
 
 function isWithin(given: string, most: number): boolean {

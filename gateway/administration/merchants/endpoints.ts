@@ -2,17 +2,22 @@
  * Endpoints: list, create, set, and their gates. An endpoint processes one currency of one
  * merchant, through one gate or several.
  */
-import type { Endpoint, Merchant } from "../../orders/merchant.ts";
+import type { Endpoint } from "../../orders/merchant.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
 import { findCurrency, getCurrency } from "../../values/iso-codes.ts";
 import { Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
 import { list, required, texts, toggle, word, words } from "../field.ts";
-import { endpointsOf, findEndpoint, login, onMerchant } from "../find.ts";
+import { endpointsOf, login, onEndpoint, onMerchant } from "../find.ts";
 import { printFee, printLimit, printSwitch } from "../readers.ts";
-import { type Output, Report, readConfiguration, type Session } from "../session.ts";
-import { fieldsOf, type GivenSettings, givenOf } from "../settings.ts";
-import { endpointTable, readEndpointSettings, readGatesFor } from "./endpoint-settings.ts";
+import { Report } from "../session.ts";
+import { fieldsOf, findNothing } from "../settings.ts";
+import {
+  endpointTable,
+  placesOf,
+  readEndpointSettings,
+  readGatesFor,
+} from "./endpoint-settings.ts";
 import { sandboxGate } from "./merchant-set.ts";
 
 const settings = fieldsOf(endpointTable());
@@ -23,23 +28,19 @@ const sharing = texts(
 );
 
 export const endpointActions: readonly Action[] = [
-  action({
+  action("look", "see_configuration", {
     name: "endpoint list",
-    does: [
-      "list a merchant's endpoints with their gates",
-      "die Endpunkte eines Händlers mit ihren Gates auflisten",
-    ],
-    right: "see_configuration",
-    mode: "look",
+    does: ["list a merchant's endpoints with their gates"],
     commandLineOnly: "the portal lists endpoints on the screen of their merchant",
     fields: { login },
-    perform: onMerchant(listEndpoints),
+    perform: onMerchant((merchant, { configuration }) => {
+      const own = endpointsOf(merchant, configuration);
+      return new Report(own.map(describe), own.map(describeShortly));
+    }),
   }),
-  action({
+  action("change", "change_merchants", {
     name: "endpoint create",
     does: ["create an endpoint of a merchant", "einen Endpunkt eines Händlers anlegen"],
-    right: "change_merchants",
-    mode: "change",
     inFile: "exported",
     fields: {
       login,
@@ -54,16 +55,32 @@ export const endpointActions: readonly Action[] = [
         `seine Gates; gibt es nur eines, dann dieses; ${sharing.de}`,
       ]),
     },
-    perform: onMerchant(createEndpoint),
+    perform: onMerchant(async (merchant, { administration, config, configuration }, given) => {
+      const currency = findCurrency(given.currency);
+      if (currency === undefined) return new Problem(`${given.currency} is no currency.`);
+      const { code } = currency;
+      const gates = readGatesFor(code, given.gate ?? usualGates(configuration), configuration);
+      if (gates instanceof Problem) return gates;
+      const read = readEndpointSettings(given, currency, undefined, config);
+      if (read instanceof Problem) return read;
+
+      const made = {
+        merchantId: merchant.id,
+        name: given.name,
+        currency: code,
+        gates,
+        settings: read,
+      };
+      const id = await administration.createEndpoint(made);
+      return { login: merchant.login, endpoint: id, name: given.name, currency: code };
+    }),
   }),
-  action({
+  action("change", "change_merchants", {
     name: "endpoint set",
     does: [
       "change the given settings of an endpoint; `none` removes one",
       "die angegebenen Einstellungen eines Endpunkts ändern; none entfernt eine",
     ],
-    right: "change_merchants",
-    mode: "change",
     inFile: "exported",
     fields: {
       endpoint,
@@ -73,16 +90,33 @@ export const endpointActions: readonly Action[] = [
         "Anfragen annehmen, oder ablehnen, als gäbe es den Endpunkt nicht",
       ]),
     },
-    perform: setEndpoint,
+    perform: onEndpoint(async (known, session, given) => {
+      const { enable: enabled = known.enabled } = given;
+      const nothing = given.enable === undefined ? findNothing(endpointTable(), given) : undefined;
+      const currency = getCurrency(known.currency);
+      const read = nothing ?? readEndpointSettings(given, currency, known.settings, session.config);
+      if (read instanceof Problem) return read;
+
+      await session.administration.setEndpoint(known.id, read, enabled);
+      const changed = { ...known, settings: read, enabled };
+      return new Report(describe(changed), {
+        ...describeShortly(changed),
+        descriptor: read.descriptor ?? "the gate's",
+        optional: read.optionalFields?.join(", ") ?? "none",
+        "partial approvals": printSwitch(read.acceptsPartialApprovals === true),
+        chargebacks: printSwitch(read.tellsChargebacks === true),
+        "oauth only": printSwitch(read.oauthOnly === true),
+        "plain addresses": printSwitch(read.plainAddresses === true),
+        "private callbacks": printSwitch(read.privateCallbacks === true),
+      });
+    }),
   }),
-  action({
+  action("change", "change_merchants", {
     name: "endpoint gates",
     does: [
       "replace the gates of an endpoint: lowest rank first, distributed by weight",
       "die Gates eines Endpunkts ersetzen: zuerst der kleinste Rang, verteilt nach Gewicht",
     ],
-    right: "change_merchants",
-    mode: "change",
     inFile: "exported",
     fields: {
       endpoint,
@@ -91,92 +125,20 @@ export const endpointActions: readonly Action[] = [
         `seine Gates; ${sharing.de}`,
       ]),
     },
-    perform: setEndpointGates,
+    perform: onEndpoint(async ({ id, name, currency }, session, given) => {
+      const gates = readGatesFor(currency, given.gates, session.configuration);
+      if (gates instanceof Problem) return gates;
+      await session.administration.setEndpointGates(id, gates);
+      return { endpoint: id, name, gates: given.gates.join(", ") };
+    }),
   }),
 ];
-
-type NewEndpoint = GivenSettings & {
-  readonly name: string;
-  readonly currency: string;
-  readonly gate?: readonly string[] | undefined;
-};
-
-async function createEndpoint(
-  session: Session,
-  merchant: Merchant,
-  given: NewEndpoint,
-  configuration: Configuration,
-): Promise<Output> {
-  const currency = findCurrency(given.currency);
-  if (currency === undefined) return new Problem(`${given.currency} is no currency.`);
-  const { code } = currency;
-  const gates = readGatesFor(code, given.gate ?? usualGates(configuration), configuration);
-  if (gates instanceof Problem) return gates;
-  const read = readEndpointSettings(given, currency, undefined, session.config);
-  if (read instanceof Problem) return read;
-
-  const made = { merchantId: merchant.id, name: given.name, currency: code, gates, settings: read };
-  const id = await session.administration.createEndpoint(made);
-  return { login: merchant.login, endpoint: id, name: given.name, currency: code };
-}
 
 /** The sandbox bank's in staging, and the only one where there is no choice. */
 function usualGates({ gates }: Configuration): readonly string[] {
   const names = [...gates.values()].map(({ name }) => name);
   if (names.includes(sandboxGate)) return [sandboxGate];
   return names.length === 1 ? names : [];
-}
-
-function listEndpoints(
-  _session: Session,
-  merchant: Merchant,
-  _given: object,
-  configuration: Configuration,
-): Output {
-  const own = endpointsOf(merchant, configuration);
-  return new Report(own.map(describe), own.map(describeShortly));
-}
-
-type EndpointChange = GivenSettings & {
-  readonly endpoint: string;
-  readonly enable?: boolean | undefined;
-};
-
-async function setEndpoint(session: Session, given: EndpointChange): Promise<Output> {
-  const known = findEndpoint(await readConfiguration(session), given.endpoint);
-  if (known instanceof Problem) return known;
-  const { enable: enabled = known.enabled } = given;
-  if (given.enable === undefined && Object.keys(givenOf(endpointTable(), given)).length === 0) {
-    return new Problem("Nothing to change: give at least one setting.");
-  }
-  const currency = getCurrency(known.currency);
-  const read = readEndpointSettings(given, currency, known.settings, session.config);
-  if (read instanceof Problem) return read;
-
-  await session.administration.setEndpoint(known.id, read, enabled);
-  const changed = { ...known, settings: read, enabled };
-  return new Report(describe(changed), {
-    ...describeShortly(changed),
-    descriptor: read.descriptor ?? "the gate's",
-    optional: read.optionalFields?.join(", ") ?? "none",
-    "partial approvals": printSwitch(read.acceptsPartialApprovals === true),
-    chargebacks: printSwitch(read.tellsChargebacks === true),
-    "oauth only": printSwitch(read.oauthOnly === true),
-    "plain addresses": printSwitch(read.plainAddresses === true),
-    "private callbacks": printSwitch(read.privateCallbacks === true),
-  });
-}
-
-type NewGates = { readonly endpoint: string; readonly gates: readonly string[] };
-
-async function setEndpointGates(session: Session, given: NewGates): Promise<Output> {
-  const configuration = await readConfiguration(session);
-  const known = findEndpoint(configuration, given.endpoint);
-  if (known instanceof Problem) return known;
-  const gates = readGatesFor(known.currency, given.gates, configuration);
-  if (gates instanceof Problem) return gates;
-  await session.administration.setEndpointGates(known.id, gates);
-  return { endpoint: known.id, name: known.name, gates: given.gates.join(", ") };
 }
 
 function describe({ id, name, currency, enabled, settings: own, gates }: Endpoint) {
@@ -194,6 +156,6 @@ function describeShortly({ id, name, currency, enabled, settings: own, gates }: 
     min: printLimit(own.amountMin, currency),
     max: printLimit(own.amountMax, currency),
     fee: own.fee === undefined ? "none" : printFee(own.fee),
-    gates: gates.map((gate) => `${gate.name}:${gate.rank}:${gate.weight}`).join(", "),
+    gates: placesOf({ gates }).join(", "),
   };
 }

@@ -9,39 +9,46 @@ import { type Action, action } from "../action.ts";
 import { option, toggle, word, words } from "../field.ts";
 import { endpointsOf, login, onMerchant } from "../find.ts";
 import { printSwitch } from "../readers.ts";
-import { type Output, readConfiguration, type Session } from "../session.ts";
+import { readConfiguration } from "../session.ts";
 
 export const groupActions: readonly Action[] = [
-  action({
+  action("look", "see_configuration", {
     name: "group list",
-    does: ["list a merchant's groups", "die Gruppen eines Händlers auflisten"],
-    right: "see_configuration",
-    mode: "look",
+    does: ["list a merchant's groups"],
     commandLineOnly: "the portal lists groups on the screen of their merchant",
     fields: { login },
-    perform: onMerchant(listGroups),
+    perform: onMerchant(({ id: merchantId }, { configuration }) => {
+      const own = configuration.groups.filter(({ merchant }) => merchant.id === merchantId);
+      return own.map(({ id, name, enabled, endpoints }) => ({
+        id,
+        name,
+        state: printSwitch(enabled),
+        endpoints: endpoints.map((endpoint) => endpoint.id).join(", "),
+      }));
+    }),
   }),
-  action({
+  action("change", "change_merchants", {
     name: "group create",
     does: [
       "create a group of a merchant's endpoints, one per currency",
       "eine Gruppe von Endpunkten eines Händlers anlegen, einer je Währung",
     ],
-    right: "change_merchants",
-    mode: "change",
     inFile: "exported",
     fields: {
       login,
       name: word("text", "name", ["the name of the group", "der Name der Gruppe"]),
       endpoints: words("endpoint", "endpoints", ["its endpoints", "ihre Endpunkte"]),
     },
-    perform: onMerchant(createGroup),
+    perform: onMerchant(async (merchant, session, { name, endpoints }) => {
+      const members = readMembers(merchant, endpoints, session.configuration);
+      if (members instanceof Problem) return members;
+      const group = await session.administration.createGroup(merchant.id, name, members);
+      return { login: merchant.login, group, name, endpoints: endpoints.join(", ") };
+    }),
   }),
-  action({
+  action("change", "change_merchants", {
     name: "group set",
     does: ["change a group", "eine Gruppe ändern"],
-    right: "change_merchants",
-    mode: "change",
     inFile: "exported",
     fields: {
       group: word("text", "groupid", ["the group", "die Gruppe"]),
@@ -54,23 +61,30 @@ export const groupActions: readonly Action[] = [
         "Anfragen annehmen, oder über die Gruppe nichts Neues beginnen",
       ]),
     },
-    perform: setGroup,
+    async perform(session, { group: id, endpoints, enable }) {
+      const configuration = await readConfiguration(session);
+      const group = configuration.groups.find((each) => each.id === id);
+      if (group === undefined) return new Problem(`There is no group ${id}.`);
+      if (endpoints === undefined && enable === undefined) {
+        return new Problem(
+          "Nothing to change: give the endpoints, or enable or disable the group.",
+        );
+      }
+      const enabled = enable ?? group.enabled;
+      const ids = endpoints?.split(",").map((each) => each.trim());
+      const chosen = ids ?? group.endpoints.map((each) => each.id);
+      const members = readMembers(group.merchant, chosen, configuration);
+      if (members instanceof Problem) return members;
+      await session.administration.setGroup(group.id, members, enabled);
+      return {
+        group: id,
+        name: group.name,
+        state: printSwitch(enabled),
+        endpoints: chosen.join(", "),
+      };
+    },
   }),
 ];
-
-type NewGroup = { readonly name: string; readonly endpoints: readonly string[] };
-
-async function createGroup(
-  session: Session,
-  merchant: Merchant,
-  { name, endpoints }: NewGroup,
-  configuration: Configuration,
-): Promise<Output> {
-  const members = readMembers(merchant, endpoints, configuration);
-  if (members instanceof Problem) return members;
-  const group = await session.administration.createGroup(merchant.id, name, members);
-  return { login: merchant.login, group, name, endpoints: endpoints.join(", ") };
-}
 
 export function readMembers(
   merchant: Merchant,
@@ -86,45 +100,4 @@ export function readMembers(
     return new Problem("A group can have one endpoint per currency only.");
   }
   return members.map(({ id }) => id);
-}
-
-function listGroups(
-  _session: Session,
-  merchant: Merchant,
-  _given: object,
-  { groups }: Configuration,
-): Output {
-  const own = groups.filter((group) => group.merchant.id === merchant.id);
-  return own.map(({ id, name, enabled, endpoints }) => ({
-    id,
-    name,
-    state: printSwitch(enabled),
-    endpoints: endpoints.map((endpoint) => endpoint.id).join(", "),
-  }));
-}
-
-type GroupChange = {
-  readonly group: string;
-  readonly endpoints?: string | undefined;
-  readonly enable?: boolean | undefined;
-};
-
-async function setGroup(session: Session, given: GroupChange): Promise<Output> {
-  const configuration = await readConfiguration(session);
-  const group = configuration.groups.find(({ id }) => id === given.group);
-  if (group === undefined) return new Problem(`There is no group ${given.group}.`);
-  const { endpoints, enable: enabled = group.enabled } = given;
-  if (endpoints === undefined && given.enable === undefined) {
-    return new Problem("Nothing to change: give the endpoints, or enable or disable the group.");
-  }
-  const ids = endpoints?.split(",").map((each) => each.trim()) ?? group.endpoints.map((e) => e.id);
-  const members = readMembers(group.merchant, ids, configuration);
-  if (members instanceof Problem) return members;
-  await session.administration.setGroup(group.id, members, enabled);
-  return {
-    group: group.id,
-    name: group.name,
-    state: printSwitch(enabled),
-    endpoints: ids.join(", "),
-  };
 }

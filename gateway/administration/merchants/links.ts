@@ -11,13 +11,21 @@ import { routeLinks } from "../../storage/orders/payment-links.ts";
 import { readDatabaseTime } from "../../storage/server/database-clock.ts";
 import { asLinkId, isNumericId } from "../../values/ids.ts";
 import { getCurrency } from "../../values/iso-codes.ts";
-import { formatAmount, isZero, type Money, parseAmount } from "../../values/money.ts";
+import { isZero, parseAmount, printMoney } from "../../values/money.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { renderQrSvg, renderQrText } from "../../values/qr-code.ts";
 import { type Instant, makePrintDate } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { onlyOnCommandLine, option, preset, required, word } from "../field.ts";
-import { findEndpoint, findMerchant, ownerByEndpoint } from "../find.ts";
+import { type Given, onlyOnCommandLine, option, preset, required, word } from "../field.ts";
+import {
+  findEndpoint,
+  findLimitFault,
+  findMerchant,
+  limit,
+  loginsOf,
+  ofMerchant,
+  ownerByEndpoint,
+} from "../find.ts";
 import { ends, readMoment } from "../readers.ts";
 import { type Output, openVault, Report, readConfiguration, type Session } from "../session.ts";
 
@@ -26,13 +34,35 @@ const [idMin, idMax] = [10 ** 14, 10 ** 14 + 2 ** 47];
 const urlCharactersMax = 1024;
 const descriptionForm = /^\P{Cc}{1,500}$/u;
 
-const svg = onlyOnCommandLine(
-  option("path", "file", [
-    "write the QR code to this file",
-    "den QR-Code in diese Datei schreiben",
-  ]),
-);
+const svg = onlyOnCommandLine(option("path", "file", ["write the QR code to this file"]));
 const link = word("text", "link", ["the number of the link", "die Nummer des Links"]);
+
+const linkFields = {
+  endpoint: required("endpoint", "id", [
+    "the endpoint that is paid to",
+    "der Endpunkt, an den gezahlt wird",
+  ]),
+  amount: required("amount", "amount", ["what is to be paid", "was zu zahlen ist"]),
+  currency: required("currency", "code", ["the endpoint's currency", "die Währung des Endpunkts"]),
+  description: option("text", "text", [
+    "what is bought, as the payment page shows it",
+    "was gekauft wird, wie die Zahlungsseite es zeigt",
+  ]),
+  uses: preset("text", "single|many|n", "single", [
+    `how often it can be paid: once, any number of times, or 2 to ${linkUsesMax} times`,
+    `wie oft bezahlt werden kann: einmal, beliebig oft (many) oder 2 bis ${linkUsesMax} Mal`,
+  ]),
+  expires: ends,
+  returnUrl: option("url", "url", [
+    "where the cardholder's browser goes afterwards",
+    "wohin der Browser des Karteninhabers danach geht",
+  ]),
+  callbackUrl: option("url", "url", [
+    "where the results of its orders are sent",
+    "wohin die Ergebnisse seiner Zahlungen gesendet werden",
+  ]),
+  svg,
+};
 
 async function ownerOfLink({ cells }: Pick<Session, "cells">, given: { readonly link: string }) {
   return isNumericId(given.link)
@@ -41,114 +71,85 @@ async function ownerOfLink({ cells }: Pick<Session, "cells">, given: { readonly 
 }
 
 export const linkActions: readonly Action[] = [
-  action({
+  action("change", "move_money", {
     name: "link create",
     does: [
       "create a payment link; prints its URL and its QR code",
       "einen Zahlungslink anlegen; zeigt seine Adresse und seinen QR-Code",
     ],
-    right: "move_money",
-    mode: "change",
     findOwner: ownerByEndpoint,
-    fields: {
-      endpoint: required("endpoint", "id", [
-        "the endpoint that is paid to",
-        "der Endpunkt, an den gezahlt wird",
-      ]),
-      amount: required("amount", "amount", ["what is to be paid", "was zu zahlen ist"]),
-      currency: required("currency", "code", [
-        "the endpoint's currency",
-        "die Währung des Endpunkts",
-      ]),
-      description: option("text", "text", [
-        "what is bought, as the payment page shows it",
-        "was gekauft wird, wie die Zahlungsseite es zeigt",
-      ]),
-      uses: preset("text", "single|many|n", "single", [
-        `how often it can be paid: once, any number of times, or 2 to ${linkUsesMax} times`,
-        `wie oft bezahlt werden kann: einmal, beliebig oft (many) oder 2 bis ${linkUsesMax} Mal`,
-      ]),
-      expires: ends,
-      returnUrl: option("url", "url", [
-        "where the cardholder's browser goes afterwards",
-        "wohin der Browser des Karteninhabers danach geht",
-      ]),
-      callbackUrl: option("url", "url", [
-        "where the results of its orders are sent",
-        "wohin die Ergebnisse seiner Zahlungen gesendet werden",
-      ]),
-      svg,
+    fields: linkFields,
+    async perform(session, given) {
+      const link = await readLink(session, given);
+      if (link instanceof Problem) return link;
+      const links = routeLinks(session.cells);
+      const known = session.once && (await links.findById(link.id));
+      if (known) return presentAgain(session, known);
+      // Before it happens: a command that is interrupted has left its entry.
+      const { uses: _, amount, ...rest } = link;
+      const after = { ...rest, amount: printMoney(amount) };
+      await session.audit.write({ action: "link create", subject: `link ${link.id}`, after });
+      if (session.isTrial || (await links.add(link))) return present(session, link, given.svg);
+      // The same request, a moment earlier.
+      const other = session.once && (await links.findById(link.id));
+      return other ? presentAgain(session, other) : new Problem(idTaken);
     },
-    perform: createLink,
   }),
-  action({
+  action("look", "see_orders", {
     name: "link list",
-    does: ["list payment links, the latest first", "Zahlungslinks auflisten, die neuesten zuerst"],
-    right: "see_orders",
-    mode: "look",
+    does: ["list payment links, the latest first"],
     commandLineOnly: "the portal lists links on a screen of its own",
-    fields: {
-      merchant: option("merchant", "login", ["only of one merchant", "nur die eines Händlers"]),
-      limit: preset("whole", "n", "100", [
-        "so many, the latest first",
-        "so viele, die neuesten zuerst",
-      ]),
+    fields: { merchant: ofMerchant, limit },
+    async perform(session, { merchant: login, limit: most }) {
+      const configuration = await readConfiguration(session);
+      const named = login === undefined ? undefined : findMerchant(configuration, login);
+      const merchant = findLimitFault(most) ?? named;
+      if (merchant instanceof Problem) return merchant;
+      const { list } = routeLinks(session.cells);
+      const found = await list({ merchantId: merchant?.id, limit: Number(most) });
+      const now = await readDatabaseTime(session.database.query);
+      const describe = makeDescribe(session, now);
+      const logins = loginsOf(configuration);
+      return found.map((link) => ({
+        merchant: logins.get(link.merchantId) ?? "",
+        ...describe(link),
+      }));
     },
-    perform: listLinks,
   }),
-  action({
+  action("keys", "see_orders", {
     name: "link show",
-    does: [
-      "show a payment link with its URL and its QR code",
-      "einen Zahlungslink mit Adresse und QR-Code zeigen",
-    ],
-    right: "see_orders",
-    mode: "keys",
+    does: ["show a payment link with its URL and its QR code"],
     commandLineOnly: "the portal shows a link on a screen of its own",
     fields: { link, svg },
-    perform: showLink,
+    async perform(session, given) {
+      const found = await findLink(session, given.link);
+      return found instanceof Problem ? found : present(session, found, given.svg);
+    },
   }),
-  action({
+  action("change", "move_money", {
     name: "link close",
     does: [
       "close a payment link: no payment begins with it any more",
       "einen Zahlungslink schließen: keine Zahlung beginnt mehr mit ihm",
     ],
-    right: "move_money",
-    mode: "change",
     findOwner: ownerOfLink,
     fields: { link },
-    perform: closeLink,
+    async perform(session, { link: id }) {
+      const found = await findLink(session, id);
+      if (found instanceof Problem) return found;
+      const now = await readDatabaseTime(session.database.query);
+      await session.audit.write({ action: "link close", subject: `link ${id}` });
+      const isClosed = session.isTrial
+        ? found.closedAt === undefined
+        : await routeLinks(session.cells).close(found, now);
+      return isClosed
+        ? { link: id, state: "closed" }
+        : new Problem(`The link ${id} was closed before.`);
+    },
   }),
 ];
 
-type NewLink = {
-  readonly endpoint: string;
-  readonly amount: string;
-  readonly currency: string;
-  readonly uses: string;
-  readonly description?: string | undefined;
-  readonly expires?: string | undefined;
-  readonly returnUrl?: string | undefined;
-  readonly callbackUrl?: string | undefined;
-  readonly svg?: string | undefined;
-};
-
-async function createLink(session: Session, given: NewLink): Promise<Output> {
-  const link = await readLink(session, given);
-  if (link instanceof Problem) return link;
-  const links = routeLinks(session.cells);
-  const known = session.once && (await links.findById(link.id));
-  if (known) return presentAgain(session, known);
-  // Before it happens: a command that is interrupted has left its entry.
-  const { uses: _, amount, ...rest } = link;
-  const after = { ...rest, amount: printMoney(amount) };
-  await session.audit.write({ action: "link create", subject: `link ${link.id}`, after });
-  if (session.isTrial || (await links.add(link))) return present(session, link, given.svg);
-  // The same request, a moment earlier.
-  const other = session.once && (await links.findById(link.id));
-  return other ? presentAgain(session, other) : new Problem(idTaken);
-}
+type NewLink = Given<typeof linkFields>;
 
 const idTaken = "The id is taken by chance: try again.";
 
@@ -230,44 +231,6 @@ function isUrl(text: string): boolean {
   return text.length <= urlCharactersMax && /^https?:$/.test(URL.parse(text)?.protocol ?? "");
 }
 
-type Listed = { readonly merchant?: string | undefined; readonly limit: string };
-
-async function listLinks(session: Session, { merchant: login, limit }: Listed): Promise<Output> {
-  if (!/^[1-9]\d{0,5}$/.test(limit)) return new Problem("limit is a number from 1.");
-  const configuration = await readConfiguration(session);
-  const merchant = login === undefined ? undefined : findMerchant(configuration, login);
-  if (merchant instanceof Problem) return merchant;
-  const { list } = routeLinks(session.cells);
-  const found = await list({ merchantId: merchant?.id, limit: Number(limit) });
-  const now = await readDatabaseTime(session.database.query);
-  const describe = makeDescribe(session, now);
-  const logins = new Map(configuration.merchants.map(({ id, login: name }) => [id, name]));
-  return found.map((link) => ({ merchant: logins.get(link.merchantId) ?? "", ...describe(link) }));
-}
-
-type Shown = { readonly link: string; readonly svg?: string | undefined };
-
-async function showLink(session: Session, given: Shown): Promise<Output> {
-  const found = await findLink(session, given.link);
-  return found instanceof Problem ? found : present(session, found, given.svg);
-}
-
-async function closeLink(
-  session: Session,
-  { link: id }: { readonly link: string },
-): Promise<Output> {
-  const found = await findLink(session, id);
-  if (found instanceof Problem) return found;
-  const now = await readDatabaseTime(session.database.query);
-  await session.audit.write({ action: "link close", subject: `link ${id}` });
-  const isClosed = session.isTrial
-    ? found.closedAt === undefined
-    : await routeLinks(session.cells).close(found, now);
-  return isClosed
-    ? { link: id, state: "closed" }
-    : new Problem(`The link ${id} was closed before.`);
-}
-
 async function findLink({ cells }: Session, id: string): Promise<PaymentLink | Problem> {
   const found = isNumericId(id) ? await routeLinks(cells).findById(id) : undefined;
   return found ?? new Problem(`There is no payment link ${id}.`);
@@ -302,8 +265,4 @@ function makeDescribe({ config }: Session, now: Instant) {
     expires: link.expiresAt === undefined ? "never" : printDate(link.expiresAt),
     state: findEnd(link, now) ?? "open",
   });
-}
-
-function printMoney(amount: Money): string {
-  return `${formatAmount(amount)} ${amount.currency.code}`;
 }

@@ -9,55 +9,70 @@ import { controlKeyContext, findControlKeyUse } from "../../storage/configuratio
 import { Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, file, option, secret, word } from "../field.ts";
+import { file, option, secret, word } from "../field.ts";
 import { login, onMerchant, ownerByLogin } from "../find.ts";
 import { pemOf } from "../readers.ts";
-import { type Output, openVault, Report, readContent, type Session } from "../session.ts";
+import { openVault, Report, readContent, type Session } from "../session.ts";
 import { makeControlKey } from "./merchant-set.ts";
 
 const keyForm = /^[!-~]{16,128}$/;
 const bitsMin = 2048;
-const change = { right: "manage_keys", mode: "change", findOwner: ownerByLogin } as const;
 
 export const merchantKeyActions: readonly Action[] = [
-  action({
+  action("change", "manage_keys", {
     name: "merchant control-key renew",
     does: [
       "make a new key and print it; the old one counts until it is dropped",
       "einen neuen Schlüssel anlegen und zeigen; der alte gilt, bis er verworfen wird",
     ],
-    ...change,
+    findOwner: ownerByLogin,
     fields: { login },
-    perform: onMerchant(renewControlKey),
+    perform: onMerchant(async (merchant, session) => {
+      const controlKey = makeControlKey();
+      const problem = await putControlKey(session, merchant, controlKey);
+      return problem ?? { login: merchant.login, controlKey };
+    }),
   }),
-  action({
+  action("change", "manage_keys", {
     name: "merchant control-key set",
     does: [
       "set the key on standard input; the one before it counts until it is dropped",
       "den Schlüssel vorgeben; der bisherige gilt, bis er verworfen wird",
     ],
-    ...change,
+    findOwner: ownerByLogin,
     inFile: "beside",
     fields: { login, key: secret(["the control key", "der Kontrollschlüssel"]) },
-    perform: onMerchant(setControlKey),
+    perform: onMerchant(async (merchant, session, given) => {
+      const key = (await readContent(given.key)).trim();
+      if (!isControlKey(key)) {
+        return new Problem("A control key is 16 to 128 printable characters without spaces.");
+      }
+      const problem = await putControlKey(session, merchant, key);
+      return problem ?? { login: merchant.login, "control key": "set" };
+    }),
   }),
-  action({
+  action("change", "manage_keys", {
     name: "merchant control-key drop",
     does: [
       "drop the old key: requests that are signed with it are refused",
       "den alten Schlüssel verwerfen: mit ihm signierte Anfragen werden abgelehnt",
     ],
-    ...change,
+    findOwner: ownerByLogin,
     fields: { login },
-    perform: onMerchant(dropControlKey),
+    perform: onMerchant(async ({ id, login: name, oldControlKey }, session) => {
+      if (oldControlKey === undefined) return new Problem(`The merchant ${name} has no old key.`);
+      const { oldUsed } = await findControlKeyUse(session.database.query, id);
+      await session.administration.dropOldControlKey(id);
+      return { login: name, "old key": "dropped", "last used": oldUsed ?? "never" };
+    }),
   }),
-  action({
+  action("change", "manage_keys", {
     name: "merchant key add",
     does: [
       "add an RSA public key or certificate; the others stay valid",
       "einen öffentlichen RSA-Schlüssel oder ein Zertifikat hinzufügen; die anderen gelten weiter",
     ],
-    ...change,
+    findOwner: ownerByLogin,
     inFile: "beside",
     fields: {
       login,
@@ -70,47 +85,49 @@ export const merchantKeyActions: readonly Action[] = [
         "um ihn von den anderen zu unterscheiden",
       ]),
     },
-    perform: onMerchant(addKey),
+    perform: onMerchant(
+      async ({ id: merchantId, login: owner, oauthKeys }, session, { file: source, name = "" }) => {
+        const text = await readContent(source).catch(() => undefined);
+        if (text === undefined) return new Problem(`${source.name} cannot be read.`);
+        const key = readPublicKey(text);
+        if (key instanceof Problem) return key;
+        const known = oauthKeys.find(({ publicKey }) => publicKey.equals(key));
+        if (known !== undefined) {
+          return new Problem(`${owner} has this key already: it is key ${known.id}.`);
+        }
+        const id = await session.administration.addMerchantKey(merchantId, name, pemOf(key));
+        return { login: owner, ...describeKey(id, name, key) };
+      },
+    ),
   }),
-  action({
+  action("look", "see_configuration", {
     name: "merchant key list",
-    does: ["list the accepted keys", "die gültigen Schlüssel auflisten"],
-    right: "see_configuration",
-    mode: "look",
+    does: ["list the accepted keys"],
     commandLineOnly: "the portal lists keys on the screen of their merchant",
     fields: { login },
-    perform: onMerchant(listKeys),
+    perform: onMerchant(({ login: owner, oauthKeys }) => {
+      const keys = oauthKeys.map(({ id, name, publicKey }) => describeKey(id, name, publicKey));
+      return keys.length > 0 ? keys : new Report(keys, `${owner} has no key.`);
+    }),
   }),
-  action({
+  action("change", "manage_keys", {
     name: "merchant key remove",
     does: ["no longer accept a key", "einen Schlüssel nicht mehr annehmen"],
-    ...change,
+    findOwner: ownerByLogin,
     fields: {
       login,
       key: word("text", "key", ["the number of the key", "die Nummer des Schlüssels"]),
     },
-    perform: onMerchant(removeKey),
+    perform: onMerchant(
+      async ({ id: merchantId, login: owner, oauthKeys }, session, { key: id }) => {
+        if (!oauthKeys.some((key) => key.id === id))
+          return new Problem(`${owner} has no key ${id}.`);
+        await session.administration.removeMerchantKey(merchantId, id);
+        return { login: owner, removed: id, left: oauthKeys.length - 1 };
+      },
+    ),
   }),
 ];
-
-async function renewControlKey(session: Session, merchant: Merchant): Promise<Output> {
-  const controlKey = makeControlKey();
-  const problem = await putControlKey(session, merchant, controlKey);
-  return problem ?? { login: merchant.login, controlKey };
-}
-
-async function setControlKey(
-  session: Session,
-  merchant: Merchant,
-  given: { readonly key: Content },
-): Promise<Output> {
-  const key = (await readContent(given.key)).trim();
-  if (!isControlKey(key)) {
-    return new Problem("A control key is 16 to 128 printable characters without spaces.");
-  }
-  const problem = await putControlKey(session, merchant, key);
-  return problem ?? { login: merchant.login, "control key": "set" };
-}
 
 export function isControlKey(text: string): boolean {
   return keyForm.test(text);
@@ -125,48 +142,6 @@ async function putControlKey(session: Session, merchant: Merchant, key: string) 
   const sealed = sealSecret(new Secret(key), controlKeyContext(name));
   await session.administration.renewControlKey(id, sealed);
   return undefined;
-}
-
-async function dropControlKey(session: Session, merchant: Merchant): Promise<Output> {
-  const { id, login: name, oldControlKey } = merchant;
-  if (oldControlKey === undefined) return new Problem(`The merchant ${name} has no old key.`);
-  const { oldUsed } = await findControlKeyUse(session.database.query, id);
-  await session.administration.dropOldControlKey(id);
-  return { login: name, "old key": "dropped", "last used": oldUsed ?? "never" };
-}
-
-type NewKey = { readonly file: Content; readonly name?: string | undefined };
-
-async function addKey(
-  session: Session,
-  { id: merchantId, login: owner, oauthKeys }: Merchant,
-  { file: source, name = "" }: NewKey,
-): Promise<Output> {
-  const text = await readContent(source).catch(() => undefined);
-  if (text === undefined) return new Problem(`${source.name} cannot be read.`);
-  const key = readPublicKey(text);
-  if (key instanceof Problem) return key;
-  const known = oauthKeys.find(({ publicKey }) => publicKey.equals(key));
-  if (known !== undefined) {
-    return new Problem(`${owner} has this key already: it is key ${known.id}.`);
-  }
-  const id = await session.administration.addMerchantKey(merchantId, name, pemOf(key));
-  return { login: owner, ...describeKey(id, name, key) };
-}
-
-function listKeys(_session: Session, { login: owner, oauthKeys }: Merchant): Output {
-  const keys = oauthKeys.map(({ id, name, publicKey }) => describeKey(id, name, publicKey));
-  return keys.length > 0 ? keys : new Report(keys, `${owner} has no key.`);
-}
-
-async function removeKey(
-  session: Session,
-  { id: merchantId, login: owner, oauthKeys }: Merchant,
-  { key: id }: { readonly key: string },
-): Promise<Output> {
-  if (!oauthKeys.some((key) => key.id === id)) return new Problem(`${owner} has no key ${id}.`);
-  await session.administration.removeMerchantKey(merchantId, id);
-  return { login: owner, removed: id, left: oauthKeys.length - 1 };
 }
 
 /** `sha256` is what `openssl pkey -pubin -outform DER | sha256sum` prints. */

@@ -1,20 +1,17 @@
 /** Merchants: create, list, show, set, enable, disable. */
-import type { Merchant, MerchantSettings } from "../../orders/merchant.ts";
+import type { MerchantSettings } from "../../orders/merchant.ts";
 import { mainCell } from "../../storage/cells/cells.ts";
-import {
-  type Configuration,
-  findControlKeyUse,
-} from "../../storage/configuration/configuration.ts";
+import { findControlKeyUse } from "../../storage/configuration/configuration.ts";
 import { Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
-import { flag, option, toggle, word } from "../field.ts";
+import { flag, type Help, option, toggle, word } from "../field.ts";
 import { endpointsOf, findGate, findMerchant, login, onMerchant, ownerByLogin } from "../find.ts";
 import { printSwitch, readFrom } from "../readers.ts";
-import { type Output, openVault, Report, readConfiguration, type Session } from "../session.ts";
+import { openVault, Report, readConfiguration } from "../session.ts";
 import {
   fieldsOf,
+  findNothing,
   form,
-  type GivenSettings,
   givenOf,
   onOff,
   optional,
@@ -56,14 +53,12 @@ export const merchantTable: readonly SettingRow<MerchantSettings>[] = [
 ];
 
 export const merchantActions: readonly Action[] = [
-  action({
+  action("change", "change_merchants", {
     name: "merchant create",
     does: [
       "create a merchant, with a set of endpoints through one gate; prints its control key",
       "einen Händler mit Endpunkten über ein Gate anlegen; zeigt seinen Kontrollschlüssel",
     ],
-    right: "change_merchants",
-    mode: "change",
     inFile: "exported",
     fields: {
       login: word("text", "login", ["its login", "sein Login"]),
@@ -87,25 +82,47 @@ export const merchantActions: readonly Action[] = [
         "in Produktion ohne die Regeln gegen Kartentests",
       ]),
     },
-    perform: createMerchant,
+    async perform(session, given) {
+      const { login: name, cell = mainCell, gate, endpoints = true, screening = true } = given;
+      if (!session.cells.names().includes(cell)) return new Problem(`There is no cell ${cell}.`);
+      const fault = findLoginFault(name);
+      if (fault !== undefined) return fault;
+      const configuration = await readConfiguration(session);
+      if (!(findMerchant(configuration, name) instanceof Problem)) {
+        return new Problem(`There is a merchant ${name} already: choose another login.`);
+      }
+      const isStaging = session.config.environment === "staging";
+      const usualName = isStaging ? demonstrationShop : "none";
+      const shop = readSettings([shopNameSetting], { shopName: usualName, ...given }, {});
+      if (shop instanceof Problem) return shop;
+      const named = gate === undefined ? undefined : findGate(configuration, gate);
+      if (named instanceof Problem) return named;
+      const gates = named ? { sandbox: named.id } : await findSandboxGates(session.database);
+      const chosen = endpoints && gates ? { gates, currencies: named?.settings.currencies } : {};
+      const vault = await openVault(session);
+      const made = { login: name, cell, ...chosen, ...shop, isScreened: screening && !isStaging };
+      const set = await createMerchantSet(session.audit, vault, made);
+      return new Report(set, describe(set, { "control key": set.controlKey }));
+    },
   }),
-  action({
+  action("look", "see_configuration", {
     name: "merchant list",
-    does: ["list all merchants", "alle Händler auflisten"],
-    right: "see_configuration",
-    mode: "look",
+    does: ["list all merchants"],
     commandLineOnly: "the portal lists merchants on a screen of its own",
-    fields: {},
-    perform: listMerchants,
+    async perform(session) {
+      const configuration = await readConfiguration(session);
+      return configuration.merchants.map(({ id, login: own, name, enabled }) => {
+        const endpoints = endpointsOf({ id }, configuration).length;
+        return { login: own, name, id, endpoints, state: printSwitch(enabled) };
+      });
+    },
   }),
-  action({
+  action("look", "see_configuration", {
     name: "merchant show",
     does: [
       "show a merchant with its endpoints and groups",
       "einen Händler mit Endpunkten und Gruppen zeigen",
     ],
-    right: "see_configuration",
-    mode: "look",
     findOwner: ownerByLogin,
     fields: {
       login,
@@ -117,126 +134,69 @@ export const merchantActions: readonly Action[] = [
         right: "reveal_secrets",
       },
     },
-    perform: onMerchant(showMerchant),
+    perform: onMerchant(async (merchant, { audit, configuration, database }, { reveal }) => {
+      const { id, login: name, cell, enabled, settings, oldControlKey } = merchant;
+      const { set: setAt, oldUsed } = await findControlKeyUse(database.query, id);
+      const shown = {
+        state: printSwitch(enabled),
+        cell,
+        controlKeySet: setAt ?? "when it was created",
+        ...(oldControlKey && { oldControlKeyLastUsed: oldUsed ?? "never" }),
+      };
+      if (reveal) {
+        await audit.write({ action: "control-key reveal", subject: `merchant ${name}` });
+      }
+      const { controlKey, ...set } = merchantSetOf(configuration, merchant);
+      const old = oldControlKey?.reveal();
+      const clear = reveal ? { controlKey, ...(old && { oldControlKey: old }) } : {};
+      const value = { ...set, ...shown, settings, ...clear };
+      return new Report(value, describe(set, { ...shown, ...clear }));
+    }),
   }),
-  action({
+  action("change", "change_merchants", {
     name: "merchant set",
     does: ["change a merchant's settings", "die Einstellungen eines Händlers ändern"],
-    right: "change_merchants",
-    mode: "change",
     inFile: "exported",
     fields: { login, ...fieldsOf(merchantTable) },
-    perform: onMerchant(setMerchant),
+    perform: onMerchant(async (merchant, session, given) => {
+      const changes = givenOf(merchantTable, given);
+      const nothing = findNothing(merchantTable, given);
+      const settings = nothing ?? readSettings(merchantTable, given, merchant.settings);
+      if (settings instanceof Problem) return settings;
+      await session.administration.setMerchant(merchant.id, settings);
+      return { login: merchant.login, ...changes };
+    }),
   }),
-  action({
-    name: "merchant disable",
-    does: [
-      "refuse all requests of a merchant but those for the status",
-      "alle Anfragen eines Händlers außer denen nach dem Status ablehnen",
-    ],
-    right: "change_merchants",
-    mode: "change",
-    inFile: "exported",
-    fields: { login },
-    perform: onMerchant((session, merchant) => enableMerchant(session, merchant, false)),
-  }),
-  action({
-    name: "merchant enable",
-    does: ["serve a merchant again", "einen Händler wieder bedienen"],
-    right: "change_merchants",
-    mode: "change",
-    inFile: "exported",
-    fields: { login },
-    perform: onMerchant((session, merchant) => enableMerchant(session, merchant, true)),
-  }),
+  enablingAction("merchant disable", false, [
+    "refuse all requests of a merchant but those for the status",
+    "alle Anfragen eines Händlers außer denen nach dem Status ablehnen",
+  ]),
+  enablingAction("merchant enable", true, [
+    "serve a merchant again",
+    "einen Händler wieder bedienen",
+  ]),
   ...merchantKeyActions,
 ];
-
-type NewMerchant = GivenSettings & {
-  readonly login: string;
-  readonly cell?: string | undefined;
-  readonly gate?: string | undefined;
-  readonly endpoints?: boolean | undefined;
-  readonly screening?: boolean | undefined;
-};
-
-async function createMerchant(session: Session, given: NewMerchant): Promise<Output> {
-  const { login: name, cell = mainCell, gate, endpoints = true, screening = true } = given;
-  if (!session.cells.names().includes(cell)) return new Problem(`There is no cell ${cell}.`);
-  const fault = findLoginFault(name);
-  if (fault !== undefined) return fault;
-  const configuration = await readConfiguration(session);
-  if (!(findMerchant(configuration, name) instanceof Problem)) {
-    return new Problem(`There is a merchant ${name} already: choose another login.`);
-  }
-  const isStaging = session.config.environment === "staging";
-  const usualName = isStaging ? demonstrationShop : "none";
-  const shop = readSettings([shopNameSetting], { shopName: usualName, ...given }, {});
-  if (shop instanceof Problem) return shop;
-  const named = gate === undefined ? undefined : findGate(configuration, gate);
-  if (named instanceof Problem) return named;
-  const gates = named ? { sandbox: named.id } : await findSandboxGates(session.database);
-  const chosen = endpoints && gates ? { gates, currencies: named?.settings.currencies } : {};
-  const vault = await openVault(session);
-  const made = { login: name, cell, ...chosen, ...shop, isScreened: screening && !isStaging };
-  const set = await createMerchantSet(session.audit, vault, made);
-  return new Report(set, describe(set, { "control key": set.controlKey }));
-}
 
 export function findLoginFault(name: string): Problem | undefined {
   if (loginForm.test(name)) return undefined;
   return new Problem("A login is 1 to 20 letters, digits, dots, dashes or underscores.");
 }
 
-async function enableMerchant({ administration }: Session, merchant: Merchant, enabled: boolean) {
-  await administration.enableMerchant(merchant.id, enabled);
-  return { login: merchant.login, state: printSwitch(enabled) };
-}
-
-async function listMerchants(session: Session): Promise<Output> {
-  const configuration = await readConfiguration(session);
-  return configuration.merchants.map(({ id, login: own, name, enabled }) => {
-    const endpoints = endpointsOf({ id }, configuration).length;
-    return { login: own, name, id, endpoints, state: printSwitch(enabled) };
+function enablingAction(name: string, enabled: boolean, does: Help): Action {
+  return action("change", "change_merchants", {
+    name,
+    does,
+    inFile: "exported",
+    fields: { login },
+    perform: onMerchant(async (merchant, { administration }) => {
+      await administration.enableMerchant(merchant.id, enabled);
+      return { login: merchant.login, state: printSwitch(enabled) };
+    }),
   });
-}
-
-async function showMerchant(
-  session: Session,
-  merchant: Merchant,
-  { reveal }: { readonly reveal?: true | undefined },
-  configuration: Configuration,
-): Promise<Output> {
-  const { id, login: name, cell, enabled, settings, oldControlKey } = merchant;
-  const { set: setAt, oldUsed } = await findControlKeyUse(session.database.query, id);
-  const shown = {
-    state: printSwitch(enabled),
-    cell,
-    controlKeySet: setAt ?? "when it was created",
-    ...(oldControlKey && { oldControlKeyLastUsed: oldUsed ?? "never" }),
-  };
-  if (reveal) {
-    await session.audit.write({ action: "control-key reveal", subject: `merchant ${name}` });
-  }
-  const { controlKey, ...set } = merchantSetOf(configuration, merchant);
-  const old = oldControlKey?.reveal();
-  const clear = reveal ? { controlKey, ...(old && { oldControlKey: old }) } : {};
-  const value = { ...set, ...shown, settings, ...clear };
-  return new Report(value, describe(set, { ...shown, ...clear }));
 }
 
 function describe(set: Omit<MerchantSet, "controlKey">, more: object) {
   const named = Object.entries(set.endpoints).map(([name, id]) => [`endpoint ${name}`, id]);
   return { login: set.login, ...more, ...Object.fromEntries(named), group: set.group };
-}
-
-async function setMerchant(session: Session, merchant: Merchant, given: GivenSettings) {
-  const changes = givenOf(merchantTable, given);
-  if (Object.keys(changes).length === 0) {
-    return new Problem("Nothing to change: give at least one setting.");
-  }
-  const settings = readSettings(merchantTable, given, merchant.settings);
-  if (settings instanceof Problem) return settings;
-  await session.administration.setMerchant(merchant.id, settings);
-  return { login: merchant.login, ...changes };
 }

@@ -8,7 +8,6 @@ import type { EndpointSettings } from "../../orders/merchant.ts";
 import { parseColour } from "../../values/colour.ts";
 import { isPictureUrl, readPicture } from "../../values/picture.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
-import type { Read } from "../readers.ts";
 import {
   form,
   type GivenSettings,
@@ -17,6 +16,7 @@ import {
   type SettingRow,
   setting,
   text,
+  upTo,
 } from "../settings.ts";
 
 /** The page's first view stays below 60 kB with it. */
@@ -44,11 +44,11 @@ export const pageTable: readonly SettingRow<EndpointSettings>[] = [
     "the colour of the payment page",
     "die Farbe der Zahlungsseite",
   ]),
-  setting("pageLifetime", "pageLifeS", upTo("seconds", pageLifeMaxMs / 1000), [
+  setting("pageLifetime", "pageLifeS", optional(upTo("seconds", pageLifeMaxMs / 1000)), [
     "how long a payment page takes cards",
     "wie lange eine Zahlungsseite Karten annimmt",
   ]),
-  setting("pageTries", "pageTries", upTo("count", pageTriesMax), [
+  setting("pageTries", "pageTries", optional(upTo("count", pageTriesMax)), [
     "how many cards may be tried on a payment page",
     "wie viele Karten auf einer Zahlungsseite versucht werden dürfen",
   ]),
@@ -66,13 +66,6 @@ export const pageTable: readonly SettingRow<EndpointSettings>[] = [
   ]),
 ];
 
-function upTo(shows: string, max: number) {
-  const read: Read<number> = (given, name) => {
-    const isGood = /^[1-9]\d{0,6}$/.test(given) && Number(given) <= max;
-    return isGood ? Number(given) : new Problem(`${name} is a number from 1 to ${max}.`);
-  };
-  return optional(form("whole", shows, read));
-}
 /** A configuration file that `gw` has printed has the logo itself in it. */
 function readLogo(text: string): string | Problem {
   if (isPictureUrl(text, logoBytesMax)) return text;

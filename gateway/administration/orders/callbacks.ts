@@ -18,102 +18,144 @@ import {
 import { readDatabaseTime } from "../../storage/server/database-clock.ts";
 import type { MerchantId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
-import { asInstant, type Instant, makePrintDate, parseDate } from "../../values/time.ts";
+import { asInstant, makePrintDate } from "../../values/time.ts";
 import { type Action, action, type FindOwner } from "../action.ts";
 import { flag, type Given, lastWord, option, word } from "../field.ts";
 import {
   findEndpoint,
+  findLimitFault,
   findMerchant,
   findOrder,
+  ofEndpoint,
+  ofMerchant,
+  onEndpoint,
+  order,
   ownerByEndpoint,
   ownerByLogin,
   ownerByOrder,
+  queriesOf,
 } from "../find.ts";
-import { type Output, openVault, Report, readConfiguration, type Session } from "../session.ts";
+import { readInstant } from "../readers.ts";
+import { openVault, Report, readConfiguration, type Session } from "../session.ts";
 
 const listedMax = 1_000;
 
-const orderText = ["the id of the order", "die Nummer der Zahlung"] as const;
-const sequence = lastWord("whole", "sequence", [
-  "the number of the transaction in its order",
-  "die Nummer der Transaktion in ihrer Zahlung",
-]);
+const sequence = lastWord("whole", "sequence", ["the number of the transaction in its order"]);
 
 const filters = {
-  merchant: option("merchant", "login", ["only of one merchant", "nur die eines Händlers"]),
-  endpoint: option("endpoint", "id", ["only of one endpoint", "nur die eines Endpunkts"]),
-  host: option("text", "host", [
-    "only those to this host, with its port or without",
-    "nur die an diesen Host, mit oder ohne Port",
-  ]),
-  since: option("moment", "moment", [
-    "only of results from then on, like 2030-01-31T09:30:00Z",
-    "nur von Ergebnissen ab dann, wie 2030-01-31T09:30:00Z",
-  ]),
-  until: option("moment", "moment", [
-    "only of results up to then",
-    "nur von Ergebnissen bis dahin",
-  ]),
+  merchant: ofMerchant,
+  endpoint: ofEndpoint,
+  host: option("text", "host", ["only those to this host, with its port or without"]),
+  since: option("moment", "moment", ["only of results from then on, like 2030-01-31T09:30:00Z"]),
+  until: option("moment", "moment", ["only of results up to then"]),
   state: option(filteredStates, "state", [
     "only these: due, delivered, stopped or given_up; failing are due after a failed attempt",
-    "nur diese: due, delivered, stopped, given_up; failing sind nach einem Fehlversuch fällig",
   ]),
 };
 
 export const callbackActions: readonly Action[] = [
-  action({
+  action("look", "see_orders", {
     name: "callback list",
-    does: ["list callbacks, the latest first", "Callbacks auflisten, die neuesten zuerst"],
-    right: "see_orders",
-    mode: "look",
+    does: ["list callbacks, the latest first"],
     commandLineOnly: "the portal shows callbacks on a screen of its own",
     fields: {
-      order: option("text", "orderid", ["only those of one order", "nur die einer Zahlung"]),
+      order: option("text", "orderid", ["only those of one order"]),
       ...filters,
     },
-    perform: listCallbacks,
+    async perform(session, choice) {
+      const chosen = await choose(session, choice);
+      if (chosen instanceof Problem) return chosen;
+      const lines = describe(session, await findAll(session, chosen));
+      if (lines.length === listedMax) {
+        session.warn(`These are the latest ${listedMax}; there may be more.`);
+      }
+      return lines.length > 0 ? lines : new Report(lines, "There is no such callback.");
+    },
   }),
-  action({
+  action("look", "see_orders", {
     name: "callback show",
-    does: [
-      "show the callbacks of an order with every attempt",
-      "die Callbacks einer Zahlung mit allen Versuchen zeigen",
-    ],
-    right: "see_orders",
-    mode: "look",
+    does: ["show the callbacks of an order with every attempt"],
     commandLineOnly: "the portal shows a callback on a screen of its own",
-    fields: { order: word("text", "orderid", orderText), sequence },
-    perform: showCallbacks,
+    fields: { order, sequence },
+    async perform(session, named) {
+      const chosen = await choose(session, named);
+      if (chosen instanceof Problem) return chosen;
+      const callbacks = describe(session, await findAll(session, chosen));
+      if (callbacks.length === 0) return nothingFor(named.order);
+      const printDate = makePrintDate(session.config.zone);
+      const made = await queriesOf(session).each((query) => findAttempts(query, chosen));
+      const attempts = made.flat().map((attempt) => ({ ...attempt, at: printDate(attempt.at) }));
+      // Addresses and answers are long, so that they come last.
+      const lines = attempts.map((attempt) => {
+        const {
+          sequence: number,
+          at,
+          node,
+          ms,
+          status,
+          failure,
+          answer,
+          method,
+          url,
+          body,
+        } = attempt;
+        const outcome = status ?? failure;
+        return {
+          sequence: number,
+          at,
+          outcome,
+          ms,
+          node,
+          answer,
+          method,
+          url,
+          ...(body === "" ? {} : { body }),
+        };
+      });
+      return new Report({ callbacks, attempts }, callbacks, lines);
+    },
   }),
-  action({
+  action("record", "resend_callbacks", {
     name: "callback resend",
-    does: [
-      "send again: one, all of an order, or those of a range of time",
-      "noch einmal senden: einen, alle einer Zahlung oder die eines Zeitraums",
-    ],
-    right: "resend_callbacks",
-    mode: "record",
+    does: ["send again: one, all of an order, or those of a range of time"],
     hasOwnRoute: true,
     findOwner: ownerOfCallbacks,
     fields: {
-      order: lastWord("text", "orderid", orderText),
+      order: lastWord("text", "orderid", ["the id of the order"]),
       sequence,
       ...filters,
-      limit: option("whole", "n", [
-        "so many at most, the oldest first",
-        "höchstens so viele, die ältesten zuerst",
-      ]),
+      limit: option("whole", "n", ["so many at most, the oldest first"]),
     },
-    perform: resendCallbacks,
+    async perform(session, { limit, ...choice }) {
+      const { order, since } = choice;
+      if (order === undefined && since === undefined) {
+        return new Problem("Name an order, or a time with since.", "invalid_input");
+      }
+      const fault = findLimitFault(limit);
+      if (fault !== undefined) return fault;
+      const chosen = await choose(session, choice);
+      if (chosen instanceof Problem) return chosen;
+      const now = session.node?.now() ?? (await readDatabaseTime(session.database.query));
+      const wanted = limit === undefined ? undefined : Number(limit);
+      const most = session.user === undefined ? wanted : Math.min(wanted ?? resentMax, resentMax);
+      const resend = makeResend(chosen, { now, by: session.actor.who, most });
+      const { merchantId } = chosen;
+      const sent = await (merchantId === undefined
+        ? queriesOf(session).each(resend)
+        : queriesOf(session).call(merchantId, resend));
+      const resent = sent.flat();
+      if (order !== undefined && resent.length === 0) return nothingFor(order);
+      const earlier = resent.filter(({ asked }) => !asked).length;
+      const note = earlier === 0 ? {} : { "of these earlier ones, which go first": earlier };
+      return { [resentCount]: resent.length, ...note };
+    },
   }),
-  action({
+  action("record", "reveal_secrets", {
     name: "callback secret",
     does: [
       "print the secret with which a merchant verifies the signatures of forms",
       "das Geheimnis zeigen, mit dem ein Händler die Signaturen von Formularen prüft",
     ],
-    right: "reveal_secrets",
-    mode: "record",
     findOwner: ownerByEndpoint,
     fields: {
       endpoint: word("endpoint", "endpointid", ["the endpoint", "der Endpunkt"]),
@@ -126,7 +168,20 @@ export const callbackActions: readonly Action[] = [
         "mit dem alten ab sofort nicht mehr signieren",
       ]),
     },
-    perform: printSecret,
+    perform: onEndpoint(async (endpoint, session, { renew = false, retire = false }) => {
+      const { id, enabled } = endpoint;
+      const now = await readDatabaseTime(session.database.query);
+      const renewed = renew ? renewSecret(endpoint.settings, now) : endpoint.settings;
+      const settings = retire ? retireOldSecret(renewed) : renewed;
+      if (renew || retire) await session.administration.setEndpoint(id, settings, enabled);
+      const { secretFor } = await openVault(session);
+      const [name = ""] = secretNames({ id, settings }, now);
+      const secret = `whsec_${secretFor(name).toString("base64")}`;
+      const oldUntil = oldSecretUntil(settings) ?? 0;
+      if (oldUntil <= now) return { endpoint: id, secret };
+      const printDate = makePrintDate(session.config.zone);
+      return { endpoint: id, secret, "old one until": printDate(asInstant(oldUntil)) };
+    }),
   }),
 ];
 
@@ -144,45 +199,6 @@ type Choice = Given<typeof filters> & {
   readonly sequence?: string | undefined;
 };
 
-async function listCallbacks(session: Session, choice: Choice): Promise<Output> {
-  const chosen = await choose(session, choice);
-  if (chosen instanceof Problem) return chosen;
-  const lines = describe(session, await findAll(session, chosen));
-  if (lines.length === listedMax) {
-    session.warn(`These are the latest ${listedMax}; there may be more.`);
-  }
-  return lines.length > 0 ? lines : new Report(lines, "There is no such callback.");
-}
-
-type Named = { readonly order: string; readonly sequence?: string | undefined };
-
-async function showCallbacks(session: Session, named: Named): Promise<Output> {
-  const chosen = await choose(session, named);
-  if (chosen instanceof Problem) return chosen;
-  const callbacks = describe(session, await findAll(session, chosen));
-  if (callbacks.length === 0) return nothingFor(named.order);
-  const printDate = makePrintDate(session.config.zone);
-  const made = await queriesOf(session).each((query) => findAttempts(query, chosen));
-  const attempts = made.flat().map((attempt) => ({ ...attempt, at: printDate(attempt.at) }));
-  // Addresses and answers are long, so that they come last.
-  const lines = attempts.map((attempt) => {
-    const { sequence: number, at, node, ms, status, failure, answer, method, url, body } = attempt;
-    const outcome = status ?? failure;
-    return {
-      sequence: number,
-      at,
-      outcome,
-      ms,
-      node,
-      answer,
-      method,
-      url,
-      ...(body === "" ? {} : { body }),
-    };
-  });
-  return new Report({ callbacks, attempts }, callbacks, lines);
-}
-
 /** Of all cells, the latest first. */
 async function findAll(session: Session, chosen: DeliveryFilter) {
   const found = await queriesOf(session).each((query) => findCallbacks(query, chosen, listedMax));
@@ -190,38 +206,6 @@ async function findAll(session: Session, chosen: DeliveryFilter) {
     .flat()
     .toSorted((one, other) => other.made - one.made)
     .slice(0, listedMax);
-}
-
-function queriesOf({ cells }: Session) {
-  return cells.stores(({ node }) => node.query);
-}
-
-async function resendCallbacks(
-  session: Session,
-  { limit, ...choice }: Choice & { readonly limit?: string | undefined },
-): Promise<Output> {
-  const { order, since } = choice;
-  if (order === undefined && since === undefined) {
-    return new Problem("Name an order, or a time with since.", "invalid_input");
-  }
-  if (limit !== undefined && !/^[1-9]\d{0,5}$/.test(limit)) {
-    return new Problem("limit is a number from 1.");
-  }
-  const chosen = await choose(session, choice);
-  if (chosen instanceof Problem) return chosen;
-  const now = session.node?.now() ?? (await readDatabaseTime(session.database.query));
-  const wanted = limit === undefined ? undefined : Number(limit);
-  const most = session.user === undefined ? wanted : Math.min(wanted ?? resentMax, resentMax);
-  const resend = makeResend(chosen, { now, by: session.actor.who, most });
-  const { merchantId } = chosen;
-  const sent = await (merchantId === undefined
-    ? queriesOf(session).each(resend)
-    : queriesOf(session).call(merchantId, resend));
-  const resent = sent.flat();
-  if (order !== undefined && resent.length === 0) return nothingFor(order);
-  const earlier = resent.filter(({ asked }) => !asked).length;
-  const note = earlier === 0 ? {} : { "of these earlier ones, which go first": earlier };
-  return { [resentCount]: resent.length, ...note };
 }
 
 const resentCount = "to be sent again";
@@ -244,21 +228,13 @@ async function choose(session: Session, choice: Choice): Promise<DeliveryFilter 
   return {
     since,
     until,
-    state: choice.state as DeliveryFilter["state"],
+    state: choice.state,
     merchantId: order?.merchantId ?? merchant?.id,
     orderId: order?.id,
     sequence: text === undefined ? undefined : Number(text),
     endpointId: endpoint?.id,
     host: choice.host?.trim().toLowerCase() || undefined,
   };
-}
-
-function readInstant(text: string | undefined): Instant | undefined | Problem {
-  if (text === undefined) return undefined;
-  return (
-    parseDate(text) ??
-    new Problem(`${text} is no moment: write it like 2030-01-31 or 2030-01-31T09:30:00Z.`)
-  );
 }
 
 function nothingFor(order: string): Problem {
@@ -278,29 +254,4 @@ function describe({ config }: Session, found: readonly CallbackEntry[]) {
     "serial-number": serial,
     url,
   }));
-}
-
-type Secret = {
-  readonly endpoint: string;
-  readonly renew?: boolean | undefined;
-  readonly retire?: boolean | undefined;
-};
-
-async function printSecret(session: Session, given: Secret): Promise<Output> {
-  const { endpoint: id, renew = false, retire = false } = given;
-  const endpoint = findEndpoint(await readConfiguration(session), id);
-  if (endpoint instanceof Problem) return endpoint;
-  const now = await readDatabaseTime(session.database.query);
-  const renewed = renew ? renewSecret(endpoint.settings, now) : endpoint.settings;
-  const settings = retire ? retireOldSecret(renewed) : renewed;
-  if (renew || retire) {
-    await session.administration.setEndpoint(endpoint.id, settings, endpoint.enabled);
-  }
-  const { secretFor } = await openVault(session);
-  const [name = ""] = secretNames({ id: endpoint.id, settings }, now);
-  const secret = `whsec_${secretFor(name).toString("base64")}`;
-  const oldUntil = oldSecretUntil(settings) ?? 0;
-  if (oldUntil <= now) return { endpoint: id, secret };
-  const printDate = makePrintDate(session.config.zone);
-  return { endpoint: id, secret, "old one until": printDate(asInstant(oldUntil)) };
 }

@@ -15,31 +15,29 @@ import {
 import type { Configuration } from "../../storage/configuration/configuration.ts";
 import { indexChargeback, listChargebacks } from "../../storage/portal/chargebacks.ts";
 import { readDatabaseTime } from "../../storage/server/database-clock.ts";
-import { CsvFaults } from "../../values/csv-records.ts";
 import { Failure } from "../../values/failure.ts";
 import { asSerialNumber } from "../../values/ids.ts";
 import { getCurrency } from "../../values/iso-codes.ts";
-import { formatAmount, isSameMoney, Money } from "../../values/money.ts";
+import { isSameMoney, Money, printMoney } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";
 import { asInstant, parseDate } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, file, option } from "../field.ts";
-import { type FormatGiven, formatFields, readFormat } from "../file-format.ts";
-import { findByReference } from "../find.ts";
+import { file, option } from "../field.ts";
+import { formatFields, readFormat } from "../file-format.ts";
+import { findByReference, queriesOf } from "../find.ts";
 import { makeReport, type OperatorReport, reportAtLast } from "../installation/operator-events.ts";
-import { type Output, Report, readConfiguration, type Session } from "../session.ts";
+import { refuseFaults } from "../readers.ts";
+import { Report, readConfiguration, type Session } from "../session.ts";
 
 const listedMax = 1_000;
 
 export const chargebackActions: readonly Action[] = [
-  action({
+  action("record", "reconcile", {
     name: "chargeback import",
     does: [
       "record the chargebacks of the acquirer's file on their orders",
       "die Rückbelastungen aus der Datei des Acquirers bei ihren Zahlungen vermerken",
     ],
-    right: "reconcile",
-    mode: "record",
     duration: "minutes",
     fields: {
       file: file("file.csv", ["the acquirer's file", "die Datei des Acquirers"]),
@@ -48,46 +46,54 @@ export const chargebackActions: readonly Action[] = [
         "Wörter der Datei für jede Stufe, wie CB1=first",
       ]),
     },
-    perform: importFile,
+    async perform(session, { file: source, ...given }) {
+      const format = readFormat(given, chargebackColumns, chargebackStages);
+      if (format instanceof Problem) return format;
+      const lines = await readChargebackFile(source.open(), format).catch(
+        refuseFaults("Nothing was recorded."),
+      );
+      if (lines instanceof Problem) return lines;
+
+      const configuration = await readConfiguration(session);
+      const report = makeReport(session);
+      const results = [];
+      for (const line of lines) {
+        const result = await record({ session, configuration, report }, line);
+        results.push({ line: line.line, case: line.chargeback.caseId, ...result });
+      }
+      const isBad = ({ result }: { result: string }) => result !== "recorded" && result !== "known";
+      if (results.some(isBad)) session.findings.note();
+      return results.length > 0 ? results : new Report(results, "The file has no chargebacks.");
+    },
   }),
-  action({
+  action("look", "see_orders", {
     name: "chargeback list",
     does: [
       "list recorded chargebacks, the latest first",
       "vermerkte Rückbelastungen auflisten, die neuesten zuerst",
     ],
-    right: "see_orders",
-    mode: "look",
     fields: {
       since: option("day", "YYYY-MM-DD", ["only those from this day on", "nur die ab diesem Tag"]),
     },
-    perform: list,
+    async perform(session, { since }) {
+      const from = since === undefined ? asInstant(0) : parseDate(`${since}T00:00:00Z`);
+      if (from === undefined) return new Problem("since is a date like 2030-01-31.");
+      const found = await queriesOf(session).each((query) =>
+        listChargebacks(query, from, listedMax),
+      );
+      const latestFirst = found.flat().toSorted((one, other) => other.at.localeCompare(one.at));
+      const rows = latestFirst.slice(0, listedMax).map(({ amount, currency, ...row }) => ({
+        order: row.order_id,
+        case: row.case_id,
+        stage: row.stage,
+        amount: printMoney(new Money(BigInt(amount), getCurrency(currency))),
+        reason: row.reason,
+        at: row.at,
+      }));
+      return rows.length > 0 ? rows : new Report(rows, "There are no chargebacks.");
+    },
   }),
 ];
-
-async function importFile(
-  session: Session,
-  given: FormatGiven & { readonly file: Content },
-): Promise<Output> {
-  const format = readFormat(given, chargebackColumns, chargebackStages);
-  if (format instanceof Problem) return format;
-  const lines = await readChargebackFile(given.file.open(), format).catch((error) => {
-    if (!(error instanceof CsvFaults)) throw error;
-    return new Problem([...error.sentences, "Nothing was recorded."].join("\n"));
-  });
-  if (lines instanceof Problem) return lines;
-
-  const configuration = await readConfiguration(session);
-  const report = makeReport(session);
-  const results = [];
-  for (const line of lines) {
-    const result = await record({ session, configuration, report }, line);
-    results.push({ line: line.line, case: line.chargeback.caseId, ...result });
-  }
-  const isBad = ({ result }: { result: string }) => result !== "recorded" && result !== "known";
-  if (results.some(isBad)) session.findings.note();
-  return results.length > 0 ? results : new Report(results, "The file has no chargebacks.");
-}
 
 type Place = {
   readonly session: Session;
@@ -100,7 +106,6 @@ async function record({ session, configuration, report }: Place, line: Chargebac
   const serialNumber = asSerialNumber(randomUUIDv7());
   const chargeback = { ...line.chargeback, serialNumber };
   const { stage } = chargeback;
-  const stores = session.cells.stores(({ node }) => node.query);
   let earlier: Order | undefined;
   const find = async () => {
     const order = await findByReference(session, reference);
@@ -119,28 +124,10 @@ async function record({ session, configuration, report }: Place, line: Chargebac
   const recorded = findRecorded(order, chargeback) ?? chargeback;
   // Also when it is known: a crash may have come between the order and this row.
   const now = await readDatabaseTime(session.database.query);
-  await stores.call(order.merchantId, (query) => indexChargeback(query, order, recorded, now));
+  await queriesOf(session).call(order.merchantId, (query) =>
+    indexChargeback(query, order, recorded, now),
+  );
   const isSame = isSameMoney(recorded.amount, chargeback.amount);
   const known = isSame ? "known" : "recorded before with another amount";
   return { stage, order: order.id, result: earlier === undefined ? "recorded" : known };
-}
-
-async function list(
-  session: Session,
-  { since }: { readonly since?: string | undefined },
-): Promise<Output> {
-  const from = since === undefined ? asInstant(0) : parseDate(`${since}T00:00:00Z`);
-  if (from === undefined) return new Problem("since is a date like 2030-01-31.");
-  const stores = session.cells.stores(({ node }) => node.query);
-  const found = await stores.each((query) => listChargebacks(query, from, listedMax));
-  const latestFirst = found.flat().toSorted((one, other) => other.at.localeCompare(one.at));
-  const rows = latestFirst.slice(0, listedMax).map(({ amount, currency, ...row }) => ({
-    order: row.order_id,
-    case: row.case_id,
-    stage: row.stage,
-    amount: `${formatAmount(new Money(BigInt(amount), getCurrency(currency)))} ${currency}`,
-    reason: row.reason,
-    at: row.at,
-  }));
-  return rows.length > 0 ? rows : new Report(rows, "There are no chargebacks.");
 }

@@ -7,92 +7,76 @@ import type { OperatorEvent } from "../../orders/events.ts";
 import type { Order } from "../../orders/order.ts";
 import { inDoubtOf } from "../../orders/prior-attempts.ts";
 import { findInDoubt } from "../../storage/orders/find-orders.ts";
-import { formatAmount } from "../../values/money.ts";
+import { printMoney } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";
 import { type Instant, makePrintDate } from "../../values/time.ts";
 import { wireStageOf } from "../../views/status.ts";
 import { type Action, action } from "../action.ts";
-import { onlyOnCommandLine, option, required, word } from "../field.ts";
-import { findOrder } from "../find.ts";
+import { onlyOnCommandLine, option, required } from "../field.ts";
+import { findOrder, order, queriesOf } from "../find.ts";
 import { decideDoubt, makeReport } from "../installation/operator-events.ts";
 import { type Output, openVault, Report, type Session } from "../session.ts";
 
 const listedMax = 1_000;
 
-const order = word("text", "orderid", ["the id of the order", "die Nummer der Zahlung"]);
-const reason = required("text", "text", [
-  "why; stored with the order",
-  "warum; wird mit der Zahlung gespeichert",
-]);
+const reason = required("text", "text", ["why; stored with the order"]);
 /** A user of the portal decides under its own name. */
-const by = onlyOnCommandLine(
-  option("text", "name", [
-    "who (default: the user of this command)",
-    "wer (sonst der Benutzer dieses Befehls)",
-  ]),
-);
+const by = onlyOnCommandLine(option("text", "name", ["who (default: the user of this command)"]));
 
 export const doubtActions: readonly Action[] = [
-  action({
+  action("look", "see_orders", {
     name: "doubt list",
-    does: [
-      "list the orders in doubt, the oldest first",
-      "die ungeklärten Zahlungen auflisten, die ältesten zuerst",
-    ],
-    right: "see_orders",
-    mode: "look",
+    does: ["list the orders in doubt, the oldest first"],
     commandLineOnly: "the portal shows orders in doubt on its screen of orders",
-    fields: {},
-    perform: listDoubt,
+    async perform(session) {
+      const found = await queriesOf(session).each((query) => findInDoubt(query, listedMax));
+      const sentAt = (each: Order) => inDoubtOf(each).identifiers?.transmittedAt ?? 0;
+      const oldestFirst = found.flat().toSorted((one, other) => sentAt(one) - sentAt(other));
+      const orders = oldestFirst.slice(0, listedMax);
+      if (orders.length === listedMax) {
+        session.warn(`These are the oldest ${listedMax}; there may be more.`);
+      }
+      const printDate = makePrintDate(session.config.zone);
+      const lines = orders.map((each) => describe(each, printDate));
+      return lines.length > 0 ? lines : new Report(lines, "Nothing is in doubt.");
+    },
   }),
-  action({
+  action("record", "move_money", {
     name: "doubt ask",
-    does: [
-      "have the gateway ask the bank again at once",
-      "das Gateway die Bank sofort noch einmal fragen lassen",
-    ],
-    right: "move_money",
-    mode: "record",
+    does: ["have the gateway ask the bank again at once"],
     hasOwnRoute: true,
     fields: { order, reason, by },
-    perform: askAgain,
+    perform(session, given) {
+      return decide(session, given, () => ({ kind: "asked_again", ...whyOf(session, given) }));
+    },
   }),
-  action({
+  action("record", "move_money", {
     name: "doubt settle",
-    does: [
-      "settle an order with what the bank has told you",
-      "eine Zahlung nach Auskunft der Bank klären",
-    ],
-    right: "move_money",
-    mode: "record",
+    does: ["settle an order with what the bank has told you"],
     hasOwnRoute: true,
     needsSecondPerson: true,
     fields: {
       order,
       as: required(["done", "not-done"], "outcome", [
         "done (the bank did it) or not-done (it did not)",
-        "done (die Bank hat es getan) oder not-done (sie hat es nicht getan)",
       ]),
       reason,
       by,
     },
-    perform: settleByHand,
+    async perform(session, given) {
+      const why = whyOf(session, given);
+      if (given.as === "not-done") {
+        return decide(session, given, () => ({ kind: "settled_as_not_done", ...why }));
+      }
+      const { receiptIdOf } = await openVault(session);
+      return decide(session, given, ({ merchantId, id: orderId }) => ({
+        kind: "settled_as_done",
+        ...why,
+        receiptId: receiptIdOf({ merchantId, orderId }),
+      }));
+    },
   }),
 ];
-
-async function listDoubt({ cells, config, warn }: Session): Promise<Output> {
-  const stores = cells.stores(({ node }) => node.query);
-  const found = await stores.each((query) => findInDoubt(query, listedMax));
-  const sentAt = (each: Order) => inDoubtOf(each).identifiers?.transmittedAt ?? 0;
-  const oldestFirst = found.flat().toSorted((one, other) => sentAt(one) - sentAt(other));
-  const orders = oldestFirst.slice(0, listedMax);
-  if (orders.length === listedMax) {
-    warn(`These are the oldest ${listedMax}; there may be more.`);
-  }
-  const printDate = makePrintDate(config.zone);
-  const lines = orders.map((each) => describe(each, printDate));
-  return lines.length > 0 ? lines : new Report(lines, "Nothing is in doubt.");
-}
 
 function describe(order: Order, printDate: (instant: Instant) => string) {
   const { kind, stage } = order.transaction;
@@ -101,7 +85,7 @@ function describe(order: Order, printDate: (instant: Instant) => string) {
     order: order.id,
     "merchant-order": order.clientOrderId,
     stage: wireStageOf(kind, stage),
-    amount: `${formatAmount(amount)} ${amount.currency.code}`,
+    amount: printMoney(amount),
     gate: identifiers?.gate.id ?? "",
     reference: identifiers?.reference ?? "",
     trace: identifiers?.traceNumber ?? "",
@@ -117,26 +101,6 @@ type Decision = {
   readonly reason: string;
   readonly by?: string | undefined;
 };
-
-async function askAgain(session: Session, given: Decision): Promise<Output> {
-  return decide(session, given, () => ({ kind: "asked_again", ...whyOf(session, given) }));
-}
-
-async function settleByHand(
-  session: Session,
-  given: Decision & { readonly as: string },
-): Promise<Output> {
-  const why = whyOf(session, given);
-  if (given.as === "not-done") {
-    return decide(session, given, () => ({ kind: "settled_as_not_done", ...why }));
-  }
-  const { receiptIdOf } = await openVault(session);
-  return decide(session, given, ({ merchantId, id: orderId }) => ({
-    kind: "settled_as_done",
-    ...why,
-    receiptId: receiptIdOf({ merchantId, orderId }),
-  }));
-}
 
 function whyOf({ actor }: Session, { reason: why, by: name = actor.who }: Decision) {
   return { by: name, why };

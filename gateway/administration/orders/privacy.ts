@@ -27,18 +27,13 @@ import { readCardNumber } from "../screening/list-card.ts";
 import { type Output, openVault, readConfiguration, type Session } from "../session.ts";
 
 export const privacyActions: readonly Action[] = [
-  action({
+  action("change", "erase_data", {
     name: "privacy erase",
-    does: [
-      "erase a person's data from orders, and keep the books",
-      "die Daten einer Person aus Zahlungen löschen und die Bücher behalten",
-    ],
-    right: "erase_data",
-    mode: "change",
+    does: ["erase a person's data from orders, and keep the books"],
     duration: "minutes",
     commandLineOnly: "it erases what no one can bring back",
     fields: {
-      email: option("text", "address", ["the customer's address", "die E-Mail-Adresse des Kunden"]),
+      email: option("text", "address", ["the customer's address"]),
       card: {
         ...option("text", "reference", [
           "a card reference, or the number on standard input",
@@ -46,8 +41,8 @@ export const privacyActions: readonly Action[] = [
         ]),
         alone: "-",
       },
-      number: onlyOnCommandLine(optionalSecret(["the card's number", "die Nummer der Karte"])),
-      yes: flag(["without asking", "ohne Nachfrage"]),
+      number: onlyOnCommandLine(optionalSecret(["the card's number"])),
+      yes: flag(["without asking"]),
     },
     perform: erase,
   }),

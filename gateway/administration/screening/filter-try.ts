@@ -14,12 +14,13 @@ import { makeListStore } from "../../storage/screening/screening-lists.ts";
 import { readDatabaseTime } from "../../storage/server/database-clock.ts";
 import type { OrderId } from "../../values/ids.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
-import { asInstant, hours, type Instant, later, parseDate } from "../../values/time.ts";
+import { asInstant, hours, type Instant, later } from "../../values/time.ts";
 import { readFileRules } from "../apply/screening.ts";
 import { Invalid } from "../apply/work.ts";
 import { fileOption, type Given, onlyOnCommandLine, option, toggle } from "../field.ts";
+import { readInstant } from "../readers.ts";
 import { type Output, Report, readConfiguration, readContent, type Session } from "../session.ts";
-import { nameScopes, openCountries, readScope } from "./screening-rule.ts";
+import { nameScopes, openCountries, printParameters, readScope } from "./screening-rule.ts";
 
 const pageRows = 20_000;
 const portionRows = 1_000;
@@ -33,10 +34,7 @@ export const tryFields = {
     "nur diese Regeln, wie 3,7, auch wenn sie ausgeschaltet sind",
   ]),
   file: onlyOnCommandLine(
-    fileOption("file.yaml", [
-      "the rules of a file for gw apply, in place of the configured",
-      "die Regeln einer Datei für gw apply, anstelle der eingestellten",
-    ]),
+    fileOption("file.yaml", ["the rules of a file for gw apply, in place of the configured"]),
   ),
   lists: toggle(
     {
@@ -136,13 +134,12 @@ async function readPeriod(
   { since, until }: TryOptions,
 ): Promise<Period | Problem> {
   const now = await readDatabaseTime(database.query);
-  const [from, to] = [since, until].map((text) => text && parseDate(text));
-  if ([from, to].some((each, at) => each === undefined && [since, until][at] !== undefined)) {
-    return new Problem("A moment is like 2030-01-31T09:30:00Z.");
-  }
+  const [from, to] = [readInstant(since), readInstant(until)];
+  if (from instanceof Problem) return from;
+  if (to instanceof Problem) return to;
   return {
-    since: from || later(now, -hours(24) * usualDays),
-    until: to || asInstant(Number.POSITIVE_INFINITY),
+    since: from ?? later(now, -hours(24) * usualDays),
+    until: to ?? asInstant(Number.POSITIVE_INFINITY),
   };
 }
 
@@ -239,9 +236,7 @@ function printReport(total: Total, notes: readonly string[]): Report {
       action,
       ...row(fired),
       "no data": noData,
-      parameters: Object.entries(parameters)
-        .map((pair) => pair.join("="))
-        .join(" "),
+      parameters: printParameters(parameters),
     })),
     ...Object.entries(lists).map(([list, counts]) => ({
       rule: "",

@@ -6,9 +6,7 @@ import { createHash } from "node:crypto";
 import {
   listColumns,
   looksLikeCardNumber,
-  readKindName,
   readListFile,
-  readListName,
   readReason,
 } from "../../screening/list-file.ts";
 import { findKind, type ListKind, listKinds } from "../../screening/list-kinds.ts";
@@ -18,10 +16,8 @@ import {
   type NewListEntry,
   putEntries,
   removeEntries,
-  type StoredListEntry,
 } from "../../storage/screening/screening-lists.ts";
 import { readDatabaseTime } from "../../storage/server/database-clock.ts";
-import { CsvFaults } from "../../values/csv-records.ts";
 import { isNumericId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
 import { asInstant, calendar, makePrintDate } from "../../values/time.ts";
@@ -30,17 +26,16 @@ import {
   type Content,
   file,
   flag,
-  type Given,
   lastWord,
   lastWords,
   onlyOnCommandLine,
   option,
   optionalSecret,
-  preset,
   word,
 } from "../field.ts";
-import { ends, readMoment } from "../readers.ts";
-import { type Output, openVault, Rows, readConfiguration, type Session } from "../session.ts";
+import { findLimitFault, limit, loginsOf } from "../find.ts";
+import { ends, readMoment, refuseFaults } from "../readers.ts";
+import { openVault, Rows, readConfiguration, type Session } from "../session.ts";
 import { cardValueOf, readCardNumber, resolveCard } from "./list-card.ts";
 import { makeScopeOf, nameScopes, readScope, scopeFields } from "./screening-rule.ts";
 
@@ -51,70 +46,118 @@ const right = "change_merchants";
 const pageMax = 1_000;
 const expired = flag(["only those that have expired", "nur abgelaufene"]);
 
-const addFields = {
-  list: word(listNames, "list", ["allow or block", "allow (erlauben) oder block (sperren)"]),
-  kind: word(kindNames, "kind", ["the kind of the value", "die Art des Werts"]),
-  value: lastWord("text", "value", ["the value", "der Wert"]),
-  number: onlyOnCommandLine(optionalSecret(["the card's number", "die Nummer der Karte"])),
-  order: option("text", "orderid", [
-    "the card of this order, in place of a value",
-    "die Karte dieser Zahlung, anstelle eines Werts",
-  ]),
-  ...scopeFields,
-  expires: ends,
-  reason: option("text", "text", ["shown with the entry", "steht beim Eintrag"]),
-};
-
-const showFields = {
-  list: option(listNames, "name", [
-    "only of this list: allow or block",
-    "nur aus dieser Liste: allow oder block",
-  ]),
-  kind: option(kindNames, "kind", ["only of this kind", "nur von dieser Art"]),
-  value: option("text", "value", [
-    "only this value, with kind",
-    "nur dieser Wert, zusammen mit der Art",
-  ]),
-  ...scopeFields,
-  expired,
-  limit: preset("whole", "n", "100", [
-    "so many, the latest first",
-    "so viele, die neuesten zuerst",
-  ]),
-  before: option("text", "entry", [
-    "only those with a smaller number than this one",
-    "nur solche mit einer kleineren Nummer als dieser",
-  ]),
-};
-
 export const listActions: readonly Action[] = [
-  action({
+  action("change", right, {
     name: "list add",
     does: [
       `put a value on the allow or the block list. Kinds: ${meanings}`,
       `einen Wert auf die Erlaubnis- oder die Sperrliste setzen. Arten: ${kindNames.join(", ")}`,
     ],
-    right,
-    mode: "change",
-    fields: addFields,
-    perform: addEntry,
+    fields: {
+      list: word(listNames, "list", ["allow or block", "allow (erlauben) oder block (sperren)"]),
+      kind: word(kindNames, "kind", ["the kind of the value", "die Art des Werts"]),
+      value: lastWord("text", "value", ["the value", "der Wert"]),
+      number: onlyOnCommandLine(optionalSecret(["the card's number"])),
+      order: option("text", "orderid", [
+        "the card of this order, in place of a value",
+        "die Karte dieser Zahlung, anstelle eines Werts",
+      ]),
+      ...scopeFields,
+      expires: ends,
+      reason: option("text", "text", ["shown with the entry", "steht beim Eintrag"]),
+    },
+    async perform(session, given) {
+      const { list, kind } = given;
+      const scope = readScope(await readConfiguration(session), given);
+      if (scope instanceof Problem) return scope;
+      const value = await readValue(session, kind, { ...given, scope });
+      if (value instanceof Problem) return value;
+      const expiresAt = await readExpiry(session, given.expires);
+      if (expiresAt instanceof Problem) return expiresAt;
+      const reason = readReason(given.reason ?? "");
+      if (reason instanceof Problem) return new Problem(`reason is ${reason.sentence}.`);
+      const entry = { list, kind, value, reason, ...scope, ...(expiresAt && { expiresAt }) };
+      const id = await session.audit.change(async (query, write) => {
+        const { ids } = await putEntries(query, [entry], { by: session.actor.who });
+        const [added] = ids;
+        if (added === undefined) return undefined;
+        await write({
+          action: "list add",
+          subject: `list entry ${added}`,
+          after: maskEntry(entry),
+        });
+        return added;
+      });
+      return { entry: id ?? "as it was", list, kind, value };
+    },
   }),
-  action({
+  action("look", "see_orders", {
     name: "list show",
     does: ["show the entries", "die Einträge zeigen"],
-    right: "see_orders",
-    mode: "look",
-    fields: showFields,
-    perform: showEntries,
+    fields: {
+      list: option(listNames, "name", [
+        "only of this list: allow or block",
+        "nur aus dieser Liste: allow oder block",
+      ]),
+      kind: option(kindNames, "kind", ["only of this kind", "nur von dieser Art"]),
+      value: option("text", "value", [
+        "only this value, with kind",
+        "nur dieser Wert, zusammen mit der Art",
+      ]),
+      ...scopeFields,
+      expired,
+      limit,
+      before: option("text", "entry", [
+        "only those with a smaller number than this one",
+        "nur solche mit einer kleineren Nummer als dieser",
+      ]),
+    },
+    async perform(session, { value, limit: most, before, expired: isExpired, ...given }) {
+      const { list } = given;
+      const kind = given.kind === undefined ? undefined : findKind(given.kind);
+      if (value !== undefined && kind === undefined) return new Problem("value needs kind.");
+      const wanted = value === undefined ? undefined : kind?.read(value);
+      if (wanted instanceof Problem) return new Problem(`value is ${wanted.sentence}.`);
+      const fault = findLimitFault(most);
+      if (fault !== undefined) return fault;
+      if (session.user !== undefined && Number(most) > pageMax) {
+        return new Problem(`limit is a number from 1 to ${pageMax} in the portal.`).about("limit");
+      }
+      if (before !== undefined && !isNumericId(before)) return new Problem(numbersOnly);
+      const configuration = await readConfiguration(session);
+      const scope = readScope(configuration, given);
+      if (scope instanceof Problem) return scope;
+      const { query } = session.database;
+      const filter = {
+        list,
+        kind: kind?.name,
+        value: wanted,
+        scope,
+        before,
+        ...(isExpired && { expiredAt: await readDatabaseTime(query) }),
+      };
+      const entries = await findListEntries(query, filter, Number(most));
+      const print = makePrintDate(session.config.zone);
+      const nameScope = nameScopes(configuration);
+      return entries.map((entry) => ({
+        entry: entry.id,
+        list: entry.list,
+        kind: entry.kind,
+        value: entry.value,
+        counts: nameScope(entry),
+        expires: entry.expiresAt === undefined ? "" : print(entry.expiresAt),
+        reason: entry.reason,
+        "added by": entry.addedBy,
+        "added at": `${entry.addedAt} UTC`,
+      }));
+    },
   }),
-  action({
+  action("change", right, {
     name: "list remove",
     does: [
       "remove entries by their numbers, or all expired ones",
       "Einträge nach ihren Nummern entfernen oder alle abgelaufenen",
     ],
-    right,
-    mode: "change",
     fields: {
       entries: lastWords("text", "entries", [
         "the numbers of the entries",
@@ -122,56 +165,102 @@ export const listActions: readonly Action[] = [
       ]),
       expired,
     },
-    perform: removeListed,
+    async perform(session, { entries: ids, expired: onlyExpired }) {
+      const isExpired = onlyExpired === true;
+      if (isExpired === ids.length > 0) return new Problem("Give numbers of entries or expired.");
+      const unknown = ids.find((id) => !isNumericId(id));
+      if (unknown !== undefined) return new Problem(numbersOnly);
+      return session.audit.change(async (query, write) => {
+        const now = await readDatabaseTime(query);
+        const filter = isExpired ? { expiredAt: asInstant(now) } : { ids };
+        const wanted = (await findListEntries(query, filter)).map(({ id }) => id);
+        if (!isExpired && wanted.length < new Set(ids).size) {
+          return new Problem("There is no such entry: none was removed.");
+        }
+        const gone = await removeEntries(query, wanted);
+        for (const { id, addedAt: _, ...entry } of isExpired ? [] : gone) {
+          await write({
+            action: "list remove",
+            subject: `list entry ${id}`,
+            before: maskEntry(entry),
+          });
+        }
+        if (isExpired && gone.length > 0) {
+          const after = { removed: gone.length };
+          await write({ action: "list remove", subject: "expired list entries", after });
+        }
+        return { removed: gone.length };
+      });
+    },
   }),
-  action({
+  action("change", right, {
     name: "list import",
     does: [
       "add all entries of a file, or - for standard input; a file with any fault changes nothing",
       "alle Einträge einer Datei hinzufügen; eine Datei mit einem Fehler ändert nichts",
     ],
-    right,
-    mode: "change",
     showsProgress: true,
     fields: { file: file("file.csv", ["the entries, as CSV", "die Einträge, als CSV"]) },
-    perform: importFile,
+    async perform(session, { file: { name, open } }) {
+      const configuration = await readConfiguration(session);
+      const now = await readDatabaseTime(session.database.query);
+      const vault = await openVault(session);
+      const digest = createHash("sha256");
+      const cards = await findListEntries(session.database.query, { kind: "card" });
+      const known = new Set(cards.map(({ value }) => value));
+      const entries = await readListFile(hashing(open(), digest), {
+        scopeOf: makeScopeOf(configuration),
+        readExpiry: (text) => trimmed(readMoment(text, now)),
+        report: session.progress("lines read"),
+        isKnownCard: (value) => known.has(value),
+        ...(name === "-" && {
+          cardValueOf: (number, { merchantId }) => cardValueOf(vault, number, merchantId),
+        }),
+      }).catch(refuseFaults("Nothing was changed."));
+      if (entries instanceof Problem) return entries;
+      const sha256 = digest.digest("hex");
+      return session.audit.change(async (query, write) => {
+        const options = { by: session.actor.who, report: session.progress("entries written") };
+        const { added, changed } = await putEntries(query, entries, options);
+        const counts = { added, changed, unchanged: entries.length - added - changed };
+        await write({ action: "list import", subject: name, after: { ...counts, sha256 } });
+        return { file: name, ...counts };
+      });
+    },
   }),
-  action({
+  action("look", "see_orders", {
     name: "list export",
-    does: [
-      "write the entries that have not expired, as the CSV that list import reads",
-      "die nicht abgelaufenen Einträge als CSV ausgeben, wie list import es liest",
-    ],
-    right: "see_orders",
-    mode: "look",
+    does: ["write the entries that have not expired, as the CSV that list import reads"],
     commandLineOnly: "the portal shows the entries in pages",
-    fields: {},
-    perform: exportEntries,
+    async perform(session) {
+      const { endpoints, merchants } = await readConfiguration(session);
+      const now = await readDatabaseTime(session.database.query);
+      const entries = (await findListEntries(session.database.query, {})).filter(
+        ({ expiresAt }) => expiresAt === undefined || expiresAt > now,
+      );
+      const logins = loginsOf({ merchants });
+      // The entries name persons: who has written them to a file is in the audit.
+      const after = { entries: entries.length };
+      await session.audit.write({ action: "list export", subject: "lists", after });
+      return new Rows(rows(), listColumns);
+
+      async function* rows() {
+        for (const { list, kind, value, merchantId, endpointId, expiresAt, reason } of entries) {
+          const owner = merchantId ?? (endpointId && endpoints.get(endpointId)?.merchant.id);
+          yield {
+            list,
+            kind,
+            value,
+            merchant: (owner && logins.get(owner)) ?? "",
+            endpoint: endpointId ?? "",
+            expires: expiresAt === undefined ? "" : calendar(expiresAt).iso,
+            reason,
+          };
+        }
+      }
+    },
   }),
 ];
-
-async function addEntry(session: Session, given: Given<typeof addFields>): Promise<Output> {
-  const [list, kind] = [readListName(given.list), readKindName(given.kind)];
-  if (list instanceof Problem) return list;
-  if (kind instanceof Problem) return kind;
-  const scope = readScope(await readConfiguration(session), given);
-  if (scope instanceof Problem) return scope;
-  const value = await readValue(session, kind, { ...given, scope });
-  if (value instanceof Problem) return value;
-  const expiresAt = await readExpiry(session, given.expires);
-  if (expiresAt instanceof Problem) return expiresAt;
-  const reason = readReason(given.reason ?? "");
-  if (reason instanceof Problem) return new Problem(`reason is ${reason.sentence}.`);
-  const entry = { list, kind, value, reason, ...scope, ...(expiresAt && { expiresAt }) };
-  const id = await session.audit.change(async (query, write) => {
-    const { ids } = await putEntries(query, [entry], { by: session.actor.who });
-    const [added] = ids;
-    if (added === undefined) return undefined;
-    await write({ action: "list add", subject: `list entry ${added}`, after: maskEntry(entry) });
-    return added;
-  });
-  return { entry: id ?? "as it was", list, kind, value };
-}
 
 type ValueGiven = {
   /** `-` is a card's number on standard input. */
@@ -218,141 +307,7 @@ function maskEntry({ value, ...entry }: NewListEntry) {
   return { ...entry, value: findKind(entry.kind)?.mask(value) ?? "" };
 }
 
-async function showEntries(
-  session: Session,
-  { value, limit, before, expired: isExpired, ...given }: Given<typeof showFields>,
-): Promise<Output> {
-  const list = given.list === undefined ? undefined : readListName(given.list);
-  if (list instanceof Problem) return list;
-  const kind = given.kind === undefined ? undefined : findKind(given.kind);
-  if (value !== undefined && kind === undefined) return new Problem("value needs kind.");
-  const wanted = value === undefined ? undefined : kind?.read(value);
-  if (wanted instanceof Problem) return new Problem(`value is ${wanted.sentence}.`);
-  if (!/^[1-9]\d{0,6}$/.test(limit)) return new Problem("limit is a number from 1.");
-  if (session.user !== undefined && Number(limit) > pageMax) {
-    return new Problem(`limit is a number from 1 to ${pageMax} in the portal.`).about("limit");
-  }
-  if (before !== undefined && !isNumericId(before)) return new Problem(numbersOnly);
-  const configuration = await readConfiguration(session);
-  const scope = readScope(configuration, given);
-  if (scope instanceof Problem) return scope;
-  const { query } = session.database;
-  const filter = {
-    list,
-    kind: kind?.name,
-    value: wanted,
-    scope,
-    before,
-    ...(isExpired && { expiredAt: await readDatabaseTime(query) }),
-  };
-  const entries = await findListEntries(query, filter, Number(limit));
-  const print = makePrintDate(session.config.zone);
-  const nameScope = nameScopes(configuration);
-  return entries.map((entry: StoredListEntry) => ({
-    entry: entry.id,
-    list: entry.list,
-    kind: entry.kind,
-    value: entry.value,
-    counts: nameScope(entry),
-    expires: entry.expiresAt === undefined ? "" : print(entry.expiresAt),
-    reason: entry.reason,
-    "added by": entry.addedBy,
-    "added at": `${entry.addedAt} UTC`,
-  }));
-}
-
 const numbersOnly = "An entry's number has digits only.";
-
-type Removed = { readonly entries: readonly string[]; readonly expired?: true | undefined };
-
-async function removeListed(
-  session: Session,
-  { entries: ids, expired: onlyExpired }: Removed,
-): Promise<Output> {
-  const isExpired = onlyExpired === true;
-  if (isExpired === ids.length > 0) return new Problem("Give numbers of entries or expired.");
-  const unknown = ids.find((id) => !isNumericId(id));
-  if (unknown !== undefined) return new Problem(numbersOnly);
-  return session.audit.change(async (query, write) => {
-    const now = await readDatabaseTime(query);
-    const filter = isExpired ? { expiredAt: asInstant(now) } : { ids };
-    const wanted = (await findListEntries(query, filter)).map(({ id }) => id);
-    if (!isExpired && wanted.length < new Set(ids).size) {
-      return new Problem("There is no such entry: none was removed.");
-    }
-    const gone = await removeEntries(query, wanted);
-    for (const { id, addedAt: _, ...entry } of isExpired ? [] : gone) {
-      await write({ action: "list remove", subject: `list entry ${id}`, before: maskEntry(entry) });
-    }
-    if (isExpired && gone.length > 0) {
-      const after = { removed: gone.length };
-      await write({ action: "list remove", subject: "expired list entries", after });
-    }
-    return { removed: gone.length };
-  });
-}
-
-async function importFile(
-  session: Session,
-  { file: { name, open } }: { readonly file: Content },
-): Promise<Output> {
-  const configuration = await readConfiguration(session);
-  const now = await readDatabaseTime(session.database.query);
-  const vault = await openVault(session);
-  const digest = createHash("sha256");
-  const cards = await findListEntries(session.database.query, { kind: "card" });
-  const known = new Set(cards.map(({ value }) => value));
-  try {
-    const entries = await readListFile(hashing(open(), digest), {
-      scopeOf: makeScopeOf(configuration),
-      readExpiry: (text) => trimmed(readMoment(text, now)),
-      report: session.progress("lines read"),
-      isKnownCard: (value) => known.has(value),
-      ...(name === "-" && {
-        cardValueOf: (number, { merchantId }) => cardValueOf(vault, number, merchantId),
-      }),
-    });
-    const sha256 = digest.digest("hex");
-    return await session.audit.change(async (query, write) => {
-      const options = { by: session.actor.who, report: session.progress("entries written") };
-      const { added, changed } = await putEntries(query, entries, options);
-      const counts = { added, changed, unchanged: entries.length - added - changed };
-      await write({ action: "list import", subject: name, after: { ...counts, sha256 } });
-      return { file: name, ...counts };
-    });
-  } catch (error) {
-    if (!(error instanceof CsvFaults)) throw error;
-    return new Problem([...error.sentences, "Nothing was changed."].join("\n"));
-  }
-}
-
-async function exportEntries(session: Session): Promise<Output> {
-  const { endpoints, merchants } = await readConfiguration(session);
-  const now = await readDatabaseTime(session.database.query);
-  const entries = (await findListEntries(session.database.query, {})).filter(
-    ({ expiresAt }) => expiresAt === undefined || expiresAt > now,
-  );
-  const logins = new Map(merchants.map(({ id, login }) => [id, login]));
-  // The entries name persons: who has written them to a file is in the audit.
-  const after = { entries: entries.length };
-  await session.audit.write({ action: "list export", subject: "lists", after });
-  return new Rows(rows(), listColumns);
-
-  async function* rows() {
-    for (const { list, kind, value, merchantId, endpointId, expiresAt, reason } of entries) {
-      const owner = merchantId ?? (endpointId && endpoints.get(endpointId)?.merchant.id);
-      yield {
-        list,
-        kind,
-        value,
-        merchant: (owner && logins.get(owner)) ?? "",
-        endpoint: endpointId ?? "",
-        expires: expiresAt === undefined ? "" : calendar(expiresAt).iso,
-        reason,
-      };
-    }
-  }
-}
 
 /** The end of a sentence. */
 function trimmed<Value>(value: Value | Problem): Value | Problem {

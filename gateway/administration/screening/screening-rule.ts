@@ -12,6 +12,7 @@ import { makeIssuerStore } from "../../storage/configuration/issuer-ranges.ts";
 import { asEndpointId, type EndpointId, type MerchantId } from "../../values/ids.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { option } from "../field.ts";
+import { loginsOf } from "../find.ts";
 import { loadStaging } from "../installation/staging.ts";
 import type { Session } from "../session.ts";
 
@@ -61,6 +62,11 @@ export function printAction(action: RuleAction): string {
   return Object.entries(actionWords).find(([, each]) => each === action)?.[0] ?? action;
 }
 
+export function printParameters(parameters: ConfiguredRule["parameters"]): string {
+  const pairs = Object.entries(parameters).map((pair) => pair.join("="));
+  return pairs.join(" ");
+}
+
 /** A rule of an endpoint does not name the merchant. */
 export function ruleScope({
   merchantId,
@@ -105,7 +111,7 @@ type Scope = {
 };
 
 export function nameScopes({ merchants, endpoints }: Configuration) {
-  const logins = new Map(merchants.map(({ id, login }) => [id, login]));
+  const logins = loginsOf({ merchants });
   return ({ merchantId, endpointId }: Scope): string => {
     if (endpointId !== undefined) {
       const login = endpoints.get(endpointId)?.merchant.login ?? "";
