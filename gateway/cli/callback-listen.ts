@@ -21,7 +21,6 @@ import {
   type CallbackKey,
   causeOf,
   type DemonstrationMerchant,
-  type Forward,
   isHttpAddress,
   makeForward,
   openDemonstrationMerchant,
@@ -192,7 +191,15 @@ async function followCallbacks(
   const forward = forwardTo === undefined ? undefined : makeForward(forwardTo, answersWithinMs);
   const target = forwardTo === undefined ? "are printed" : `go to ${forwardTo}`;
   const greeting = `Callbacks of ${merchant.login} at ${merchant.url} ${target}. Ctrl-C ends it.`;
-  const take = (key: CallbackKey) => takeOne(merchant, key, { forward, to: forwardTo, json });
+  // Throws while the gateway is away.
+  const take = async (key: CallbackKey): Promise<Problem | undefined> => {
+    const request = await merchant.writeCallback(key, forwardTo);
+    if (request instanceof Problem) return request;
+    const outcome = await forward?.(request);
+    const fields = readFields(request);
+    printCallback({ ...request, fields, signer: merchant.login, outcome }, json);
+    return undefined;
+  };
   const ended = new AbortController();
   const stopped = untilStopSignal().then(() => ended.abort());
   const problem = await Promise.race([
@@ -247,24 +254,4 @@ async function follow(
 
 function nameOf({ order, sequence }: CallbackKey): string {
   return `${order}-${sequence}`;
-}
-
-type Taking = {
-  readonly forward: Forward | undefined;
-  readonly to: string | undefined;
-  readonly json: boolean;
-};
-
-/** Throws while the gateway is away. */
-async function takeOne(
-  merchant: DemonstrationMerchant,
-  key: CallbackKey,
-  { forward, to, json }: Taking,
-): Promise<Problem | undefined> {
-  const request = await merchant.writeCallback(key, to);
-  if (request instanceof Problem) return request;
-  const outcome = await forward?.(request);
-  const fields = readFields(request);
-  printCallback({ ...request, fields, signer: merchant.login, outcome }, json);
-  return undefined;
 }

@@ -6,10 +6,7 @@ import { addCommands } from "./action-commands.ts";
 import type { OwnCommand } from "./machine-command.ts";
 import { describeExitCodes, exitCodes } from "./terminal.ts";
 
-type Row = {
-  /** The first word of its commands. */
-  readonly name: string;
-  readonly does: string;
+type Row = Omit<Subject, "load"> & {
   readonly load: () => Promise<readonly (Action | OwnCommand)[]>;
 };
 
@@ -60,8 +57,7 @@ export async function makeProgram(
     .enablePositionalOptions();
   // The first word, or the second after `help`.
   const isWanted = (name: string) => words === undefined || words.slice(0, 2).includes(name);
-  const all: readonly (Row & Pick<Subject, "groups">)[] = [...subjects, ...commands];
-  for (const { name, does, load, groups } of all) {
+  for (const { name, does, load, groups } of [...subjects, ...commands]) {
     const command = program.command(name).description(does);
     if (!isWanted(name)) continue;
     addCommands(command, [...(await load()), ...((await beside[name]?.()) ?? [])], groups);

@@ -64,9 +64,13 @@ async function pay(session: MachineSession, given: PayOptions): Promise<Output> 
   const clientOrderId = `gw-pay-${randomBytes(6).toString("hex")}`;
   try {
     const returnUrl = config.environment === "production" ? config.baseUrl : url;
-    const sale = saleOf(endpoint, { clientOrderId, card, returnUrl, amount: given.amount });
     const signed = `${endpoint.id}${clientOrderId}${money.minor}${email}`;
-    const answer = await send("sale", { ...sale, control: signFor(endpoint.merchant, signed) });
+    const answer = await send("sale", {
+      ...saleOf(endpoint.currency, given.amount, card),
+      client_orderid: clientOrderId,
+      redirect_url: returnUrl,
+      control: signFor(endpoint.merchant, signed),
+    });
     const orderId = answer.get(`${config.fieldWord}-order-id`) ?? "";
     if (answer.get("type") !== "async-response") return toProblem(answer);
     const waitS = Number(given.wait);
@@ -115,16 +119,8 @@ async function readCard({ config }: MachineSession, isGiven: boolean): Promise<T
   );
 }
 
-type Sale = {
-  readonly clientOrderId: string;
-  readonly amount: string;
-  readonly card: TestCard;
-  readonly returnUrl: string;
-};
-
-function saleOf({ currency }: Endpoint, { clientOrderId, amount, card, returnUrl }: Sale) {
+function saleOf(currency: string, amount: string, card: TestCard) {
   return {
-    client_orderid: clientOrderId,
     order_desc: "Test payment of gw pay",
     amount,
     currency,
@@ -141,7 +137,6 @@ function saleOf({ currency }: Endpoint, { clientOrderId, amount, card, returnUrl
     expire_month: card.month,
     expire_year: card.year,
     cvv2: card.cvv,
-    redirect_url: returnUrl,
   };
 }
 

@@ -63,10 +63,7 @@ export const applyActions: readonly Action[] = [
     commandLineOnly,
     fields: {
       file: {
-        ...file("file.yaml", [
-          "the file; - for standard input",
-          "die Datei; - für die Standardeingabe",
-        ]),
+        ...file("file.yaml", ["the file; - for standard input"]),
         isWord: false,
         letter: "f",
       },
@@ -82,9 +79,7 @@ export const exportActions: readonly Action[] = [
     name: "export",
     does: ["write the configuration as a file for gw apply, without secrets"],
     commandLineOnly,
-    fields: {
-      schema: flag(["print the JSON schema of the file instead, for editors"]),
-    },
+    fields: { schema: flag(["print the JSON schema of the file instead, for editors"]) },
     perform: exportFile,
   }),
 ];

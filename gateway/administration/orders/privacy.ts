@@ -35,10 +35,7 @@ export const privacyActions: readonly Action[] = [
     fields: {
       email: option("text", "address", ["the customer's address"]),
       card: {
-        ...option("text", "reference", [
-          "a card reference, or the number on standard input",
-          "eine Kartenreferenz, oder die Nummer auf der Standardeingabe",
-        ]),
+        ...option("text", "reference", ["a card reference, or the number on standard input"]),
         alone: "-",
       },
       number: onlyOnCommandLine(optionalSecret(["the card's number"])),
