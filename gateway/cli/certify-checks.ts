@@ -59,7 +59,7 @@ async function playDeclined(stage: CertifyStage): Promise<void> {
 
 async function playDuplicate(stage: CertifyStage): Promise<void> {
   const result = await stage.pay(cards.approved);
-  for (const _ of ["once", "twice", "thrice"]) await bringPaid(stage, result);
+  for (let times = 0; times < 3; times += 1) await bringPaid(stage, result);
 }
 
 /** Each comes again: the first time a server may not be able to place the refund. */

@@ -13,7 +13,6 @@ import { loadStaging } from "../administration/installation/staging.ts";
 import { type Output, readConfiguration } from "../administration/session.ts";
 import { baseUrlOf } from "../config/config.ts";
 import { signFor } from "../merchant-api/control.ts";
-import type { Endpoint } from "../orders/merchant.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import { messageOf, Problem } from "../values/problem.ts";
@@ -73,8 +72,11 @@ async function pay(session: MachineSession, given: PayOptions): Promise<Output> 
     });
     const orderId = answer.get(`${config.fieldWord}-order-id`) ?? "";
     if (answer.get("type") !== "async-response") return toProblem(answer);
-    const waitS = Number(given.wait);
-    return await untilFinal(send, endpoint, { clientOrderId, orderId, waitS, authenticate });
+    const { login } = endpoint.merchant;
+    const control = signFor(endpoint.merchant, `${login}${clientOrderId}${orderId}`);
+    const asked = { login, client_orderid: clientOrderId, orderid: orderId, control };
+    const ended = await untilFinal(() => send("status", asked), Number(given.wait), authenticate);
+    return { order: orderId, clientOrderId, ...ended };
   } catch (error) {
     return new Problem(`The gateway at ${url} did not answer: ${messageOf(error)}.`);
   }
@@ -151,22 +153,11 @@ function makeSend(base: string, id: string): Send {
   };
 }
 
-type PendingSale = {
-  readonly clientOrderId: string;
-  readonly orderId: string;
-  readonly waitS: number;
-  readonly authenticate: Authenticate;
-};
-
-async function untilFinal(send: Send, { merchant }: Endpoint, order: PendingSale): Promise<Output> {
-  const { clientOrderId, orderId, waitS, authenticate } = order;
-  const { login } = merchant;
-  const control = signFor(merchant, `${login}${clientOrderId}${orderId}`);
-  const fields = { login, client_orderid: clientOrderId, orderid: orderId, control };
+async function untilFinal(ask: () => ReturnType<Send>, waitS: number, authenticate: Authenticate) {
   const giveUpAt = performance.now() + waitS * 1_000;
   let shown = "";
   for (;;) {
-    const answer = await send("status", fields);
+    const answer = await ask();
     const { status = "", "order-stage": stage = "", ...rest } = Object.fromEntries(answer);
     const address = rest["redirect-to"] ?? "";
     if (address !== "" && address !== shown) {
@@ -177,7 +168,7 @@ async function untilFinal(send: Send, { merchant }: Endpoint, order: PendingSale
     if (isFinal || performance.now() > giveUpAt) {
       if (status !== "approved") process.exitCode = exitCodes.findings;
       const error = `${rest["error-code"] ?? ""} ${rest["error-message"] ?? ""}`.trim();
-      return { order: orderId, clientOrderId, status, stage, ...(error && { error }) };
+      return { status, stage, ...(error && { error }) };
     }
     await pause(pollEveryMs);
   }
