@@ -14,7 +14,7 @@ import type { Query } from "../../storage/server/database.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { asInstant, makePrintDate } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { onlyOnCommandLine, option, preset } from "../field.ts";
+import { option, preset } from "../field.ts";
 import { findLimitFault } from "../find.ts";
 import { readInstant } from "../readers.ts";
 import { Report } from "../session.ts";
@@ -68,9 +68,9 @@ export const auditActions: readonly Action[] = [
     duration: "minutes",
     commandLineOnly: "the portal proves the audit on a screen of its own",
     fields: {
-      heads: onlyOnCommandLine(
-        option("path", "file", ["heads that were written outside (default: GW_AUDIT_HEAD_FILE)"]),
-      ),
+      heads: option("path", "file", [
+        "heads that were written outside (default: GW_AUDIT_HEAD_FILE)",
+      ]),
     },
     async perform(session, given) {
       const { config, database, openKnown } = session;
