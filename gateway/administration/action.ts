@@ -73,7 +73,8 @@ type Made =
   | "needsSecondPerson";
 /** As it is written. */
 export type ActionRow<Taken extends Fields> = Omit<Action, Made> & {
-  readonly does: Help;
+  /** Left out where the subject, which has no other action, says it. */
+  readonly does?: Help;
   readonly fields?: Taken;
   readonly needsSecondPerson?: true | NeedsSecondPerson<Given<Taken>>;
   readonly findOwner?: Find<MerchantId, Given<Taken>>;

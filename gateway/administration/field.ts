@@ -75,7 +75,7 @@ export type Given<Taken extends Fields> = {
 /** In English, and in German where the portal has a form. */
 export type Help = readonly [en: string, de?: string];
 
-export function textsOf([en, de = ""]: Help): Texts {
+export function textsOf([en, de = ""]: Help = [""]): Texts {
   return { en, de };
 }
 

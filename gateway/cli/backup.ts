@@ -24,7 +24,6 @@ import { makeProgressLines } from "./terminal.ts";
 export const backupCommands = [
   installed("record", "run", {
     name: "backup",
-    does: ["write an encrypted backup"],
     showsProgress: true,
     fields: {
       to: option("path", "folder", ["where the file is written, or - for standard output"]),

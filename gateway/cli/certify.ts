@@ -34,7 +34,6 @@ const certifyFields = {
 export const certifyCommands = [
   ownCommand({
     name: "certify",
-    does: ["grade a merchant's server"],
     fields: certifyFields,
     run: certify,
   }),
@@ -69,18 +68,9 @@ async function certify(
   return `${total.points} of ${total.of} points.`;
 }
 
-type Graded = {
-  readonly check: string;
-  readonly points: number;
-  readonly of: number;
-  readonly played: string;
-  readonly expected: string;
-  /** Why points were lost. */
-  readonly reason?: string;
-  readonly page: string;
-};
+type Graded = Awaited<ReturnType<typeof grade>>[number];
 
-async function grade(stage: CertifyStage, docs: string): Promise<readonly Graded[]> {
+async function grade(stage: CertifyStage, docs: string) {
   const prepared = new Map<string, string>();
   const lost = new Map<string, string>();
   const attempt = async <Result>(name: string, work: () => Promise<Result> | undefined) => {

@@ -27,7 +27,6 @@ export const checks: readonly Check[] = [
 export const doctorCommands = [
   installed("keys", "run", {
     name: "doctor",
-    does: ["check this installation"],
     fields: {
       files: flag(["also compare the installed files with their manifest"]),
     },
@@ -44,7 +43,6 @@ export const doctorCommands = [
 export const configCommands = [
   ownCommand({
     name: "config",
-    does: ["print every setting"],
     fields: {
       changed: flag(["print only the settings that the environment has"]),
     },

@@ -53,7 +53,7 @@ export function installed<const Taken extends Fields = typeof noFields>(
 }
 
 type Own<Taken extends Fields> = Omit<OwnCommand, "does" | "fields" | "run"> & {
-  readonly does: Help;
+  readonly does?: Help;
   readonly fields?: Taken;
   readonly run: (given: Given<Taken>, terminal: Terminal) => Promise<Output> | Output;
 };

@@ -17,7 +17,6 @@ import { ask, exitCodes } from "./terminal.ts";
 export const migrateCommands = [
   ownCommand({
     name: "migrate",
-    does: ["bring the schema up to date"],
     right: "run",
     mode: "change",
     fields: {

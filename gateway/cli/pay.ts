@@ -39,7 +39,6 @@ type PayOptions = Given<typeof payFields>;
 export const payCommands = [
   installed("record", "move_money", {
     name: "pay",
-    does: ["send a test sale"],
     fields: payFields,
     perform: pay,
   }),

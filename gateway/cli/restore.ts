@@ -64,7 +64,6 @@ import { ask, makeProgressLines } from "./terminal.ts";
 export const restoreCommands = [
   ownCommand({
     name: "restore",
-    does: ["restore a backup"],
     showsProgress: true,
     fields: {
       from: fileOption("file", ["the backup, or - for standard input"]),

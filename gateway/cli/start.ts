@@ -39,7 +39,6 @@ import { admitTo } from "./rights.ts";
 export const startCommands = [
   ownCommand({
     name: "start",
-    does: ["start everything"],
     right: "run",
     mode: "keys",
     run(_, { json }) {
@@ -53,7 +52,6 @@ export const startCommands = [
 export const serveCommands = [
   ownCommand({
     name: "serve",
-    does: ["start one gateway node"],
     right: "run",
     mode: "keys",
     async run(_, { json }) {

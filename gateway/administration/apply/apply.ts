@@ -58,7 +58,6 @@ const commandLineOnly = "is for a file under version control, whose keys lie bes
 export const applyActions: readonly Action[] = [
   action("change", "operate", {
     name: "apply",
-    does: ["make the configuration what a file says, in one transaction"],
     inFile: "exported",
     commandLineOnly,
     fields: {
@@ -77,7 +76,6 @@ export const applyActions: readonly Action[] = [
 export const exportActions: readonly Action[] = [
   action("look", "see_configuration", {
     name: "export",
-    does: ["write the configuration as a file for gw apply, without secrets"],
     commandLineOnly,
     fields: { schema: flag(["print the JSON schema of the file instead, for editors"]) },
     perform: exportFile,

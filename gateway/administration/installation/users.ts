@@ -186,7 +186,6 @@ export const userActions: readonly Action[] = [
 export const accessReviewActions: readonly Action[] = [
   action("look", "see_audit", {
     name: "access-review",
-    does: ["print all users with role, last use, factors and who admitted them"],
     commandLineOnly: "the person who has reviewed it signs the printed list",
     perform: ({ database }) => reviewAccess(database.query),
   }),
