@@ -7,8 +7,10 @@ import { cellsAside, readAside } from "../storage/cells/cells.ts";
 import { makeAdministration } from "../storage/configuration/administration.ts";
 import { takeApproval } from "../storage/people/approvals.ts";
 import type { Audit, AuditEntry } from "../storage/people/audit.ts";
+import { readDatabaseTime } from "../storage/server/database-clock.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { hasRight, type Right } from "../values/roles.ts";
+import { makePrintDate } from "../values/time.ts";
 import type { Action } from "./action.ts";
 import { type Content, written } from "./field.ts";
 import {
@@ -136,8 +138,15 @@ export function changesAtOnce(action: Action, values: Values): boolean {
   return action.mode === "change" || rightFor(action, values) !== action.right;
 }
 
-function sessionOf(opened: Opened, audit: Audit, face: Face & Pick<Session, "isTrial">): Session {
-  return { ...opened, audit, administration: makeAdministration(audit), ...face };
+export function sessionOf(
+  opened: Opened,
+  audit: Audit,
+  face: Face & Pick<Session, "isTrial">,
+): Session {
+  const { config, database } = opened;
+  const printDate = makePrintDate(config.zone);
+  const now = () => readDatabaseTime(database.query);
+  return { ...opened, audit, administration: makeAdministration(audit), printDate, now, ...face };
 }
 
 function auditFor({ auditAs, actor }: Opened, reason: string | undefined): Audit {

@@ -70,6 +70,10 @@ export type Session = Opened & {
   /** The audit's transaction is rolled back; what is outside of it must not be done. */
   readonly isTrial: boolean;
   readonly findings: Findings;
+  /** In the time zone of the installation. */
+  readonly printDate: (instant: Instant) => string;
+  /** By the database's clock, which all nodes share. */
+  readonly now: () => Promise<Instant>;
   /** The reason that the user gives, for the audit. */
   readonly reason: string | undefined;
   /** Who performs it in the portal; undefined on the command line. */

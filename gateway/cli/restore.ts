@@ -46,15 +46,7 @@ import { Failure } from "../values/failure.ts";
 import { asOrderId } from "../values/ids.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
-import {
-  asInstant,
-  calendar,
-  hours,
-  type Instant,
-  later,
-  makePrintDate,
-  systemClock,
-} from "../values/time.ts";
+import { asInstant, calendar, hours, type Instant, later, systemClock } from "../values/time.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeVault } from "../vault/vault.ts";
 import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
@@ -88,7 +80,7 @@ export const restoreCommands = [
     async perform(session) {
       const found = await findHold(session.database.query);
       if (found === undefined) return { hold: "none" };
-      const printDate = makePrintDate(session.config.zone);
+      const { printDate } = session;
       const { why, since, verifiedAt, reconciled } = found;
       return {
         hold: why,

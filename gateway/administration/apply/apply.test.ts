@@ -8,13 +8,13 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { parse, stringify } from "yaml";
 import { type Installation, openInstallation } from "../../installation/installation.ts";
-import { makeAdministration } from "../../storage/configuration/administration.ts";
 import { makeDirectoryAdministration } from "../../storage/configuration/directories.ts";
 import { findEntries } from "../../storage/people/audit-verify.ts";
 import { startDatabase } from "../../storage/testing/database-for-tests.ts";
 import { Problem } from "../../values/problem.ts";
 import { makeSchema } from "../configuration-file.ts";
 import { cardTestingRules } from "../merchants/merchant-set.ts";
+import { sessionOf } from "../perform.ts";
 import { Report, readConfiguration, type Session } from "../session.ts";
 import { apply, exportFile } from "./apply.ts";
 
@@ -94,7 +94,6 @@ async function exported(given: Parameters<typeof exportFile>[1]): Promise<string
 }
 
 function session(environment = installation.config.environment): Session {
-  const administration = makeAdministration(installation.audit);
   const findings = { note: () => undefined, exist: () => false };
   const ignore = () => undefined;
   const manner = {
@@ -107,7 +106,7 @@ function session(environment = installation.config.environment): Session {
     progress: () => ignore,
   };
   const config = { ...installation.config, environment };
-  return { ...installation, config, administration, ...manner };
+  return sessionOf({ ...installation, config }, installation.audit, manner);
 }
 
 async function changesOf(...given: Parameters<typeof run>): Promise<readonly string[]> {

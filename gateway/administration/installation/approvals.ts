@@ -5,7 +5,7 @@
 import { findApproval, giveApproval, listApprovals } from "../../storage/people/approvals.ts";
 import { isNumericId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
-import { asInstant, makePrintDate } from "../../values/time.ts";
+import { asInstant } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
 import { word } from "../field.ts";
 import type { Session } from "../session.ts";
@@ -20,8 +20,7 @@ export const approvalActions: readonly Action[] = [
     name: "approval list",
     does: ["list what waits for a second person"],
     commandLineOnly: "the portal lists what waits on a screen of its own",
-    async perform({ database, config }) {
-      const printDate = makePrintDate(config.zone);
+    async perform({ database, printDate }) {
       return (await listApprovals(database.query)).map(({ askedAt, isGiven, ...approval }) => ({
         ...approval,
         askedAt: printDate(asInstant(askedAt)),

@@ -12,7 +12,7 @@ import {
 } from "../../storage/people/audit-verify.ts";
 import type { Query } from "../../storage/server/database.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
-import { asInstant, makePrintDate } from "../../values/time.ts";
+import { asInstant } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
 import { option, preset } from "../field.ts";
 import { findLimitFault } from "../find.ts";
@@ -37,14 +37,13 @@ export const auditActions: readonly Action[] = [
       until: option("moment", "moment", ["only up to then"]),
       limit: preset("whole", "n", "100", ["so many, the latest"]),
     },
-    async perform({ database, config }, { since, until, limit: most, ...filter }) {
+    async perform({ database, printDate }, { since, until, limit: most, ...filter }) {
       const from = findLimitFault(most) ?? readInstant(since);
       const to = readInstant(until);
       if (from instanceof Problem) return from;
       if (to instanceof Problem) return to;
       const wanted = { ...filter, since: from, until: to, limit: Number(most) };
       const { entries } = await listAudit(database.query, wanted);
-      const printDate = makePrintDate(config.zone);
       const lines = entries.toReversed().map(({ at, reason, before, after, ...entry }) => ({
         line: { ...entry, at: printDate(asInstant(at)), why: reason ?? "" },
         before,

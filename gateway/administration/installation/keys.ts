@@ -13,7 +13,6 @@ import {
 } from "../../storage/cards/vault-keys.ts";
 import type { Cells } from "../../storage/cells/cells.ts";
 import type { Database } from "../../storage/server/database.ts";
-import { readDatabaseTime } from "../../storage/server/database-clock.ts";
 import { Problem } from "../../values/problem.ts";
 import { openKeys, rewrapKey } from "../../vault/keys.ts";
 import { checkValueOf, readMasterKey } from "../../vault/master-key.ts";
@@ -68,7 +67,7 @@ export const keyActions: readonly Action[] = [
       const lock = await takeRotationLock(database);
       if (lock === undefined) return new Problem("A rotation is under way already.");
       try {
-        const deletion = { by: actor.who, at: await readDatabaseTime(database.query) };
+        const deletion = { by: actor.who, at: await session.now() };
         const rotation = {
           keys: await openKeys(masterKey, makeKeyStore(database.query)),
           graceMs: config.keyGraceMs,

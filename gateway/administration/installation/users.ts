@@ -14,13 +14,12 @@ import {
   temporaryPasswordHours,
   type User,
 } from "../../storage/people/users.ts";
-import { readDatabaseTime } from "../../storage/server/database-clock.ts";
 import type { MerchantId } from "../../values/ids.ts";
 import { hasCardNumber } from "../../values/mask-card-numbers.ts";
 import { Problem } from "../../values/problem.ts";
 import { isMerchantRole, type Role, roles, userNameForm } from "../../values/roles.ts";
 import { Secret } from "../../values/secret.ts";
-import { hours, later, makePrintDate } from "../../values/time.ts";
+import { hours, later } from "../../values/time.ts";
 import { hashPassword, newPassword } from "../../vault/password.ts";
 import { type Action, action } from "../action.ts";
 import { type Help, lastWord, option, required, word } from "../field.ts";
@@ -210,17 +209,16 @@ async function readRole(
 }
 
 /** Programs take the end as a number, in milliseconds since 1970. */
-async function makePassword({ config, database }: Session) {
+async function makePassword({ now, printDate }: Session) {
   const password = newPassword();
   const stored = await hashPassword(new Secret(password));
-  const now = await readDatabaseTime(database.query);
-  const expiresAt = later(now, hours(temporaryPasswordHours));
+  const expiresAt = later(await now(), hours(temporaryPasswordHours));
   return {
     kept: { stored, isTemporary: true },
     report: (user: object) =>
       new Report(
         { ...user, password, expiresAt },
-        { ...user, password, expiresAt: makePrintDate(config.zone)(expiresAt) },
+        { ...user, password, expiresAt: printDate(expiresAt) },
       ),
   };
 }

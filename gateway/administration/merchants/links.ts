@@ -8,13 +8,12 @@ import { makeFindAddressFault } from "../../callbacks/addresses.ts";
 import { baseUrlOf } from "../../config/config.ts";
 import { findEnd, linkUsesMax, type PaymentLink } from "../../orders/payment-link.ts";
 import { routeLinks } from "../../storage/orders/payment-links.ts";
-import { readDatabaseTime } from "../../storage/server/database-clock.ts";
 import { asLinkId, isNumericId } from "../../values/ids.ts";
 import { getCurrency } from "../../values/iso-codes.ts";
 import { isZero, parseAmount, printMoney } from "../../values/money.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { renderQrSvg, renderQrText } from "../../values/qr-code.ts";
-import { type Instant, makePrintDate } from "../../values/time.ts";
+import type { Instant } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
 import { type Given, onlyOnCommandLine, option, preset, required, word } from "../field.ts";
 import {
@@ -107,7 +106,7 @@ export const linkActions: readonly Action[] = [
       if (merchant instanceof Problem) return merchant;
       const { list } = routeLinks(session.cells);
       const found = await list({ merchantId: merchant?.id, limit: Number(most) });
-      const now = await readDatabaseTime(session.database.query);
+      const now = await session.now();
       const describe = makeDescribe(session, now);
       const logins = loginsOf(configuration);
       return found.map((link) => ({
@@ -137,7 +136,7 @@ export const linkActions: readonly Action[] = [
     async perform(session, { link: id }) {
       const found = await findLink(session, id);
       if (found instanceof Problem) return found;
-      const now = await readDatabaseTime(session.database.query);
+      const now = await session.now();
       await session.audit.write({ action: "link close", subject: `link ${id}` });
       const isClosed = session.isTrial
         ? found.closedAt === undefined
@@ -178,7 +177,7 @@ async function readLink(session: Session, given: NewLink): Promise<PaymentLink |
   if (amount === undefined || isZero(amount) || amountText.length > amountDigitsMax) {
     return new Problem(`${amountText} is no amount in ${endpoint.currency}.`).about("amount");
   }
-  const now = await readDatabaseTime(session.database.query);
+  const now = await session.now();
   const expiresAt = expires === undefined ? undefined : readMoment(expires, now);
   if (expiresAt instanceof Problem) return expiresAt.about("expires");
   const usesMax = readUses(given.uses);
@@ -240,7 +239,7 @@ async function present(session: Session, link: PaymentLink, svgFile: string | un
   const { config } = session;
   const { linkTokenOf } = await openVault(session);
   const url = `${baseUrlOf(config, config.port)}/pay/${linkTokenOf(link)}`;
-  const now = await readDatabaseTime(session.database.query);
+  const now = await session.now();
   if (svgFile !== undefined) {
     const fault = await writeFile(svgFile, renderQrSvg(url)).catch((error: unknown) => error);
     if (fault !== undefined) {
@@ -251,8 +250,7 @@ async function present(session: Session, link: PaymentLink, svgFile: string | un
   return new Report(described, described, renderQrText(url));
 }
 
-function makeDescribe({ config }: Session, now: Instant) {
-  const printDate = makePrintDate(config.zone);
+function makeDescribe({ printDate }: Session, now: Instant) {
   return (link: PaymentLink) => ({
     link: link.id,
     endpoint: link.endpointId,

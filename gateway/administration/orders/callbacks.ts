@@ -15,10 +15,9 @@ import {
   findCallbacks,
   makeResend,
 } from "../../storage/callbacks/callback-journal.ts";
-import { readDatabaseTime } from "../../storage/server/database-clock.ts";
 import type { MerchantId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
-import { asInstant, makePrintDate } from "../../values/time.ts";
+import { asInstant } from "../../values/time.ts";
 import { type Action, action, type FindOwner } from "../action.ts";
 import { flag, type Given, lastWord, option, word } from "../field.ts";
 import {
@@ -82,7 +81,7 @@ export const callbackActions: readonly Action[] = [
       if (chosen instanceof Problem) return chosen;
       const callbacks = describe(session, await findAll(session, chosen));
       if (callbacks.length === 0) return nothingFor(named.order);
-      const printDate = makePrintDate(session.config.zone);
+      const { printDate } = session;
       const made = await queriesOf(session).each((query) => findAttempts(query, chosen));
       const attempts = made.flat().map((attempt) => ({ ...attempt, at: printDate(attempt.at) }));
       // Addresses and answers are long, so that they come last.
@@ -135,7 +134,7 @@ export const callbackActions: readonly Action[] = [
       if (fault !== undefined) return fault;
       const chosen = await choose(session, choice);
       if (chosen instanceof Problem) return chosen;
-      const now = session.node?.now() ?? (await readDatabaseTime(session.database.query));
+      const now = session.node?.now() ?? (await session.now());
       const wanted = limit === undefined ? undefined : Number(limit);
       const most = session.user === undefined ? wanted : Math.min(wanted ?? resentMax, resentMax);
       const resend = makeResend(chosen, { now, by: session.actor.who, most });
@@ -170,7 +169,7 @@ export const callbackActions: readonly Action[] = [
     },
     perform: onEndpoint(async (endpoint, session, { renew = false, retire = false }) => {
       const { id, enabled } = endpoint;
-      const now = await readDatabaseTime(session.database.query);
+      const now = await session.now();
       const renewed = renew ? renewSecret(endpoint.settings, now) : endpoint.settings;
       const settings = retire ? retireOldSecret(renewed) : renewed;
       if (renew || retire) await session.administration.setEndpoint(id, settings, enabled);
@@ -179,8 +178,7 @@ export const callbackActions: readonly Action[] = [
       const secret = `whsec_${secretFor(name).toString("base64")}`;
       const oldUntil = oldSecretUntil(settings) ?? 0;
       if (oldUntil <= now) return { endpoint: id, secret };
-      const printDate = makePrintDate(session.config.zone);
-      return { endpoint: id, secret, "old one until": printDate(asInstant(oldUntil)) };
+      return { endpoint: id, secret, "old one until": session.printDate(asInstant(oldUntil)) };
     }),
   }),
 ];
@@ -241,8 +239,7 @@ function nothingFor(order: string): Problem {
   return new Problem(`Order ${order} has no such callback.`, "nothing_found");
 }
 
-function describe({ config }: Session, found: readonly CallbackEntry[]) {
-  const printDate = makePrintDate(config.zone);
+function describe({ printDate }: Session, found: readonly CallbackEntry[]) {
   return found.map(({ order, sequence, serial, state, tries, made, next, ended, url }) => ({
     order,
     sequence,

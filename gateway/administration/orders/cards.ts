@@ -2,10 +2,8 @@
 import { makeReferenceStore } from "../../storage/cards/cards.ts";
 import { condemnCards } from "../../storage/cards/retention.ts";
 import { routeReferences } from "../../storage/cells/routed-stores.ts";
-import { readDatabaseTime } from "../../storage/server/database-clock.ts";
 import { asCardRefId, isNumericId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
-import { makePrintDate } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
 import { flag, word } from "../field.ts";
 import { findMerchant, login } from "../find.ts";
@@ -29,7 +27,7 @@ export const cardActions: readonly Action[] = [
       if (reference instanceof Problem) return reference;
       const subject = `card reference ${id} of ${owner}`;
       await session.audit.write({ action: "card show", subject });
-      const printDate = makePrintDate(session.config.zone);
+      const { printDate } = session;
       const { card, purpose, orderId, createdAt, removedAt, isDevice } = reference;
       return {
         reference: id,
@@ -62,7 +60,7 @@ export const cardActions: readonly Action[] = [
       if (removedAt !== undefined && !now) return isGone;
       const store = routeReferences(session.cells);
       const ofMerchant = { merchantId, cardId: card.cardId };
-      const at = await readDatabaseTime(session.database.query);
+      const at = await session.now();
       // Before it happens: a command that is interrupted has left its entry.
       const subject = `card reference ${id} of ${owner}`;
       await session.audit.write({ action: "card remove", subject, after: { now } });

@@ -14,7 +14,6 @@ import {
 } from "../../reconciliation/chargeback-file.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
 import { indexChargeback, listChargebacks } from "../../storage/portal/chargebacks.ts";
-import { readDatabaseTime } from "../../storage/server/database-clock.ts";
 import { Failure } from "../../values/failure.ts";
 import { asSerialNumber } from "../../values/ids.ts";
 import { getCurrency } from "../../values/iso-codes.ts";
@@ -123,7 +122,7 @@ async function record({ session, configuration, report }: Place, line: Chargebac
   if (order instanceof Failure) return { stage, order: "", result: order.message };
   const recorded = findRecorded(order, chargeback) ?? chargeback;
   // Also when it is known: a crash may have come between the order and this row.
-  const now = await readDatabaseTime(session.database.query);
+  const now = await session.now();
   await queriesOf(session).call(order.merchantId, (query) =>
     indexChargeback(query, order, recorded, now),
   );

@@ -9,7 +9,7 @@ import { inDoubtOf } from "../../orders/prior-attempts.ts";
 import { findInDoubt } from "../../storage/orders/find-orders.ts";
 import { printMoney } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";
-import { type Instant, makePrintDate } from "../../values/time.ts";
+import type { Instant } from "../../values/time.ts";
 import { wireStageOf } from "../../views/status.ts";
 import { type Action, action } from "../action.ts";
 import { onlyOnCommandLine, option, required } from "../field.ts";
@@ -36,8 +36,7 @@ export const doubtActions: readonly Action[] = [
       if (orders.length === listedMax) {
         session.warn(`These are the oldest ${listedMax}; there may be more.`);
       }
-      const printDate = makePrintDate(session.config.zone);
-      const lines = orders.map((each) => describe(each, printDate));
+      const lines = orders.map((each) => describe(each, session.printDate));
       return lines.length > 0 ? lines : new Report(lines, "Nothing is in doubt.");
     },
   }),

@@ -14,7 +14,7 @@ import { Failure } from "../../values/failure.ts";
 import { asOrderId } from "../../values/ids.ts";
 import { printMoney } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";
-import { type Instant, makePrintDate } from "../../values/time.ts";
+import type { Instant } from "../../values/time.ts";
 import { printOrderLine, printStatus, statusOf, wireStageOf } from "../../views/status.ts";
 import { type Action, action } from "../action.ts";
 import { type Given, option } from "../field.ts";
@@ -115,7 +115,7 @@ export const orderActions: readonly Action[] = [
       const found = await findOrder(session, id);
       if (found instanceof Problem) return found;
       const { merchantId, transaction } = found;
-      const printDate = makePrintDate(session.config.zone);
+      const { printDate } = session;
       const fields = printStatus(
         { order: found, transaction },
         { bySerialNumber: undefined, printDate, tellsChargebacks: true },
@@ -303,13 +303,12 @@ async function readOrderFilter(
   };
 }
 
-async function makeDescribeOrder(opened: Pick<Opened, "config" | "database" | "openKnown">) {
-  const logins = loginsOf(await readConfiguration(opened));
-  const printDate = makePrintDate(opened.config.zone);
+async function makeDescribeOrder(session: Session) {
+  const logins = loginsOf(await readConfiguration(session));
   return (order: Order) => {
     const { merchantId, endpointId: endpoint, page } = order;
     return {
-      ...printOrderLine(order, printDate),
+      ...printOrderLine(order, session.printDate),
       merchant: logins.get(merchantId) ?? "",
       endpoint,
       link: page?.linkId ?? "",

@@ -11,7 +11,6 @@ import { makeFindRuleSet } from "../../screening/rule-set.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
 import { listOrders, listOrderTimes, type OrderTime } from "../../storage/orders/find-orders.ts";
 import { makeListStore } from "../../storage/screening/screening-lists.ts";
-import { readDatabaseTime } from "../../storage/server/database-clock.ts";
 import type { OrderId } from "../../values/ids.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { asInstant, hours, type Instant, later } from "../../values/time.ts";
@@ -130,10 +129,10 @@ async function chooseRules(
 type Period = { readonly since: Instant; readonly until: Instant };
 
 async function readPeriod(
-  { database }: Session,
+  session: Session,
   { since, until }: TryOptions,
 ): Promise<Period | Problem> {
-  const now = await readDatabaseTime(database.query);
+  const now = await session.now();
   const [from, to] = [readInstant(since), readInstant(until)];
   if (from instanceof Problem) return from;
   if (to instanceof Problem) return to;

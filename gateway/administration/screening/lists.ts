@@ -20,7 +20,7 @@ import {
 import { readDatabaseTime } from "../../storage/server/database-clock.ts";
 import { isNumericId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
-import { asInstant, calendar, makePrintDate } from "../../values/time.ts";
+import { asInstant, calendar } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
 import {
   type Content,
@@ -134,10 +134,9 @@ export const listActions: readonly Action[] = [
         value: wanted,
         scope,
         before,
-        ...(isExpired && { expiredAt: await readDatabaseTime(query) }),
+        ...(isExpired && { expiredAt: await session.now() }),
       };
       const entries = await findListEntries(query, filter, Number(most));
-      const print = makePrintDate(session.config.zone);
       const nameScope = nameScopes(configuration);
       return entries.map((entry) => ({
         entry: entry.id,
@@ -145,7 +144,7 @@ export const listActions: readonly Action[] = [
         kind: entry.kind,
         value: entry.value,
         counts: nameScope(entry),
-        expires: entry.expiresAt === undefined ? "" : print(entry.expiresAt),
+        expires: entry.expiresAt === undefined ? "" : session.printDate(entry.expiresAt),
         reason: entry.reason,
         "added by": entry.addedBy,
         "added at": `${entry.addedAt} UTC`,
@@ -203,7 +202,7 @@ export const listActions: readonly Action[] = [
     fields: { file: file("file.csv", ["the entries, as CSV", "die Einträge, als CSV"]) },
     async perform(session, { file: { name, open } }) {
       const configuration = await readConfiguration(session);
-      const now = await readDatabaseTime(session.database.query);
+      const now = await session.now();
       const vault = await openVault(session);
       const digest = createHash("sha256");
       const cards = await findListEntries(session.database.query, { kind: "card" });
@@ -234,7 +233,7 @@ export const listActions: readonly Action[] = [
     commandLineOnly: "the portal shows the entries in pages",
     async perform(session) {
       const { endpoints, merchants } = await readConfiguration(session);
-      const now = await readDatabaseTime(session.database.query);
+      const now = await session.now();
       const entries = (await findListEntries(session.database.query, {})).filter(
         ({ expiresAt }) => expiresAt === undefined || expiresAt > now,
       );
@@ -297,9 +296,8 @@ async function readValue(
     : value;
 }
 
-async function readExpiry({ database }: Session, text: string | undefined) {
-  if (text === undefined) return undefined;
-  return readMoment(text, await readDatabaseTime(database.query));
+async function readExpiry({ now }: Session, text: string | undefined) {
+  return text === undefined ? undefined : readMoment(text, await now());
 }
 
 /** As the audit has it. */
