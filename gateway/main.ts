@@ -8,17 +8,18 @@ import { amountDigitsOf } from "./acquirers/iso8583-host/connector.ts";
 import type { Opened } from "./administration/session.ts";
 import { baseUrlOf } from "./config/config.ts";
 import { openIssuers } from "./issuers/issuers.ts";
+import { describeOrder, figuresOf } from "./portal-api/order-index.ts";
 import { openConfiguration } from "./storage/configuration/configuration.ts";
 import { makeIssuerStore } from "./storage/configuration/issuer-ranges.ts";
+import { makeIndexQueue } from "./storage/portal/index-queue.ts";
 import { makeHandedAnswers, makeStartAcquirer } from "./wiring/acquirers.ts";
-import { deleteSome, idleOf, startBackgroundJobs } from "./wiring/background-jobs.ts";
+import { startBackgroundJobs } from "./wiring/background-jobs.ts";
 import { makeCallbacks } from "./wiring/callbacks.ts";
 import { openDirectoryServers } from "./wiring/directory-servers.ts";
 import { makeEngine } from "./wiring/engine.ts";
 import { openMerchantTls, watchFigures } from "./wiring/figures.ts";
 import { guarded, makeHttpServers, type ShareMetrics } from "./wiring/http.ts";
 import { joinNodes, makeUpdateGates, openNodeHold } from "./wiring/node.ts";
-import { makeOrderIndexJob } from "./wiring/order-index.ts";
 import { makeRefusedJob } from "./wiring/refused-requests.ts";
 import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { openScreening } from "./wiring/screening.ts";
@@ -91,9 +92,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const acting = { node, audit, hold };
   const shared = { ...resources, ...acting, configuration, threeds, gates, screening };
   const callbacks = makeCallbacks(shared);
-  const behind = { orderIndex: makeOrderIndexJob(resources), refused: makeRefusedJob(shared) };
-  const { orderIndex, refused } = behind;
-  const onStep = [callbacks.start, orderIndex.onStep];
+  const indexQueue = makeIndexQueue({
+    cells: resources.cells,
+    now: resources.clock.now,
+    waitMs: config.portalIndexEveryMs,
+    describe: describeOrder,
+    figuresOf,
+  });
+  const refused = makeRefusedJob(shared);
+  const behind = { indexQueue, refused };
+  const onStep = [callbacks.start, indexQueue.onStep];
   const engine = makeEngine({ ...shared, onStep, findIssuer: issuers.find });
   const answers = makeHandedAnswers(resources, gates);
   gates.open(makeStartAcquirer({ ...shared, answers }, engine.lateApprovals, configuration));
@@ -104,7 +112,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { directories } = directoryServers;
   watchFigures({ ...shared, engine, directories, servers, tls });
   await open();
-  const jobs = startBackgroundJobs({ ...shared, ...behind, engine, callbacks, tls, reload });
+  const jobs = startBackgroundJobs(resources, {
+    configuration,
+    gates,
+    audit,
+    hold,
+    tls,
+    engine,
+    callbacks,
+    indexQueue,
+    refused,
+    reload,
+  });
   node.follow(() => void reload());
 
   const { claimDue } = engine.claims;
@@ -114,11 +133,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function settle(): Promise<void> {
     do {
-      await idleOf(engine);
+      await engine.idle();
       await callbacks.idle();
     } while ((await engine.claims.claimDue()) + (await callbacks.claimDue()) > 0);
-    await deleteSome(callbacks);
-    await orderIndex.flush();
+    await callbacks.deleteOld();
+    await indexQueue.flush();
     await refused.flush();
   }
 
@@ -128,7 +147,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     engine.waits.end();
     await servers.close();
     // While the database is away, claims and commits wait for it: the node stops without them.
-    const done = stopped.then(() => idleOf(engine)).then(jobs.indexRest);
+    const done = stopped.then(engine.idle).then(jobs.indexRest);
     await Promise.race([done, delay(config.drainMs, undefined, { ref: false })]);
     await close();
     for (const { reference } of engine.lateApprovals.stop()) {

@@ -26,6 +26,26 @@ export type RunningAcquirer = Acquirer & {
   change(gate: ConfiguredGate): void;
   stop(): Promise<void>;
 };
+type DueKeys = {
+  /** The gates whose next key is due, each for one node. */
+  claimDue(): Promise<readonly GateId[]>;
+  postpone(gate: GateId): Promise<void>;
+};
+
+/** Asks the hosts whose next key for message authentication is due. */
+export async function askForDueKeys(
+  gates: Pick<Gates, "find">,
+  { claimDue, postpone }: DueKeys,
+  onUnasked: (gate: GateId, cause: string) => void,
+): Promise<void> {
+  for (const id of await claimDue()) {
+    const asked = await gates.find(id)?.askForKey();
+    if (asked === "delivered" || asked === "asked") continue;
+    onUnasked(id, asked?.sentence ?? "it is not running");
+    await postpone(id);
+  }
+}
+
 /** `onReady` is called whenever a connection of the gate is up. */
 export type StartAcquirer = (gate: Gate, onReady: () => void) => RunningAcquirer;
 

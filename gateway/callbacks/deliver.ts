@@ -35,6 +35,8 @@ type Dependencies = {
 type Job = { readonly callback: Callback; readonly order: Order | undefined };
 
 const claimMax = 256;
+/** In how many statements at most: a thousand callbacks a second. */
+const deletionsMax = 20;
 /** With more callbacks queued, orders are read again when their turn comes: it saves memory. */
 const ordersKeptMax = 2_000;
 const nodeStopped = "cancelled: the node stopped";
@@ -66,10 +68,16 @@ export function makeDelivery(dependencies: Dependencies) {
       for (let claimed = 1; claimed > 0; count += claimed) claimed = await claimSome();
       return count;
     },
-    /** Deletes some callbacks that were kept long enough; answers how many. */
-    async deleteOld(): Promise<number> {
+    /**
+     * Deletes callbacks that were kept long enough, in bounded portions, because a stopping node
+     * waits for the end of a portion.
+     */
+    async deleteOld(): Promise<void> {
       const { keepDays } = dependencies;
-      return keepDays === 0 ? 0 : store.deleteEnded(later(clock.now(), -keepDays * hours(24)));
+      if (keepDays === 0) return;
+      for (let count = 0; count < deletionsMax; count += 1) {
+        if ((await store.deleteEnded(later(clock.now(), -keepDays * hours(24)))) === 0) return;
+      }
     },
     countInFlight: () => inFlight.size,
     idle,

@@ -111,6 +111,18 @@ export function makeLateApprovals(dependencies: Dependencies) {
   }
 }
 
+/** Resolves when no order is in flight and every late approval is committed. */
+export async function idleOf(
+  runner: Pick<OrderRunner, "count" | "idle">,
+  lateApprovals: Pick<LateApprovals, "idle">,
+): Promise<void> {
+  await lateApprovals.idle();
+  while (runner.count > 0) {
+    await runner.idle();
+    await lateApprovals.idle();
+  }
+}
+
 /** The process that waited has recorded this approval; a host may also say it twice. */
 function hasAnswer(order: Order, { responseCode, approvalCode }: Answer): boolean {
   const { stage, answer } = initialOf(order);

@@ -50,6 +50,34 @@ type Dependencies = {
   readonly audit: (counts: Partial<Record<CondemnedWhy, number>>) => Promise<void>;
 };
 
+type KeepSettings = { readonly cardKeepDays?: number; readonly unpaidCardKeepDays?: number };
+type Keeping = { readonly id: MerchantId; readonly settings: KeepSettings };
+
+/** A merchant's own days, or those of the installation. */
+export function makeKeepRules(
+  { cardKeepDays, unpaidCardKeepDays }: Required<KeepSettings>,
+  merchants: () => readonly Keeping[],
+): Pick<Dependencies, "keepDaysOf" | "listDays" | "rules"> {
+  const daysOf = (settings: KeepSettings = {}): KeepDays => ({
+    paid: settings.cardKeepDays ?? cardKeepDays,
+    unpaid: settings.unpaidCardKeepDays ?? unpaidCardKeepDays,
+  });
+  return {
+    keepDaysOf: (id) => daysOf(merchants().find((merchant) => merchant.id === id)?.settings),
+    listDays() {
+      const days = merchants().map(({ settings }) => daysOf(settings));
+      return [...new Set(days.flatMap(({ paid, unpaid }) => [paid, unpaid]))];
+    },
+    rules() {
+      const own = merchants().flatMap(({ id, settings }) => {
+        const { cardKeepDays: paid, unpaidCardKeepDays: unpaid } = settings;
+        return paid === undefined && unpaid === undefined ? [] : `${id} ${paid} ${unpaid}`;
+      });
+      return [cardKeepDays, unpaidCardKeepDays, ...own.sort()].join("\n");
+    },
+  };
+}
+
 const pageSize = 500;
 /** In one run, so that a stopping node does not wait long for its end. */
 const pagesMax = 20;

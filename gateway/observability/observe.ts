@@ -90,6 +90,15 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
   }
 }
 
+/** Of card numbers that were destroyed, by the reason. */
+export function makeObserveDestroyed(log: Log, metrics: Metrics) {
+  return (counts: Readonly<Record<string, number>>): void => {
+    log("vault.cards_destroyed", counts);
+    if (counts.removed) log("vault.removed_cards_destroyed", { count: counts.removed });
+    for (const [why, count] of Object.entries(counts)) metrics.destroyed.inc({ why }, count);
+  };
+}
+
 function triesOf(order: Order): number {
   const isPrior = order.owed?.effect === "reverse_prior";
   return isPrior ? (findOwingAttempt(order)?.owes.tries ?? 0) : order.transaction.tries;

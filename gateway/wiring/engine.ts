@@ -7,7 +7,7 @@ import { makeAccept, makeAdmission, makeFindRepeat, makeFollowUp } from "../engi
 import { afterOutages, makeClaimWork } from "../engine/claim.ts";
 import { makeEndedOrders } from "../engine/ended-orders.ts";
 import { makeFindOrder } from "../engine/find.ts";
-import { makeLateApprovals } from "../engine/late-approvals.ts";
+import { idleOf, makeLateApprovals } from "../engine/late-approvals.ts";
 import { makePaymentPages, type PageDependencies } from "../engine/payment-page.ts";
 import { announcing, makeOrderRunner, makeReport } from "../engine/run.ts";
 import { makeResultWaits } from "../engine/wait-for-result.ts";
@@ -79,6 +79,7 @@ export function makeEngine(dependencies: Dependencies) {
       alert_operator: observe.alertOperator,
     },
   });
+  const lateApprovals = makeLateOnes(dependencies, { apply, runner, atPlace });
   const admit = makeAdmission(runner, config.inFlightMax);
   const { judgePayment, isGuess } = dependencies.screening.makeJudge(
     dependencies.configuration,
@@ -120,7 +121,8 @@ export function makeEngine(dependencies: Dependencies) {
       findDue: queues.findDue,
       findOwned: queues.findOwned,
     }),
-    lateApprovals: makeLateOnes(dependencies, { apply, runner, atPlace }),
+    lateApprovals,
+    idle: () => idleOf(runner, lateApprovals),
     /** For results that a browser, a merchant or a directory server reports. */
     reports: { findByNumber: byNumber, load, report: makeReport(makeApply(steps), runner) },
     countInDoubt: queues.countInDoubt,

@@ -35,6 +35,7 @@ import {
   type LiveConfiguration,
   noteOldControlKey,
 } from "../storage/configuration/configuration.ts";
+import type { IndexQueue } from "../storage/portal/index-queue.ts";
 import { isUnavailable } from "../storage/server/faults.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { makePrintDate } from "../values/time.ts";
@@ -42,7 +43,6 @@ import { newCardRefId } from "../vault/seal.ts";
 import { browserReturnOf } from "../views/result.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
-import type { OrderIndexJob } from "./order-index.ts";
 import { paymentPageRoutes } from "./payment-pages.ts";
 import { portalRoutes } from "./portal.ts";
 import { makeCheckReadiness } from "./readiness.ts";
@@ -64,7 +64,7 @@ type Dependencies = Resources & {
   readonly baseUrl: () => string;
   readonly callbacks: Callbacks;
   readonly hold: LiveHold;
-  readonly orderIndex: OrderIndexJob;
+  readonly indexQueue: IndexQueue;
   readonly refused: RefusedJob;
   readonly staging?: StagingParts | undefined;
   /** Where the gateway speaks TLS itself. */

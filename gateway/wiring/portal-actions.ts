@@ -10,17 +10,17 @@ import { Report, type RunningNode } from "../administration/session.ts";
 import type { PerformAction } from "../portal-api/perform.ts";
 import type { RecordRefusal } from "../portal-api/route.ts";
 import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
+import type { IndexQueue } from "../storage/portal/index-queue.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight } from "../values/roles.ts";
-import type { OrderIndexJob } from "./order-index.ts";
 import type { Resources } from "./resources.ts";
 import type { Services } from "./services.ts";
 
 type Dependencies = Resources & {
   readonly configuration: LiveConfiguration;
-  readonly orderIndex: OrderIndexJob;
+  readonly indexQueue: IndexQueue;
   readonly services: Services;
 };
 
@@ -69,12 +69,12 @@ function ignore(): void {}
 function makeRunningNode({
   clock,
   configuration,
-  orderIndex,
+  indexQueue,
   services,
 }: Dependencies): RunningNode {
   return {
     now: clock.now,
-    noteStep: (order) => orderIndex.onStep({ order }),
+    noteStep: (order) => indexQueue.onStep({ order }),
     async followUp(order, request) {
       const entryPoint = configuration.current().endpointById.get(order.endpointId);
       // As in the merchant interface: a disabled endpoint goes on, a disabled merchant does not.

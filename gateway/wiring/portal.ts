@@ -47,6 +47,7 @@ import { listApprovals } from "../storage/people/approvals.ts";
 import { refusalEntry } from "../storage/people/audit.ts";
 import { makeFactorStore } from "../storage/people/second-factors.ts";
 import { disableIdle } from "../storage/people/users.ts";
+import type { IndexQueue } from "../storage/portal/index-queue.ts";
 import { listViews, removeView, shareView } from "../storage/portal/order-views.ts";
 import { isUnavailable } from "../storage/server/faults.ts";
 import { asSerialNumber, type MerchantId } from "../values/ids.ts";
@@ -60,7 +61,6 @@ import {
   showTotp,
 } from "../vault/totp.ts";
 import type { Engine } from "./engine.ts";
-import type { OrderIndexJob } from "./order-index.ts";
 import { makePerformAction } from "./portal-actions.ts";
 import { openPortalConfiguration } from "./portal-configuration.ts";
 import { makePortalNames, makePortalReads, makeShownMessages } from "./portal-reads.ts";
@@ -76,7 +76,7 @@ type Dependencies = Resources & {
   readonly configuration: LiveConfiguration;
   readonly engine: Engine;
   readonly gates: Gates;
-  readonly orderIndex: OrderIndexJob;
+  readonly indexQueue: IndexQueue;
   readonly refused: RefusedJob;
   readonly services: Services;
   readonly checkReadiness: () => Promise<Readiness>;

@@ -235,6 +235,16 @@ export function signedText({ seq, hash }: Head): Buffer {
   return Buffer.from(`tollgate-audit-head\n${seq}\n${hash}`);
 }
 
+/** Signs and publishes the head after entries of commands that have no key. */
+export async function signAndPublish(
+  database: Pick<Database, "transaction" | "query">,
+  signer: Signer,
+  publish: (head: SignedHead) => Promise<void>,
+): Promise<void> {
+  const head = await signNewest(database, signer);
+  if (head !== undefined) await publish(head);
+}
+
 /** The head as it is signed now; nothing while the audit is empty. */
 export async function signNewest(
   database: Pick<Database, "transaction" | "query">,

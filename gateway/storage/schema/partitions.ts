@@ -2,7 +2,16 @@
  * The partitions by month of a cell's tables that only grow. They are made months ahead and dropped
  * whole. The default partition takes the rows of a month that has none: no payment waits for this.
  */
-import { asInstant, calendar, type Instant, monthStart, parseDate } from "../../values/time.ts";
+import {
+  asInstant,
+  calendar,
+  hours,
+  type Instant,
+  later,
+  monthStart,
+  parseDate,
+} from "../../values/time.ts";
+import type { Cells } from "../cells/cells.ts";
 import type { Database, Query } from "../server/database.ts";
 
 /** By a column with the time, or by a serial number, which begins with it. */
@@ -42,6 +51,29 @@ export function serialAt(moment: Instant): string {
 function suffixOf(month: Instant): string {
   const { year, month: number } = calendar(month);
   return `${year}_${number}`;
+}
+
+/** How long rows are kept; 0 is without an end. */
+type Kept = { readonly historyKeepMonths: number; readonly callbackKeepDays: number };
+
+/** In all cells: makes those of the next months, and drops those that are older than what is kept. */
+export function makeKeepPartitions(
+  cells: Pick<Cells, "stores">,
+  { historyKeepMonths: months, callbackKeepDays: days }: Kept,
+  onChanged: (made: readonly string[], dropped: readonly string[]) => void,
+): (now: Instant) => Promise<unknown> {
+  const databases = cells.stores(({ node }) => node);
+  const keep = async (database: Database, now: Instant) => {
+    const made = await makePartitions(database, now);
+    const dropped: string[] = [];
+    const drop = async (table: PartitionedTable, before: Instant) =>
+      dropped.push(...(await dropPartitions(database, table, before)));
+    if (months > 0) await drop("order_history", monthStart(now, -months));
+    if (months > 0) await drop("requests", monthStart(now, -months));
+    if (days > 0) await drop("callback_attempts", later(now, -days * hours(24)));
+    if (made.length + dropped.length > 0) onChanged(made, dropped);
+  };
+  return (now) => databases.each((database) => keep(database, now));
 }
 
 /** Makes those of this month and the next ones that are missing; answers their names. */

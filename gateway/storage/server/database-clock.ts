@@ -101,6 +101,27 @@ function steadyOf(clock: Clock): number {
   return clock.steadyMs?.() ?? clock.now();
 }
 
+/** A skewed clock is reported once, and again when it was right in between. */
+export function watchSkew(
+  clock: { measure(): Promise<void>; skewMs(): number },
+  alertMs: number,
+  onSkewed: (skewMs: number) => void,
+): () => Promise<void> {
+  let isSkewed = false;
+  report();
+  return async () => {
+    await clock.measure();
+    report();
+  };
+
+  function report(): void {
+    const skewMs = clock.skewMs();
+    const isSkewedNow = Math.abs(skewMs) > alertMs;
+    if (isSkewedNow && !isSkewed) onSkewed(skewMs);
+    isSkewed = isSkewedNow;
+  }
+}
+
 /** By how much the clock of this machine is ahead of the database's. */
 export async function findSkew(query: Query): Promise<number> {
   const readTime = () => readDatabaseTime(query);

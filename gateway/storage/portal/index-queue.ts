@@ -4,11 +4,10 @@
  * write, because it ended or because a command made the step, is found by a sweep through the
  * history.
  */
-import type { Step } from "../orders/advance.ts";
-import type { Order } from "../orders/order.ts";
-import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
-import { deleteOldFigures, makeOrderIndex } from "../storage/portal/order-index.ts";
-import type { Resources } from "./resources.ts";
+import type { Step } from "../../orders/advance.ts";
+import type { Order } from "../../orders/order.ts";
+import type { Cells } from "../cells/cells.ts";
+import { deleteOldFigures, type IndexOptions, makeOrderIndex } from "./order-index.ts";
 
 /** More than these are left to the sweep: memory is bounded while the database is slow. */
 const waitingMax = 20_000;
@@ -22,22 +21,22 @@ const writesInWait = 4;
 /** An order, and when it began to wait, by the process's own clock. */
 type Waiting = { order: Order; readonly since: number };
 
-export type OrderIndexJob = ReturnType<typeof makeOrderIndexJob>;
+export type IndexQueue = ReturnType<typeof makeIndexQueue>;
 
-type Dependencies = Pick<Resources, "cells"> & {
-  readonly clock: Pick<Resources["clock"], "now">;
-  readonly config: Pick<Resources["config"], "portalIndexEveryMs">;
+type Dependencies = Pick<IndexOptions, "now" | "describe" | "figuresOf"> & {
+  readonly cells: Pick<Cells, "stores" | "cellOf">;
+  /** How long an open order waits. */
+  readonly waitMs: number;
 };
 
-export function makeOrderIndexJob({ cells, clock, config }: Dependencies) {
-  const options = { describe: describeOrder, figuresOf, now: clock.now };
+export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
+  const { now } = options;
   const stores = cells.stores(({ node }) => ({
     ...makeOrderIndex(node, options),
-    deleteOld: () => deleteOldFigures(node.query, clock.now()),
+    deleteOld: () => deleteOldFigures(node.query, now()),
   }));
-  const waitMs = config.portalIndexEveryMs;
   const waiting = new Map<string, Waiting>();
-  let sweptAt = clock.now();
+  let sweptAt = now();
   let isBehind = false;
   let running = Promise.resolve();
   return {
@@ -45,7 +44,10 @@ export function makeOrderIndexJob({ cells, clock, config }: Dependencies) {
     flush,
     catchUp,
     writeEveryMs: waitMs / writesInWait,
-    hasWaiting: () => waiting.size > 0,
+    /** Runs several times a second: without an order to write, the task does not run. */
+    whenWaiting: <Result>(task: () => Promise<Result>) => {
+      return async () => (waiting.size > 0 ? task() : undefined);
+    },
     write: () => write(waitMs),
   };
 
@@ -100,8 +102,8 @@ export function makeOrderIndexJob({ cells, clock, config }: Dependencies) {
     await stores.each(async ({ walk }) => {
       while (performance.now() < stopAt && (await walk()) > 0);
     });
-    if (!isBehind && clock.now() - sweptAt < sweepEveryMs) return;
-    [sweptAt, stopAt] = [clock.now(), performance.now() + passMs];
+    if (!isBehind && now() - sweptAt < sweepEveryMs) return;
+    [sweptAt, stopAt] = [now(), performance.now() + passMs];
     const left = await stores.each(async ({ sweep, deleteOld }) => {
       while (await sweep(sweptAt)) if (performance.now() > stopAt) return true;
       await deleteOld();

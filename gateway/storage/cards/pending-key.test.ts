@@ -1,15 +1,21 @@
 /** The daily replacement of the key of pending card data, in a real database. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { makePendingCardStore } from "../storage/cards/cards.ts";
-import { makeKeyStore, rewrapKeys } from "../storage/cards/vault-keys.ts";
-import { type DatabaseForTests, startDatabase } from "../storage/testing/database-for-tests.ts";
-import { CardNumber } from "../values/card-number.ts";
-import { Secret } from "../values/secret.ts";
-import { asInstant, later, systemClock } from "../values/time.ts";
-import { openKeys, rewrapKey } from "../vault/keys.ts";
-import { makePendingCards } from "../vault/pending-cards.ts";
-import { makeCleanPendingCards } from "./pending-keys.ts";
+import { CardNumber } from "../../values/card-number.ts";
+import { Secret } from "../../values/secret.ts";
+import { asInstant, later } from "../../values/time.ts";
+import { openKeys, rewrapKey } from "../../vault/keys.ts";
+import { makePendingCards } from "../../vault/pending-cards.ts";
+import { makeReplacePendingKey } from "../../vault/replace-pending-key.ts";
+import { type DatabaseForTests, startDatabase } from "../testing/database-for-tests.ts";
+import { makePendingCardStore } from "./cards.ts";
+import {
+  isPendingKeyDue,
+  makeKeyStore,
+  makeRotationStore,
+  rewrapKeys,
+  takeRotationLock,
+} from "./vault-keys.ts";
 
 const [masterKey, nextMasterKey] = [new Uint8Array(32).fill(5), new Uint8Array(32).fill(6)];
 const now = asInstant(1_800_000_000_000);
@@ -27,7 +33,7 @@ before(async () => {
 after(() => tables.stop());
 
 test("a key that is a day old is replaced, and destroyed when nodes have had their time", async () => {
-  const { keys, clean, logged, find } = await openNode();
+  const { keys, clean, replaced, find } = await openNode();
   const old = keys.current("held").id;
   const others = keys.current("cards").id;
   await clean(60_000);
@@ -43,7 +49,7 @@ test("a key that is a day old is replaced, and destroyed when nodes have had the
   assert.equal(keys.find(old), undefined);
   assert.equal(keys.current("cards").id, others);
   assert.equal((await find())?.cvv?.reveal(), "739");
-  assert.deepEqual(logged, ["vault.pending_key_replaced"]);
+  assert.deepEqual(replaced, [[old]]);
 });
 
 test("a node that still has the old key-encryption key leaves the key alone", async () => {
@@ -67,17 +73,15 @@ async function openNode() {
   const keys = await openKeys(masterKey, makeKeyStore(query));
   const pending = makePendingCards(keys, makePendingCardStore(query, { retryMs: 0 }));
   await pending.store("101/7", card, later(now, 60_000));
-  const logged: string[] = [];
-  const databases = { node: database, vault: database };
-  const workers = {
-    keys,
-    database,
-    vaultDatabase: database,
-    clock: systemClock,
-    cells: { names: () => ["main"], databasesOf: () => databases },
-    log: (event: string) => void logged.push(event),
-  };
-  const clean = (keyGraceMs: number) =>
-    makeCleanPendingCards({ ...workers, config: { keyGraceMs } })();
-  return { keys, clean, logged, find: () => pending.find("101/7", now) };
+  const replaced: (readonly number[])[] = [];
+  const clean = (graceMs: number) =>
+    makeReplacePendingKey({
+      keys,
+      graceMs,
+      isDue: () => isPendingKeyDue(query, query),
+      takeLock: () => takeRotationLock(database),
+      openStore: () => makeRotationStore(database, [database]),
+      onReplaced: ({ destroyed }) => void replaced.push(destroyed),
+    })();
+  return { keys, clean, replaced, find: () => pending.find("101/7", now) };
 }

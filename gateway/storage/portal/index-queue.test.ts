@@ -1,14 +1,15 @@
 /** When a node writes its orders to the portal's tables, in a real database. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Order } from "../orders/order.ts";
-import { makeCells } from "../storage/cells/cells.ts";
-import { listOrdersAfter } from "../storage/orders/find-orders.ts";
-import { startDatabase } from "../storage/testing/database-for-tests.ts";
-import { listIndexed, makeSell } from "../storage/testing/sales.ts";
-import { asOrderId } from "../values/ids.ts";
-import { systemClock } from "../values/time.ts";
-import { makeOrderIndexJob } from "./order-index.ts";
+import type { Order } from "../../orders/order.ts";
+import { describeOrder, figuresOf } from "../../portal-api/order-index.ts";
+import { asOrderId } from "../../values/ids.ts";
+import { systemClock } from "../../values/time.ts";
+import { makeCells } from "../cells/cells.ts";
+import { listOrdersAfter } from "../orders/find-orders.ts";
+import { startDatabase } from "../testing/database-for-tests.ts";
+import { listIndexed, makeSell } from "../testing/sales.ts";
+import { type IndexQueue, makeIndexQueue } from "./index-queue.ts";
 
 const server = await startDatabase();
 after(() => server.stop());
@@ -20,29 +21,30 @@ await sell();
 await sell();
 const [ended, other] = await listOrdersAfter(server.database.query, asOrderId("0"), 2);
 assert.ok(ended !== undefined && other !== undefined);
+const waitMs = 3_600_000;
+const options = { cells, now: systemClock.now, waitMs, describe: describeOrder, figuresOf };
+const isWaiting = async (job: IndexQueue) => (await job.whenWaiting(async () => true)()) === true;
 const open: Order = { ...other, transaction: { ...other.transaction, finishedAt: undefined } };
 
 test("an order that has ended is written with the next ones, an open one waits", async () => {
-  const config = { portalIndexEveryMs: 3_600_000 };
-  const job = makeOrderIndexJob({ cells, clock: systemClock, config });
-  assert.equal(job.hasWaiting(), false);
+  const job = makeIndexQueue(options);
+  assert.equal(await isWaiting(job), false);
   job.onStep({ order: ended });
   job.onStep({ order: open });
 
   const writing = job.write();
   await job.write();
-  const atFirst = [await listIndexed(server.database), job.hasWaiting()];
+  const atFirst = [await listIndexed(server.database), await isWaiting(job)];
   await writing;
   await job.flush();
 
   assert.deepEqual(atFirst, [[ended.id], true]);
   assert.deepEqual(await listIndexed(server.database), [ended.id, open.id]);
-  assert.equal(job.hasWaiting(), false);
+  assert.equal(await isWaiting(job), false);
 });
 
 test("a flush that finds nothing to write ends after the write before it", async () => {
-  const config = { portalIndexEveryMs: 3_600_000 };
-  const job = makeOrderIndexJob({ cells, clock: systemClock, config });
+  const job = makeIndexQueue(options);
   const waiting = "select from pg_locks where not granted and relation = 'order_index'::regclass";
   const done: string[] = [];
 
