@@ -9,9 +9,11 @@ import type { Opened } from "./administration/session.ts";
 import { baseUrlOf } from "./config/config.ts";
 import { openIssuers } from "./issuers/issuers.ts";
 import { describeOrder, figuresOf } from "./portal-api/order-index.ts";
+import { lookedThrough } from "./portal-api/reads.ts";
 import { openConfiguration } from "./storage/configuration/configuration.ts";
 import { makeIssuerStore } from "./storage/configuration/issuer-ranges.ts";
 import { makeIndexQueue } from "./storage/portal/index-queue.ts";
+import { makeRefusedStore } from "./storage/portal/refused-requests.ts";
 import { makeHandedAnswers, makeStartAcquirer } from "./wiring/acquirers.ts";
 import { startBackgroundJobs } from "./wiring/background-jobs.ts";
 import { makeCallbacks } from "./wiring/callbacks.ts";
@@ -20,7 +22,7 @@ import { makeEngine } from "./wiring/engine.ts";
 import { openMerchantTls, watchFigures } from "./wiring/figures.ts";
 import { guarded, makeHttpServers, type ShareMetrics } from "./wiring/http.ts";
 import { joinNodes, makeUpdateGates, openNodeHold } from "./wiring/node.ts";
-import { makeRefusedJob } from "./wiring/refused-requests.ts";
+import { keepRefusedRequests } from "./wiring/refused-requests.ts";
 import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { openScreening } from "./wiring/screening.ts";
 import type { StagingParts } from "./wiring/staging-parts.ts";
@@ -99,8 +101,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     describe: describeOrder,
     figuresOf,
   });
-  const refused = makeRefusedJob(shared);
-  const behind = { indexQueue, refused };
+  const refusedStore = makeRefusedStore(resources.cells, {
+    countMax: config.refusedRequestsMax,
+    lookedThrough,
+    now: resources.clock.now,
+  });
+  const refused = keepRefusedRequests(resources, { configuration, store: refusedStore });
+  const behind = { indexQueue, refused, refusedStore };
   const onStep = [callbacks.start, indexQueue.onStep];
   const engine = makeEngine({ ...shared, onStep, findIssuer: issuers.find });
   const answers = makeHandedAnswers(resources, gates);

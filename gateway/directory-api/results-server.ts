@@ -52,8 +52,6 @@ const bodyBytesMax = 1_048_576;
 const requestTimeoutMs = 10_000;
 const idleMs = 5_000;
 const usualLimits: Limits = { connectionsMax: 1_000, handshakeTimeoutMs: 10_000 };
-/** Anyone can fail at a handshake as often as they like: the log must not grow with that. */
-const refusalsEveryMs = 60_000;
 /**
  * A directory server need not send a result again: it is held while it cannot be stored, for
  * example during the last seconds of a merchant's move to another cell.
@@ -65,7 +63,7 @@ export async function startResultsServer(options: ResultsOptions) {
   const { clock, authorities, host, limits = usualLimits } = options;
   let context = secureContext(options.own, authorities());
   let receive: Receive = async () => new Failure("storage_unavailable");
-  const refusals = makeSummary(clock, refusalsEveryMs, options.onRefused);
+  const refusals = makeSummary(clock, options.onRefused);
   let tlsServer: Server;
   const app = makeServer({
     routes: [resultsRoute(options, hold)],

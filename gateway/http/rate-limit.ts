@@ -45,12 +45,11 @@ export function makeRateLimit<Client>(
   }
 }
 
-/** Reports the first at once, and then at most one summary per interval. */
-export function makeSummary(
-  clock: Clock,
-  intervalMs: number,
-  report: (lastCause: string, count: number) => void,
-) {
+/** Anyone can be refused as often as they like: the log must not grow with that. */
+const summaryEveryMs = 60_000;
+
+/** Reports the first at once, and then at most one summary a minute. */
+export function makeSummary(clock: Clock, report: (lastCause: string, count: number) => void) {
   let [lastCause, count] = ["", 0];
   let cancel: (() => void) | undefined;
 
@@ -68,7 +67,7 @@ export function makeSummary(
 
   function reportNow(): void {
     cancel?.();
-    cancel = clock.after(intervalMs, () => {
+    cancel = clock.after(summaryEveryMs, () => {
       cancel = undefined;
       if (count > 0) reportNow();
     });

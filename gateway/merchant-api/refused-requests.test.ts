@@ -17,7 +17,9 @@ function open() {
   const refused = makeRefusedRequests({
     clock: { now: () => at },
     describe: () => ({ fields: [], faults: [] }),
-    write: async (batch) => void rows.push(...batch.rows),
+    store: { write: async (batch) => void rows.push(...batch.rows), deleteOld: async () => [] },
+    keepsAny: true,
+    keepDays: 30,
     onDropped: () => undefined,
     onFailed: (_, error) => assert.fail(String(error)),
   });

@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeRateLimit } from "../http/rate-limit.ts";
 import { Failure, type FailureCode } from "../values/failure.ts";
 import type { MerchantId, SerialNumber } from "../values/ids.ts";
-import type { Clock, Instant } from "../values/time.ts";
+import { type Clock, hours, type Instant, later } from "../values/time.ts";
 import type { RefusedCall, RefusedDocument } from "./describe-refused.ts";
 import { AccessDenied } from "./oauth.ts";
 import type { RequestOutcome } from "./pipeline.ts";
@@ -39,7 +39,13 @@ export type RefusedBatch = {
 type Options = {
   readonly clock: Pick<Clock, "now">;
   readonly describe: (refused: RefusedCall) => RefusedDocument;
-  readonly write: (batch: RefusedBatch) => Promise<void>;
+  readonly store: {
+    write(batch: RefusedBatch): Promise<void>;
+    deleteOld(before: Instant): Promise<unknown>;
+  };
+  /** False where an operator wants none kept. */
+  readonly keepsAny: boolean;
+  readonly keepDays: number;
   readonly onDropped: () => void;
   readonly onFailed: (serialNumber: SerialNumber, error: unknown) => void;
 };
@@ -51,6 +57,7 @@ const [waitingMax, waitingBytesMax, bodyBytesMax] = [60, 2_000_000, 100_000];
 /** Of what waits; the rest is for those that merchants have signed, which no flood pushes out. */
 const unsignedShare = 2 / 3;
 const writtenMax = 20;
+const deleteEveryMs = hours(1);
 
 /** About the gateway or its load, and not about the request. */
 const others: readonly FailureCode[] = [
@@ -60,15 +67,17 @@ const others: readonly FailureCode[] = [
 export type RefusedRequests = ReturnType<typeof makeRefusedRequests>;
 
 export function makeRefusedRequests(options: Options) {
-  const { clock, describe, write, onDropped, onFailed } = options;
+  const { clock, describe, store, keepsAny, keepDays, onDropped, onFailed } = options;
   const networks = makeRateLimit<string>(perNetwork, clock);
   const merchants = makeRateLimit<string>(perMerchant, clock);
   const waiting: RefusedCall[] = [];
   let waitingBytes = 0;
   let dropped = new Map<MerchantId, number>();
-  return { keep, flush };
+  let deletedAt = 0;
+  return { keep, flush, run };
 
   function keep({ call, ...refused }: RefusedCall): void {
+    if (!keepsAny) return;
     const { answer, entryPoint, authenticated } = refused.outcome;
     if (answer instanceof Failure && others.includes(answer.code)) return;
     const { id } = entryPoint.merchant;
@@ -105,7 +114,16 @@ export function makeRefusedRequests(options: Options) {
       }
       await nextTurn();
     }
-    await write({ rows, dropped: lost });
+    await store.write({ rows, dropped: lost });
+  }
+
+  /** Writes what waits, and deletes what was kept long enough. */
+  async function run(): Promise<void> {
+    await flush();
+    const now = clock.now();
+    if (now - deletedAt < deleteEveryMs) return;
+    deletedAt = now;
+    await store.deleteOld(later(now, -hours(24 * keepDays)));
   }
 }
 

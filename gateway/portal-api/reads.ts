@@ -1,4 +1,5 @@
 /** What the portal reads of the system of record, as its storage provides it. */
+import type { Endpoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import type { FailureCode } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
@@ -172,6 +173,33 @@ export type PortalNames = {
   }[];
   readonly gates: readonly { readonly id: string; readonly name: string }[];
 };
+
+/** Made again when the configuration is another. */
+export function makePortalNames(current: () => Named): () => PortalNames {
+  let [known, names] = [current(), namesOf(current())];
+  return () => {
+    if (current() !== known) [known, names] = [current(), namesOf(current())];
+    return names;
+  };
+}
+
+type Named = Pick<PortalNames, "merchants"> & {
+  readonly endpoints: ReadonlyMap<string, Pick<Endpoint, "id" | "name" | "currency" | "merchant">>;
+  readonly gates: ReadonlyMap<string, PortalNames["gates"][number]>;
+};
+
+function namesOf({ merchants, endpoints, gates }: Named): PortalNames {
+  return {
+    merchants: merchants.map(({ id, login, name }) => ({ id, login, name })),
+    endpoints: [...endpoints.values()].map(({ id, name, currency, merchant }) => ({
+      id,
+      name,
+      currency,
+      merchantId: merchant.id,
+    })),
+    gates: [...gates.values()].map(({ id, name }) => ({ id, name })),
+  };
+}
 
 /** Of this node: links to acquirers, and what keeps it from being ready. */
 export type PortalHealth = {

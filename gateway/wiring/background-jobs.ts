@@ -3,6 +3,7 @@ import { askForDueKeys, type Gates } from "../acquirers/gates.ts";
 import { every } from "../engine/claim.ts";
 import { makeKeepRules, makeRetention } from "../engine/retention.ts";
 import type { ServerTls } from "../http/tls.ts";
+import type { RefusedRequests } from "../merchant-api/refused-requests.ts";
 import type { EventName } from "../observability/events.ts";
 import { makeReportFailures } from "../observability/log.ts";
 import { makeObserveDestroyed } from "../observability/observe.ts";
@@ -27,7 +28,6 @@ import { makeReplacePendingKey } from "../vault/replace-pending-key.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
 import { makeDeleteExpired } from "./portal.ts";
-import type { RefusedJob } from "./refused-requests.ts";
 import type { Resources } from "./resources.ts";
 
 /** How often expired pending card data, orders in memory and old callbacks are deleted. */
@@ -40,7 +40,7 @@ type Parts = {
   readonly engine: Engine;
   readonly callbacks: Callbacks;
   readonly indexQueue: IndexQueue;
-  readonly refused: RefusedJob;
+  readonly refused: RefusedRequests;
   readonly configuration: LiveConfiguration;
   readonly gates: Gates;
   readonly audit: Audit;

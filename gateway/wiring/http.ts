@@ -17,6 +17,7 @@ import type { ServerTls } from "../http/tls.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import type { PipelineDependencies } from "../merchant-api/pipeline.ts";
+import type { RefusedRequests } from "../merchant-api/refused-requests.ts";
 import { makeAnswerError, merchantRoutes } from "../merchant-api/routes.ts";
 import { shopNameOf } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
@@ -36,6 +37,7 @@ import {
   noteOldControlKey,
 } from "../storage/configuration/configuration.ts";
 import type { IndexQueue } from "../storage/portal/index-queue.ts";
+import type { RefusedStore } from "../storage/portal/refused-requests.ts";
 import { isUnavailable } from "../storage/server/faults.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { makePrintDate } from "../values/time.ts";
@@ -46,7 +48,6 @@ import type { Engine } from "./engine.ts";
 import { paymentPageRoutes } from "./payment-pages.ts";
 import { portalRoutes } from "./portal.ts";
 import { makeCheckReadiness } from "./readiness.ts";
-import type { RefusedJob } from "./refused-requests.ts";
 import type { Resources } from "./resources.ts";
 import type { Services } from "./services.ts";
 import type { StagingParts } from "./staging-parts.ts";
@@ -65,7 +66,8 @@ type Dependencies = Resources & {
   readonly callbacks: Callbacks;
   readonly hold: LiveHold;
   readonly indexQueue: IndexQueue;
-  readonly refused: RefusedJob;
+  readonly refused: RefusedRequests;
+  readonly refusedStore: RefusedStore;
   readonly staging?: StagingParts | undefined;
   /** Where the gateway speaks TLS itself. */
   readonly tls: ServerTls | undefined;
@@ -82,9 +84,6 @@ export type ShareMetrics = (
 export type HttpServers = ReturnType<typeof makeHttpServers>;
 
 const builtDocumentation = join(import.meta.dirname, "../../docs-site/dist");
-
-/** Anyone can be refused as often as they like: the log must not grow with that. */
-const refusalsEveryMs = 60_000;
 
 /** For calls that other bounds limit: `GW_IN_FLIGHT_MAX`, or the waiting order itself. */
 export const guarded = makeStorageGuard(isUnavailable);
@@ -240,9 +239,7 @@ const unnamedClient = { ...noSuchFile, status: 403, body: "the proxy names no cl
 const adminBounds = { connectionsMax: 100, bodyBytesMax: 0, idleTimeoutMs: 10_000 };
 
 function boundsOf({ config, clock, log, metrics, tls }: Dependencies) {
-  const summary = makeSummary(clock, refusalsEveryMs, (cause, count) =>
-    log("http.refused", { cause, count }),
-  );
+  const summary = makeSummary(clock, (cause, count) => log("http.refused", { cause, count }));
   const isTrusted = makeIsTrusted(partsOf(config.trustedProxies));
   const onRefused = (cause: RefusalCause) => {
     metrics.httpRefused.inc({ cause });

@@ -90,15 +90,12 @@ export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): reado
   return [...pages, ...wallets];
 }
 
-/** Anyone can be refused as often as they like: the log must not grow with that. */
-const refusalsEveryMs = 60_000;
-
 /** A page with an injected script sends one for each try; an address is heard once a second. */
 const reports = { perSecond: 1, burst: 10 };
 
 function makeTakeReport({ clock, log, metrics }: Dependencies, addressOf: Edge["addressOf"]) {
   const { take } = makeRateLimit<string>(reports, clock);
-  const summary = makeSummary(clock, refusalsEveryMs, (violation, count) =>
+  const summary = makeSummary(clock, (violation, count) =>
     log("page.policy_violated", { violation, count }),
   );
   return (request: HttpRequest) => {
@@ -141,9 +138,7 @@ function makeLinkServices(
     clock,
     proofs: makeProofs({ tokenOf: vault.tokenOf, isToken: vault.isToken, takeNonce, clock }),
   });
-  const refusals = makeSummary(clock, refusalsEveryMs, (of, count) =>
-    log("page.tries_refused", { of, count }),
-  );
+  const refusals = makeSummary(clock, (of, count) => log("page.tries_refused", { of, count }));
   const noting = (place: TryPlace, demand: Demand): void => {
     if (demand.waitS === undefined) return;
     refusals.add(place.linkId === undefined ? "an IP address or a card" : `link ${place.linkId}`);

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Gates } from "../acquirers/gates.ts";
+import { makeShownMessages } from "../acquirers/iso8583-host/shown-messages.ts";
 import { listAudit } from "../administration/installation/audit.ts";
 import { makeOperatorAdvance } from "../administration/installation/operator-events.ts";
 import type { Opened } from "../administration/session.ts";
@@ -10,7 +11,9 @@ import { partsOf } from "../config/settings.ts";
 import { makeIsTrusted } from "../http/client-network.ts";
 import { makeRateLimit } from "../http/rate-limit.ts";
 import type { HttpRoute } from "../http/router.ts";
+import { makeChecksumDebugger } from "../merchant-api/checksum-debugger.ts";
 import { findSigner } from "../merchant-api/control.ts";
+import { operations } from "../merchant-api/operations/index.ts";
 import { statusReply, writeReply } from "../merchant-api/reply.ts";
 import type { Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
@@ -26,7 +29,7 @@ import { openApiRoute } from "../portal-api/openapi.ts";
 import { orderHandlers } from "../portal-api/orders.ts";
 import { portalPageRoutes } from "../portal-api/pages.ts";
 import { portalApiRoutes } from "../portal-api/pipeline.ts";
-import type { PortalReads } from "../portal-api/reads.ts";
+import { lookedThrough, makePortalNames, type PortalReads } from "../portal-api/reads.ts";
 import { reconciliationHandlers } from "../portal-api/reconciliations.ts";
 import { requestHandlers } from "../portal-api/requests.ts";
 import type { Caller, RecordRefusal } from "../portal-api/route.ts";
@@ -49,7 +52,10 @@ import { makeFactorStore } from "../storage/people/second-factors.ts";
 import { disableIdle } from "../storage/people/users.ts";
 import type { IndexQueue } from "../storage/portal/index-queue.ts";
 import { listViews, removeView, shareView } from "../storage/portal/order-views.ts";
+import { makePortalReads } from "../storage/portal/portal-reads.ts";
+import type { RefusedStore } from "../storage/portal/refused-requests.ts";
 import { isUnavailable } from "../storage/server/faults.ts";
+import { writeKept } from "../threeds/kept-messages.ts";
 import { asSerialNumber, type MerchantId } from "../values/ids.ts";
 import { renderQrSvg } from "../values/qr-code.ts";
 import { findPasswordFault, hashPassword, isPassword } from "../vault/password.ts";
@@ -63,10 +69,7 @@ import {
 import type { Engine } from "./engine.ts";
 import { makePerformAction } from "./portal-actions.ts";
 import { openPortalConfiguration } from "./portal-configuration.ts";
-import { makePortalNames, makePortalReads, makeShownMessages } from "./portal-reads.ts";
-import { openRequests } from "./portal-requests.ts";
 import type { Readiness } from "./readiness.ts";
-import type { RefusedJob } from "./refused-requests.ts";
 import type { Resources } from "./resources.ts";
 import type { Services } from "./services.ts";
 
@@ -77,7 +80,7 @@ type Dependencies = Resources & {
   readonly engine: Engine;
   readonly gates: Gates;
   readonly indexQueue: IndexQueue;
-  readonly refused: RefusedJob;
+  readonly refusedStore: RefusedStore;
   readonly services: Services;
   readonly checkReadiness: () => Promise<Readiness>;
   /** What actions work on. */
@@ -106,7 +109,7 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
     listAudit: (filter: Parameters<typeof listAudit>[1]) =>
       listAudit(dependencies.database.query, filter),
   };
-  const requests = openRequests(dependencies);
+  const checksums = makeChecksumDebugger(operations, dependencies.configuration.current);
   const { names } = options;
   const configuration = openPortalConfiguration(dependencies);
   const configured = { ...configuration, names, recordRefusal };
@@ -124,7 +127,12 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
     ...gateHandlers(configured),
     ...callbackHandlers(options),
     ...resendHandlers(options),
-    ...requestHandlers({ ...options, ...requests, now: clock.now }),
+    ...requestHandlers({
+      ...options,
+      requests: dependencies.refusedStore,
+      checksums,
+      now: clock.now,
+    }),
     ...reconciliationHandlers(configured),
     ...auditHandlers(options),
     ...approvalHandlers(options),
@@ -161,10 +169,10 @@ function openOrders(dependencies: Dependencies) {
   const { config, cells, configuration, engine, gates, vault, services } = dependencies;
   const publicUrl = () => baseUrlOf(config, dependencies.ports().port);
   return {
-    reads: makePortalReads(cells, engine.countInDoubt),
-    names: makePortalNames(configuration),
+    reads: makePortalReads(cells, { countAllInDoubt: engine.countInDoubt, lookedThrough }),
+    names: makePortalNames(configuration.current),
     unpackEvent,
-    ...makeShownMessages(gates),
+    ...makeShownMessages(gates, writeKept),
     /** As the merchant's status request is answered, but for the serial number of the answer. */
     async statusTextOf(order: Order) {
       const { findRegistered: register } = services.cards;

@@ -69,9 +69,6 @@ export async function openWallets(resources: Resources) {
   };
 }
 
-/** Anyone can be refused as often as they like: the log must not grow with that. */
-const refusalsEveryMs = 60_000;
-
 /** As for callbacks: no address inside the operator's network, except the sandbox's in staging. */
 function makeSessions({ config, clock, log }: Resources, keysOf: WalletKeys["keysOf"]) {
   const isStaging = config.environment === "staging";
@@ -84,7 +81,7 @@ function makeSessions({ config, clock, log }: Resources, keysOf: WalletKeys["key
     names: [],
   });
   const sandbox = join(resolve(config.dataDir), "bank", "tls", "directory-ca.pem");
-  const refusals = makeSummary(clock, refusalsEveryMs, (cause, count) =>
+  const refusals = makeSummary(clock, (cause, count) =>
     log("wallet.session_refused", { cause, count }),
   );
   return makeMerchantSessions({

@@ -5,16 +5,47 @@
 import { describe, dumpMasked, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { KeptMessage } from "../../orders/kept-messages.ts";
 import type { Answer, Order } from "../../orders/order.ts";
+import { initialOf } from "../../orders/transactions.ts";
 import { CardNumber } from "../../values/card-number.ts";
 import { authorizationRequestOf } from "../before-sending.ts";
-import type { Gate } from "../gates.ts";
+import type { Gate, Gates } from "../gates.ts";
 import { dialects } from "./connector.ts";
 import { makeMessages } from "./messages.ts";
 
 type ShownGate = Pick<Gate, "kind" | "settings">;
 
+/**
+ * The messages of orders. Those that no gate has sent, as of 3-D Secure, are shown as `writeOther`
+ * writes them.
+ */
+export function makeShownMessages(
+  gates: Pick<Gates, "list">,
+  writeOther: (message: KeptMessage) => string | undefined,
+) {
+  const gateOf = (order: Order) => {
+    const { identifiers } = order.transaction.identifiers ? order.transaction : initialOf(order);
+    return gates.list().find(({ id }) => id === identifiers?.gate.id);
+  };
+  return {
+    chargeMessagesOf(order: Order, answer: Answer) {
+      const gate = gateOf(order);
+      return gate === undefined ? [] : chargeMessagesOf(gate, order, answer);
+    },
+    viewMessage(order: Order, message: KeptMessage) {
+      const gate = /^\d{4}$/.test(message.type) ? gateOf(order) : undefined;
+      const raw = gate === undefined ? writeOther(message) : dumpMessage(gate, message);
+      const fields = gate === undefined ? plainFields(message) : nameFields(gate, message);
+      return { fields, ...(raw === undefined ? {} : { raw }) };
+    },
+  };
+}
+
+function plainFields({ fields }: KeptMessage) {
+  return Object.entries(fields).map(([name, value]) => ({ name, value }));
+}
+
 /** By the number and the name of each. */
-export function nameFields({ kind }: ShownGate, { fields }: KeptMessage) {
+function nameFields({ kind }: ShownGate, { fields }: KeptMessage) {
   const { rows } = dialects[kind].specification;
   return Object.entries(fields).map(([field, value]) => {
     const [, name = ""] = rows.find(([number]) => String(number) === field) ?? [];
@@ -22,7 +53,7 @@ export function nameFields({ kind }: ShownGate, { fields }: KeptMessage) {
   });
 }
 
-export function dumpMessage({ kind }: ShownGate, { type, fields }: KeptMessage) {
+function dumpMessage({ kind }: ShownGate, { type, fields }: KeptMessage) {
   return dumpMasked(dialects[kind].specification, { mti: type, fields });
 }
 
@@ -30,11 +61,7 @@ export function dumpMessage({ kind }: ShownGate, { type, fields }: KeptMessage) 
  * The charge of an order that is about to be authorised, as its gate writes it today, and what its
  * answer was read as. Nothing for an order that has no such charge.
  */
-export function chargeMessagesOf(
-  gate: ShownGate,
-  order: Order,
-  answer: Answer,
-): readonly KeptMessage[] {
+function chargeMessagesOf(gate: ShownGate, order: Order, answer: Answer): readonly KeptMessage[] {
   const { card, transaction } = order;
   const { expiryMonth, expiryYear, bin, lastFour } = card;
   // Only its first six and last four digits are shown.

@@ -1,5 +1,5 @@
 /**
- * Refused requests of a cell, for the portal. Of each merchant the latest are kept, those that the
+ * Refused requests in the cells, for the portal. Of each merchant the latest are kept, those that the
  * merchant has signed apart from those that anyone can send: a flood pushes out only itself.
  */
 import type { RefusedBatch, RefusedRow } from "../../merchant-api/refused-requests.ts";
@@ -12,9 +12,63 @@ import type {
 } from "../../portal-api/requests.ts";
 import { isSerialNumber, type MerchantId } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
-import { isHere, livesHere } from "../cells/cells.ts";
+import { type Cells, isHere, livesHere } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
 import { plainArray, textArray } from "../server/gather.ts";
+import { joinPages } from "./portal-reads.ts";
+
+type Options = {
+  /** Of each merchant, signed and unsigned each. */
+  readonly countMax: number;
+  /** Rows of a cell that a page of a filtered list looks through. */
+  readonly lookedThrough: number;
+  readonly now: () => Instant;
+};
+
+export type RefusedStore = ReturnType<typeof makeRefusedStore>;
+
+/** Of the right cell, or of all of them together. */
+export function makeRefusedStore(cells: Cells, { countMax, lookedThrough, now }: Options) {
+  const queries = cells.stores(({ node }) => node.query);
+  const asides = cells.stores(({ node }) => node.aside);
+  return {
+    async write({ rows, dropped }: RefusedBatch): Promise<void> {
+      const merchants = [...rows.map(({ merchantId }) => merchantId), ...dropped.keys()];
+      const inCells = Map.groupBy(new Set(merchants), (merchant) => cells.cellOf(merchant));
+      const written = [...inCells].map(([cell, own]) => {
+        const batch = {
+          rows: rows.filter(({ merchantId }) => own.includes(merchantId)),
+          dropped: new Map([...dropped].filter(([merchant]) => own.includes(merchant))),
+        };
+        return keepRefused(queries.of(cell), batch, { countMax, now: now() });
+      });
+      await Promise.all(written);
+    },
+    deleteOld: (before: Instant) => queries.each((query) => deleteOldRefused(query, before)),
+    async list(asked: RefusedQuery): Promise<Window<StoredRefusal, RefusalKey>> {
+      const { merchantId, limit } = asked;
+      if (merchantId !== undefined) {
+        return asides.call(merchantId, (query) => findRefused(query, asked, lookedThrough));
+      }
+      const windows = await asides.each((query) => findRefused(query, asked, lookedThrough));
+      return joinPages(windows, limit, ({ at, serial }) => ({ at, serial }), byAge);
+    },
+    find: (serial: string, merchantId: MerchantId | undefined) =>
+      asides.search((query) => findRefusal(query, serial, merchantId)),
+    async countDropped(merchantId: MerchantId | undefined): Promise<number> {
+      if (merchantId !== undefined) {
+        return asides.call(merchantId, (query) => countDropped(query, merchantId, now()));
+      }
+      const counts = await asides.each((query) => countDropped(query, undefined, now()));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+  };
+}
+
+/** As the pages of one cell are sorted. */
+function byAge(one: RefusalKey, other: RefusalKey): number {
+  return other.at - one.at || (one.serial < other.serial ? 1 : -1);
+}
 
 /** All of one cell. */
 export async function keepRefused(

@@ -1,49 +1,41 @@
-/**
- * What the portal reads, of the right cell or of all of them together, and the messages of an order
- * as it shows them.
- */
-import type { Gates } from "../acquirers/gates.ts";
-import {
-  chargeMessagesOf,
-  dumpMessage,
-  nameFields,
-} from "../acquirers/iso8583-host/shown-messages.ts";
-import type { KeptMessage } from "../orders/kept-messages.ts";
-import type { Answer, Order } from "../orders/order.ts";
-import { initialOf } from "../orders/transactions.ts";
-import {
-  type CallbackWindow,
-  type DeliveryKey,
-  lookedThrough,
-  type OrderLineRow,
-  type OrderWindow,
-  type PortalNames,
-  type PortalReads,
-  type StoredCallback,
-  type Window,
-} from "../portal-api/reads.ts";
-import type { MessageView, TimelineOptions } from "../portal-api/timeline.ts";
+/** What the portal reads of orders and callbacks, of the right cell or of all of them together. */
+import type {
+  CallbackWindow,
+  DeliveryKey,
+  OrderLineRow,
+  OrderWindow,
+  PortalReads,
+  StoredCallback,
+  Window,
+} from "../../portal-api/reads.ts";
+import { asOrderId, isNumericId, type MerchantId } from "../../values/ids.ts";
 import {
   countReceivers,
   countResent,
   findAttempts,
   findCallbackPage,
-} from "../storage/callbacks/callback-journal.ts";
-import type { Cells } from "../storage/cells/cells.ts";
-import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
-import { findById } from "../storage/orders/find-by-number.ts";
-import { countInDoubt, findHistory } from "../storage/orders/find-orders.ts";
+} from "../callbacks/callback-journal.ts";
+import type { Cells } from "../cells/cells.ts";
+import { findById } from "../orders/find-by-number.ts";
+import { countInDoubt, findHistory } from "../orders/find-orders.ts";
 import {
   countFailingCallbacks,
   findFigures,
   findOrderLines,
   scanOrderLines,
   sumFigures,
-} from "../storage/portal/portal-orders.ts";
-import { writeKept } from "../threeds/kept-messages.ts";
-import { asOrderId, isNumericId, type MerchantId } from "../values/ids.ts";
+} from "./portal-orders.ts";
 
-export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<number>): PortalReads {
+type Options = {
+  readonly countAllInDoubt: () => Promise<number>;
+  /** Rows of a cell that a page of a filtered list looks through. */
+  readonly lookedThrough: number;
+};
+
+export function makePortalReads(
+  cells: Cells,
+  { countAllInDoubt, lookedThrough }: Options,
+): PortalReads {
   const stores = cells.stores(({ node }) => node.aside);
   type Ask<Result> = Parameters<typeof stores.each<readonly Result[]>>[0];
   const gather = async <Result>(merchantId: MerchantId | undefined, ask: Ask<Result>) =>
@@ -63,7 +55,7 @@ export function makePortalReads(cells: Cells, countAllInDoubt: () => Promise<num
       const windows = await gather<OrderWindow>(query.merchantId, async (at) => [
         await scanOrderLines(at, query),
       ]);
-      return join(windows, ({ at, orderId }) => ({ at, orderId }), byAge);
+      return joinWindows(windows, ({ at, orderId }) => ({ at, orderId }), byAge);
     },
 
     async findOrder(id, merchantId) {
@@ -139,14 +131,14 @@ function byMaking(one: DeliveryKey, other: DeliveryKey): number {
 export function joinPages<Row, Key>(
   windows: readonly Window<Row, Key>[],
   limit: number,
-  ...order: Parameters<typeof join<Row, Key>> extends [unknown, ...infer Rest] ? Rest : never
+  ...order: Parameters<typeof joinWindows<Row, Key>> extends [unknown, ...infer Rest] ? Rest : never
 ): Window<Row, Key> {
-  const { rows, end } = join(windows, ...order);
+  const { rows, end } = joinWindows(windows, ...order);
   return rows.length < limit ? { rows, end } : { rows: rows.slice(0, limit), end: undefined };
 }
 
 /** The windows of all cells as one. Of a cell nothing is known beyond the end of its window. */
-function join<Row, Key>(
+export function joinWindows<Row, Key>(
   windows: readonly Window<Row, Key>[],
   keyOfRow: (row: Row) => Key,
   compare: (one: Key, other: Key) => number,
@@ -160,52 +152,4 @@ function join<Row, Key>(
     rows: seen.toSorted((one, other) => compare(one.key, other.key)).map(({ row }) => row),
     end,
   };
-}
-
-/** Made again when the configuration is another. */
-export function makePortalNames({ current }: LiveConfiguration): () => PortalNames {
-  let [known, names] = [current(), namesOf(current())];
-  return () => {
-    if (current() !== known) [known, names] = [current(), namesOf(current())];
-    return names;
-  };
-}
-
-function namesOf(configuration: ReturnType<LiveConfiguration["current"]>): PortalNames {
-  const { merchants, endpoints, gates } = configuration;
-  return {
-    merchants: merchants.map(({ id, login, name }) => ({ id, login, name })),
-    endpoints: [...endpoints.values()].map(({ id, name, currency, merchant }) => ({
-      id,
-      name,
-      currency,
-      merchantId: merchant.id,
-    })),
-    gates: [...gates.values()].map(({ id, name }) => ({ id, name })),
-  };
-}
-
-type Shown = Pick<TimelineOptions, "chargeMessagesOf" | "viewMessage">;
-
-export function makeShownMessages(gates: Pick<Gates, "list">): Shown {
-  const gateOf = (order: Order) => {
-    const { identifiers } = order.transaction.identifiers ? order.transaction : initialOf(order);
-    return gates.list().find(({ id }) => id === identifiers?.gate.id);
-  };
-  return {
-    chargeMessagesOf(order: Order, answer: Answer) {
-      const gate = gateOf(order);
-      return gate === undefined ? [] : chargeMessagesOf(gate, order, answer);
-    },
-    viewMessage(order: Order, message: KeptMessage): MessageView {
-      const gate = /^\d{4}$/.test(message.type) ? gateOf(order) : undefined;
-      const raw = gate === undefined ? writeKept(message) : dumpMessage(gate, message);
-      const fields = gate === undefined ? plainFields(message) : nameFields(gate, message);
-      return { fields, ...(raw === undefined ? {} : { raw }) };
-    },
-  };
-}
-
-function plainFields({ fields }: KeptMessage) {
-  return Object.entries(fields).map(([name, value]) => ({ name, value }));
 }

@@ -1,0 +1,34 @@
+/** One list of the windows that several cells answer. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Window } from "../../portal-api/reads.ts";
+import { joinPages } from "./portal-reads.ts";
+
+type Row = { readonly at: number };
+
+const join = (limit: number, ...windows: readonly Window<Row, number>[]) =>
+  joinPages(
+    windows,
+    limit,
+    ({ at }) => at,
+    (one, other) => other - one,
+  );
+const at = (...instants: readonly number[]) => instants.map((each) => ({ at: each }));
+
+test("rows of all cells stand in one order, and a whole page has no end", () => {
+  const page = join(3, { rows: at(9, 5), end: undefined }, { rows: at(8, 7), end: undefined });
+
+  assert.deepEqual(page, { rows: at(9, 8, 7), end: undefined });
+});
+
+test("nothing is shown beyond the place up to which every cell was looked through", () => {
+  const page = join(5, { rows: at(9, 2), end: undefined }, { rows: at(8), end: 6 });
+
+  assert.deepEqual(page, { rows: at(9, 8), end: 6 });
+});
+
+test("of several ends the first counts: the next page goes on there", () => {
+  const page = join(5, { rows: at(9, 7), end: 4 }, { rows: at(8, 5), end: 5 });
+
+  assert.deepEqual(page, { rows: at(9, 8, 7, 5), end: 5 });
+});
