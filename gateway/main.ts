@@ -8,23 +8,29 @@ import { amountDigitsOf } from "./acquirers/iso8583-host/connector.ts";
 import type { Opened } from "./administration/session.ts";
 import { baseUrlOf } from "./config/config.ts";
 import { openIssuers } from "./issuers/issuers.ts";
-import { describeOrder, figuresOf } from "./portal-api/order-index.ts";
-import { lookedThrough } from "./portal-api/reads.ts";
 import { openConfiguration } from "./storage/configuration/configuration.ts";
 import { makeIssuerStore } from "./storage/configuration/issuer-ranges.ts";
-import { makeIndexQueue } from "./storage/portal/index-queue.ts";
-import { makeRefusedStore } from "./storage/portal/refused-requests.ts";
-import { makeHandedAnswers, makeStartAcquirer } from "./wiring/acquirers.ts";
+import { openGates } from "./wiring/acquirers.ts";
 import { startBackgroundJobs } from "./wiring/background-jobs.ts";
 import { makeCallbacks } from "./wiring/callbacks.ts";
 import { openDirectoryServers } from "./wiring/directory-servers.ts";
 import { makeEngine } from "./wiring/engine.ts";
 import { openMerchantTls, watchFigures } from "./wiring/figures.ts";
-import { guarded, makeHttpServers, type ShareMetrics } from "./wiring/http.ts";
-import { joinNodes, makeUpdateGates, openNodeHold } from "./wiring/node.ts";
-import { keepRefusedRequests } from "./wiring/refused-requests.ts";
-import { openResources, type ResourceOptions } from "./wiring/resources.ts";
+import {
+  judgeReadiness,
+  openServers,
+  readClients,
+  type ShareMetrics,
+  serveDocumentation,
+  stagingRoutes,
+  watchHealth,
+} from "./wiring/http.ts";
+import { keepRefusedRequests, merchantInterface } from "./wiring/merchant-interface.ts";
+import { pageRoutes } from "./wiring/pages.ts";
+import { makeIndex, portalRoutes } from "./wiring/portal.ts";
+import { joinNodes, openResources, type ResourceOptions, watchHold } from "./wiring/resources.ts";
 import { openScreening } from "./wiring/screening.ts";
+import { guarded, makeServices } from "./wiring/services.ts";
 import type { StagingParts } from "./wiring/staging-parts.ts";
 import { makeThreeDs } from "./wiring/threeds.ts";
 import { openWallets } from "./wiring/wallets.ts";
@@ -59,65 +65,54 @@ export type Gateway = {
   stop(): Promise<void>;
 };
 
+type Ports = Pick<Gateway, "port" | "adminPort" | "portalPort">;
+
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { staging, shareMetrics, opened } = options;
   const resources = await openResources(options);
-  const { config, log, database, vault, auditOf } = resources;
+  const { config, log, database, cells, vault } = resources;
   const tls = await openMerchantTls(resources);
-  let ports: Pick<Gateway, "port" | "adminPort" | "portalPort"> = {
-    ...config,
-    portalPort: config.port,
-  };
+  let ports: Ports = { ...config, portalPort: config.port };
+  const baseUrl = () => baseUrlOf(config, ports.port);
   const node = await joinNodes(resources);
-  const gates = makeGates(resources.clock);
-  const audit = auditOf(node.name);
-  const hold = await openNodeHold(resources, audit);
-  const updateGates = makeUpdateGates(gates, hold);
+  const audit = resources.auditOf(node.name);
+  const hold = await watchHold(resources, audit);
+  const gates = makeGates(resources.clock, () => hold.current() === undefined);
   const configuration = await openConfiguration({
     snapshot: database.snapshot,
     openSecret: vault.openSecret,
     amountDigitsOf,
-    onChange: updateGates,
+    onChange: (changed) => gates.update(changed.gates.values()),
     onError: (error) => log("configuration.reload_failed", { err: error }),
   });
-  resources.cells.follow(configuration);
+  cells.follow(configuration);
   const issuers = await openIssuers({
     store: makeIssuerStore(database),
     builtIn: staging?.ranges ?? [],
     onError: (error) => log("bin_table.reload_failed", { err: error }),
   });
   const screening = await openScreening(resources, staging?.networks);
-  const directoryServers = await openDirectoryServers({ ...resources, hold });
+  const directoryServers = await openDirectoryServers(resources, { hold });
+  const { directories, resultsUrl } = directoryServers;
   const wallets = await openWallets(resources);
-  const baseUrl = () => baseUrlOf(config, ports.port);
-  const threeds = makeThreeDs({ ...resources, ...directoryServers, configuration, baseUrl });
-  const acting = { node, audit, hold };
-  const shared = { ...resources, ...acting, configuration, threeds, gates, screening };
-  const callbacks = makeCallbacks(shared);
-  const indexQueue = makeIndexQueue({
-    cells: resources.cells,
-    now: resources.clock.now,
-    waitMs: config.portalIndexEveryMs,
-    describe: describeOrder,
-    figuresOf,
+  const threeds = makeThreeDs(resources, { directories, resultsUrl, configuration, baseUrl });
+  const callbacks = makeCallbacks(resources, { node, configuration, hold });
+  const indexQueue = makeIndex(resources);
+  const engine = makeEngine(resources, {
+    node,
+    configuration,
+    hold,
+    gates,
+    threeds,
+    screening,
+    findIssuer: issuers.find,
+    onStep: [callbacks.start, indexQueue.onStep],
   });
-  const refusedStore = makeRefusedStore(resources.cells, {
-    countMax: config.refusedRequestsMax,
-    lookedThrough,
-    now: resources.clock.now,
-  });
-  const refused = keepRefusedRequests(resources, { configuration, store: refusedStore });
-  const behind = { indexQueue, refused, refusedStore };
-  const onStep = [callbacks.start, indexQueue.onStep];
-  const engine = makeEngine({ ...shared, onStep, findIssuer: issuers.find });
-  const answers = makeHandedAnswers(resources, gates);
-  gates.open(makeStartAcquirer({ ...shared, answers }, engine.lateApprovals, configuration));
-  node.receive(answers.receive);
-  updateGates(configuration.current());
-  const edges = { ...shared, ...behind, staging, baseUrl, engine, wallets, callbacks, tls };
-  const servers = makeHttpServers({ ...edges, shareMetrics, opened });
-  const { directories } = directoryServers;
-  watchFigures({ ...shared, engine, directories, servers, tls });
+  const { lateApprovals } = engine;
+  openGates(resources, { gates, node, audit, lateApprovals, configuration });
+  gates.update(configuration.current().gates.values());
+  const { refused, servers } = openEdges();
+  watchFigures(resources, { engine, gates, directories, screening, servers, tls, hold });
   await open();
   const jobs = startBackgroundJobs(resources, {
     configuration,
@@ -132,11 +127,63 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     reload,
   });
   node.follow(() => void reload());
-
   const { claimDue } = engine.claims;
   const own = { url: baseUrl(), ...ports, node: node.name };
   const countInFlight = () => engine.runner.count;
   return { ...own, claimDue, settle, countInFlight, stop, cleanUp: jobs.cleanUp };
+
+  /** What listens: the merchant interface, pages, the portal, documentation, health. */
+  function openEdges() {
+    const clients = readClients(config);
+    const { addressOf } = clients;
+    const services = makeServices(resources, {
+      engine,
+      threeds,
+      wallets,
+      callbacks,
+      configuration,
+      hold,
+      baseUrl,
+    });
+    const refused = keepRefusedRequests(resources, configuration);
+    const checkReadiness = judgeReadiness(resources, { engine, configuration, gates, hold });
+    const findMissing = async () => (await checkReadiness()).missing;
+    const servers = openServers(resources, {
+      tls,
+      clients,
+      health: watchHealth(resources, { node, gates, checkReadiness, shareMetrics }),
+      portal: portalRoutes(resources, {
+        configuration,
+        engine,
+        gates,
+        indexQueue,
+        refusedStore: refused.store,
+        services,
+        findMissing,
+        opened,
+        staging,
+        clients,
+        baseUrl,
+        portalPort: () => ports.portalPort,
+      }),
+      merchants: [
+        ...merchantInterface(resources, { services, configuration, refused, addressOf }),
+        ...pageRoutes(resources, {
+          services,
+          configuration,
+          engine,
+          hold,
+          wallets,
+          walletSheet: staging?.walletSheet,
+          baseUrl,
+          addressOf,
+        }),
+        ...serveDocumentation(baseUrl, staging),
+        ...stagingRoutes(resources, staging, { callbacks, configuration, findMissing }),
+      ],
+    });
+    return { servers, refused };
+  }
 
   async function settle(): Promise<void> {
     do {
@@ -186,7 +233,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       .then(() => hold.look())
       .catch((error) => log("configuration.reload_failed", { err: error }))
       .then(() => Promise.all([configuration.reload(), wallets.reload()]))
-      .then(() => gates.list().length > 0 || updateGates(configuration.current()))
       .catch((error) => log("configuration.reload_failed", { err: error }));
     const others = [issuers.reload(), screening.reload(), directoryServers.reload()];
     await Promise.all([secrets, ...others]);
@@ -199,6 +245,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await gates.stop();
     await engine.closeOrderIds();
     await node.stop();
-    await resources.cells.close();
+    await cells.close();
   }
 }

@@ -22,7 +22,12 @@ const product = [
   ...["merchant-api", "observability", "orders", "pages", "portal-api", "screening", "storage"],
   ...["reconciliation", "threeds", "values", "vault", "views", "wallets", "worker-threads"],
 ].map((folder) => `gateway/${folder}`);
-const services = "type gateway/wiring/services";
+/** What edges call; each imports the types of the part that does the work. */
+const called = [
+  ...["callbacks", "engine", "screening", "threeds", "wallets"].map(
+    (part) => `type gateway/${part}`,
+  ),
+];
 const storage = "gateway/storage";
 const config = "gateway/config";
 /** What commands look at and change: stored configuration, keys and orders, but no running node. */
@@ -73,10 +78,10 @@ export const importRules: readonly Rule[] = [
   ["gateway/reconciliation", [values, orders]],
   ["gateway/vault",         [values]],
 
-  ["gateway/merchant-api",  [values, orders, views, http, services, "type gateway/observability", "protocols/form", "protocols/oauth1"]],
-  ["gateway/directory-api", [values, orders, views, http, services, "protocols/emv3ds"]],
-  ["gateway/pages",         [values, orders, views, http, services, "protocols/form"]],
-  ["gateway/portal-api",    [values, orders, views, http, services, "type gateway/administration"]],
+  ["gateway/merchant-api",  [values, orders, views, http, ...called, "type gateway/observability", "protocols/form", "protocols/oauth1"]],
+  ["gateway/directory-api", [values, orders, views, http, "protocols/emv3ds"]],
+  ["gateway/pages",         [values, orders, views, http, ...called, "protocols/form"]],
+  ["gateway/portal-api",    [values, orders, views, http, "type gateway/administration"]],
 
   ["gateway/storage",       [values, orders, ...ports]],
   ["gateway/backup",        [values, storage, "type gateway/vault"]],
@@ -84,7 +89,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/observability", [values, orders]],
   ["gateway/config",        [values]],
   ["gateway/main",          [...product, "type gateway/administration", "gateway/wiring"]],
-  ["gateway/administration", [...stored, ...configured]],
+  ["gateway/administration", [...stored, ...configured, "type gateway/engine/accept", "type gateway/portal-api"]],
   // The only way to staging: it asks for the environment first.
   ["gateway/administration/installation/staging", ["gateway/config", "gateway/staging/staging"]],
   ["gateway/wiring",        [...product, "gateway/administration"]],

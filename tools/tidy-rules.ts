@@ -44,6 +44,12 @@ export function findSpreadLiterals(file: TextFile): readonly string[] {
   return placesOf(file, file.parts.code, /\.\.\.\{/g, "write the properties into the object");
 }
 
+/** Wiring builds parts and hands them to each other; what is decided belongs to a part. */
+export function findDecisions(file: TextFile): readonly string[] {
+  const decision = /\b(?:if|for|while|switch)\s*\(|(?<=\s)\?(?=\s)/g;
+  return placesOf(file, file.parts.code, decision, "decide it in the part that it belongs to");
+}
+
 /** Secrets are revealed in few files, each of which is listed. */
 export function findReveals(file: TextFile): readonly string[] {
   return placesOf(file, file.parts.code, /\.reveal\(/g, "not on the list of files that may reveal");

@@ -4,7 +4,7 @@ import { dirname } from "node:path/posix";
 import { type TestContext, test } from "node:test";
 import { foldersWithCircles, namesOfSeveral, shortFiles } from "./exceptions.ts";
 import { findCircles, findImportFaults, printCircle } from "./import-rules.ts";
-import { isSource, isTest, readRepository, type TextFile, textFile } from "./repository.ts";
+import { isSource, isTest, nameOf, readRepository, type TextFile, textFile } from "./repository.ts";
 import * as rules from "./tidy-rules.ts";
 
 /** The only files that call `Secret.reveal()`. Exact paths; each must exist and call it. */
@@ -21,6 +21,7 @@ const revealers: readonly string[] = [
   "gateway/threeds/threeds102.ts",
   "gateway/threeds/areq.ts",
   "gateway/acquirers/before-sending.ts",
+  "gateway/acquirers/handed-answers.ts",
   "gateway/installation/database-server.ts",
   "gateway/acquirers/iso8583-host/dialects/iso87-binary.ts",
   "gateway/acquirers/iso8583-host/dialects/sandbox.ts",
@@ -36,7 +37,6 @@ const revealers: readonly string[] = [
   "gateway/vault/request-digests.ts",
   "gateway/vault/master-key.ts",
   "gateway/vault/vault.ts",
-  "gateway/wiring/acquirers.ts",
 ];
 
 const repository = readRepository();
@@ -138,6 +138,35 @@ test("no folder has more than 40 entries, and no room of the storage more than 2
   );
 });
 
+/** Construction grows with the parts; a policy among it is found by its length too. */
+const wiringLinesMax = 2_000;
+
+/** All that wiring decides, by file: whether a part is configured. */
+// biome-ignore format: a table
+const decisionsOfWiring: Readonly<Record<string, readonly string[]>> = {
+  "background-jobs": ["TLS at the merchant port"],
+  "callbacks":       ["the operator's proxy"],
+  "figures":         ["TLS at the merchant port"],
+  "http":            ["the portal's port", "the port of health and figures", "the portal's port", "the port of health and figures"],
+  "portal":          ["the portal's address"],
+  // Not a part: one of two events of the log.
+  "resources":       ["whether the installation is held or released"],
+};
+
+test("wiring builds parts, and decides whether they are configured and nothing else", () => {
+  const wiring = sources.filter(({ path }) => path.startsWith("gateway/wiring/"));
+  const known = (file: TextFile) => decisionsOfWiring[nameOf(file)] ?? [];
+
+  const faults = wiring.flatMap((file) => {
+    const found = rules.findDecisions(file);
+    return found.length === known(file).length ? [] : found;
+  });
+
+  assert.deepEqual(faults, []);
+  const lines = wiring.reduce((sum, file) => sum + file.lines.length, 0);
+  assert.ok(lines <= wiringLinesMax, `wiring has ${lines} lines`);
+});
+
 function withFolders(path: string): readonly string[] {
   return path.split("/").map((_, at, parts) => parts.slice(0, at + 1).join("/"));
 }
@@ -171,6 +200,7 @@ const offences: readonly (readonly [rule: Rule, path: string, text: string])[] =
   [rules.findUnfinished,      "tools/a.ts",                    "const a = b as any;"],
   [rules.findUnfinished,      "tools/a.ts",                    "test.only(a)"],
   [rules.findReveals,         "tools/a.ts",                    "card.number.reveal()"],
+  [rules.findDecisions,       "gateway/wiring/a.ts",           "const a = b ? c : d;"],
   [rules.findStrayStatements, "gateway/engine/claim.ts",       "query(`select id\n  from orders`)"],
   [rules.findStrayStatements, "gateway/engine/claim.ts",       'query("update orders o set a = 1")'],
   [rules.findClocks,          "gateway/orders/advance.ts",     "const now = Date.now();"],
@@ -204,7 +234,7 @@ test("a circle is found and told as the shortest way round", () => {
 
 // biome-ignore format: a table
 const innocents: readonly (readonly [rule: Rule, path: string, text: string])[] = [
-  [findImportFaults,          "gateway/pages/finish.ts",       'import type { Services } from "../wiring/services.ts";'],
+  [findImportFaults,          "gateway/pages/finish.ts",       'import type { FindReceipt } from "../engine/find.ts";'],
   [findImportFaults,          "gateway/orders/apply.ts",       '// import fs from "node:fs";'],
   [findImportFaults,          "gateway/orders/apply.test.ts",  'import { a } from "../storage/orders/commit.ts";'],
   [rules.findLongLines,       "tools/a.test.ts",               `const sent = "${"0f".repeat(60)}";`],
@@ -213,6 +243,7 @@ const innocents: readonly (readonly [rule: Rule, path: string, text: string])[] 
   [rules.findBannedNames,     "gateway/vault/card-data.ts",    "export const effectHandlers = {};"],
   [rules.findShortFiles,      "gateway/values/pair.test.ts",   "x\n".repeat(39)],
   [rules.findUnfinished,      "tools/a.ts",                    'const currency = "XXX"; // as any other'],
+  [rules.findDecisions,       "gateway/wiring/a.ts",           "type A = { b?: string }; // if (c)\na?.b ?? c;"],
   [rules.findStrayStatements, "gateway/engine/claim.ts",       "// select id from orders"],
   [rules.findStrayStatements, "gateway/engine/claim.ts",       'a("select "); b(" from ");'],
   [rules.findTitleFaults,     "docs/a.md",                     "# One\n```sh\n# a comment\n```\n"],

@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { approved, asks, clockAt, meet } from "../orders/testing.ts";
 import { asGateId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
 import { later } from "../values/time.ts";
 import { waitForLink } from "./before-sending.ts";
-import { type Gate, makeGates, type RunningAcquirer } from "./gates.ts";
+import { askForDueKeys, type Gate, makeGates, type RunningAcquirer } from "./gates.ts";
 import { settings } from "./iso8583-host/testing/attempts.ts";
 import { startsAt, TestClock } from "./iso8583-host/testing/test-clock.ts";
 
@@ -17,10 +18,10 @@ const gate = (id: string, changes: Partial<Gate["settings"]> = {}): Gate => ({
 });
 
 /** Acquirers that write down what is done with them. */
-function startGates() {
+function startGates(mayStart?: () => boolean) {
   const clock = new TestClock();
   const done: string[] = [];
-  const gates = makeGates(clock);
+  const gates = makeGates(clock, mayStart);
   let announce = () => {};
   const unused = () => Promise.reject(new Error("not asked for"));
   gates.open((started, onReady) => {
@@ -116,4 +117,41 @@ test("an order does not wait longer than the bound, nor than its lease leaves to
   await waits(5_000, claimableAt - 5_000);
 
   assert.deepEqual(untils, [claimableAt - 4_000, claimableAt - 4_501]);
+});
+
+test("while nothing may start, no link signs on, and those that are up stay and change", async () => {
+  const held = startGates(() => false);
+  held.gates.update([gate("1")]);
+  assert.deepEqual(held.done, []);
+
+  let mayStart = true;
+  const { done, gates } = startGates(() => mayStart);
+  gates.update([gate("1")]);
+  mayStart = false;
+  gates.update([gate("1", { fee: { percent: "2" } })]);
+
+  assert.deepEqual(done, ["start gate-1", "change gate-1 2"]);
+});
+
+test("a gate whose host could not be asked for its next key is told, and asked again later", async () => {
+  const { gates } = startGates();
+  const told: string[] = [];
+  const postponed: string[] = [];
+  const dueKeys = {
+    claimDue: async () => [asGateId("1"), asGateId("2"), asGateId("3")],
+    postpone: async (id: string) => void postponed.push(id),
+  };
+  const answers = new Map<string, RunningAcquirer["askForKey"]>([
+    ["1", async () => "asked"],
+    ["2", async () => new Problem("The host refused.")],
+  ]);
+  const find = (id: string) => {
+    const askForKey = answers.get(id);
+    return askForKey && ({ askForKey } as unknown as RunningAcquirer);
+  };
+
+  await askForDueKeys({ ...gates, find }, dueKeys, (id, cause) => told.push(`${id}: ${cause}`));
+
+  assert.deepEqual(told, ["2: The host refused.", "3: it is not running"]);
+  assert.deepEqual(postponed, ["2", "3"]);
 });

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { MacKey, ZoneCipher } from "@tollgate/protocols/iso8583";
+import { readCertificateFiles } from "../certificates/certificate-files.ts";
 import type { CredentialDefaults, RefundPolicy } from "../orders/order.ts";
 import type { GateId } from "../values/ids.ts";
 import type { Fee } from "../values/money.ts";
@@ -51,7 +52,8 @@ export type StartAcquirer = (gate: Gate, onReady: () => void) => RunningAcquirer
 
 export type Gates = ReturnType<typeof makeGates>;
 
-export function makeGates(clock: Clock) {
+/** While `mayStart` says no, no link signs on; those that are up stay. */
+export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
   const running = new Map<GateId, { gate: Gate; readonly acquirer: RunningAcquirer }>();
   const stopping = new Set<Promise<void>>();
   const waits = new Set<(isReady: boolean) => void>();
@@ -72,7 +74,7 @@ export function makeGates(clock: Clock) {
     },
     /** A gate that cannot be started or changed does not keep the others from it. */
     update(gates: Iterable<Gate>): void {
-      if (start === undefined) return;
+      if (start === undefined || (running.size === 0 && !mayStart())) return;
       const wanted = new Map([...gates].map((gate) => [gate.id, gate]));
       for (const id of running.keys()) if (!wanted.has(id)) stopOne(id);
       const errors = [...wanted.values()].map(put).filter((error) => error !== undefined);
@@ -283,4 +285,21 @@ export function certificateFilesOf(settings: GateSettings) {
   const { tlsCertificateFile, tlsKeyFile, tlsRootsFile } = settings;
   const own = { certificateFile: tlsCertificateFile, keyFile: tlsKeyFile };
   return { ...own, authorityFile: tlsRootsFile };
+}
+
+/**
+ * By gate: the client certificate in its files as they are now, which the next connection shows.
+ * Undefined where the files cannot be read.
+ */
+export async function readGateCertificates(
+  gates: readonly Gate[],
+): Promise<readonly (readonly [name: string, certificate: string | undefined])[]> {
+  const own = gates.filter(({ settings: { tls, tlsCertificateFile } }) => {
+    return tls === true && tlsCertificateFile !== undefined;
+  });
+  const read = own.map(async ({ name, settings }) => {
+    const files = await readCertificateFiles(certificateFilesOf(settings)).catch(() => undefined);
+    return [name, files?.cert] as const;
+  });
+  return Promise.all(read);
 }

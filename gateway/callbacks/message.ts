@@ -7,7 +7,13 @@ import { writeForm } from "@tollgate/protocols/form";
 import type { CallbackMethod, Endpoint, EndpointSettings } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import { findNamed } from "../orders/transactions.ts";
-import type { EndpointId } from "../values/ids.ts";
+import {
+  asOrderId,
+  asSerialNumber,
+  type EndpointId,
+  type MerchantId,
+  type OrderId,
+} from "../values/ids.ts";
 import { type Clock, hours, type Instant } from "../values/time.ts";
 import { printResult, type ResultFields, resultNames } from "../views/result.ts";
 import type { Callback, CallbackRequest } from "./callback.ts";
@@ -50,6 +56,31 @@ export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: Depend
       timestamp: Math.floor(now / 1000),
     });
     return privateCallbacks ? { ...message, isPrivate: true } : message;
+  };
+}
+
+type Sent = { readonly order: string; readonly sequence: number; readonly serial: string };
+
+type Sources<Key> = {
+  readonly find: (key: Key) => Promise<(Sent & { readonly url: string }) | undefined>;
+  readonly findOrder: (merchantId: MerchantId, orderId: OrderId) => Promise<Order | undefined>;
+  readonly buildMessage: ReturnType<typeof makeBuildMessage>;
+};
+
+/** The request as it would be sent now, to the address that `urlOf` makes of its own. */
+export function makeRewrite<Key extends { readonly merchantId: MerchantId }>({
+  find,
+  findOrder,
+  buildMessage,
+}: Sources<Key>) {
+  return async (key: Key, urlOf: (own: string) => string): Promise<CallbackRequest | undefined> => {
+    const found = await find(key);
+    if (found === undefined) return undefined;
+    const { sequence, serial, url } = found;
+    const orderId = asOrderId(found.order);
+    const order = await findOrder(key.merchantId, orderId);
+    const told = { orderId, sequence, serialNumber: asSerialNumber(serial), url: urlOf(url) };
+    return order && buildMessage(told, order);
   };
 }
 

@@ -202,6 +202,11 @@ export function masterKeySource(config: Config, which: "masterKey" | "newMasterK
   };
 }
 
+/** A rehearsal has the settings of production, and its users must see that it is none. */
+export function shownEnvironmentOf({ rehearsal, environment }: Config) {
+  return rehearsal ? ("rehearsal" as const) : environment;
+}
+
 /** The file that staging makes for itself. */
 export function stagingKeyFile({ dataDir }: Config): string {
   return join(resolve(dataDir), "keys", "master.key");

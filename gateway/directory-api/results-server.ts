@@ -59,6 +59,22 @@ const usualLimits: Limits = { connectionsMax: 1_000, handshakeTimeoutMs: 10_000 
 const heldMs = 4_000;
 const heldGapMs = 200;
 
+type OpenOptions = Omit<ResultsOptions, "own"> & {
+  readonly settings: CertificateSettings;
+  /** Whether there is a directory server that could post results. */
+  readonly isNeeded: () => boolean;
+  /** It is needed, and has no certificate. */
+  readonly onMissing: () => void;
+};
+
+/** Undefined without a certificate: challenges then cannot be finished. */
+export async function openResultsServer(options: OpenOptions): Promise<ResultsServer | undefined> {
+  const own = await readResultsCertificate(options.settings);
+  if (own !== undefined) return startResultsServer({ ...options, own });
+  if (options.isNeeded()) options.onMissing();
+  return undefined;
+}
+
 export async function startResultsServer(options: ResultsOptions) {
   const { clock, authorities, host, limits = usualLimits } = options;
   let context = secureContext(options.own, authorities());
@@ -210,6 +226,11 @@ type CertificateSettings = {
   readonly resultsCertificateFile: string;
   readonly resultsKeyFile: string;
 };
+
+/** Where a directory server posts results, below the results port's public address. */
+export function resultsUrlOf(address: string, directory: string): string {
+  return `${address.replace(/(?<!\/)\/+$/, "")}/results/${encodeURIComponent(directory)}`;
+}
 
 /**
  * The certificate that the server shows: the operator's, or in staging the one that the sandbox

@@ -3,10 +3,11 @@
  * this node, and run from memory. A client order id can be charged once, so a request is new, a
  * repeat of an earlier one, or a new attempt after attempts that ended unpaid (decision 0005).
  */
+import { randomBytes } from "node:crypto";
 import type { Advance, Conditions, Step } from "../orders/advance.ts";
 import type { Follow } from "../orders/apply.ts";
 import type { CardData } from "../orders/events.ts";
-import type { EntryPoint } from "../orders/merchant.ts";
+import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
 import type { Finding, Order, RefundPolicy } from "../orders/order.ts";
 import { noCard, openPage } from "../orders/payment-page.ts";
 import type { Accepted, FollowUpRequest, OrderRequest } from "../orders/requests.ts";
@@ -14,7 +15,7 @@ import { isFinal } from "../orders/stages.ts";
 import { findRepeated, initialOf, newTransaction } from "../orders/transactions.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
-import { asCardId, type OrderId } from "../values/ids.ts";
+import { asCardId, type EndpointId, type GateId, type OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { RequestDigest, RequestDigests } from "../vault/request-digests.ts";
 import type { CardName, SealCard, Vault } from "../vault/vault.ts";
@@ -52,6 +53,24 @@ export type JudgePayment = (
     readonly request: Uint8Array;
   },
 ) => Promise<Screened> | undefined;
+
+const entropyBytes = 20;
+const noEntropy = new Uint8Array();
+
+type Surroundings = {
+  readonly getEndpoint: (id: EndpointId) => Endpoint;
+  readonly isReady: (gate: GateId) => boolean;
+};
+
+/** What the next step of an order depends on, beside the order. */
+export function makeConditionsOf({ getEndpoint, isReady }: Surroundings) {
+  return ({ endpointId, card }: Pick<Order, "endpointId" | "card">): Conditions => {
+    const endpoint = getEndpoint(endpointId);
+    const ready = endpoint.gates.filter(({ id }) => isReady(id));
+    const entropy = card.enrolment === undefined ? noEntropy : randomBytes(entropyBytes);
+    return { endpoint, readyGates: new Set(ready.map(({ id }) => id)), entropy };
+  };
+}
 
 /** Until the cardholder has been authenticated; answers how to destroy it before that. */
 export type StorePendingCard = (order: Order, card: CardData) => Promise<() => void>;

@@ -1,7 +1,8 @@
 /** Which client a request counts for: what the operator's own proxies say, and nothing else. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clientNetworkOf, findClientAddress, makeIsTrusted } from "./client-network.ts";
+import { clientNetworkOf, findClientAddress, makeIsTrusted, onlyInside } from "./client-network.ts";
+import type { HttpRequest, HttpRoute } from "./router.ts";
 
 // biome-ignore format: a table
 const networks: readonly (readonly [header: string | undefined, network: string | undefined])[] = [
@@ -82,4 +83,26 @@ test("a client has no address where its proxy names none, and its own without a 
   }
   assert.equal(addressFrom("10.1.2.3", "203.0.113.7"), "203.0.113.7");
   assert.equal(addressFrom("203.0.113.8", "203.0.113.7"), "203.0.113.8");
+});
+
+test("clients outside of the operator's networks are told nothing, nor those without a name", async () => {
+  const proxies = {
+    isTrusted: makeIsTrusted(["10.0.0.0/8"]),
+    proxyHeader: "x-forwarded-for",
+  } as const;
+  const answer = async () => ({ status: 200, headers: {}, body: "" });
+  const portal: HttpRoute = { method: "GET", path: "/", answer };
+  const [inside] = onlyInside([portal], ["192.0.2.0/24"], proxies);
+  const statusFor = async (remoteAddress: string, forwarded?: string) => {
+    const headers = forwarded === undefined ? {} : { "x-forwarded-for": forwarded };
+    const request = { headers, socket: { remoteAddress } } as unknown as HttpRequest;
+    return (await inside?.answerEarly?.(request))?.status;
+  };
+
+  assert.equal(await statusFor("192.0.2.7"), undefined);
+  assert.equal(await statusFor("10.0.0.1", "192.0.2.7"), undefined);
+  assert.equal(await statusFor("203.0.113.7"), 404);
+  assert.equal(await statusFor("10.0.0.1", "203.0.113.7"), 404);
+  assert.equal(await statusFor("10.0.0.1"), 403);
+  assert.deepEqual(onlyInside([portal], [], proxies), [portal]);
 });

@@ -5,6 +5,8 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
+import { noSuchFile } from "./built-files.ts";
+import type { HttpRequest, HttpRoute } from "./router.ts";
 
 export type IsTrusted = (address: string) => boolean;
 export type ProxyHeader = "x-forwarded-for" | "forwarded";
@@ -83,3 +85,33 @@ export function networkOf(address = ""): string | undefined {
   const groups = [...head, ...Array<string>(zeros).fill("0"), ...tail].slice(0, 4);
   return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":");
 }
+
+type Proxies = { readonly isTrusted: IsTrusted; readonly proxyHeader: ProxyHeader };
+
+/**
+ * Routes for clients of these networks alone, or of all where there are none; others are told
+ * nothing, and send no body. A proxy that names no client could pass on any, even if its own
+ * address is in the networks.
+ */
+export function onlyInside(
+  routes: readonly HttpRoute[],
+  networks: readonly string[],
+  { isTrusted, proxyHeader }: Proxies,
+): readonly HttpRoute[] {
+  if (networks.length === 0) return routes;
+  const isInside = makeIsTrusted(networks);
+  const refusalFor = (request: HttpRequest) => {
+    const client = findClientAddress(request, isTrusted, proxyHeader);
+    if (client === undefined) return unnamedClient;
+    return isInside(client) ? undefined : noSuchFile;
+  };
+  return routes.map((route) => ({
+    ...route,
+    answerEarly(request) {
+      const refusal = refusalFor(request);
+      return refusal === undefined ? route.answerEarly?.(request) : Promise.resolve(refusal);
+    },
+  }));
+}
+
+const unnamedClient = { ...noSuchFile, status: 403, body: "the proxy names no client\n" };

@@ -9,13 +9,13 @@ type HealthOptions = {
     readonly onHold?: string | undefined;
     readonly missing: Readonly<Record<string, string>>;
   }>;
-  /** Connections that are up, of those that are wanted, by gate. */
-  readonly describeLinks?: () => Readonly<Record<string, string>>;
+  /** By gate: connections that are up, and those that are wanted. */
+  readonly connections?: () => Links;
   readonly registry: { readonly contentType: string; metrics(): Promise<string> };
 };
 
 export function healthRoutes(options: HealthOptions): readonly HttpRoute[] {
-  const { checkReadiness, describeLinks, registry } = options;
+  const { checkReadiness, connections, registry } = options;
   return [
     { method: "GET", path: "/health/live", answer: async () => replyOf(200, { status: "live" }) },
     {
@@ -28,7 +28,7 @@ export function healthRoutes(options: HealthOptions): readonly HttpRoute[] {
           status,
           missing,
           ...(onHold !== undefined && { why: onHold }),
-          ...(describeLinks && { links: describeLinks() }),
+          ...(connections && { links: describeLinks(connections()) }),
         });
       },
     },
@@ -41,6 +41,14 @@ export function healthRoutes(options: HealthOptions): readonly HttpRoute[] {
       },
     },
   ];
+}
+
+type Links = ReadonlyMap<string, { readonly up: number; readonly wanted: number }>;
+
+function describeLinks(links: Links): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...links].map(([gate, { up, wanted }]) => [gate, `${up} of ${wanted}`]),
+  );
 }
 
 function replyOf(status: number, document: object): HttpReply {

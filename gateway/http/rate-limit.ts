@@ -3,6 +3,8 @@
  * counts for itself. Also the rate at which refusals are reported.
  */
 import type { Clock } from "../values/time.ts";
+import { networkOf } from "./client-network.ts";
+import type { HttpRequest } from "./router.ts";
 
 export type RateLimitOptions = {
   /** Zero is no limit. */
@@ -43,6 +45,16 @@ export function makeRateLimit<Client>(
     if (buckets.size <= clientsMax) return;
     for (const idle of buckets.keys().take(1)) buckets.delete(idle);
   }
+}
+
+/** By the network of the client: whether a request comes too fast. */
+export function makeNetworkLimit(
+  options: RateLimitOptions,
+  clock: Pick<Clock, "now">,
+  addressOf: (request: HttpRequest) => string,
+): (request: HttpRequest) => boolean {
+  const { take } = makeRateLimit<string>(options, clock);
+  return (request) => take(networkOf(addressOf(request)) ?? "") > 0;
 }
 
 /** Anyone can be refused as often as they like: the log must not grow with that. */

@@ -322,4 +322,13 @@ export function makeStorageGuard(
     };
 }
 
+/** The same functions behind such a guard: they return a failure while storage is unavailable. */
+export type Guarded<Calls extends Record<keyof Calls, (...given: never[]) => unknown>> = {
+  readonly [Name in keyof Calls]: [Extract<Awaited<ReturnType<Calls[Name]>>, Failure>] extends [
+    never,
+  ]
+    ? (...given: Parameters<Calls[Name]>) => Promise<Awaited<ReturnType<Calls[Name]>> | Failure>
+    : Calls[Name];
+};
+
 const tooManyCalls = new Failure("storage_unavailable", "", "too many requests wait for storage");

@@ -6,8 +6,8 @@ import { writeForm } from "@tollgate/protocols/form";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import { asInstant } from "../values/time.ts";
-import type { Services } from "../wiring/services.ts";
 import { describeRefused } from "./describe-refused.ts";
+import type { CalledParts } from "./operation.ts";
 import { sale } from "./operations/payments.ts";
 import { entryPoint } from "./testing.ts";
 
@@ -15,7 +15,7 @@ const card = "4111111111111111";
 const token = `{"data":"${"x7Fq".repeat(40)}","signature":"abc"}`;
 const key = "top-secret-key";
 // The rules between fields ask for nothing else.
-const services = { findAddressFault: () => undefined } as unknown as Services;
+const services = { findAddressFault: () => undefined } as unknown as CalledParts;
 
 type Pairs = readonly (readonly [string, string])[];
 

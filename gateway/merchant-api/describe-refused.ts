@@ -15,12 +15,11 @@ import { Failure } from "../values/failure.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import type { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
-import type { Services } from "../wiring/services.ts";
 import { findMistakes, holdsKey } from "./checksum-mistakes.ts";
 import { amountFaults } from "./control.ts";
 import { Fault } from "./fields.ts";
 import { AccessDenied } from "./oauth.ts";
-import type { Operation, Sent, Version } from "./operation.ts";
+import type { CalledParts, Operation, Sent, Version } from "./operation.ts";
 import { type Call, type RequestOutcome, readBody, readFields } from "./pipeline.ts";
 import { type Mistake, type SignedPart, signedParts } from "./signed-parts.ts";
 
@@ -29,7 +28,7 @@ export type RefusedCall = {
   readonly version: Version;
   readonly call: Omit<Call, "form">;
   readonly outcome: RequestOutcome & { readonly entryPoint: EntryPoint };
-  readonly services: Services;
+  readonly services: CalledParts;
   readonly at: Instant;
   /** The client's address. */
   readonly from: string;

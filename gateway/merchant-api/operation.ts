@@ -3,13 +3,42 @@
  * control formula and its handler, in one file of `operations/`. The pipeline, the documents, the
  * client's types and the contract tests are made from it.
  */
+import type { FindAddressFault } from "../callbacks/addresses.ts";
+import type { Accept, FindRepeat, FollowUp } from "../engine/accept.ts";
+import type { Cards } from "../engine/cards.ts";
+import type { FindOrder } from "../engine/find.ts";
+import type { PaymentPages } from "../engine/payment-page.ts";
+import type { ResultWaits } from "../engine/wait-for-result.ts";
+import type { Guarded } from "../http/server.ts";
 import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
+import type { Order } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
+import type { BrowserAuthentication } from "../threeds/uploads.ts";
 import type { Failure } from "../values/failure.ts";
 import type { EndpointId, SerialNumber } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import type { Services } from "../wiring/services.ts";
+import type { OpenWallet } from "../wallets/open-wallet.ts";
 import type { Fields, Values } from "./fields.ts";
+
+/** What operations call. */
+export type CalledParts = {
+  readonly orders: Guarded<{
+    accept: Accept;
+    findRepeat: FindRepeat;
+    find: FindOrder;
+    followUp: FollowUp;
+    waitForResult: ResultWaits["wait"];
+  }>;
+  readonly cards: Guarded<Cards>;
+  readonly threeds: BrowserAuthentication;
+  readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf">;
+  readonly wallets: Guarded<{ open: OpenWallet }>;
+  readonly findAddressFault: FindAddressFault;
+  /** Whether the order's endpoint wants to be told of chargebacks. */
+  readonly tellsChargebacks: (order: Order) => boolean;
+  /** The interface's date format in the operator's zone. */
+  readonly printDate: (instant: Instant) => string;
+};
 
 /** Requests are signed by a checksum in v2, and by OAuth in v4. */
 export type Version = "v2" | "v4";
@@ -78,7 +107,7 @@ export type Context = {
   readonly sent: Sent;
   /** The names of the fields that the operation reads. */
   readonly known: readonly string[];
-  readonly services: Services;
+  readonly services: CalledParts;
 };
 
 /** Wire names and values in the order of the interface; absent values are left out. */

@@ -5,16 +5,17 @@
  * order before: then it is acknowledged again.
  */
 import { FormFault, type FormPair, parseForm } from "@tollgate/protocols/form";
+import { makeRateLimit } from "../http/rate-limit.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import type { MerchantId, SerialNumber } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
-import type { Services } from "../wiring/services.ts";
 import { amountFaults, checkControl } from "./control.ts";
 import { Fault, type Field } from "./fields.ts";
 import { type AccessDenied, checkOAuth, type OAuthOptions, type SignedCall } from "./oauth.ts";
 import {
+  type CalledParts,
   type Context,
   type ControlTerm,
   isWaived,
@@ -43,7 +44,7 @@ export type RequestOutcome = {
 };
 
 export type PipelineDependencies = {
-  readonly services: Services;
+  readonly services: CalledParts;
   readonly findEntryPoint: (form: Call["form"], id: string) => EntryPoint | undefined;
   readonly oauth: OAuthOptions;
   readonly clock: Clock;
@@ -55,6 +56,18 @@ export type PipelineDependencies = {
    */
   readonly takeToken: (isQuery: boolean, merchant: MerchantId) => number;
 };
+
+type PerSecond = { readonly transactions: number; readonly queries: number };
+
+/** Each merchant has limits of its own: one for transactions and one for queries. */
+export function makeTakeToken(
+  perSecond: PerSecond,
+  clock: Pick<Clock, "now">,
+): PipelineDependencies["takeToken"] {
+  const transactions = makeRateLimit<MerchantId>({ perSecond: perSecond.transactions }, clock);
+  const queries = makeRateLimit<MerchantId>({ perSecond: perSecond.queries }, clock);
+  return (isQuery, merchant) => (isQuery ? queries : transactions).take(merchant);
+}
 
 export function makePipeline(
   operation: Operation,

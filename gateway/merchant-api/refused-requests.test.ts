@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { asMerchantId, asSerialNumber } from "../values/ids.ts";
 import { asInstant } from "../values/time.ts";
-import type { Services } from "../wiring/services.ts";
+import type { CalledParts } from "./operation.ts";
 import { sale } from "./operations/payments.ts";
 import { makeRefusedRequests, type RefusedRow } from "./refused-requests.ts";
 import { entryPoint } from "./testing.ts";
@@ -27,7 +27,7 @@ function open() {
     refused.keep({
       operation: sale,
       version: "v2",
-      services: {} as Services,
+      services: {} as CalledParts,
       at,
       from: `${network}`,
       call: {

@@ -117,7 +117,7 @@ export function makeRefusedRequests(options: Options) {
     await store.write({ rows, dropped: lost });
   }
 
-  /** Writes what waits, and deletes what was kept long enough. */
+  /** Writes those that wait, and deletes those that were kept long enough. */
   async function run(): Promise<void> {
     await flush();
     const now = clock.now();

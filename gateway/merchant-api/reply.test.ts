@@ -5,7 +5,7 @@ import type { Order } from "../orders/order.ts";
 import { approved, events, inStage, meet } from "../orders/testing.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
-import type { Services } from "../wiring/services.ts";
+import type { CalledParts } from "./operation.ts";
 import { pollReply, writeReply } from "./reply.ts";
 
 const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
@@ -58,7 +58,7 @@ test("an ended order is printed once, an open one and a verification each time",
     cards: { register: async () => new Failure("card_reference_removed") },
     tellsChargebacks: () => tells,
     printDate: () => "",
-  } as unknown as Services;
+  } as unknown as CalledParts;
   const poll = (order: Order) => pollReply({ order, transaction: order.transaction }, services);
   const isPrintedOnce = async (order: Order) => {
     const [first, second] = [await poll(order), await poll(order)];

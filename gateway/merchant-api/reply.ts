@@ -7,11 +7,10 @@ import type { Order } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { Failure, failures } from "../values/failure.ts";
-import type { SerialNumber } from "../values/ids.ts";
+import { asSerialNumber, type SerialNumber } from "../values/ids.ts";
 import { printBrowserStep } from "../views/browser-step.ts";
 import { printStatus } from "../views/status.ts";
-import type { Services } from "../wiring/services.ts";
-import type { Context, Operation, Reply } from "./operation.ts";
+import type { CalledParts, Context, Operation, Reply } from "./operation.ts";
 import type { ReplyFormat } from "./reply-format.ts";
 
 export function acknowledge({ order, transaction }: FoundOrder): Reply {
@@ -25,11 +24,11 @@ export function acknowledge({ order, transaction }: FoundOrder): Reply {
 }
 
 /** The portal asks with a `register` that makes no references. */
-export type StatusDependencies = Pick<Services, "printDate" | "tellsChargebacks"> & {
+export type StatusDependencies = Pick<CalledParts, "printDate" | "tellsChargebacks"> & {
   readonly cards: {
     register(order: Order): Promise<{ readonly card: string } | Failure | undefined>;
   };
-  readonly threeds: Pick<Services["threeds"], "stepOf">;
+  readonly threeds: Pick<CalledParts["threeds"], "stepOf">;
 };
 
 export async function statusReply(
@@ -54,6 +53,25 @@ export async function statusReply(
   };
 }
 
+const noSerialNumber = asSerialNumber("00000000-0000-0000-0000-000000000000");
+
+/** The reply to the merchant's status request, but for its serial number and without an effect. */
+export function makeStatusText(
+  {
+    cards,
+    ...services
+  }: Omit<StatusDependencies, "cards"> & {
+    readonly cards: { findRegistered: StatusDependencies["cards"]["register"] };
+  },
+  wire: WireOptions,
+): (order: Order) => Promise<string> {
+  const asking = { ...services, cards: { register: cards.findRegistered } };
+  return async (order) => {
+    const reply = await statusReply({ order, transaction: order.transaction }, asking);
+    return writeReply(reply, noSerialNumber, "form", wire);
+  };
+}
+
 /** Of ended orders in memory; another version of an order is another object. */
 const statusReplies = new WeakMap<Order, Reply & { readonly tellsChargebacks: boolean }>();
 
@@ -61,7 +79,7 @@ const statusReplies = new WeakMap<Order, Reply & { readonly tellsChargebacks: bo
  * The reply to a poll. That of an ended order is printed once. A verification's may change without
  * a new version, by the removal of its card.
  */
-export async function pollReply(found: FoundOrder, services: Services): Promise<Reply> {
+export async function pollReply(found: FoundOrder, services: CalledParts): Promise<Reply> {
   const { order } = found;
   const tellsChargebacks = services.tellsChargebacks(order);
   const known = statusReplies.get(order);

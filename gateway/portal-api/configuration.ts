@@ -39,6 +39,12 @@ export type Configured = {
   readonly screeningRules: readonly RuleRow[];
 };
 
+type WalletKeyView = MerchantView["walletKeys"][number];
+type WalletKeyRow = Pick<WalletKeyView, "id" | "wallet" | "createdAt"> & {
+  readonly certificate: string | null;
+  readonly expiresAt: string | null;
+};
+
 type Printed = Readonly<Record<string, string>>;
 
 export type ConfigurationOptions = {
@@ -52,17 +58,14 @@ export type ConfigurationOptions = {
   readonly findControlKeyUse: (
     id: MerchantId,
   ) => Promise<{ readonly set: string | null; readonly oldUsed: string | null }>;
-  readonly listWalletKeys: (id: MerchantId) => Promise<MerchantView["walletKeys"]>;
+  readonly listWalletKeys: (id: MerchantId) => Promise<readonly WalletKeyRow[]>;
   readonly ruleKinds: readonly string[];
 };
 
 export type GateOptions = Pick<ConfigurationOptions, "configured" | "settingsOf"> & {
   readonly connectionsOf: (gate: string) => { readonly up: number; readonly wanted: number };
-  /** Which gates a sale would take now, decided as for orders; nothing for no endpoint. */
-  readonly routesOf: (
-    endpoint: string,
-    amount: string,
-  ) => readonly RouteView[] | Problem | undefined;
+  /** Which gates a sale would take now, decided as for orders. */
+  readonly routesOf: (endpoint: Endpoint, amount: string) => readonly RouteView[] | Problem;
 };
 
 export function configurationHandlers(options: ConfigurationOptions) {
@@ -103,7 +106,7 @@ export function configurationHandlers(options: ConfigurationOptions) {
         controlKey: viewKeyUse(merchant, await options.findControlKeyUse(merchant.id)),
         oauthKeys: merchant.oauthKeys.map(viewOAuthKey),
         wallets: viewWallets(merchant),
-        walletKeys: await options.listWalletKeys(merchant.id),
+        walletKeys: (await options.listWalletKeys(merchant.id)).map(viewWalletKey),
         rules: rules.filter((rule) => rule.merchant === login),
       };
     },
@@ -128,6 +131,17 @@ export function configurationHandlers(options: ConfigurationOptions) {
   } satisfies Partial<Handlers>;
 }
 
+function viewWalletKey(key: WalletKeyRow): WalletKeyView {
+  const { id, wallet, createdAt, certificate, expiresAt } = key;
+  return {
+    id,
+    wallet,
+    createdAt,
+    certificate: wallet === "walletb" ? "none" : certificate ? "present" : "missing",
+    ...(expiresAt !== null && { expiresAt }),
+  };
+}
+
 export function gateHandlers({ configured, settingsOf, connectionsOf, routesOf }: GateOptions) {
   return {
     async "GET /gates"() {
@@ -142,9 +156,10 @@ export function gateHandlers({ configured, settingsOf, connectionsOf, routesOf }
       return { line: viewGate(gate), settings, endpoints, hasZoneKey: gate.zoneKey !== undefined };
     },
 
-    async "GET /routing"({ endpoint, amount }) {
+    async "GET /routing"({ endpoint: id, amount }) {
+      const endpoint = configured().endpoints.get(asEndpointId(id));
+      if (endpoint === undefined) return notFound;
       const routes = routesOf(endpoint, amount);
-      if (routes === undefined) return notFound;
       if (routes instanceof Problem) {
         return new PortalRefusal(400, "invalid_amount", routes.sentence);
       }

@@ -10,7 +10,10 @@ import { notFound } from "./route.ts";
 import { viewMoney } from "./shapes.ts";
 
 export type HomeOptions = Pick<OrderOptions, "reads" | "names"> & {
-  readonly findHealth: () => Promise<PortalHealth>;
+  /** What does not work, by name. */
+  readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
+  /** By gate. */
+  readonly connections: () => ReadonlyMap<string, Omit<PortalHealth["links"][number], "gate">>;
 };
 
 // biome-ignore format: a table
@@ -26,7 +29,7 @@ const reasonsShown = 12;
 /** Over which the rate of now is taken. */
 const rateMs = minutes(5);
 
-export function homeHandlers({ reads, names, findHealth }: HomeOptions) {
+export function homeHandlers({ reads, names, findMissing, connections }: HomeOptions) {
   return {
     async "GET /home"({ range = "day", merchant }, caller) {
       const merchantId = caller.merchantId ?? merchantOf(names(), merchant);
@@ -67,6 +70,14 @@ export function homeHandlers({ reads, names, findHealth }: HomeOptions) {
       };
     },
   } satisfies Partial<Handlers>;
+
+  async function findHealth(): Promise<PortalHealth> {
+    const missing = Object.entries(await findMissing());
+    return {
+      links: [...connections()].map(([gate, { up, wanted }]) => ({ gate, up, wanted })),
+      missing: missing.map(([what, why]) => `${what}: ${why}`),
+    };
+  }
 }
 
 function startOf(now: Instant, lengthMs: number, stepMs: number): Instant {

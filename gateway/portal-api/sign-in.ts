@@ -4,7 +4,7 @@
  * the user has signed in before has a count of its own: strangers who guess wrong lock the user out
  * of new browsers, and of no known one.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { Secret } from "../values/secret.ts";
 import { hours, type Instant, later } from "../values/time.ts";
 import { PortalRefusal, type PortalVisit } from "./route.ts";
@@ -138,4 +138,25 @@ function digested(...bounds: readonly Bound[]): readonly DigestBound[] {
   return bounds.map(({ key, ...bound }) => {
     return { ...bound, key: createHash("sha256").update(key.toLowerCase()).digest() };
   });
+}
+
+type Tokens = {
+  readonly tokenOf: (text: string) => string;
+  readonly isToken: (text: string, token: string) => boolean;
+};
+
+/** Browsers in which a user has signed in before, each by a cookie that the gateway has signed. */
+export function makeDevices({ tokenOf, isToken }: Tokens) {
+  const textOf = (login: string, id: string) => `portal-device/${login.toLowerCase()}/${id}`;
+  return {
+    newDevice(login: string): string {
+      const id = randomBytes(12).toString("hex");
+      return `${id}.${tokenOf(textOf(login, id))}`;
+    },
+    isDevice(login: string, device: string): boolean {
+      // Nothing may follow the token: each spelling would have a count of wrong tries of its own.
+      const [, id = "", token = ""] = /^([0-9a-f]{24})\.([^.]+)$/.exec(device) ?? [];
+      return id !== "" && isToken(textOf(login, id), token);
+    },
+  };
 }

@@ -7,6 +7,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Order } from "../orders/order.ts";
+import type { CardNumber } from "../values/card-number.ts";
 import { asMerchantId, type MerchantId } from "../values/ids.ts";
 import { type Clock, type Instant, later } from "../values/time.ts";
 import { type CountedPayment, type TallyRow, type TallyStore, uuidOf } from "./judge.ts";
@@ -151,6 +152,37 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     });
   }
 }
+
+type Noting = {
+  readonly cardDigest: (number: CardNumber) => string;
+  /** The latest is by the key before, while that is being replaced. */
+  readonly cardNames: (
+    merchant: MerchantId,
+    number: CardNumber,
+  ) => readonly { readonly digest: string }[];
+  readonly onRefused: (of: string) => void;
+};
+
+/** The tries of cards as they are entered; those that are refused are reported. */
+export function makeCardTries(tries: PageTries, { cardDigest, cardNames, onRefused }: Noting) {
+  return {
+    look: tries.look,
+    check: async (place: TryPlace, proof: string) => noted(place, await tries.check(place, proof)),
+    async admit(order: Order, place: TryPlace, number: CardNumber | undefined, shown: Shown) {
+      const card = number && cardDigest(number);
+      const earlierCard = number && cardNames(place.merchantId, number).at(-1)?.digest;
+      return noted(place, await tries.admit(order, { ...place, card, earlierCard }, shown));
+    },
+  };
+
+  function noted<Noted extends Demand>({ linkId }: TryPlace, demand: Noted): Noted {
+    const of = linkId === undefined ? "an IP address or a card" : `link ${linkId}`;
+    if (demand.waitS !== undefined) onRefused(of);
+    return demand;
+  }
+}
+
+export type CardTries = ReturnType<typeof makeCardTries>;
 
 const cardSubject = (card: string) => `card\n${card}`;
 

@@ -41,6 +41,8 @@ type Dependencies = {
   /** The longest answer with ranges. */
   readonly rangesMibMax: number;
   readonly allowHttp: boolean;
+  /** False while the installation is on hold: no server is asked for ranges. */
+  readonly mayRefresh?: () => boolean;
   readonly warn: (directory: string, cause: string) => void;
   readonly onReloadError: (error: unknown) => void;
   readonly onRefreshError: (error: unknown) => void;
@@ -56,7 +58,7 @@ const noCertificates: Certificates = { cert: "", key: "", ca: "", paresRoots: []
 const fileSettings = ["certificateFile", "keyFile", "authorityFile", "paresRootsFile"] as const;
 
 export async function openDirectories(dependencies: Dependencies) {
-  const { load, store, clock, warn } = dependencies;
+  const { load, store, clock, warn, mayRefresh = () => true } = dependencies;
   /** Including those that only wait for their last answers. */
   const clients = new Set<DirectoryClient>();
   const refreshing = new Set<Promise<unknown>>();
@@ -80,8 +82,13 @@ export async function openDirectories(dependencies: Dependencies) {
       connected.current().find(({ server }) => server.name === name),
     list: (): readonly Directory[] => connected.current(),
 
-    findEnrolment(card: CardNumber, policy: ThreeDSecurePolicy): Enrolment | undefined {
-      if (policy === "off") return undefined;
+    /** `isForced`: a screening rule demands it, also with the policy `off`. */
+    findEnrolment(
+      card: CardNumber,
+      policy: ThreeDSecurePolicy,
+      isForced = false,
+    ): Enrolment | undefined {
+      if (policy === "off" && !isForced) return undefined;
       const servers = connected.current().map(({ server }) => server);
       return findEnrolment(card, servers, ranges.current());
     },
@@ -123,7 +130,7 @@ export async function openDirectories(dependencies: Dependencies) {
 
   /** Requests the ranges that are due, and reads the stored ones again. Never rejects. */
   async function refresh(): Promise<void> {
-    if (stopping) return;
+    if (stopping || !mayRefresh()) return;
     const refreshed = refreshAll();
     refreshing.add(refreshed);
     await refreshed.finally(() => refreshing.delete(refreshed));

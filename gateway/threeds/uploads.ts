@@ -11,7 +11,7 @@ import {
   readMessage,
   textOf,
 } from "@tollgate/protocols/emv3ds";
-import type { SeenBrowser, ThreeDSecure } from "../orders/authentication.ts";
+import type { PendingStep, SeenBrowser, ThreeDSecure } from "../orders/authentication.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Order, Stage } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
@@ -39,6 +39,16 @@ export type MethodUpload = {
 export type PaResUpload = { readonly paRes: string; readonly md: string };
 
 export type Uploads = ReturnType<typeof makeUploads>;
+
+/** 3-D Secure in the cardholder's browser, on the gateway's or the merchant's pages. */
+export type BrowserAuthentication = Uploads & {
+  /** The order of a link that the gateway made; nothing for another link or an expired one. */
+  find(orderId: string, token: string): Promise<Order | undefined | Failure>;
+  /** The page of that link, below the gateway's public address. */
+  pathOf(order: Order): string;
+  /** The browser's next step; nothing when there is none. */
+  stepOf(order: Order): PendingStep | undefined;
+};
 
 /** Each upload returns the order as it is afterwards. */
 export function makeUploads(dependencies: Dependencies) {

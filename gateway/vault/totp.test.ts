@@ -8,8 +8,8 @@ import {
   findTotpStep,
   newRecoveryCodes,
   newTotpSecret,
-  showTotp,
   stepOf,
+  totpAddress,
   totpAt,
 } from "./totp.ts";
 
@@ -52,7 +52,7 @@ test("a new secret has 160 bits and can be scanned", () => {
   assert.match(made.reveal(), /^[A-Z2-7]{32}$/);
   assert.notEqual(made.reveal(), newTotpSecret().reveal());
   assert.match(
-    showTotp(made, "Tollgate Pay", "ann@x").uri,
+    totpAddress(made, "Tollgate Pay", "ann@x"),
     /^otpauth:\/\/totp\/Tollgate%20Pay:ann%40x\?/,
   );
 });

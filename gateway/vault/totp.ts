@@ -3,6 +3,7 @@
  * authenticator app has. And recovery codes, each for one use.
  */
 import { createHash, createHmac, randomBytes } from "node:crypto";
+import { renderQrSvg } from "../values/qr-code.ts";
 import { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
 
@@ -47,10 +48,14 @@ export function findTotpStep(
 
 /** As the user types it into an app, and as the app scans it from a QR code. */
 export function showTotp(secret: Secret<string>, issuer: string, login: string) {
+  const svg = Buffer.from(renderQrSvg(totpAddress(secret, issuer, login))).toString("base64");
+  return { secret: secret.reveal(), picture: `data:image/svg+xml;base64,${svg}` };
+}
+
+export function totpAddress(secret: Secret<string>, issuer: string, login: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(login)}`;
   const query = new URLSearchParams({ secret: secret.reveal(), issuer });
-  const uri = `otpauth://totp/${label}?${query.toString().replaceAll("+", "%20")}`;
-  return { secret: secret.reveal(), uri };
+  return `otpauth://totp/${label}?${query.toString().replaceAll("+", "%20")}`;
 }
 
 export function newRecoveryCodes() {

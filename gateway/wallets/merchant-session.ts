@@ -4,9 +4,11 @@
  * asked, over https, at addresses that the caller's rules allow, and no redirect is followed.
  */
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { type RequestOptions, request as startRequest } from "node:https";
 import type { LookupFunction } from "node:net";
+import { rootCertificates } from "node:tls";
 import type { Merchant } from "../orders/merchant.ts";
 import type { WalletKey } from "./wallet-trust.ts";
 
@@ -37,6 +39,20 @@ const urlCharactersMax = 2048;
 const nameCharactersMax = 64;
 const answerBytesMax = 65_536;
 const answerWithinMs = 10_000;
+
+/** The system's authorities and that of this file; the system's alone without one. */
+export async function readAuthorities(
+  file: string | undefined,
+): Promise<readonly string[] | undefined> {
+  if (file === undefined) return undefined;
+  const own = await readFile(file, "utf8").catch(() => undefined);
+  return own === undefined ? undefined : [...rootCertificates, own];
+}
+
+/** The ports that hosts are listed with. */
+export function portsOf(hosts: readonly string[]): readonly number[] {
+  return hosts.flatMap((host) => Number(URL.parse(`https://${host}`)?.port) || []);
+}
 
 export function makeMerchantSessions(dependencies: Dependencies) {
   const { identitiesOf, onRefused } = dependencies;

@@ -103,6 +103,12 @@ export function rootSourcesOf(settings: RootSettings) {
   };
 }
 
+/** In staging the sandbox bank plays walleta's server too, by a certificate of its own. */
+export function sandboxAuthorityOf({ environment, dataDir }: RootSettings): string | undefined {
+  const file = join(resolve(dataDir), "bank", "tls", "directory-ca.pem");
+  return environment === "staging" ? file : undefined;
+}
+
 type RootDependencies = {
   readonly sources: ReturnType<typeof rootSourcesOf>;
   readonly clock: Clock;

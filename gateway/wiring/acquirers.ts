@@ -2,6 +2,7 @@
 import { makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
 import { makeFollowUpEffect } from "../acquirers/follow-up.ts";
 import type { Gates, StartAcquirer } from "../acquirers/gates.ts";
+import { type HandedAnswers, makeHandedAnswers } from "../acquirers/handed-answers.ts";
 import { startIso8583Acquirer } from "../acquirers/iso8583-host/running-acquirer.ts";
 import { makeReverse, makeReversePrior } from "../acquirers/reverse.ts";
 import { linkShareOf } from "../config/config.ts";
@@ -11,20 +12,37 @@ import { makeStoreKey } from "../storage/cards/delivered-keys.ts";
 import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
 import type { Audit } from "../storage/people/audit.ts";
 import { makeHandOver } from "../storage/server/presence.ts";
-import { asGateId, type GateId } from "../values/ids.ts";
-import { Secret } from "../values/secret.ts";
 import type { Resources } from "./resources.ts";
 import type { ThreeDs } from "./threeds.ts";
 
-type LinkDependencies = Pick<Resources, "config" | "clock" | "log" | "metrics" | "vault"> & {
-  readonly audit: Audit;
-  readonly answers: Pick<HandedAnswers, "handOver">;
+type Used = Pick<Resources, "config" | "clock" | "database" | "log" | "metrics" | "vault">;
+
+type GateParts = LinkParts & {
+  readonly gates: Gates;
+  /** Hears what other processes hand over. */
+  readonly node: { receive(listener: (text: string) => void): void };
 };
 
-export function makeStartAcquirer(
-  { config, clock, log, metrics, audit, vault, answers }: LinkDependencies,
-  lateApprovals: LateApprovals,
-  configuration: Pick<LiveConfiguration, "reload">,
+/** From now on the links of gates are started, and processes hand each other's answers over. */
+export function openGates(resources: Used, { gates, node, ...parts }: GateParts): void {
+  const { config, clock, database, vault, log } = resources;
+  const send = makeHandOver(database.query, { retryMs: config.answerTimeoutMs });
+  const onFailure = (error: unknown) => log("acquirer.answer_not_handed_over", { err: error });
+  const answers = makeHandedAnswers({ ...vault, gates, clock, send, onFailure });
+  gates.open(makeStartAcquirer(resources, answers, parts));
+  node.receive(answers.receive);
+}
+
+type LinkParts = {
+  readonly audit: Audit;
+  readonly lateApprovals: LateApprovals;
+  readonly configuration: Pick<LiveConfiguration, "reload">;
+};
+
+function makeStartAcquirer(
+  { config, clock, log, metrics, vault }: Used,
+  answers: HandedAnswers,
+  { audit, lateApprovals, configuration }: LinkParts,
 ): StartAcquirer {
   const share = linkShareOf(config);
   return (gate, onReady) => {
@@ -51,56 +69,17 @@ export function makeStartAcquirer(
   };
 }
 
-/** Longer than a process takes to notice the loss of the connection on which it listens. */
-const handAgainAfterMs = 5_000;
-
-type Handing = Pick<Resources, "config" | "clock" | "database" | "vault" | "log">;
-export type HandedAnswers = ReturnType<typeof makeHandedAnswers>;
-
-/**
- * A host may answer over any connection of a gate, also over one of another process. Such an answer
- * is handed to all processes, and the one that waits takes it; twice, because a process that loses
- * its connection to the database misses what is handed over meanwhile. It may quote a card number,
- * so it is sealed. An answer that is lost both times leaves the charge in doubt.
- */
-export function makeHandedAnswers(
-  { config, clock, database, vault, log }: Handing,
-  gates: Pick<Gates, "find">,
-) {
-  const send = makeHandOver(database.query, { retryMs: config.answerTimeoutMs });
-  const onFailure = (error: unknown) => log("acquirer.answer_not_handed_over", { err: error });
-  return {
-    handOver(gate: GateId, answer: string): void {
-      const sealed = vault.sealSecret(new Secret(answer), answerContext(gate));
-      const text = `${gate} ${Buffer.from(sealed).toString("base64")} ${clock.now()}`;
-      send(text).catch(onFailure);
-      setTimeout(() => void send(text).catch(onFailure), handAgainAfterMs).unref();
-    },
-    receive(text: string): void {
-      const [gate = "", sealed = "", receivedAt = "0"] = text.split(" ");
-      const acquirer = gates.find(asGateId(gate));
-      if (acquirer === undefined) return;
-      try {
-        const opened = vault.openSecret(Buffer.from(sealed, "base64"), answerContext(gate));
-        acquirer.takeAnswer(opened.reveal(), Number(receivedAt));
-      } catch (error) {
-        onFailure(error);
-      }
-    },
-  };
-}
-
-const answerContext = (gate: string) => `answer of gate ${gate}`;
-
-type EffectDependencies = Pick<Resources, "config" | "clock" | "vault"> & {
+type EffectParts = {
   readonly configuration: LiveConfiguration;
   readonly gates: Gates;
   readonly threeds: ThreeDs;
 };
 
-export function makeAcquirerEffects(dependencies: EffectDependencies) {
-  const { config, clock, vault, threeds, configuration, gates } = dependencies;
-  const shared = {
+export function makeAcquirerEffects(
+  { config, clock, vault }: Pick<Resources, "config" | "clock" | "vault">,
+  { configuration, gates, threeds }: EffectParts,
+) {
+  const using = {
     ...threeds,
     clock,
     receiptIdOf: ({ merchantId, id }: Order) => vault.receiptIdOf({ merchantId, orderId: id }),
@@ -113,13 +92,11 @@ export function makeAcquirerEffects(dependencies: EffectDependencies) {
     findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),
   };
   return {
-    handlers: {
-      authorize: makeAuthorize(shared),
-      inquire: makeInquire(shared),
-      reverse: makeReverse(shared),
-      reverse_prior: makeReversePrior(shared),
-      capture: makeFollowUpEffect(shared, "capture"),
-      refund: makeFollowUpEffect(shared, "refund"),
-    },
+    authorize: makeAuthorize(using),
+    inquire: makeInquire(using),
+    reverse: makeReverse(using),
+    reverse_prior: makeReversePrior(using),
+    capture: makeFollowUpEffect(using, "capture"),
+    refund: makeFollowUpEffect(using, "refund"),
   };
 }

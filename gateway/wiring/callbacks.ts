@@ -1,9 +1,9 @@
 /** Builds the delivery of callbacks. */
 import { makeFindAddressFault, readAddressOptions } from "../callbacks/addresses.ts";
-import type { Callback, CallbackRequest } from "../callbacks/callback.ts";
+import type { Callback } from "../callbacks/callback.ts";
 import { startCallbackWorker } from "../callbacks/callback-worker.ts";
 import { makeDelivery } from "../callbacks/deliver.ts";
-import { makeBuildMessage } from "../callbacks/message.ts";
+import { makeBuildMessage, makeRewrite } from "../callbacks/message.ts";
 import { signFor } from "../merchant-api/control.ts";
 import type { DeliveryFilter } from "../portal-api/reads.ts";
 import type { LiveHold } from "../storage/backup/installation-hold.ts";
@@ -12,10 +12,10 @@ import { routeCallbacks } from "../storage/cells/routed-stores.ts";
 import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
 import { makeFindOrders } from "../storage/orders/find-orders.ts";
 import type { NodeName } from "../storage/server/presence.ts";
-import { asOrderId, asSerialNumber, type MerchantId } from "../values/ids.ts";
+import type { MerchantId } from "../values/ids.ts";
 import type { Resources } from "./resources.ts";
 
-type Dependencies = Resources & {
+type Parts = {
   readonly node: NodeName;
   readonly configuration: LiveConfiguration;
   readonly hold: LiveHold;
@@ -25,8 +25,10 @@ const gathered = { batchMax: 256, inFlightMax: 1 };
 
 export type Callbacks = ReturnType<typeof makeCallbacks>;
 
-export function makeCallbacks(dependencies: Dependencies) {
-  const { config, clock, log, metrics, cells, node, vault, configuration } = dependencies;
+export function makeCallbacks(
+  { config, clock, log, metrics, cells, vault }: Resources,
+  { node, configuration, hold }: Parts,
+) {
   const { getEndpoint } = configuration;
   const { secretFor } = vault;
   const addresses = readAddressOptions(config);
@@ -54,29 +56,23 @@ export function makeCallbacks(dependencies: Dependencies) {
     retry: { gapsMs: config.callbackRetryGapsMs, random: Math.random },
     observe: (outcome, durationMs) => metrics.callbackMs.observe({ outcome }, durationMs),
   });
-  const claimDue = dependencies.hold.unless(() => clock.certain().then(delivery.claimDue), 0);
   const journals = cells.stores(({ node: { query } }) => query);
-  const findAddressFault = makeFindAddressFault(config);
-  return { ...delivery, claimDue, findAddressFault, find, findOrder, write };
-
   /** The latest first. */
-  function find(filter: OwnFilter, most: number) {
-    return journals.call(filter.merchantId, (query) => findCallbacks(query, filter, most));
-  }
-
-  /** The request as it would be sent now, to the address that `urlOf` makes of its own. */
-  async function write(
-    key: OwnFilter & Required<Pick<DeliveryFilter, "orderId" | "sequence">>,
-    urlOf: (own: string) => string,
-  ): Promise<CallbackRequest | undefined> {
-    const [found] = await find(key, 1);
-    if (found === undefined) return undefined;
-    const { sequence, serial, url } = found;
-    const orderId = asOrderId(found.order);
-    const order = await findOrder({ merchantId: key.merchantId, orderId });
-    const told = { orderId, sequence, serialNumber: asSerialNumber(serial), url: urlOf(url) };
-    return order && buildMessage(told, order);
-  }
+  const find = (filter: OwnFilter, most: number) =>
+    journals.call(filter.merchantId, (query) => findCallbacks(query, filter, most));
+  return {
+    ...delivery,
+    claimDue: hold.unless(() => clock.certain().then(delivery.claimDue), 0),
+    findAddressFault: makeFindAddressFault(config),
+    find,
+    findOrder,
+    write: makeRewrite({
+      find: async (key: OwnFilter & Required<Pick<DeliveryFilter, "orderId" | "sequence">>) =>
+        (await find(key, 1))[0],
+      findOrder: (merchantId, orderId) => findOrder({ merchantId, orderId }),
+      buildMessage,
+    }),
+  };
 }
 
 /** Of one merchant. */

@@ -1,10 +1,9 @@
 /** Builds the connections to and from directory servers: requests, card ranges, results. */
-
 import { allowsHttp } from "../config/config.ts";
 import {
-  type ResultsServer,
+  openResultsServer,
   readResultsCertificate,
-  startResultsServer,
+  resultsUrlOf,
 } from "../directory-api/results-server.ts";
 import { every } from "../engine/claim.ts";
 import type { LiveHold } from "../storage/backup/installation-hold.ts";
@@ -18,8 +17,11 @@ const lookEveryMs = 5_000;
 /** How long the start waits for the first ranges, without which no card is enrolled. */
 const firstRangesMs = 3_000;
 
-export async function openDirectoryServers(resources: Resources & { readonly hold: LiveHold }) {
-  const { config, database, clock, log, hold } = resources;
+export async function openDirectoryServers(
+  resources: Resources,
+  { hold }: { readonly hold: Pick<LiveHold, "current"> },
+) {
+  const { config, database, clock, log } = resources;
   const directories = await openDirectories({
     load: () => loadDirectories(database.query),
     store: makeRangeStore(database, clock),
@@ -28,11 +30,12 @@ export async function openDirectoryServers(resources: Resources & { readonly hol
     everyMs: config.cardRangesEveryMs,
     rangesMibMax: config.cardRangesMibMax,
     allowHttp: allowsHttp(config),
+    mayRefresh: () => hold.current() === undefined,
     warn: (directory, cause) => log("directory.failed", { directory, cause }),
     onReloadError: (error) => log("directory.reload_failed", { err: error }),
     onRefreshError: (error) => log("directory.refresh_failed", { err: error }),
   });
-  const results = await startResults(resources, directories);
+  const results = await openResults(resources, directories);
   const resultsUrl =
     config.resultsUrl || `https://${config.host}:${results?.port ?? config.resultsPort}`;
   let stopLooking = async () => {};
@@ -41,8 +44,7 @@ export async function openDirectoryServers(resources: Resources & { readonly hol
   return {
     directories,
     /** Where the directory server posts results. */
-    resultsUrl: (directory: string) =>
-      `${resultsUrl.replace(/(?<!\/)\/+$/, "")}/results/${encodeURIComponent(directory)}`,
+    resultsUrl: (directory: string) => resultsUrlOf(resultsUrl, directory),
 
     /** The configuration or the certificate files may have changed. */
     async reload(): Promise<void> {
@@ -55,7 +57,7 @@ export async function openDirectoryServers(resources: Resources & { readonly hol
     /** From now on results are received and card ranges refreshed. */
     async start(receiveResult: ReceiveResult): Promise<void> {
       results?.serve(receiveResult);
-      if (hold.current() === undefined) await directories.refreshFirst(firstRangesMs);
+      await directories.refreshFirst(firstRangesMs);
       stopLooking = every(lookEveryMs, refresh, () => undefined);
     },
 
@@ -75,28 +77,21 @@ export async function openDirectoryServers(resources: Resources & { readonly hol
   }
 
   async function refresh(): Promise<void> {
-    if (hold.current() === undefined) await directories.refresh();
+    await directories.refresh();
     // A certificate authority that could not be read at the start may be known now.
     results?.update();
   }
 }
 
-/** Undefined without a certificate: challenges then cannot be finished. */
-async function startResults(
-  { config, clock, log }: Resources,
-  directories: Directories,
-): Promise<ResultsServer | undefined> {
-  const own = await readResultsCertificate(config);
-  if (own === undefined) {
-    if (directories.list().length > 0) log("directory.certificate_missing", {});
-    return undefined;
-  }
-  return startResultsServer({
-    own,
+function openResults({ config, clock, log }: Resources, directories: Directories) {
+  return openResultsServer({
+    settings: config,
     clock,
     host: config.host,
     port: config.resultsPort,
     authorities: directories.authorities,
+    isNeeded: () => directories.list().length > 0,
+    onMissing: () => log("directory.certificate_missing", {}),
     onRefused: (cause, count) => log("directory.connection_refused", { cause, count }),
     onRenewError: (error) => log("directory.certificate_reload_failed", { err: error }),
     onCrash: (error) => log("directory.result_failed", { err: error }),

@@ -1,9 +1,14 @@
 /** Builds the order engine: decisions, commits, effect handlers and the search for due orders. */
-import { randomBytes } from "node:crypto";
 import type { Gates } from "../acquirers/gates.ts";
 import { callbackLeaseMs } from "../callbacks/callback.ts";
 import { deadlinesOf } from "../config/config.ts";
-import { makeAccept, makeAdmission, makeFindRepeat, makeFollowUp } from "../engine/accept.ts";
+import {
+  makeAccept,
+  makeAdmission,
+  makeConditionsOf,
+  makeFindRepeat,
+  makeFollowUp,
+} from "../engine/accept.ts";
 import { afterOutages, makeClaimWork } from "../engine/claim.ts";
 import { makeEndedOrders } from "../engine/ended-orders.ts";
 import { makeFindOrder } from "../engine/find.ts";
@@ -12,7 +17,7 @@ import { makePaymentPages, type PageDependencies } from "../engine/payment-page.
 import { announcing, makeOrderRunner, makeReport } from "../engine/run.ts";
 import { makeResultWaits } from "../engine/wait-for-result.ts";
 import { makeObserveOrders } from "../observability/observe.ts";
-import { type Conditions, makeAdvance, type Step } from "../orders/advance.ts";
+import { makeAdvance, type Step } from "../orders/advance.ts";
 import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
 import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
@@ -33,33 +38,36 @@ import type { Resources } from "./resources.ts";
 import type { Screening } from "./screening.ts";
 import type { ThreeDs } from "./threeds.ts";
 
-type Dependencies = Pick<Resources, "config" | "log" | "metrics" | "database" | "cells"> &
-  Pick<Resources, "clock" | "vault" | "digests" | "isBusy"> & {
-    readonly node: NodeName;
-    readonly configuration: LiveConfiguration;
-    readonly hold: Pick<LiveHold, "unless">;
-    readonly gates: Gates;
-    readonly threeds: ThreeDs;
-    readonly findIssuer: (prefix: string) => Issuer | undefined;
-    readonly screening: Pick<Screening, "makeJudge">;
-    /** Called with every committed step: they send its callback and index the order. */
-    readonly onStep: readonly ((step: Step) => void)[];
-  };
+type Used = Pick<Resources, "config" | "log" | "metrics" | "database" | "cells"> &
+  Pick<Resources, "clock" | "vault" | "digests" | "isBusy">;
+
+type Parts = {
+  readonly node: NodeName;
+  readonly configuration: LiveConfiguration;
+  readonly hold: Pick<LiveHold, "unless">;
+  readonly gates: Gates;
+  readonly threeds: ThreeDs;
+  readonly findIssuer: (prefix: string) => Issuer | undefined;
+  readonly screening: Pick<Screening, "makeJudge">;
+  /** Called with every committed step: they send its callback and index the order. */
+  readonly onStep: readonly ((step: Step) => void)[];
+};
 
 const batchMax = 256;
 
 export type Engine = ReturnType<typeof makeEngine>;
 
-export function makeEngine(dependencies: Dependencies) {
-  const { config, log, metrics, database, node, clock } = dependencies;
-  const { threeds, vault, onStep } = dependencies;
+export function makeEngine(resources: Used, parts: Parts) {
+  const { config, log, metrics, database, clock, vault, digests } = resources;
+  const { node, configuration, gates, hold, threeds, findIssuer } = parts;
   const { onTrouble, ...observe } = makeObserveOrders(log, metrics);
-  const queues = makeQueues(dependencies, observe);
+  const queues = makeQueues(resources, node, observe);
   const { byId, findExisting, findBySerial, byNumber, atPlace, load, lasting } = queues;
   const ended = makeEndedOrders({ find: byId, isCurrent: queues.isCurrent });
-  const waits = makeWaits(dependencies, load);
-  const listeners = [threeds.onStep, ...onStep, observe.onStep, waits.notify, ended.onStep];
-  const conditionsOf = makeConditionsOf(dependencies);
+  const waits = makeWaits(resources, load);
+  const listeners = [threeds.onStep, ...parts.onStep, observe.onStep, waits.notify, ended.onStep];
+  const { getEndpoint } = configuration;
+  const conditionsOf = makeConditionsOf({ getEndpoint, isReady: gates.isReady });
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
   const announced = (commit: Commit) => announcing(commit, (step) => step, listeners, onTrouble);
   const pure = { advance, conditionsOf, clock };
@@ -73,20 +81,17 @@ export function makeEngine(dependencies: Dependencies) {
     onTrouble,
     onLostApproval: observe.onLostApproval,
     handlers: {
-      ...makeAcquirerEffects(dependencies).handlers,
+      ...makeAcquirerEffects(resources, { configuration, gates, threeds }),
       authenticate: threeds.authenticate,
       ask_enrolment: threeds.ask_enrolment,
       alert_operator: observe.alertOperator,
     },
   });
-  const lateApprovals = makeLateOnes(dependencies, { apply, runner, atPlace });
+  const lateApprovals = makeLateOnes(resources, { apply, runner, atPlace });
   const admit = makeAdmission(runner, config.inFlightMax);
-  const { judgePayment, isGuess } = dependencies.screening.makeJudge(
-    dependencies.configuration,
-    observe,
-  );
+  const { judgePayment, isGuess } = parts.screening.makeJudge(configuration, observe);
   const payments = { advance, conditionsOf, runner, admit, judgePayment };
-  const accepting = { ...dependencies, ...threeds, ...payments };
+  const cards = { ...threeds, ...payments, clock, vault, digests, findIssuer };
   return {
     runner,
     waits,
@@ -97,22 +102,22 @@ export function makeEngine(dependencies: Dependencies) {
     /** By cell: resolves when its queues of reads and of new orders move. */
     probes: queues.probes,
     accept: makeAccept({
-      ...accepting,
+      ...cards,
       findExisting,
       begin: announcing(queues.begin, ({ step }) => step, listeners, onTrouble),
       nextNumbers: makeNextNumbers(orderIds.takeBlock),
     }),
     makePages: (edge: PageEdge) =>
-      makePages(dependencies, {
-        ...accepting,
+      makePages(resources, configuration, {
+        ...cards,
         ...edge,
         load,
         findByNumber: byNumber,
         enter: announcing(queues.enter, ({ step }) => step, listeners, onTrouble),
       }),
-    findRepeat: makeFindRepeat({ ...dependencies, findExisting, isGuess }),
+    findRepeat: makeFindRepeat({ findExisting, isGuess, digests, clock, vault }),
     followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, admit, ...vault }),
-    claims: makeClaims(dependencies.hold, {
+    claims: makeClaims(hold, {
       node,
       clock,
       runner,
@@ -132,7 +137,8 @@ export function makeEngine(dependencies: Dependencies) {
 type Observed = ReturnType<typeof makeObserveOrders>;
 
 function makeQueues(
-  { cells, node, config, vault, isBusy, clock }: Dependencies,
+  { cells, config, vault, isBusy, clock }: Used,
+  node: NodeName,
   { onBatch, onStuck }: Pick<Observed, "onBatch" | "onStuck">,
 ) {
   return routeOrders(cells, {
@@ -151,7 +157,7 @@ type LateParts = Pick<Parameters<typeof makeLateApprovals>[0], "apply" | "runner
   readonly atPlace: (place: OrderPlace) => Promise<Order | undefined>;
 };
 
-function makeLateOnes({ database, log, clock }: Dependencies, { atPlace, ...parts }: LateParts) {
+function makeLateOnes({ database, log, clock }: Used, { atPlace, ...parts }: LateParts) {
   return makeLateApprovals({
     ...parts,
     clock,
@@ -167,7 +173,8 @@ type PageEdge = Pick<PageDependencies, "openWallet" | "stepOf" | "baseUrl">;
 type PageSetting = "tokens" | "getEndpoint" | "newCardId" | "digest" | "linkLifeMs" | "defaults";
 
 function makePages(
-  { config, configuration, vault }: Dependencies,
+  { config, vault }: Used,
+  configuration: LiveConfiguration,
   parts: Omit<PageDependencies, PageSetting>,
 ) {
   return makePaymentPages({
@@ -187,19 +194,7 @@ function makeClaims(hold: Pick<LiveHold, "unless">, work: Parameters<typeof make
   return { ...claims, claimDue: hold.unless(claims.claimDue, 0) };
 }
 
-function makeWaits({ clock, config }: Dependencies, load: (order: Order) => Promise<Order>) {
+function makeWaits({ clock, config }: Used, load: (order: Order) => Promise<Order>) {
   const { claimEveryMs: lookEveryMs, syncWaitMs: limitMs } = config;
   return makeResultWaits({ load, clock, limitMs, lookEveryMs });
-}
-
-const entropyBytes = 20;
-const noEntropy = new Uint8Array();
-
-function makeConditionsOf({ configuration, gates }: Dependencies) {
-  return ({ endpointId, card }: Pick<Order, "endpointId" | "card">): Conditions => {
-    const endpoint = configuration.getEndpoint(endpointId);
-    const ready = endpoint.gates.filter(({ id }) => gates.isReady(id));
-    const entropy = card.enrolment === undefined ? noEntropy : randomBytes(entropyBytes);
-    return { endpoint, readyGates: new Set(ready.map(({ id }) => id)), entropy };
-  };
 }

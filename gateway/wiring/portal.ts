@@ -1,23 +1,24 @@
 /** Builds the portal: its API over the system of record, and the pages of its front end. */
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Gates } from "../acquirers/gates.ts";
 import { makeShownMessages } from "../acquirers/iso8583-host/shown-messages.ts";
 import { listAudit } from "../administration/installation/audit.ts";
 import { makeOperatorAdvance } from "../administration/installation/operator-events.ts";
+import { makeLoadActions, makePrintSettings } from "../administration/on-demand.ts";
+import { makePerformInPortal, makeRunningNode } from "../administration/perform-in-portal.ts";
 import type { Opened } from "../administration/session.ts";
-import { baseUrlOf, portalOriginsOf } from "../config/config.ts";
-import { partsOf } from "../config/settings.ts";
-import { makeIsTrusted } from "../http/client-network.ts";
-import { makeRateLimit } from "../http/rate-limit.ts";
+import { portalOriginsOf, shownEnvironmentOf } from "../config/config.ts";
 import type { HttpRoute } from "../http/router.ts";
 import { makeChecksumDebugger } from "../merchant-api/checksum-debugger.ts";
 import { findSigner } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
-import { statusReply, writeReply } from "../merchant-api/reply.ts";
+import { makeStatusText } from "../merchant-api/reply.ts";
+import type { Endpoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
+import type { PaymentLink } from "../orders/payment-link.ts";
 import { initialOf } from "../orders/transactions.ts";
-import { accountHandlers, type SignInEvent } from "../portal-api/account.ts";
+import { receiptPathOf } from "../pages/cardholder/receipts.ts";
+import { accountHandlers } from "../portal-api/account.ts";
 import { actionHandlers } from "../portal-api/actions.ts";
 import { administrationHandlers } from "../portal-api/administration.ts";
 import { callbackHandlers, resendHandlers } from "../portal-api/callbacks.ts";
@@ -26,20 +27,28 @@ import { codeHandlers, passkeyHandlers } from "../portal-api/factors.ts";
 import { homeHandlers } from "../portal-api/home.ts";
 import { linkHandlers } from "../portal-api/links.ts";
 import { openApiRoute } from "../portal-api/openapi.ts";
+import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
 import { orderHandlers } from "../portal-api/orders.ts";
 import { portalPageRoutes } from "../portal-api/pages.ts";
 import { portalApiRoutes } from "../portal-api/pipeline.ts";
-import { lookedThrough, makePortalNames, type PortalReads } from "../portal-api/reads.ts";
+import { lookedThrough, makePortalNames } from "../portal-api/reads.ts";
 import { reconciliationHandlers } from "../portal-api/reconciliations.ts";
 import { requestHandlers } from "../portal-api/requests.ts";
-import type { Caller, RecordRefusal } from "../portal-api/route.ts";
-import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
+import type { Caller } from "../portal-api/route.ts";
 import { approvalHandlers } from "../portal-api/second-person.ts";
-import { makeGuard } from "../portal-api/sign-in.ts";
+import { makeDevices, makeGuard } from "../portal-api/sign-in.ts";
+import { limitRefusals, makeRecordSignIn } from "../portal-api/sign-in-records.ts";
 import { auditHandlers, teamHandlers } from "../portal-api/team.ts";
-import { type ViewOptions, viewHandlers } from "../portal-api/views.ts";
-import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
+import { viewHandlers } from "../portal-api/views.ts";
+import { findRouteShares } from "../screening/route-shares.ts";
+import { rules } from "../screening/rules/index.ts";
+import { listWalletKeys } from "../storage/cards/wallets.ts";
+import {
+  findControlKeyUse,
+  type LiveConfiguration,
+} from "../storage/configuration/configuration.ts";
 import { unpackEvent } from "../storage/orders/order-row.ts";
+import { routeLinks } from "../storage/orders/payment-links.ts";
 import {
   makeAccountStore,
   makeSessionStore,
@@ -50,14 +59,14 @@ import { listApprovals } from "../storage/people/approvals.ts";
 import { refusalEntry } from "../storage/people/audit.ts";
 import { makeFactorStore } from "../storage/people/second-factors.ts";
 import { disableIdle } from "../storage/people/users.ts";
-import type { IndexQueue } from "../storage/portal/index-queue.ts";
-import { listViews, removeView, shareView } from "../storage/portal/order-views.ts";
+import { type IndexQueue, makeIndexQueue } from "../storage/portal/index-queue.ts";
+import { makeViewStore } from "../storage/portal/order-views.ts";
 import { makePortalReads } from "../storage/portal/portal-reads.ts";
+import { makeReconciliationReads } from "../storage/portal/reconciliations.ts";
 import type { RefusedStore } from "../storage/portal/refused-requests.ts";
 import { isUnavailable } from "../storage/server/faults.ts";
 import { writeKept } from "../threeds/kept-messages.ts";
-import { asSerialNumber, type MerchantId } from "../values/ids.ts";
-import { renderQrSvg } from "../values/qr-code.ts";
+import type { MerchantId } from "../values/ids.ts";
 import { findPasswordFault, hashPassword, isPassword } from "../vault/password.ts";
 import {
   digestRecoveryCode,
@@ -67,52 +76,64 @@ import {
   showTotp,
 } from "../vault/totp.ts";
 import type { Engine } from "./engine.ts";
-import { makePerformAction } from "./portal-actions.ts";
-import { openPortalConfiguration } from "./portal-configuration.ts";
-import type { Readiness } from "./readiness.ts";
+import type { Clients } from "./http.ts";
 import type { Resources } from "./resources.ts";
-import type { Services } from "./services.ts";
+import type { EdgeServices } from "./services.ts";
+import type { StagingParts } from "./staging-parts.ts";
 
 const builtPortal = join(import.meta.dirname, "../../portal/dist");
 
-type Dependencies = Resources & {
+/** Fills the portal's tables behind payments. */
+export function makeIndex({ cells, clock, config }: Resources): IndexQueue {
+  const waitMs = config.portalIndexEveryMs;
+  return makeIndexQueue({ cells, now: clock.now, waitMs, describe: describeOrder, figuresOf });
+}
+
+type Parts = {
   readonly configuration: LiveConfiguration;
-  readonly engine: Engine;
+  readonly engine: Pick<Engine, "countInDoubt">;
   readonly gates: Gates;
   readonly indexQueue: IndexQueue;
   readonly refusedStore: RefusedStore;
-  readonly services: Services;
-  readonly checkReadiness: () => Promise<Readiness>;
+  readonly services: EdgeServices;
+  /** What keeps this node from being ready, by name. */
+  readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
   /** What actions work on. */
-  readonly opened?: Opened | undefined;
-  readonly staging?: { portal?(reads: PortalReads): SandboxHandlers } | undefined;
+  readonly opened: Opened | undefined;
+  readonly staging: StagingParts | undefined;
+  readonly clients: Clients;
   /** They are known when the gateway listens. */
-  readonly ports: () => { readonly port: number; readonly portalPort: number };
+  readonly baseUrl: () => string;
+  readonly portalPort: () => number;
 };
 
-export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
-  const { config, clock, log } = dependencies;
-  const origins = () => portalOriginsOf(config, dependencies.ports().portalPort);
-  const origin = () => origins()[0] ?? "";
-  const access = openAccess(dependencies);
-  const orders = openOrders(dependencies);
-  const recordRefusal = makeRecordRefusal(dependencies);
-  const perform = makePerformAction(dependencies, recordRefusal);
+export function portalRoutes(resources: Resources, parts: Parts): readonly HttpRoute[] {
+  const { config, clock, log, database, auditAs } = resources;
+  const { configuration, refusedStore, findMissing, gates, clients } = parts;
+  const origins = () => portalOriginsOf(config, parts.portalPort());
+  const recordRefusal = limitRefusals(
+    (actor, subject, right) => auditAs(actor).write(refusalEntry(subject, right)),
+    clock,
+  );
+  const stored = storedAccess(resources);
   const options = {
-    ...access,
-    ...orders,
-    origin,
-    perform,
+    ...openAccess(resources),
+    ...openOrders(resources, parts),
+    ...openConfiguration(resources, parts),
+    ...makeViewStore(database.query, auditAs),
+    recordRefusal,
+    findMissing,
+    connections: gates.connections,
+    origin: () => origins()[0] ?? "",
+    perform: makePerform(resources, parts, recordRefusal),
+    team: makeTeamReads(stored),
+    requests: refusedStore,
+    checksums: makeChecksumDebugger(operations, configuration.current),
+    now: clock.now,
     listApprovals: (merchantId: MerchantId | undefined) =>
-      listApprovals(dependencies.database.query, merchantId),
-    team: makeTeamReads(access.stored),
-    listAudit: (filter: Parameters<typeof listAudit>[1]) =>
-      listAudit(dependencies.database.query, filter),
+      listApprovals(database.query, merchantId),
+    listAudit: (filter: Parameters<typeof listAudit>[1]) => listAudit(database.query, filter),
   };
-  const checksums = makeChecksumDebugger(operations, dependencies.configuration.current);
-  const { names } = options;
-  const configuration = openPortalConfiguration(dependencies);
-  const configured = { ...configuration, names, recordRefusal };
   const handlers = {
     ...accountHandlers(options),
     ...codeHandlers(options),
@@ -121,80 +142,75 @@ export function portalRoutes(dependencies: Dependencies): readonly HttpRoute[] {
     ...homeHandlers(options),
     ...actionHandlers(options),
     ...teamHandlers(options),
-    ...administrationHandlers(configured),
-    ...linkHandlers(configured),
-    ...configurationHandlers(configured),
-    ...gateHandlers(configured),
+    ...administrationHandlers(options),
+    ...linkHandlers(options),
+    ...configurationHandlers(options),
+    ...gateHandlers(options),
     ...callbackHandlers(options),
     ...resendHandlers(options),
-    ...requestHandlers({
-      ...options,
-      requests: dependencies.refusedStore,
-      checksums,
-      now: clock.now,
-    }),
-    ...reconciliationHandlers(configured),
+    ...requestHandlers(options),
+    ...reconciliationHandlers(options),
     ...auditHandlers(options),
     ...approvalHandlers(options),
     ...viewHandlers(options),
-    ...dependencies.staging?.portal?.(options.reads),
+    ...parts.staging?.portal?.(options.reads),
   };
-  const sessions = makeSessionStore(access.stored);
+  const sessions = makeSessionStore(stored);
   return [
     ...portalApiRoutes(handlers, {
-      origin,
+      ...options,
       origins,
-      environment: access.environment,
-      now: clock.now,
       isUnavailable,
-      isTrusted: makeIsTrusted(partsOf(config.trustedProxies)),
-      proxyHeader: config.proxyHeader,
+      isTrusted: clients.isTrusted,
+      proxyHeader: clients.proxyHeader,
       findSession: (digest) => sessions.find(digest, clock.now()),
       touchSession: sessions.touch,
-      isDevice: access.isDevice,
-      recordRefusal,
       onFailed: (route, error) => log("portal.request_failed", { route, err: error }),
     }),
     openApiRoute(Object.keys(handlers), async () =>
-      (await configuration.loadActions()).describeSchemas(),
+      (await options.loadActions()).describeSchemas(),
     ),
     ...portalPageRoutes(builtPortal),
   ];
 }
 
-const noSerialNumber = asSerialNumber("00000000-0000-0000-0000-000000000000");
+function makePerform(
+  { config, database, cells, vault, masterKey, auditAs, clock }: Resources,
+  { configuration, indexQueue, services }: Parts,
+  recordRefusal: Parameters<typeof makePerformInPortal>[0]["recordRefusal"],
+) {
+  const openKnown = async () => vault.openSecret;
+  return makePerformInPortal({
+    opened: { config, database, cells, vault, masterKey, openKnown },
+    auditAs,
+    recordRefusal,
+    node: makeRunningNode({
+      now: clock.now,
+      noteStep: (order) => indexQueue.onStep({ order }),
+      findEntryPoint: (endpoint) => configuration.current().endpointById.get(endpoint),
+      followUp: services.orders.followUp,
+    }),
+  });
+}
 
 /** What the portal reads of orders and does to them. */
-function openOrders(dependencies: Dependencies) {
-  const { config, cells, configuration, engine, gates, vault, services } = dependencies;
-  const publicUrl = () => baseUrlOf(config, dependencies.ports().port);
+function openOrders(
+  { config, cells, vault, auditAs }: Resources,
+  { configuration, engine, gates, services, baseUrl }: Parts,
+) {
+  const isElsewhere = config.portalPort !== "" || config.portalUrl !== "";
+  const receiptBase = isElsewhere ? baseUrl : () => "";
   return {
     reads: makePortalReads(cells, { countAllInDoubt: engine.countInDoubt, lookedThrough }),
     names: makePortalNames(configuration.current),
     unpackEvent,
     ...makeShownMessages(gates, writeKept),
-    /** As the merchant's status request is answered, but for the serial number of the answer. */
-    async statusTextOf(order: Order) {
-      const { findRegistered: register } = services.cards;
-      const found = { order, transaction: order.transaction };
-      const reply = await statusReply(found, { ...services, cards: { register } });
-      return writeReply(reply, noSerialNumber, "form", config);
-    },
-    merchantAddress: () => `${publicUrl()}/${config.pathWord}/api/v2`,
+    statusTextOf: makeStatusText(services, config),
+    merchantAddress: () => `${baseUrl()}/${config.pathWord}/api/v2`,
     receiptPathOf(order: Order) {
       const { receiptId } = initialOf(order);
-      if (receiptId === undefined) return undefined;
-      const path = `/${config.pathWord}/view-receipt/${order.endpointId}/${receiptId}/`;
-      const isElsewhere = config.portalPort !== "" || config.portalUrl !== "";
-      return isElsewhere ? publicUrl() + path : path;
-    },
-    async findHealth() {
-      const { missing } = await dependencies.checkReadiness();
-      const links = [...gates.connections()];
-      return {
-        links: links.map(([gate, { up, wanted }]) => ({ gate, up, wanted })),
-        missing: Object.entries(missing).map(([what, why]) => `${what}: ${why}`),
-      };
+      const path = receiptId && receiptPathOf(config.pathWord, order.endpointId, receiptId);
+      return path && `${receiptBase()}/${path}`;
     },
     advance: makeOperatorAdvance(config),
     findSigner({ endpointId }: Order, text: string, control: string) {
@@ -203,59 +219,44 @@ function openOrders(dependencies: Dependencies) {
     },
     tokenOf: vault.tokenOf,
     isToken: vault.isToken,
-    ...openViews(dependencies),
     recordExport: (actor: Caller["actor"], after: object) =>
-      dependencies
-        .auditAs(actor)
-        .write({ action: "portal order export", subject: "orders", after }),
+      auditAs(actor).write({ action: "portal order export", subject: "orders", after }),
   };
 }
 
-/** Of one user: more say no more, and would fill the audit. */
-const refusalsRecorded = { perSecond: 0.1, burst: 20 };
-
-function makeRecordRefusal({ auditAs, clock }: Resources): RecordRefusal {
-  const limit = makeRateLimit<string>(refusalsRecorded, clock);
-  return async (actor, subject, right) => {
-    if (limit.take(actor.who) > 0) return;
-    await auditAs(actor).write(refusalEntry(subject, right));
-  };
-}
-
-function makeRecordSignIn({ auditAs, clock, log }: Resources) {
-  const limit = makeRateLimit<string>(refusalsRecorded, clock);
-  return async (
-    { network }: { readonly network: string },
-    login: string | undefined,
-    { action, ...after }: SignInEvent,
-  ): Promise<void> => {
-    const who = login ?? "unknown";
-    if (action === "portal sign-in") log("portal.signed_in", { login: who, network });
-    if (action === "portal sign-in refused") {
-      log("portal.sign_in_refused", { login: who, network });
-      if (limit.take(who) > 0) return;
-    }
-    const audit = auditAs({ who, from: `portal, ${network}` });
-    await audit.write({ action, subject: `user ${who}`, after });
-  };
-}
-
-function openViews({ database, auditAs }: Resources): ViewOptions {
+/** What the portal shows of the configuration, and the actions that change it. */
+function openConfiguration(
+  { cells, vault, database, vaultDatabase }: Resources,
+  { configuration, gates, opened, baseUrl }: Parts,
+) {
+  const { current } = configuration;
+  const noLinks = { up: 0, wanted: 0 };
   return {
-    listViews: (team) => listViews(database.query, team),
-    shareView: (actor, ...given) => shareView(auditAs(actor), ...given),
-    removeView: (actor, ...given) => removeView(auditAs(actor), ...given),
+    loadActions: makeLoadActions(opened),
+    documentsUrl: () => `${baseUrl()}/docs/`,
+    reload: configuration.reload,
+    configured: current,
+    settingsOf: makePrintSettings(() => current().gates),
+    connectionsOf: (gate: string) => gates.connections().get(gate) ?? noLinks,
+    findControlKeyUse: (id: MerchantId) => findControlKeyUse(database.query, id),
+    listWalletKeys: (id: MerchantId) => listWalletKeys(vaultDatabase.query, id),
+    ruleKinds: rules.map(({ kind }) => kind),
+    links: routeLinks(cells),
+    linkUrlOf: (link: PaymentLink) => `${baseUrl()}/pay/${vault.linkTokenOf(link)}`,
+    reconciliations: makeReconciliationReads(database.query),
+    routesOf: (endpoint: Endpoint, amount: string) =>
+      findRouteShares(endpoint, amount, gates.isReady),
   };
 }
 
 /** Sessions and counts of tries that are over, and users who have been idle for too long. */
 export function makeDeleteExpired(resources: Resources): () => Promise<void> {
   const sessions = makeSessionStore(storedAccess(resources));
-  const { config, database, auditAs } = resources;
+  const { config, clock, database, auditAs } = resources;
   const audit = auditAs({ who: "gateway", from: "GW_USER_IDLE_DAYS" });
   return async () => {
-    await sessions.deleteExpired(resources.clock.now());
-    if (config.userIdleDays > 0) await disableIdle(database.query, audit, config.userIdleDays);
+    await sessions.deleteExpired(clock.now());
+    await disableIdle(database.query, audit, config.userIdleDays);
   };
 }
 
@@ -266,13 +267,11 @@ function storedAccess({ config, database, auditAs }: Resources) {
 
 /** Who may sign in, and with what. */
 function openAccess(resources: Resources) {
-  const { config, vault, database, auditAs } = resources;
-  const stored = storedAccess(resources);
-  const deviceText = (login: string, id: string) => `portal-device/${login.toLowerCase()}/${id}`;
+  const { config, clock, log, vault, database, auditAs } = resources;
   return {
-    stored,
-    environment: config.rehearsal ? ("rehearsal" as const) : config.environment,
-    accounts: makeAccountStore(stored),
+    ...makeDevices(vault),
+    environment: shownEnvironmentOf(config),
+    accounts: makeAccountStore(storedAccess(resources)),
     factors: makeFactorStore({
       query: database.query,
       auditAs,
@@ -280,11 +279,7 @@ function openAccess(resources: Resources) {
       findStep: findTotpStep,
       seal: vault.sealSecret,
       open: vault.openSecret,
-      show(secret, login) {
-        const { uri, ...shown } = showTotp(secret, config.pageName || "Tollgate", login);
-        const svg = Buffer.from(renderQrSvg(uri)).toString("base64");
-        return { ...shown, picture: `data:image/svg+xml;base64,${svg}` };
-      },
+      show: (secret, login) => showTotp(secret, config.pageName || "Tollgate", login),
       newCodes: newRecoveryCodes,
       digestCode: digestRecoveryCode,
     }),
@@ -296,15 +291,16 @@ function openAccess(resources: Resources) {
     }),
     findPasswordFault: (...given: Parameters<typeof findPasswordFault>) =>
       findPasswordFault(...given)?.sentence,
-    newDevice(login: string) {
-      const id = randomBytes(12).toString("hex");
-      return `${id}.${vault.tokenOf(deviceText(login, id))}`;
-    },
-    isDevice(login: string, device: string) {
-      // Nothing may follow the token: each spelling would have a count of wrong tries of its own.
-      const [, id = "", token = ""] = /^([0-9a-f]{24})\.([^.]+)$/.exec(device) ?? [];
-      return id !== "" && vault.isToken(deviceText(login, id), token);
-    },
-    onSignIn: makeRecordSignIn(resources),
+    onSignIn: makeRecordSignIn({
+      clock,
+      onSignedIn: (signIn) => log("portal.signed_in", signIn),
+      onRefused: (signIn) => log("portal.sign_in_refused", signIn),
+      write: ({ login: who, network }, { action, ...after }) =>
+        auditAs({ who, from: `portal, ${network}` }).write({
+          action,
+          subject: `user ${who}`,
+          after,
+        }),
+    }),
   };
 }

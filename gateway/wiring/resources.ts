@@ -1,15 +1,17 @@
 /** What every part of a node uses: settings, databases, clock, log, metrics, vault. */
 import { hostname } from "node:os";
-import type { Config } from "../config/config.ts";
+import { type Config, nodeNamesOf } from "../config/config.ts";
 import { makePublishHead } from "../observability/audit-heads.ts";
 import { makeIsBusy } from "../observability/event-loop-load.ts";
 import type { Log } from "../observability/log.ts";
 import { makeMetrics } from "../observability/metrics.ts";
+import { type LiveHold, openHold } from "../storage/backup/installation-hold.ts";
 import { makeCvvKeyStore, makeKeyStore } from "../storage/cards/vault-keys.ts";
 import { type CellDatabases, type CellPlace, makeCells } from "../storage/cells/cells.ts";
 import { routeFindSealedCard, routePendingCards } from "../storage/cells/routed-stores.ts";
-import { type Actor, makeAudit, openSigner } from "../storage/people/audit.ts";
+import { type Actor, type Audit, makeAudit, openSigner } from "../storage/people/audit.ts";
 import { openDatabaseClock, readDatabaseTime } from "../storage/server/database-clock.ts";
+import { type Presence, takePresence } from "../storage/server/presence.ts";
 import { type Clock, type Instant, systemClock } from "../values/time.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makePendingCards } from "../vault/pending-cards.ts";
@@ -77,4 +79,31 @@ export async function openResources(options: ResourceOptions) {
     ),
     digests: makeRequestDigests({ keys, clock, store: makeCvvKeyStore(databases.vault.query) }),
   };
+}
+
+/** How often a node tests the connection that holds its name. */
+const presenceCheckMs = 2_000;
+
+/** A node among others: its name. */
+export function joinNodes({ config, database, log }: Resources): Promise<Presence> {
+  return takePresence(database, {
+    names: nodeNamesOf(config),
+    waitMs: config.nodeNameWaitMs,
+    checkMs: presenceCheckMs,
+    onLost: (error) => log("node.presence_lost", { error: error.message }),
+    onRenamed: (renamed) => log("node.renamed", renamed),
+  });
+}
+
+/**
+ * Whether the installation is on hold (decision 0050). While it is, the node answers the status of
+ * orders, refuses everything else with 503, connects to no acquirer, and claims nothing.
+ */
+export function watchHold({ database, log }: Resources, audit: Audit): Promise<LiveHold> {
+  return openHold({
+    database,
+    audit,
+    onUnknown: (cause) => log("node.server_unknown", { cause }),
+    onChange: (held) => (held ? log("node.on_hold", { why: held.why }) : log("node.released", {})),
+  });
 }

@@ -1,70 +1,90 @@
-/** What the edges call: narrow functions over the engine, the vault and the wallets, as types. */
-import type { FindAddressFault } from "../callbacks/addresses.ts";
-import type { Accept, FindRepeat, FollowUp } from "../engine/accept.ts";
-import type { Cards } from "../engine/cards.ts";
-import type { FindOrder, FindReceipt } from "../engine/find.ts";
-import type { Submission } from "../engine/page-submission.ts";
-import type { PaymentLinks } from "../engine/payment-links.ts";
-import type { PaymentPages } from "../engine/payment-page.ts";
-import type { ResultWaits } from "../engine/wait-for-result.ts";
-import type { PendingStep } from "../orders/authentication.ts";
+/**
+ * What the edges call: functions of the engine, the vault and the wallets. While storage is
+ * unavailable they return a failure; those that change something are refused while on hold.
+ */
+import { makeCards } from "../engine/cards.ts";
+import { makeStorageGuard } from "../http/server.ts";
 import type { Order } from "../orders/order.ts";
-import type { Demand, PageTries, TryPlace } from "../screening/page-tries.ts";
-import type { Uploads } from "../threeds/uploads.ts";
-import type { Failure } from "../values/failure.ts";
-import type { Instant } from "../values/time.ts";
-import type { OpenWallet } from "../wallets/open-wallet.ts";
+import type { LiveHold } from "../storage/backup/installation-hold.ts";
+import { routeReferences } from "../storage/cells/routed-stores.ts";
+import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
+import { isUnavailable } from "../storage/server/faults.ts";
+import { makePrintDate } from "../values/time.ts";
+import { newCardRefId } from "../vault/seal.ts";
+import type { Callbacks } from "./callbacks.ts";
+import type { Engine } from "./engine.ts";
+import type { Resources } from "./resources.ts";
+import type { ThreeDs } from "./threeds.ts";
+import type { Wallets } from "./wallets.ts";
 
-export type Services = {
-  readonly orders: Guarded<{
-    accept: Accept;
-    findRepeat: FindRepeat;
-    find: FindOrder;
-    followUp: FollowUp;
-    waitForResult: ResultWaits["wait"];
-  }>;
-  readonly cards: Guarded<Cards>;
-  readonly threeds: BrowserAuthentication;
-  readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf" | "tokenOf" | "findFaults"> &
-    Guarded<Pick<PaymentPages, "find" | "pay">>;
-  readonly wallets: Guarded<{ open: OpenWallet }>;
-  readonly findAddressFault: FindAddressFault;
-  /** Whether the order's endpoint wants to be told of chargebacks. */
-  readonly tellsChargebacks: (order: Order) => boolean;
-  /** The interface's date format in the operator's zone. */
-  readonly printDate: (instant: Instant) => string;
+/** For calls that other bounds limit: `GW_IN_FLIGHT_MAX`, or the waiting order itself. */
+export const guarded = makeStorageGuard(isUnavailable);
+
+type Parts = {
+  readonly engine: Engine;
+  readonly threeds: ThreeDs;
+  readonly wallets: Pick<Wallets, "open">;
+  readonly callbacks: Pick<Callbacks, "findAddressFault">;
+  readonly configuration: Pick<LiveConfiguration, "getEndpoint">;
+  readonly hold: LiveHold;
+  /** The public address. */
+  readonly baseUrl: () => string;
 };
 
-/** The same functions, which return a failure while the database cannot be reached. */
-type Guarded<Calls extends Record<keyof Calls, (...given: never[]) => unknown>> = {
-  readonly [Name in keyof Calls]: (
-    ...given: Parameters<Calls[Name]>
-  ) => Promise<Awaited<ReturnType<Calls[Name]>> | Failure>;
-};
+export type EdgeServices = ReturnType<typeof makeServices>;
 
-export type LinkServices = {
-  readonly paymentLinks: Guarded<PaymentLinks>;
-  /** The bounds on card testing. */
-  readonly pageTries: Guarded<{
-    look: PageTries["look"];
-    check: PageTries["check"];
-    admit(
-      order: Order,
-      place: TryPlace,
-      entered: Submission,
-      shown: Parameters<PageTries["admit"]>[2],
-    ): Promise<Demand>;
-  }>;
-};
-
-export type ReceiptServices = Guarded<{ find: FindReceipt }>;
-
-/** 3-D Secure in the cardholder's browser, on the gateway's or the merchant's pages. */
-export type BrowserAuthentication = Uploads & {
-  /** The order of a link that the gateway made; nothing for another link or an expired one. */
-  find(orderId: string, token: string): Promise<Order | undefined | Failure>;
-  /** The page of that link, below the gateway's public address. */
-  pathOf(order: Order): string;
-  /** The browser's next step; nothing when there is none. */
-  stepOf(order: Order): PendingStep | undefined;
-};
+export function makeServices({ config, clock, cells, vault }: Resources, parts: Parts) {
+  const { engine, wallets, callbacks, configuration, baseUrl } = parts;
+  const { refusing } = parts.hold;
+  const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
+  const threeds = parts.threeds.makeBrowserAuthentication(engine.reports);
+  const cards = makeCards({
+    store: routeReferences(cells),
+    findCard: vault.findCard,
+    clock,
+    fingerprint: vault.fingerprint,
+    newReferenceId: newCardRefId,
+    graceMs: config.cardReferenceGraceMs,
+  });
+  const pages = engine.makePages({ openWallet: wallets.open, stepOf: threeds.stepOf, baseUrl });
+  return {
+    /** For calls that cost a query each. */
+    querying,
+    orders: {
+      accept: guarded(refusing(engine.accept)),
+      findRepeat: querying(engine.findRepeat),
+      find: querying(engine.find),
+      followUp: guarded(refusing(engine.followUp)),
+      waitForResult: guarded(engine.waits.wait),
+    },
+    cards: {
+      register: querying(refusing(cards.register)),
+      findRegistered: querying(cards.findRegistered),
+      find: querying(cards.find),
+      findCardData: querying(cards.findCardData),
+      remove: querying(refusing(cards.remove)),
+    },
+    threeds: {
+      stepOf: threeds.stepOf,
+      pathOf: threeds.pathOf,
+      find: querying(threeds.find),
+      uploadMethod: querying(refusing(threeds.uploadMethod)),
+      uploadChallenge: querying(refusing(threeds.uploadChallenge)),
+      uploadPares: querying(refusing(threeds.uploadPares)),
+    },
+    paymentPages: {
+      termsOf: pages.termsOf,
+      urlOf: pages.urlOf,
+      tokenOf: pages.tokenOf,
+      findFaults: pages.findFaults,
+      find: querying(pages.find),
+      pay: guarded(refusing(pages.pay)),
+    },
+    wallets: { open: querying(refusing(wallets.open)) },
+    findAddressFault: callbacks.findAddressFault,
+    /** Whether the order's endpoint wants to be told of chargebacks. */
+    tellsChargebacks: ({ endpointId }: Order) =>
+      configuration.getEndpoint(endpointId).settings.tellsChargebacks === true,
+    printDate: makePrintDate(config.zone),
+  };
+}

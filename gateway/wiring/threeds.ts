@@ -11,25 +11,28 @@ import { makeReceiveResult, type OrderReports } from "../threeds/challenge-resul
 import type { Directories } from "../threeds/directories.ts";
 import { authenticationLifeMs, makePendingCardData } from "../threeds/pending-card.ts";
 import { makeAskEnrolment, makeReadPaRes } from "../threeds/threeds102.ts";
-import { makeUploads } from "../threeds/uploads.ts";
+import { type BrowserAuthentication, makeUploads } from "../threeds/uploads.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import type { EndpointId } from "../values/ids.ts";
 import type { Resources } from "./resources.ts";
-import type { BrowserAuthentication } from "./services.ts";
 
-type Dependencies = Pick<Resources, "config" | "clock" | "log" | "vault" | "pendingCards"> & {
+type Used = Pick<Resources, "config" | "clock" | "log" | "vault" | "pendingCards">;
+
+type Parts = {
   readonly directories: Pick<Directories, "find" | "findEnrolment">;
+  readonly resultsUrl: (directory: string) => string;
   readonly configuration: LiveConfiguration;
   /** The public address. */
   readonly baseUrl: () => string;
-  readonly resultsUrl: (directory: string) => string;
 };
 
 export type ThreeDs = ReturnType<typeof makeThreeDs>;
 
-export function makeThreeDs(dependencies: Dependencies) {
-  const { config, clock, log, vault, pendingCards, directories, configuration } = dependencies;
-  const links = makeLinks({ ...vault, baseUrl: dependencies.baseUrl, pathWord: config.pathWord });
+export function makeThreeDs(
+  { config, clock, log, vault, pendingCards }: Used,
+  { directories, resultsUrl, configuration, baseUrl }: Parts,
+) {
+  const links = makeLinks({ ...vault, baseUrl, pathWord: config.pathWord });
   const allowHttp = allowsHttp(config);
   const warn = ({ id, merchantId }: Order, cause: string) =>
     log("threeds.failed", { order: id, merchant: merchantId, cause });
@@ -40,7 +43,7 @@ export function makeThreeDs(dependencies: Dependencies) {
     clock,
     allowHttp,
     warn,
-    resultsUrl: dependencies.resultsUrl,
+    resultsUrl,
     findDirectory: directories.find,
     findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),
     findMerchant: ({ transaction: { identifiers } }: Order) =>
@@ -53,7 +56,7 @@ export function makeThreeDs(dependencies: Dependencies) {
     authenticate: makeAuthenticate(messages),
     ask_enrolment: makeAskEnrolment(messages),
     findEnrolment: (endpointId: EndpointId, number: CardNumber, isForced = false) =>
-      directories.findEnrolment(number, isForced ? "always" : policyOf({ endpointId })),
+      directories.findEnrolment(number, policyOf({ endpointId }), isForced),
 
     makeBrowserAuthentication: (reports: OrderReports): BrowserAuthentication => ({
       find: makeFindByLink({ ...reports, links, clock, lifeMs: config.linkLifeMs }),

@@ -1,19 +1,17 @@
 /** Wallets, wired: keys, roots, the wallet worker, and the tokens that were used before. */
-import { readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { rootCertificates } from "node:tls";
 import { makeAddressRules, makeLookup, makeResolve } from "../callbacks/addresses.ts";
 import { partsOf, signingWindowMaxMs } from "../config/settings.ts";
 import { makeSummary } from "../http/rate-limit.ts";
 import { loadWalletKeys } from "../storage/cards/wallets.ts";
 import { routeTokens } from "../storage/cells/routed-stores.ts";
 import { eciOfToken } from "../threeds/authentication-outcome.ts";
-import { makeMerchantSessions } from "../wallets/merchant-session.ts";
+import { makeMerchantSessions, portsOf, readAuthorities } from "../wallets/merchant-session.ts";
 import { makeOpenWallet } from "../wallets/open-wallet.ts";
 import {
   openWalletKeys,
   openWalletRoots,
   rootSourcesOf,
+  sandboxAuthorityOf,
   type WalletKeys,
 } from "../wallets/wallet-trust.ts";
 import { startWalletWorker } from "../wallets/wallet-worker.ts";
@@ -73,14 +71,12 @@ export async function openWallets(resources: Resources) {
 function makeSessions({ config, clock, log }: Resources, keysOf: WalletKeys["keysOf"]) {
   const isStaging = config.environment === "staging";
   const hosts = partsOf(config.walletaHosts);
-  const ports = hosts.flatMap((host) => Number(URL.parse(`https://${host}`)?.port) || []);
   const rules = makeAddressRules({
-    ports,
+    ports: portsOf(hosts),
     allowsLoopback: isStaging,
     privateNetworks: [],
     names: [],
   });
-  const sandbox = join(resolve(config.dataDir), "bank", "tls", "directory-ca.pem");
   const refusals = makeSummary(clock, (cause, count) =>
     log("wallet.session_refused", { cause, count }),
   );
@@ -89,11 +85,7 @@ function makeSessions({ config, clock, log }: Resources, keysOf: WalletKeys["key
     allowsAnyPort: isStaging,
     findUrlFault: (url) => rules.findUrlFault(url),
     lookup: makeLookup(rules, makeResolve(rules.isNamed)),
-    async authorities() {
-      if (!isStaging) return undefined;
-      const own = await readFile(sandbox, "utf8").catch(() => undefined);
-      return own === undefined ? undefined : [...rootCertificates, own];
-    },
+    authorities: () => readAuthorities(sandboxAuthorityOf(config)),
     identitiesOf: (merchant) => keysOf(merchant, "walleta-identity"),
     onRefused: ({ login }, cause) => refusals.add(`${login}: ${cause}`),
   });

@@ -36,7 +36,7 @@ import { openKeys } from "../../gateway/vault/keys.ts";
 import { makePendingCards } from "../../gateway/vault/pending-cards.ts";
 import { makeRequestDigests } from "../../gateway/vault/request-digests.ts";
 import { makeVault } from "../../gateway/vault/vault.ts";
-import { makeHandedAnswers, makeStartAcquirer } from "../../gateway/wiring/acquirers.ts";
+import { openGates } from "../../gateway/wiring/acquirers.ts";
 import { makeEngine } from "../../gateway/wiring/engine.ts";
 import { makeThreeDs } from "../../gateway/wiring/threeds.ts";
 import { findEnrolment } from "./cards.ts";
@@ -109,38 +109,38 @@ export async function startNode({
   const gates = makeGates(clock);
   const resources = { config, log, metrics, database, cells, clock, vault, digests, pendingCards };
   const baseUrl = () => "https://pay.example";
-  const threeds = makeThreeDs({
-    ...resources,
+  const threeds = makeThreeDs(resources, {
     configuration: live,
     baseUrl,
     resultsUrl: () => `${baseUrl()}/results`,
     directories: {
       find: () => directory,
-      findEnrolment: (number, policy) => (policy === "off" ? undefined : findEnrolment(number)),
+      findEnrolment: (number, policy, isForced = false) =>
+        policy === "off" && !isForced ? undefined : findEnrolment(number),
     },
   });
   const callbacks = makeCallbackDelivery();
-  const engine = makeEngine({
-    ...resources,
-    node,
-    configuration: live,
-    gates,
-    threeds,
-    onStep: [callbacks.start],
-    isBusy: () => false,
-    hold: { unless: (task) => task },
-    findIssuer: () => undefined,
-    screening: { makeJudge: () => ({ judgePayment: makeJudge(), isGuess: async () => false }) },
-  });
+  const engine = makeEngine(
+    { ...resources, isBusy: () => false },
+    {
+      node,
+      configuration: live,
+      gates,
+      threeds,
+      onStep: [callbacks.start],
+      hold: { unless: (task) => task },
+      findIssuer: () => undefined,
+      screening: { makeJudge: () => ({ judgePayment: makeJudge(), isGuess: async () => false }) },
+    },
+  );
   const browsers = threeds.makeBrowserAuthentication(engine.reports);
   const pages = engine.makePages({
     baseUrl,
     stepOf: browsers.stepOf,
     openWallet: async () => ({ wallet: refusedWallet, paid: undefined }),
   });
-  const answers = makeHandedAnswers(resources, gates);
-  gates.open(makeStartAcquirer({ ...resources, audit, answers }, engine.lateApprovals, live));
-  node.receive(answers.receive);
+  const { lateApprovals } = engine;
+  openGates(resources, { gates, node, audit, lateApprovals, configuration: live });
   await reload();
   node.follow(() => void reload());
   await engine.claims.claimOwn();

@@ -8,6 +8,7 @@ import { makeAccept, makeFollowUp } from "../../gateway/engine/accept.ts";
 import { makeFindOrder } from "../../gateway/engine/find.ts";
 import type { OrderRunner } from "../../gateway/engine/run.ts";
 import { makeIssuerTable } from "../../gateway/issuers/issuers.ts";
+import type { CalledParts } from "../../gateway/merchant-api/operation.ts";
 import { makeAdvance } from "../../gateway/orders/advance.ts";
 import { makeFollow } from "../../gateway/orders/apply.ts";
 import type { CardReference } from "../../gateway/orders/card-reference.ts";
@@ -21,7 +22,6 @@ import { CardNumber } from "../../gateway/values/card-number.ts";
 import { Failure } from "../../gateway/values/failure.ts";
 import { asOrderId, asReceiptId, type OrderId } from "../../gateway/values/ids.ts";
 import { makePrintDate } from "../../gateway/values/time.ts";
-import type { Services } from "../../gateway/wiring/services.ts";
 import * as sample from "./sample-world.ts";
 
 const advance = makeAdvance(deadlines, {
@@ -42,7 +42,7 @@ const paidCard = {
   isCondemned: false,
 };
 
-export function makeSampleGateway(): Services {
+export function makeSampleGateway(): CalledParts {
   const orders = new Map<OrderId, Order>();
   let count = 0;
 
@@ -134,17 +134,13 @@ export function makeSampleGateway(): Services {
 }
 
 /** No example pays on the page. */
-const samplePages: Services["paymentPages"] = {
+const samplePages: CalledParts["paymentPages"] = {
   termsOf: () => ({ lifeMs: 1_800_000, triesMax: 3 }),
   urlOf: ({ id }) => `${sample.baseUrl}/pay/${id}.Qm5sVUR3b0ZtdGJsSk9vZ3Zx`,
-  tokenOf: ({ id }) => `${id}.Qm5sVUR3b0ZtdGJsSk9vZ3Zx`,
-  find: async () => undefined,
-  findFaults: () => [],
-  pay: async ({ order }) => order,
 };
 
 /** Every upload is taken; what a step looks like is told by the guide. */
-function makeSampleAuthentication(): Services["threeds"] {
+function makeSampleAuthentication(): CalledParts["threeds"] {
   const take = async (order: Order) => order;
   const uploads = { uploadMethod: take, uploadChallenge: take, uploadPares: take };
   const pathOf = ({ id }: Order) => `gw/form/redirect/${id}/token`;
@@ -152,9 +148,9 @@ function makeSampleAuthentication(): Services["threeds"] {
 }
 
 /** References that are always the same, of the card that was registered last. */
-function makeSampleCards(): Services["cards"] {
+function makeSampleCards(): CalledParts["cards"] {
   const known = new Map<string, CardReference>();
-  const find: Services["cards"]["find"] = async (_entryPoint, id) =>
+  const find: CalledParts["cards"]["find"] = async (_entryPoint, id) =>
     known.get(id) ?? new Failure("card_reference_not_found");
   return {
     async register({ id, merchantId, endpointId, card }) {

@@ -1,9 +1,10 @@
 /** Checks of the machine and its files: Node, disk, memory, permissions, log, time. */
 import { execFile } from "node:child_process";
-import { readFile, realpath, stat, statfs } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { countWorkers, masterKeySource } from "../../config/config.ts";
+import { findFree } from "../../observability/node-figures.ts";
 import { loadGates } from "../../storage/configuration/configuration.ts";
 import { loadDirectories } from "../../storage/configuration/directories.ts";
 import { messageOf } from "../../values/problem.ts";
@@ -96,7 +97,9 @@ async function findOpen(files: readonly string[], bits: number): Promise<readonl
 
 async function checkDisk({ config }: MachineSession): Promise<CheckResult> {
   const folders = new Set([resolve(config.dataDir), dirname(logFileOf(config))]);
-  const found = await Promise.all([...folders].map(findFree));
+  const found = await Promise.all(
+    [...folders].map(async (folder) => ({ folder, free: await findFree(folder) })),
+  );
   const short = found.filter(({ free }) => free < config.diskFreeMib * mebibyte);
   const told = found.map(({ folder, free }) => `${Math.floor(free / mebibyte)} MiB in ${folder}`);
   return troubleUnless(
@@ -105,13 +108,6 @@ async function checkDisk({ config }: MachineSession): Promise<CheckResult> {
     "Make room or enlarge the disk (GW_DISK_FREE_MIB): a full disk stops the embedded database " +
       "and loses lines of the log.",
   );
-}
-
-async function findFree(
-  folder: string,
-): Promise<{ readonly folder: string; readonly free: number }> {
-  const { bavail, bsize } = await statfs(folder);
-  return { folder, free: bavail * bsize };
 }
 
 async function checkLog({ config }: MachineSession): Promise<CheckResult> {

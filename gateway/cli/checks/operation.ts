@@ -12,7 +12,7 @@ import { countInDoubt, findInDoubt } from "../../storage/orders/find-orders.ts";
 import { idleDaysShown, listUsers } from "../../storage/people/users.ts";
 import { countFailingCallbacks } from "../../storage/portal/portal-orders.ts";
 import {
-  countOverdueCallbacks,
+  countOverdue,
   findUnreachableReceivers,
   findUnsignedAge,
 } from "../../storage/schema/examine.ts";
@@ -190,8 +190,7 @@ const unreachableTries = 3;
 async function checkCallbacks({ cells }: MachineSession): Promise<CheckResult> {
   const stores = cells.stores(({ node }) => node.query);
   const before = later(systemClock.now(), -overdueMs);
-  const counts = await stores.each((query) => countOverdueCallbacks(query, before));
-  const overdue = counts.reduce((sum, each) => sum + each, 0);
+  const overdue = await countOverdue(cells, before);
   // The portal's home shows the same number.
   const failing = await stores.each((query) => countFailingCallbacks(query, undefined));
   const failed = failing.reduce((sum, each) => sum + each, 0);

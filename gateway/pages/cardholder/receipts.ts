@@ -2,9 +2,11 @@
  * Receipts of approved payments, for the screen and for paper. Merchants make their URLs from
  * `receipt-id`; everyone who knows a URL may open it.
  */
+import type { FindReceipt } from "../../engine/find.ts";
 import { networkOf } from "../../http/client-network.ts";
 import { makeRateLimit } from "../../http/rate-limit.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../../http/router.ts";
+import type { Guarded } from "../../http/server.ts";
 import { Failure } from "../../values/failure.ts";
 import { type Html, html } from "../../values/html.ts";
 import { formatAmount, type Money } from "../../values/money.ts";
@@ -17,16 +19,17 @@ import {
   type RowName,
   receiptOf,
 } from "../../views/receipt.ts";
-import type { ReceiptServices } from "../../wiring/services.ts";
 import type { Theme } from "../design.ts";
 import type { Texts } from "./english.ts";
 import { type CardholderPage, linkFrom, makePageReply } from "./page-reply.ts";
 import { messagePage, unavailablePage } from "./pages.ts";
 import { printWhenClicked } from "./scripts.ts";
 
+export type Receipts = Guarded<{ find: FindReceipt }>;
+
 export type ReceiptRouteOptions = {
   readonly pathWord: string;
-  readonly receipts: ReceiptServices;
+  readonly receipts: Receipts;
   readonly theme: Theme;
   readonly printDate: (instant: Instant) => string;
   readonly clock: Pick<Clock, "now">;
@@ -36,6 +39,11 @@ export type ReceiptRouteOptions = {
 
 /** Each search for a receipt is a database query, so clients may guess only so many ids. */
 const misses = { burst: 60, perSecond: 2 };
+
+/** Below the gateway's public address. */
+export function receiptPathOf(pathWord: string, endpointId: string, receiptId: string): string {
+  return `${pathWord}/view-receipt/${endpointId}/${receiptId}/`;
+}
 
 export function receiptRoute(options: ReceiptRouteOptions): HttpRoute {
   const { pathWord, receipts, theme, printDate, clock, addressOf } = options;

@@ -4,13 +4,12 @@ import type { HttpRequest } from "../../http/router.ts";
 import { serveRoutes } from "../../http/testing.ts";
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
-import type { MethodUpload, PaResUpload } from "../../threeds/uploads.ts";
+import type { BrowserAuthentication, MethodUpload, PaResUpload } from "../../threeds/uploads.ts";
 import { Failure } from "../../values/failure.ts";
 import { asInstant, makePrintDate } from "../../values/time.ts";
 import { browserReturnOf } from "../../views/result.ts";
-import type { BrowserAuthentication, ReceiptServices } from "../../wiring/services.ts";
 import { plainTheme, type Theme } from "../design.ts";
-import { receiptRoute } from "./receipts.ts";
+import { type Receipts, receiptRoute } from "./receipts.ts";
 import { cardholderRoutes } from "./routes.ts";
 
 const redirectTo = "https://pay.example/gw/form/redirect/42000001/t0ken";
@@ -77,7 +76,7 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
   const { theme = plainTheme } = journey;
   const payPageOf = ({ id }: Order) => `https://pay.example/pay/${id}.pr00f`;
   const embedOriginsOf = ({ page }: Order) => (page ? ["https://shop.example"] : []);
-  const receipts: ReceiptServices = {
+  const receipts: Receipts = {
     find: async (endpointId, receiptId) => {
       if (endpointId !== "1001" || receiptId !== "814660") return undefined;
       return order instanceof Failure ? order : { order, merchantName };

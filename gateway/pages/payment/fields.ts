@@ -3,13 +3,14 @@
  * too, and what the gateway reads of them. Whether a value is right is decided by the engine. Card
  * number and CVV leave this file as secrets; texts are stored, so a card number in them is masked.
  */
+import type { PaymentPages } from "../../engine/payment-page.ts";
+import type { Guarded } from "../../http/server.ts";
 import type { WalletType } from "../../orders/order.ts";
 import { CardNumber, splitExpiry } from "../../values/card-number.ts";
 import { maskCardNumbers } from "../../values/mask-card-numbers.ts";
 import { Secret } from "../../values/secret.ts";
-import type { Services } from "../../wiring/services.ts";
 
-type Pages = Services["paymentPages"];
+type Pages = Pick<PaymentPages, "findFaults"> & Guarded<Pick<PaymentPages, "pay">>;
 export type Entered = Parameters<Pages["pay"]>[1];
 export type EnteredFault = ReturnType<Pages["findFaults"]>[number];
 export type WantedFields = Parameters<Pages["pay"]>[0]["wanted"];

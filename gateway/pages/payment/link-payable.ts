@@ -2,22 +2,32 @@
  * The page of a payment link. It is the page of an order that has not begun: the first post begins
  * the order and pays it, and everything after that happens on the order's own page.
  */
+import type { PaymentLinks } from "../../engine/payment-links.ts";
+import type { PaymentPages } from "../../engine/payment-page.ts";
 import type { HttpRequest } from "../../http/router.ts";
+import type { Guarded } from "../../http/server.ts";
 import type { Order } from "../../orders/order.ts";
 import { initialOf, totalsOf } from "../../orders/transactions.ts";
+import type { CardTries } from "../../screening/page-tries.ts";
 import { Failure } from "../../values/failure.ts";
 import { formatAmount } from "../../values/money.ts";
+import { renderQrSvg } from "../../values/qr-code.ts";
 import type { Instant } from "../../values/time.ts";
-import type { LinkServices, Services } from "../../wiring/services.ts";
 import { linkFrom } from "../cardholder/page-reply.ts";
 import { linkPaidPage, messagePage } from "../cardholder/pages.ts";
+import { receiptPathOf } from "../cardholder/receipts.ts";
 import type { Entered } from "./fields.ts";
 import { bindingOf, hasCookie, shopOf } from "./order-payable.ts";
-import type { Elsewhere, FindPayable, Payable, ShownPage } from "./routes.ts";
+import type { Elsewhere, FindPayable, Payable, PaymentRouteOptions, ShownPage } from "./routes.ts";
 import { offerWallets, type WalletMethods } from "./wallet-buttons.ts";
 
-type Dependencies = LinkServices & {
-  readonly paymentPages: Pick<Services["paymentPages"], "tokenOf" | "findFaults">;
+type Dependencies = {
+  readonly paymentLinks: Guarded<PaymentLinks>;
+  /** The bounds on card testing. */
+  readonly pageTries: Guarded<Pick<CardTries, "look" | "check">>;
+  readonly paymentPages: Pick<PaymentPages, "tokenOf" | "findFaults">;
+  /** Whether a token is of a link. */
+  readonly isLink: (token: string) => boolean;
   /** The page of an order, by its token. */
   readonly findOrder: FindPayable;
   readonly addressOf: (request: HttpRequest) => string;
@@ -29,14 +39,28 @@ type Dependencies = LinkServices & {
   readonly isSecure: () => boolean;
 };
 
+/** The QR code of a link's page, as SVG. */
+export function makeFindCode(
+  paymentLinks: Pick<Dependencies["paymentLinks"], "find">,
+  baseUrl: () => string,
+): PaymentRouteOptions["findCode"] {
+  return async (token) => {
+    const found = await paymentLinks.find(token);
+    if (found === undefined || found instanceof Failure) return found;
+    return renderQrSvg(`${baseUrl()}/pay/${token}`);
+  };
+}
+
 type FoundLink = Exclude<
-  Awaited<ReturnType<LinkServices["paymentLinks"]["find"]>>,
+  Awaited<ReturnType<Dependencies["paymentLinks"]["find"]>>,
   Failure | undefined
 >;
 
-export function makeFindLink(dependencies: Dependencies): FindPayable {
+/** The page of a link or, by another token, of an order. */
+export function makeFindPage(dependencies: Dependencies): FindPayable {
   const { paymentLinks, paymentPages, pageTries, findOrder, addressOf } = dependencies;
   return async (token, request) => {
+    if (!dependencies.isLink(token)) return findOrder(token, request);
     const found = await paymentLinks.find(token);
     if (found === undefined || found instanceof Failure) return found;
     const { state } = found;
@@ -122,12 +146,12 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
     const amount = shown === undefined ? link.amount : totalsOf(shown).charged;
     const finishedAt = shown && initialOf(shown).finishedAt;
     const receiptId = own && initialOf(own).receiptId;
-    const path = `${dependencies.pathWord}/view-receipt/${endpoint.id}/${receiptId}/`;
+    const { pathWord, printDate } = dependencies;
     const paid = {
       shop: shop.name,
       amount: `${formatAmount(amount)} ${amount.currency.code}`,
-      date: finishedAt === undefined ? "" : dependencies.printDate(finishedAt),
-      receipt: receiptId && linkFrom(request, 1, path),
+      date: finishedAt === undefined ? "" : printDate(finishedAt),
+      receipt: receiptId && linkFrom(request, 1, receiptPathOf(pathWord, endpoint.id, receiptId)),
     };
     return { show: (texts) => ({ ...linkPaidPage(paid, texts), framedBy }) };
   }

@@ -4,19 +4,24 @@
  * send the browser back here when another try is allowed.
  */
 import { hash, timingSafeEqual } from "node:crypto";
+import type { PaymentPages } from "../../engine/payment-page.ts";
 import type { HttpRequest } from "../../http/router.ts";
+import type { Guarded } from "../../http/server.ts";
 import { shopNameOf } from "../../orders/merchant.ts";
+import type { CardTries } from "../../screening/page-tries.ts";
+import type { BrowserAuthentication } from "../../threeds/uploads.ts";
 import { Failure } from "../../values/failure.ts";
 import type { Clock } from "../../values/time.ts";
-import type { LinkServices, Services } from "../../wiring/services.ts";
 import { disabledPage, waitingPage } from "../cardholder/pages.ts";
 import type { PaymentView } from "./payment-page.ts";
 import type { FindPayable } from "./routes.ts";
 import { offerWallets, type WalletMethods } from "./wallet-buttons.ts";
 
-type Dependencies = Pick<LinkServices, "pageTries"> & {
-  readonly pages: Pick<Services["paymentPages"], "find" | "findFaults" | "pay">;
-  readonly threeds: Pick<Services["threeds"], "pathOf">;
+type Dependencies = {
+  /** The bounds on card testing. */
+  readonly pageTries: Guarded<Pick<CardTries, "look" | "admit">>;
+  readonly pages: Pick<PaymentPages, "findFaults"> & Guarded<Pick<PaymentPages, "find" | "pay">>;
+  readonly threeds: Pick<BrowserAuthentication, "pathOf">;
   readonly clock: Pick<Clock, "now">;
   readonly addressOf: (request: HttpRequest) => string;
   readonly walletMethods: WalletMethods;
@@ -53,7 +58,8 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
         },
         findFaults: (entered) => pages.findFaults(page, entered),
         async pay(entered, shown) {
-          const needed = await pageTries.admit(order, place, entered, shown);
+          const number = entered.paid.kind === "card" ? entered.paid.number : undefined;
+          const needed = await pageTries.admit(order, place, number, shown);
           if (needed instanceof Failure) return needed;
           const { challenge, waitS } = needed;
           if (waitS !== undefined) return new Failure("too_many_requests");

@@ -4,6 +4,9 @@
  * a request and keeps a directive and an origin of each. A report's other fields have the page's
  * address, which grants access to the payment.
  */
+import { makeNetworkLimit, makeSummary } from "../../http/rate-limit.ts";
+import type { HttpRequest } from "../../http/router.ts";
+import type { Clock } from "../../values/time.ts";
 
 const bytesMax = 65_536;
 const reportsMax = 10;
@@ -21,6 +24,29 @@ const directives: ReadonlySet<string> = new Set([
   ...["require-trusted-types-for", "sandbox", "script-src", "script-src-attr", "script-src-elem"],
   ...["style-src", "style-src-attr", "style-src-elem", "trusted-types", "worker-src"],
 ]);
+
+/** A page with an injected script sends one for each try; an address is heard once a second. */
+const heard = { perSecond: 1, burst: 10 };
+
+type Reports = {
+  readonly clock: Clock;
+  readonly addressOf: (request: HttpRequest) => string;
+  readonly onViolation: (violation: Violation) => void;
+  /** At most once a minute, with how many there were. */
+  readonly onSummary: (violation: string, count: number) => void;
+};
+
+export function makeTakeReport({ clock, addressOf, onViolation, onSummary }: Reports) {
+  const isTooFast = makeNetworkLimit(heard, clock, addressOf);
+  const summary = makeSummary(clock, onSummary);
+  return (request: HttpRequest): void => {
+    if (isTooFast(request)) return;
+    for (const violation of readViolations(request.body)) {
+      onViolation(violation);
+      summary.add(`${violation.directive} ${violation.blocked}`);
+    }
+  };
+}
 
 export function readViolations(body: Uint8Array): readonly Violation[] {
   if (body.length > bytesMax) return [];

@@ -16,6 +16,7 @@ import type {
 import type { ConfiguredRule } from "../../screening/rule.ts";
 import type { EndpointId, GateId, MerchantId } from "../../values/ids.ts";
 import { openReloadable } from "../../values/reloadable.ts";
+import type { Clock } from "../../values/time.ts";
 import type { Vault } from "../../vault/vault.ts";
 import { loadMacKeys, loadZoneKeys } from "../cards/mac-keys.ts";
 import { type CellMap, loadCells } from "../cells/cells.ts";
@@ -107,6 +108,15 @@ export async function loadConfiguration(
 /** What a merchant's control key is sealed for. */
 export function controlKeyContext(login: string): string {
   return `control-key/${login}`;
+}
+
+/** By the number in the path. */
+export function findEntryPoint(
+  { endpointById, groupById }: Configuration,
+  form: "endpoint" | "group",
+  id: string,
+): EntryPoint | undefined {
+  return (form === "group" ? groupById : endpointById).get(id);
 }
 
 function entryPointOf(
@@ -273,12 +283,29 @@ function get<Key extends string, Value>(map: ReadonlyMap<Key, Value>, key: Key):
 }
 
 /** Called by a node when a request was signed with the old key. */
-export async function noteOldControlKey(query: Query, id: MerchantId): Promise<void> {
+async function noteOldControlKey(query: Query, id: MerchantId): Promise<void> {
   await query(
     `update merchants set old_control_key_used_at = now()
      where id = $1 and old_control_key is not null`,
     [id],
   );
+}
+
+const noteEveryMs = 60_000;
+
+/** Once a minute for each merchant: it tells an operator when the old key may be dropped. */
+export function makeNoteOldControlKey(
+  query: Query,
+  clock: Pick<Clock, "now">,
+  onError: (error: unknown) => void,
+): (merchant: MerchantId) => void {
+  const notedAt = new Map<MerchantId, number>();
+  return (merchant) => {
+    const now = clock.now();
+    if (now - (notedAt.get(merchant) ?? 0) < noteEveryMs) return;
+    notedAt.set(merchant, now);
+    noteOldControlKey(query, merchant).catch(onError);
+  };
 }
 
 type ControlKeyUse = { readonly set: string | null; readonly oldUsed: string | null };

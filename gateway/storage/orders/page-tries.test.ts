@@ -4,7 +4,13 @@ import { hash } from "node:crypto";
 import { after, test } from "node:test";
 import type { Order } from "../../orders/order.ts";
 import { draft } from "../../orders/testing.ts";
-import { makePageTries, type TryLimits, type TryPlace } from "../../screening/page-tries.ts";
+import {
+  makeCardTries,
+  makePageTries,
+  type TryLimits,
+  type TryPlace,
+} from "../../screening/page-tries.ts";
+import { CardNumber } from "../../values/card-number.ts";
 import { asOrderId } from "../../values/ids.ts";
 import { asInstant } from "../../values/time.ts";
 import { makeTallyStore } from "../screening/tallies.ts";
@@ -160,4 +166,26 @@ test("without limits nothing is counted", async () => {
   const before = await query("select from screening_tallies");
   assert.deepEqual(await nodes[0].admit(newOrder(), placeOf({ linkId: "9" }), { proof: "" }), {});
   assert.equal((await query("select from screening_tallies")).length, before.length);
+});
+
+test("a card counts by its digests, and a refused try is reported by what has refused it", async () => {
+  const { nodes } = makeWorld({ perCard: 1, perAddress: 1 });
+  const refused: string[] = [];
+  const tries = makeCardTries(nodes[0], {
+    cardDigest: (number) => cardOf(Number(number.lastFour)),
+    cardNames: () => [],
+    onRefused: (of) => refused.push(of),
+  });
+  const number = new CardNumber("4000001000000018");
+  const shown = { proof: "solved 1 for p" };
+  const admit = (ipAddress: string) =>
+    tries.admit(newOrder(), placeOf({ ipAddress }), number, shown);
+
+  const demands = [await admit("192.0.2.1"), await admit("198.51.100.1")];
+
+  assert.deepEqual(
+    demands.map(({ waitS }) => waitS !== undefined),
+    [false, true],
+  );
+  assert.deepEqual(refused, ["an IP address or a card"]);
 });

@@ -111,6 +111,7 @@ export async function markUsed(query: Query, ...logins: readonly string[]): Prom
 
 /** Never the last administrator, who could enable no user again. */
 export async function disableIdle(query: Query, audit: Audit, days: number): Promise<void> {
+  if (days === 0) return;
   const idle = `users.enabled and ${isIdle("users", "$1")} and (role <> 'admin' or exists (
     select from users as other
     where other.role = 'admin' and other.enabled and not ${isIdle("other", "$1")}))`;

@@ -1,6 +1,6 @@
 /** Views of the list of orders that the operators share, or the users of one merchant. */
-import type { SharedView, ViewTeam } from "../../portal-api/views.ts";
-import type { Audit } from "../people/audit.ts";
+import type { SharedView, ViewOptions, ViewTeam } from "../../portal-api/views.ts";
+import type { Actor, Audit } from "../people/audit.ts";
 import type { Query } from "../server/database.ts";
 
 const isOwn = "merchant_id is not distinct from $1::bigint";
@@ -8,7 +8,15 @@ const isOwn = "merchant_id is not distinct from $1::bigint";
 /** A team has no more. */
 const viewsMax = 50;
 
-export function listViews(query: Query, team: ViewTeam): Promise<readonly SharedView[]> {
+export function makeViewStore(query: Query, auditAs: (actor: Actor) => Audit): ViewOptions {
+  return {
+    listViews: (team) => listViews(query, team),
+    shareView: (actor, ...given) => shareView(auditAs(actor), ...given),
+    removeView: (actor, ...given) => removeView(auditAs(actor), ...given),
+  };
+}
+
+function listViews(query: Query, team: ViewTeam): Promise<readonly SharedView[]> {
   return query<SharedView>(
     `select id as view, name, query, shared_by as "sharedBy" from order_views
      where ${isOwn} order by id`,
@@ -17,7 +25,7 @@ export function listViews(query: Query, team: ViewTeam): Promise<readonly Shared
 }
 
 /** Another name for the same filters replaces the first. Returns false if the team has too many. */
-export function shareView(
+function shareView(
   audit: Audit,
   team: ViewTeam,
   { name, query: filters, sharedBy }: Omit<SharedView, "view">,
@@ -38,7 +46,7 @@ export function shareView(
 }
 
 /** Returns false for a view of another team. */
-export function removeView(audit: Audit, team: ViewTeam, view: string): Promise<boolean> {
+function removeView(audit: Audit, team: ViewTeam, view: string): Promise<boolean> {
   return audit.change(async (query, write) => {
     const [removed] = await query<{ name: string; query: string }>(
       `delete from order_views where ${isOwn} and id = $2 returning name, query`,

@@ -52,13 +52,20 @@ export async function putReconciliation(
 const selected = `select to_char(day, 'YYYY-MM-DD') as day, gate, way, by, agrees, matched,
   differences, (extract(epoch from at) * 1000)::float8 as at`;
 
+export function makeReconciliationReads(query: Query) {
+  return {
+    list: (filter: ReconciliationFilter) => listReconciliations(query, filter),
+    find: (day: Parameters<typeof findReconciliation>[1]) => findReconciliation(query, day),
+  };
+}
+
 type ReconciliationFilter = {
   readonly gate: string | undefined;
   readonly after: Pick<ReconciliationRow, "day" | "gate" | "way"> | undefined;
   readonly limit: number;
 };
 
-export function listReconciliations(
+function listReconciliations(
   query: Query,
   { gate, after, limit }: ReconciliationFilter,
 ): Promise<readonly ReconciliationRow[]> {

@@ -1,6 +1,6 @@
 /**
- * Refused requests in the cells, for the portal. Of each merchant the latest are kept, those that the
- * merchant has signed apart from those that anyone can send: a flood pushes out only itself.
+ * Refused requests in the cells, for the portal. Of each merchant the latest are kept, those that
+ * the merchant has signed apart from those that anyone can send: a flood pushes out only itself.
  */
 import type { RefusedBatch, RefusedRow } from "../../merchant-api/refused-requests.ts";
 import type { Window } from "../../portal-api/reads.ts";

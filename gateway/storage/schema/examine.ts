@@ -1,5 +1,7 @@
 /** What `gw doctor` and the metrics read of the database: rights, keys near their end, queues. */
+
 import type { Instant } from "../../values/time.ts";
+import type { Cells } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
 
 type ConnectionRights = {
@@ -94,7 +96,7 @@ export async function findUnsignedAge(query: Query): Promise<number | undefined>
 const countedMax = 100_000;
 
 /** Callbacks that should have been sent before this time, up to a number. */
-export async function countOverdueCallbacks(query: Query, before: Instant): Promise<number> {
+async function countOverdueCallbacks(query: Query, before: Instant): Promise<number> {
   const [row] = await query<{ count: number }>(
     `select count(*)::int as count from (
        select from callbacks where due_at <= to_timestamp($1::float8 / 1000) limit ${countedMax}
@@ -102,6 +104,13 @@ export async function countOverdueCallbacks(query: Query, before: Instant): Prom
     [before],
   );
   return row?.count ?? 0;
+}
+
+/** In all cells. */
+export async function countOverdue(cells: Pick<Cells, "stores">, before: Instant) {
+  const stores = cells.stores(({ node }) => node.query);
+  const counts = await stores.each((query) => countOverdueCallbacks(query, before));
+  return counts.reduce((sum, each) => sum + each, 0);
 }
 
 type UnreachableReceiver = { readonly receiver: string; readonly waiting: number };

@@ -56,7 +56,7 @@ function suffixOf(month: Instant): string {
 /** How long rows are kept; 0 is without an end. */
 type Kept = { readonly historyKeepMonths: number; readonly callbackKeepDays: number };
 
-/** In all cells: makes those of the next months, and drops those that are older than what is kept. */
+/** In all cells: makes those of the next months, and drops those that were kept long enough. */
 export function makeKeepPartitions(
   cells: Pick<Cells, "stores">,
   { historyKeepMonths: months, callbackKeepDays: days }: Kept,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asInstant, type Instant } from "../../values/time.ts";
-import { openDatabaseClock } from "./database-clock.ts";
+import { openDatabaseClock, watchSkew } from "./database-clock.ts";
 
 const start = 1_800_000_000_000;
 
@@ -132,4 +132,18 @@ test("claims wait for a measurement only when a clock was set", async () => {
   await clock.certain();
 
   assert.equal(counted.asked, before);
+});
+
+test("a clock that is wrong is reported once, and again when it was right in between", async () => {
+  let skewMs = 900;
+  const reported: number[] = [];
+  const clock = { measure: async () => undefined, skewMs: () => skewMs };
+  const look = watchSkew(clock, 500, (each) => reported.push(each));
+
+  for (const next of [800, -700, 400, -600]) {
+    skewMs = next;
+    await look();
+  }
+
+  assert.deepEqual(reported, [900, -600]);
 });

@@ -3,15 +3,10 @@
  * stall, so does the check, and its bound in time reports it. One dead cell or gate is named, and
  * the node stays ready for all other merchants.
  */
-import type { Gates } from "../acquirers/gates.ts";
+import type { Endpoint } from "../orders/merchant.ts";
 import { findUnreadyGates } from "../orders/route.ts";
-import type { LiveHold } from "../storage/backup/installation-hold.ts";
-import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
-import { loadDirectories } from "../storage/configuration/directories.ts";
-import { findFileFaults } from "../threeds/directory-client.ts";
+import type { GateId } from "../values/ids.ts";
 import { messageOf } from "../values/problem.ts";
-import type { Engine } from "./engine.ts";
-import type { Resources } from "./resources.ts";
 
 export type Readiness = {
   readonly ready: boolean;
@@ -20,16 +15,28 @@ export type Readiness = {
   readonly missing: Readonly<Record<string, string>>;
 };
 
-type Dependencies = Pick<Resources, "config" | "database"> & {
-  readonly engine: Pick<Engine, "probes">;
-  readonly configuration: Pick<LiveConfiguration, "current">;
-  readonly gates: Pick<Gates, "isReady">;
-  readonly hold: Pick<LiveHold, "current">;
-  readonly keys: Pick<Resources["keys"], "isSealedByOwn">;
+type Dependencies<Directory> = {
+  /** Of each check. */
+  readonly timeoutMs: number;
+  /** By cell: resolves when its queues of reads and of new orders move. */
+  readonly probes: () => ReadonlyMap<string, () => Promise<unknown>>;
+  readonly endpoints: () => ReadonlyMap<unknown, Endpoint>;
+  readonly isReady: (gate: GateId) => boolean;
+  /** Why the installation is on hold, if it is. */
+  readonly whyOnHold: () => string | undefined;
+  /** Whether this node's key-encryption key seals the vault's keys. */
+  readonly isSealedByOwn: () => Promise<boolean>;
+  readonly loadDirectories: () => Promise<readonly Directory[]>;
+  /** By name: what is wrong with the files of directory servers. */
+  readonly findFileFaults: (
+    directories: readonly Directory[],
+  ) => Promise<ReadonlyMap<string, string>>;
 };
 
-export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Readiness> {
-  const { config, database, engine, configuration, gates, hold, keys } = dependencies;
+export function makeCheckReadiness<Directory>(
+  dependencies: Dependencies<Directory>,
+): () => Promise<Readiness> {
+  const { timeoutMs, isReady, isSealedByOwn, loadDirectories, findFileFaults } = dependencies;
   let checking: Promise<Readiness> | undefined;
   // Concurrent callers share one check: it costs a statement.
   return () => {
@@ -40,18 +47,18 @@ export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Re
   };
 
   async function check(): Promise<Readiness> {
-    const probes = engine.probes();
+    const probes = dependencies.probes();
     const stalled = await findStalledCells(probes);
     const directories = stalled.size === 0 ? await findDirectoryFaults() : new Map();
     const missing = new Map([...stalled, ...directories]);
     if (stalled.size === 0 && !(await areKeysOwn())) missing.set("key-encryption key", oldKey);
-    const endpoints = [...configuration.current().endpoints.values()];
-    const unready = findUnreadyGates(endpoints, gates.isReady);
+    const endpoints = [...dependencies.endpoints().values()];
+    const unready = findUnreadyGates(endpoints, isReady);
     for (const gate of unready) missing.set(`gate ${gate}`, "not signed on");
     const canPay =
       unready.size === 0 ||
-      endpoints.some((each) => each.enabled && each.gates.some(({ id }) => gates.isReady(id)));
-    const onHold = hold.current()?.why;
+      endpoints.some((each) => each.enabled && each.gates.some(({ id }) => isReady(id)));
+    const onHold = dependencies.whyOnHold();
     const works = stalled.size < probes.size && directories.size === 0 && canPay;
     return {
       ready: works && onHold === undefined,
@@ -61,11 +68,11 @@ export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Re
   }
 
   async function findStalledCells(
-    probes: ReturnType<Engine["probes"]>,
+    probes: ReturnType<Dependencies<Directory>["probes"]>,
   ): Promise<ReadonlyMap<string, string>> {
     const stalled = new Map<string, string>();
     const probed = [...probes].map(async ([name, probe]) => {
-      const fault = await within(probe(), config.readyTimeoutMs).catch(messageOf);
+      const fault = await within(probe(), timeoutMs).catch(messageOf);
       // With a single cell, an operator need not know what a cell is.
       const shown = probes.size === 1 ? "database" : `cell ${name}`;
       if (typeof fault === "string") stalled.set(shown, fault);
@@ -74,16 +81,13 @@ export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Re
     return stalled;
   }
 
-  /**
-   * Whether this node's key-encryption key seals the vault's keys. If it does not, payments
-   * continue with the keys in memory until the vault has a new key.
-   */
+  /** If they are not, payments go on with the keys in memory until the vault has a new key. */
   async function areKeysOwn(): Promise<boolean> {
-    return within(keys.isSealedByOwn(), config.readyTimeoutMs).catch(() => true);
+    return within(isSealedByOwn(), timeoutMs).catch(() => true);
   }
 
   async function findDirectoryFaults(): Promise<ReadonlyMap<string, string>> {
-    const loaded = within(loadDirectories(database.query), config.readyTimeoutMs);
+    const loaded = within(loadDirectories(), timeoutMs);
     const faults = await findFileFaults(await loaded.catch(() => []));
     return new Map([...faults].map(([name, cause]) => [`directory ${name}`, cause]));
   }

@@ -1,0 +1,50 @@
+/**
+ * A host may answer over any connection of a gate, also over one of another process. Such an answer
+ * is handed to all processes, and the one that waits takes it; twice, because a process that loses
+ * its connection to the database misses what is handed over meanwhile. It may quote a card number,
+ * so it is sealed. An answer that is lost both times leaves the charge in doubt.
+ */
+import { asGateId, type GateId } from "../values/ids.ts";
+import { Secret } from "../values/secret.ts";
+import type { Clock } from "../values/time.ts";
+import type { Gates } from "./gates.ts";
+
+/** Longer than a process takes to notice the loss of the connection on which it listens. */
+const againAfterMs = 5_000;
+
+export type HandedAnswers = ReturnType<typeof makeHandedAnswers>;
+
+type Dependencies = {
+  readonly gates: Pick<Gates, "find">;
+  readonly clock: Pick<Clock, "now">;
+  /** To all processes. */
+  readonly send: (text: string) => Promise<void>;
+  readonly sealSecret: (answer: Secret<string>, context: string) => Uint8Array;
+  readonly openSecret: (sealed: Uint8Array, context: string) => Secret<string>;
+  readonly onFailure: (error: unknown) => void;
+};
+
+export function makeHandedAnswers(dependencies: Dependencies) {
+  const { gates, clock, send, sealSecret, openSecret, onFailure } = dependencies;
+  return {
+    handOver(gate: GateId, answer: string): void {
+      const sealed = sealSecret(new Secret(answer), contextOf(gate));
+      const text = `${gate} ${Buffer.from(sealed).toString("base64")} ${clock.now()}`;
+      send(text).catch(onFailure);
+      setTimeout(() => void send(text).catch(onFailure), againAfterMs).unref();
+    },
+    receive(text: string): void {
+      const [gate = "", sealed = "", receivedAt = "0"] = text.split(" ");
+      const acquirer = gates.find(asGateId(gate));
+      if (acquirer === undefined) return;
+      try {
+        const opened = openSecret(Buffer.from(sealed, "base64"), contextOf(gate));
+        acquirer.takeAnswer(opened.reveal(), Number(receivedAt));
+      } catch (error) {
+        onFailure(error);
+      }
+    },
+  };
+}
+
+const contextOf = (gate: string) => `answer of gate ${gate}`;

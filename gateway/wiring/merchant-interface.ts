@@ -1,0 +1,98 @@
+/** Builds the merchant interface: who may call it, and what is kept of the calls. */
+import { signedUrlsOf } from "../config/config.ts";
+import { makeSummary } from "../http/rate-limit.ts";
+import type { HttpRequest, HttpRoute } from "../http/router.ts";
+import { otherIdsOf, otherKeysOf } from "../merchant-api/checksum-debugger.ts";
+import { describeRefused } from "../merchant-api/describe-refused.ts";
+import { operations } from "../merchant-api/operations/index.ts";
+import { makeTakeToken } from "../merchant-api/pipeline.ts";
+import { makeRefusedRequests, type RefusedRequests } from "../merchant-api/refused-requests.ts";
+import { merchantRoutes } from "../merchant-api/routes.ts";
+import { lookedThrough } from "../portal-api/reads.ts";
+import { routeStoreRequest, routeTakeNonce } from "../storage/cells/routed-stores.ts";
+import {
+  findEntryPoint,
+  type LiveConfiguration,
+  makeNoteOldControlKey,
+} from "../storage/configuration/configuration.ts";
+import { makeRefusedStore } from "../storage/portal/refused-requests.ts";
+import type { Resources } from "./resources.ts";
+import type { EdgeServices } from "./services.ts";
+
+type Parts = {
+  readonly services: EdgeServices;
+  readonly configuration: Pick<LiveConfiguration, "current">;
+  readonly refused: Pick<RefusedRequests, "keep">;
+  /** The client's own address. */
+  readonly addressOf: (request: HttpRequest) => string;
+};
+
+export function merchantInterface(
+  { config, clock, cells, database, log, metrics, isBusy }: Resources,
+  { services, configuration, refused, addressOf }: Parts,
+): readonly HttpRoute[] {
+  const {
+    pathWord,
+    fieldWord,
+    lineFeeds,
+    oauthWindowMs: windowMs,
+    acceptRetryMs: retryMs,
+  } = config;
+  return merchantRoutes({
+    operations,
+    pathWord,
+    wire: { fieldWord, lineFeeds },
+    services,
+    clock,
+    log,
+    metrics,
+    isBusy,
+    addressOf,
+    keepRefused: refused.keep,
+    storeRequest: routeStoreRequest(cells, { retryMs }),
+    findEntryPoint: (form, id) => findEntryPoint(configuration.current(), form, id),
+    oauth: {
+      windowMs,
+      takeNonce: services.querying(routeTakeNonce(cells, { clock, windowMs, retryMs })),
+      baseUrls: (port) => signedUrlsOf(config, port),
+    },
+    noteOldKey: makeNoteOldControlKey(database.query, clock, (error) =>
+      log("request.old_key_unnoted", { err: error }),
+    ),
+    takeToken: makeTakeToken(
+      { transactions: config.transactionsPerSecond, queries: config.questionsPerSecond },
+      clock,
+    ),
+  });
+}
+
+/** For the portal: what may be shown of them. */
+export function keepRefusedRequests(
+  { config, clock, log, metrics, cells }: Resources,
+  { current }: Pick<LiveConfiguration, "current">,
+) {
+  const store = makeRefusedStore(cells, {
+    countMax: config.refusedRequestsMax,
+    lookedThrough,
+    now: clock.now,
+  });
+  const summary = makeSummary(clock, (_, count) => log("request.refusals_dropped", { count }));
+  const refused = makeRefusedRequests({
+    clock,
+    store,
+    keepsAny: config.refusedRequestsMax > 0,
+    keepDays: config.refusedRequestsKeepDays,
+    describe: (each) =>
+      describeRefused(each, {
+        idsOf: (entryPoint) => otherIdsOf(current(), entryPoint),
+        otherKeys: (entryPoint) => otherKeysOf(current(), entryPoint),
+        baseUrlOf: (port) => signedUrlsOf(config, port)[0] ?? "",
+      }),
+    onDropped() {
+      metrics.refusalsDropped.inc();
+      summary.add("");
+    },
+    onFailed: (serial, error) => log("request.refusal_undescribed", { serial, err: error }),
+  });
+  return { ...refused, store };
+}
