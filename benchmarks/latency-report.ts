@@ -8,12 +8,11 @@ import { isQuiet, printQuietness } from "./report.ts";
 type Limits = { readonly p50: number; readonly p99: number };
 
 /** In inserts, of a sale; a synchronous sale may take twice as long, and the bank's time. */
-// biome-ignore format: a table
 const goals: Readonly<Record<string, Limits>> = {
   "one after the other": { p50: 3, p99: 8 },
-  "50/s":                { p50: 3, p99: 8 },
-  "200/s":               { p50: 3, p99: 8 },
-  "500/s":               { p50: 3, p99: 12 },
+  "50/s": { p50: 3, p99: 8 },
+  "200/s": { p50: 3, p99: 8 },
+  "500/s": { p50: 3, p99: 12 },
 };
 
 export type LatencyVerdict = {

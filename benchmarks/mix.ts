@@ -60,13 +60,12 @@ const mixShares = {
 const plainShares: Shares = { sale: 100 };
 const everything = { polls: true, callbacks: true, portal: true } as const;
 
-// biome-ignore format: a table
 const kindNames: Readonly<Record<Exclude<MixKind, "sale">, string>> = {
-  "preauth":    "preauthorised, polled once, captured",
+  "preauth": "preauthorised, polled once, captured",
   "3-D Secure": "3-D Secure, frictionless",
-  "wallet":     "wallet sale",
-  "recurrent":  "recurrent sale",
-  "refund":     "refund",
+  "wallet": "wallet sale",
+  "recurrent": "recurrent sale",
+  "refund": "refund",
 };
 
 const partsPerRun = 10;

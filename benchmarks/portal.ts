@@ -56,31 +56,37 @@ export async function measurePortal(folder: string, say: Say): Promise<PortalFig
   return { measured, isMet: measured.every(({ p95 }) => p95 < targetMs) };
 }
 
-// biome-ignore format: a table
-const screens: readonly (readonly [screen: string, path: (line: Line) => string, isMerchants?: boolean])[] = [
-  ["list",                        () => "orders"],
-  ["list, a later page",          ({ at, order }) => `orders?after=${at}-${order}`],
-  ["list of a merchant",          () => "orders", true],
-  ["status",                      () => "orders?status=declined"],
-  ["status and old dates",        ({ at }) => `orders?status=declined&until=${Math.round(at)}`],
+const screens: readonly (readonly [
+  screen: string,
+  path: (line: Line) => string,
+  isMerchants?: boolean,
+])[] = [
+  ["list", () => "orders"],
+  ["list, a later page", ({ at, order }) => `orders?after=${at}-${order}`],
+  ["list of a merchant", () => "orders", true],
+  ["status", () => "orders?status=declined"],
+  ["status and old dates", ({ at }) => `orders?status=declined&until=${Math.round(at)}`],
   ["status of which there is none", () => "orders?status=filtered"],
   ["stage, currency and network", () => "orders?stage=sale_approved&currency=USD&network=VISA"],
   ["currency of which there is none", () => "orders?currency=EUR&status=approved"],
-  ["search by order id",          ({ order }) => `orders?search=${order}`],
-  ["search by client order id",   ({ clientOrder }) => `orders?search=${clientOrder}`],
-  ["search by email",             ({ email }) => `orders?search=${encodeURIComponent(email)}`],
-  ["search by last four",         ({ lastFour }) => `orders?search=${lastFour}`],
-  ["search by amount",            ({ amount }) => `orders?search=${amount.text}`],
-  ["search by RRN",               ({ reference }) => `orders?search=${reference}`],
-  ["search without a match",      ({ order }) => `orders?search=x${order}`],
-  ["search of a merchant",        ({ email }) => `orders?search=${encodeURIComponent(email)}`, true],
-  ["order",                       ({ order }) => `orders/${order}`],
-  ["home, an hour",               () => "home?range=hour"],
-  ["home, a day",                 () => "home?range=day"],
-  ["home, a month",               () => "home?range=month"],
-  ["home, a year",                () => "home?range=year"],
-  ["home of a merchant, a year",  () => "home?range=year", true],
-  ["export, 5,000 orders",        ({ at, order }) => `exports/orders?status=declined&after=${at}-${order}`],
+  ["search by order id", ({ order }) => `orders?search=${order}`],
+  ["search by client order id", ({ clientOrder }) => `orders?search=${clientOrder}`],
+  ["search by email", ({ email }) => `orders?search=${encodeURIComponent(email)}`],
+  ["search by last four", ({ lastFour }) => `orders?search=${lastFour}`],
+  ["search by amount", ({ amount }) => `orders?search=${amount.text}`],
+  ["search by RRN", ({ reference }) => `orders?search=${reference}`],
+  ["search without a match", ({ order }) => `orders?search=x${order}`],
+  ["search of a merchant", ({ email }) => `orders?search=${encodeURIComponent(email)}`, true],
+  ["order", ({ order }) => `orders/${order}`],
+  ["home, an hour", () => "home?range=hour"],
+  ["home, a day", () => "home?range=day"],
+  ["home, a month", () => "home?range=month"],
+  ["home, a year", () => "home?range=year"],
+  ["home of a merchant, a year", () => "home?range=year", true],
+  [
+    "export, 5,000 orders",
+    ({ at, order }) => `exports/orders?status=declined&after=${at}-${order}`,
+  ],
 ];
 
 /** Orders from all of the year. */

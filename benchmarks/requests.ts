@@ -121,19 +121,17 @@ export function makeRequests(target: Target, batch: Batch): Requests {
   }
 }
 
-// biome-ignore format: a table
 const payments = {
-  sale:           { operation: "sale",            reply: acknowledgement },
-  sync_sale:      { operation: "sync/sale",       reply: approval },
-  preauth:        { operation: "preauth",         reply: acknowledgement },
+  sale: { operation: "sale", reply: acknowledgement },
+  sync_sale: { operation: "sync/sale", reply: approval },
+  preauth: { operation: "preauth", reply: acknowledgement },
 };
 
-// biome-ignore format: a table
 const questions = {
-  capture:        { operation: "capture",         reply: acknowledgement },
-  refund:         { operation: "return",          reply: acknowledgement },
-  poll:           { operation: "status",          reply: /&status=approved&/ },
-  method_id:      { operation: "status",          reply: /3ds-server-trans-id=([0-9a-f-]{36})/ },
+  capture: { operation: "capture", reply: acknowledgement },
+  refund: { operation: "return", reply: acknowledgement },
+  poll: { operation: "status", reply: /&status=approved&/ },
+  method_id: { operation: "status", reply: /3ds-server-trans-id=([0-9a-f-]{36})/ },
   card_reference: { operation: "create-card-ref", reply: /card-ref-id=(\d+)/ },
 };
 

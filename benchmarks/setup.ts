@@ -105,17 +105,16 @@ export function spanOf({ startedAtMs, endedAtMs }: Load): number {
 const window = "1h";
 
 /** Ten that most sales of honest payers do not fire. */
-// biome-ignore format: a table
 const screeningRules = [
-  ["velocity",   { per: "card", count: "20", window }],
-  ["velocity",   { per: "card", sum: "1000000", currency: "USD", window: "1d" }],
-  ["velocity",   { per: "email", count: "100", window }],
-  ["velocity",   { per: "email", sum: "1000000", currency: "USD", window }],
-  ["velocity",   { per: "ip", count: "100", window, of: "approved" }],
-  ["cards",      { per: "email", count: "50", window }],
-  ["cards",      { per: "ip", count: "50", window }],
-  ["declines",   { per: "card", count: "5", window }],
-  ["duplicate",  { window: "10m" }],
+  ["velocity", { per: "card", count: "20", window }],
+  ["velocity", { per: "card", sum: "1000000", currency: "USD", window: "1d" }],
+  ["velocity", { per: "email", count: "100", window }],
+  ["velocity", { per: "email", sum: "1000000", currency: "USD", window }],
+  ["velocity", { per: "ip", count: "100", window, of: "approved" }],
+  ["cards", { per: "email", count: "50", window }],
+  ["cards", { per: "ip", count: "50", window }],
+  ["declines", { per: "card", count: "5", window }],
+  ["duplicate", { window: "10m" }],
   ["first-seen", { per: "email", age: "1s" }],
 ] as const;
 

@@ -8,11 +8,10 @@ import { drawDiagram } from "./diagrams.ts";
 import { canHighlight, escapeHtml, highlight } from "./highlight.ts";
 
 /** The languages of examples, as readers call them. */
-// biome-ignore format: a table
 const languages: Readonly<Record<string, string>> = {
-  sh:     "curl",
-  ts:     "TypeScript",
-  php:    "PHP",
+  sh: "curl",
+  ts: "TypeScript",
+  php: "PHP",
   python: "Python",
 };
 

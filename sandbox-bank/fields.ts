@@ -112,10 +112,9 @@ const currency: Field<string> = {
   },
 };
 
-// biome-ignore format: a table
 export const cardFields = {
-  pan:             text(/^\d{12,19}$/, "12 to 19 digits"),
-  expirationYear:  whole(2000, 2099, "a year of four digits, 2000 to 2099"),
+  pan: text(/^\d{12,19}$/, "12 to 19 digits"),
+  expirationYear: whole(2000, 2099, "a year of four digits, 2000 to 2099"),
   expirationMonth: whole(1, 12, "a month, 1 to 12"),
 };
 

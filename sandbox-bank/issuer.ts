@@ -92,11 +92,14 @@ export function usesUcaf(card: string): boolean {
 type Prefixes = readonly (readonly [first: number, last: number])[];
 
 const mirPrefixes: Prefixes = [[2200, 2204]];
-// biome-ignore format: a table
 const ucafPrefixes: Prefixes = [
-  [2221, 2720], [5100, 5599],                 // Mastercard
-  [5000, 5099], [5600, 5999],                 // Maestro
-  [6000, 6010], [6012, 6199], [6300, 6439],   // Maestro, around Discover and UnionPay
+  [2221, 2720],
+  [5100, 5599], // Mastercard
+  [5000, 5099],
+  [5600, 5999], // Maestro
+  [6000, 6010],
+  [6012, 6199],
+  [6300, 6439], // Maestro, around Discover and UnionPay
   [6600, 6999],
 ];
 

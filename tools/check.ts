@@ -37,10 +37,13 @@ type Step = { readonly name: string; readonly program: string; readonly paramete
 const root = resolve(import.meta.dirname, "..");
 const timesFile = join(root, "tests/results/times.json");
 
-// biome-ignore format: a table
 const steps: readonly Step[] = [
-  { name: "types",           program: "typescript/bin/tsc",     parameters: ["--noEmit", "-p", "."] },
-  { name: "portal's types",  program: "typescript/bin/tsc",     parameters: ["--noEmit", "-p", "portal"] },
+  { name: "types", program: "typescript/bin/tsc", parameters: ["--noEmit", "-p", "."] },
+  {
+    name: "portal's types",
+    program: "typescript/bin/tsc",
+    parameters: ["--noEmit", "-p", "portal"],
+  },
   { name: "format and lint", program: "@biomejs/biome/bin/biome", parameters: ["check"] },
 ];
 

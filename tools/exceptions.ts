@@ -13,19 +13,18 @@ export const namesOfSeveral: readonly string[] = [
 ];
 
 /** Files of less than 40 lines, by folder. */
-// biome-ignore format: a table
 const shortOnes: Readonly<Record<string, string>> = {
-  "client":                 "build",
+  "client": "build",
   // The only import of staging.
-  "gateway/administration/installation":      "staging",
-  "gateway/cli":                              "gw",
-  "gateway/observability":                    "event-loop-load",
-  "gateway/values":                           "email html picture problem secret",
+  "gateway/administration/installation": "staging",
+  "gateway/cli": "gw",
+  "gateway/observability": "event-loop-load",
+  "gateway/values": "email html picture problem secret",
   // Both the sign-in, which loads nothing else of the account, and the account use it.
-  "portal/account":                           "passkey-prompt",
+  "portal/account": "passkey-prompt",
   // A list of style sheets.
-  "portal/design":                            "styles",
-  "tools":                                    "exceptions load-files warm",
+  "portal/design": "styles",
+  "tools": "exceptions load-files warm",
 };
 
 export const shortFiles: ReadonlySet<string> = new Set(

@@ -9,7 +9,6 @@ export type Lane = "works" | "waits" | "alone";
 type Job = { readonly files: readonly string[]; readonly lane: Lane };
 
 /** Files of a lane at a time: beside others, and when no others are left. */
-// biome-ignore format: a table
 const places: Readonly<Record<Lane, { readonly beside: number; readonly last: number }>> = {
   works: { beside: 3, last: 3 },
   waits: { beside: 2, last: 3 },
@@ -17,19 +16,18 @@ const places: Readonly<Record<Lane, { readonly beside: number; readonly last: nu
 };
 
 /** In seconds, where a late beginning would make the file the last one; the others go by size. */
-// biome-ignore format: a table
 const longest: Readonly<Record<string, number>> = {
-  "tests/crash/commit-points.test.ts":                   35,
-  "tests/crash/callbacks.test.ts":                       25,
-  "tests/crash/database-silence.test.ts":                45,
-  "tests/crash/gateway-kills.test.ts":                   40,
-  "tests/crash/threeds-points.test.ts":                  15,
-  "tests/crash/outages.long.test.ts":                    30,
-  "tests/browser/pages.test.ts":                         30,
-  "tests/browser/threeds.test.ts":                       30,
-  "tests/simulator/simulator.test.ts":                   40,
-  "tests/scenarios/payments/random-journeys.test.ts":    35,
-  "tests/scenarios/operation/start-troubles.test.ts":    20,
+  "tests/crash/commit-points.test.ts": 35,
+  "tests/crash/callbacks.test.ts": 25,
+  "tests/crash/database-silence.test.ts": 45,
+  "tests/crash/gateway-kills.test.ts": 40,
+  "tests/crash/threeds-points.test.ts": 15,
+  "tests/crash/outages.long.test.ts": 30,
+  "tests/browser/pages.test.ts": 30,
+  "tests/browser/threeds.test.ts": 30,
+  "tests/simulator/simulator.test.ts": 40,
+  "tests/scenarios/payments/random-journeys.test.ts": 35,
+  "tests/scenarios/operation/start-troubles.test.ts": 20,
 };
 /** Files in `tests` start gateways; the others are unit tests. */
 const bytesPerSecond = { tests: 800, others: 5_000 };

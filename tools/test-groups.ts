@@ -18,19 +18,32 @@ export type Group = {
   readonly isSlow?: true;
 };
 
-// biome-ignore format: a table
 export const groups: readonly Group[] = [
-  { name: "unit",      lane: "works", minutes: 5,
-    places: ["protocols", "gateway", "sandbox-bank", "client", "examples", "portal", "docs-site", "benchmarks", "tools"] },
-  { name: "scenarios", lane: "works", minutes: 8,  places: ["tests/scenarios", "tests/contract"] },
-  { name: "outside",   lane: "works", minutes: 8,  places: ["tests/outside"] },
-  { name: "simulator", lane: "works", minutes: 8,  places: ["tests/simulator"] },
-  { name: "fuzz",      lane: "works", minutes: 8,  places: ["tests/fuzz", "tests/chaos"] },
-  { name: "crash",     lane: "waits", minutes: 10, places: ["tests/crash"] },
-  { name: "browser",   lane: "works", minutes: 8,  places: ["tests/browser"] },
-  { name: "upgrade",   lane: "waits", minutes: 10, places: ["tests/upgrade"], isSlow: true },
-  { name: "load",      lane: "alone", minutes: 10, places: ["tests/load"],   isSlow: true },
-  { name: "budget",    lane: "alone", minutes: 10, places: ["tests/budget"], isSlow: true },
+  {
+    name: "unit",
+    lane: "works",
+    minutes: 5,
+    places: [
+      "protocols",
+      "gateway",
+      "sandbox-bank",
+      "client",
+      "examples",
+      "portal",
+      "docs-site",
+      "benchmarks",
+      "tools",
+    ],
+  },
+  { name: "scenarios", lane: "works", minutes: 8, places: ["tests/scenarios", "tests/contract"] },
+  { name: "outside", lane: "works", minutes: 8, places: ["tests/outside"] },
+  { name: "simulator", lane: "works", minutes: 8, places: ["tests/simulator"] },
+  { name: "fuzz", lane: "works", minutes: 8, places: ["tests/fuzz", "tests/chaos"] },
+  { name: "crash", lane: "waits", minutes: 10, places: ["tests/crash"] },
+  { name: "browser", lane: "works", minutes: 8, places: ["tests/browser"] },
+  { name: "upgrade", lane: "waits", minutes: 10, places: ["tests/upgrade"], isSlow: true },
+  { name: "load", lane: "alone", minutes: 10, places: ["tests/load"], isSlow: true },
+  { name: "budget", lane: "alone", minutes: 10, places: ["tests/budget"], isSlow: true },
 ];
 
 /** What is too slow for `npm test`: slow groups, `*.long.test.ts`, and files with a long form. */

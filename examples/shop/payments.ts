@@ -238,8 +238,13 @@ function isWhole({ amount, currency }: Order, refunded: string): boolean {
   return Number(toMinorUnits(refunded, currency)) >= Number(toMinorUnits(amount, currency));
 }
 
-// biome-ignore format: a table
-const cardFields = ["credit_card_number", "expire_month", "expire_year", "cvv2", "card_printed_name"] as const;
+const cardFields = [
+  "credit_card_number",
+  "expire_month",
+  "expire_year",
+  "cvv2",
+  "card_printed_name",
+] as const;
 
 export const demonstrationContact = {
   email: "jane@example.com",

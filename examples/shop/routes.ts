@@ -38,19 +38,18 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
     ` form-action 'self' ${new URL(gatewayUrl).origin}; frame-ancestors 'none'; base-uri 'none'`;
   const page = (body: string): Reply => ({ headers: { "content-security-policy": policy }, body });
 
-  // biome-ignore format: a table
   const routes: readonly Route[] = [
-    ["GET",      /^\/$/,                                         checkout],
-    ["POST",     /^\/buy$/,                                      buy],
-    ["GET POST", new RegExp(`^/orders/${orderId}/step$`),        withOrder(step)],
-    ["GET POST", new RegExp(`^/orders/${orderId}$`),             withOrder(show)],
-    ["GET",      new RegExp(`^/orders/${orderId}\\.json$`),      withOrder(showJson)],
+    ["GET", /^\/$/, checkout],
+    ["POST", /^\/buy$/, buy],
+    ["GET POST", new RegExp(`^/orders/${orderId}/step$`), withOrder(step)],
+    ["GET POST", new RegExp(`^/orders/${orderId}$`), withOrder(show)],
+    ["GET", new RegExp(`^/orders/${orderId}\\.json$`), withOrder(showJson)],
     // IN A SHOP OF YOUR OWN, THE NEXT TWO ARE FOR SIGNED-IN STAFF ONLY: HERE ANYBODY MAY USE THEM.
-    ["POST",     new RegExp(`^/orders/${orderId}/refund$`),      withOrder(refund)],
-    ["POST",     new RegExp(`^/orders/${orderId}/next-month$`),  withOrder(chargeNextMonth)],
-    ["GET POST", /^\/callback$/,                                 takeCallback],
-    ["POST",     /^\/wallets\/(walleta|walletb)$/,               mintToken],
-    ["GET",      /^\/(shop\.css|browser\.js|apples\.svg)$/,      sendFile],
+    ["POST", new RegExp(`^/orders/${orderId}/refund$`), withOrder(refund)],
+    ["POST", new RegExp(`^/orders/${orderId}/next-month$`), withOrder(chargeNextMonth)],
+    ["GET POST", /^\/callback$/, takeCallback],
+    ["POST", /^\/wallets\/(walleta|walletb)$/, mintToken],
+    ["GET", /^\/(shop\.css|browser\.js|apples\.svg)$/, sendFile],
   ];
   return routes;
 

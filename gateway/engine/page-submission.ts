@@ -40,18 +40,22 @@ type AskingOrder = Pick<Order, "purchase"> & {
 export type WantedField = (typeof askable)[number]["field"];
 
 /** `name`: in settings and in merchants' requests. */
-// biome-ignore format: a table
 const askable = [
   { field: "firstName", name: "first_name", max: 50, isUsual: false },
-  { field: "lastName",  name: "last_name",  max: 50, isUsual: false },
-  { field: "email",     name: "email",      max: 50, isUsual: true },
-  { field: "phone",     name: "phone",      max: 15, isUsual: true },
-  { field: "address",   name: "address1",   max: 50, isUsual: true },
-  { field: "city",      name: "city",       max: 50, isUsual: true },
-  { field: "zipCode",   name: "zip_code",   max: 10, isUsual: true },
-  { field: "country",   name: "country",    max: 2,  isUsual: true },
-  { field: "state",     name: "state",      max: 3,  isUsual: false },
-] as const satisfies readonly { readonly field: keyof Customer; name: string; max: number; isUsual: boolean }[];
+  { field: "lastName", name: "last_name", max: 50, isUsual: false },
+  { field: "email", name: "email", max: 50, isUsual: true },
+  { field: "phone", name: "phone", max: 15, isUsual: true },
+  { field: "address", name: "address1", max: 50, isUsual: true },
+  { field: "city", name: "city", max: 50, isUsual: true },
+  { field: "zipCode", name: "zip_code", max: 10, isUsual: true },
+  { field: "country", name: "country", max: 2, isUsual: true },
+  { field: "state", name: "state", max: 3, isUsual: false },
+] as const satisfies readonly {
+  readonly field: keyof Customer;
+  name: string;
+  max: number;
+  isUsual: boolean;
+}[];
 
 /**
  * What the page asks for, at every try: what the merchant has not sent, of the fields that the

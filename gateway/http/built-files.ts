@@ -8,24 +8,22 @@ import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { HttpReply, HttpRequest } from "./router.ts";
 
-// biome-ignore format: a table
 const contentTypes: Readonly<Record<string, string>> = {
-  ".html":  "text/html;charset=utf-8",
-  ".js":    "text/javascript;charset=utf-8",
-  ".css":   "text/css;charset=utf-8",
-  ".md":    "text/markdown;charset=utf-8",
-  ".txt":   "text/plain;charset=utf-8",
-  ".svg":   "image/svg+xml",
-  ".png":   "image/png",
-  ".ico":   "image/x-icon",
+  ".html": "text/html;charset=utf-8",
+  ".js": "text/javascript;charset=utf-8",
+  ".css": "text/css;charset=utf-8",
+  ".md": "text/markdown;charset=utf-8",
+  ".txt": "text/plain;charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".ico": "image/x-icon",
   ".woff2": "font/woff2",
-  ".json":  "application/json",
+  ".json": "application/json",
   ".webmanifest": "application/manifest+json",
 };
 
-// biome-ignore format: a table
 const encodings = [
-  ["br",   ".br", /\bbr\b/],
+  ["br", ".br", /\bbr\b/],
   ["gzip", ".gz", /\bgzip\b/],
 ] as const;
 

@@ -49,14 +49,13 @@ type ReadCell = (cell: string) => string | Problem;
 
 const prefixColumns = ["bin", "first", "last"] as const;
 
-// biome-ignore format: a table
 const issuerColumns: readonly (readonly [column: string, fact: keyof Issuer, read: ReadCell])[] = [
-  ["bank",         "bankName",    readText],
-  ["country",      "country",     readCountry],
+  ["bank", "bankName", readText],
+  ["country", "country", readCountry],
   ["product_code", "productCode", readText],
   ["product_name", "productName", readText],
-  ["type_code",    "typeCode",    readText],
-  ["type_name",    "typeName",    readText],
+  ["type_code", "typeCode", readText],
+  ["type_name", "typeName", readText],
 ];
 
 function readHeader(line: number, cells: readonly string[], complain: Complain): Header {

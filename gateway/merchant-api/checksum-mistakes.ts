@@ -94,34 +94,38 @@ function findWithKey(
 type Trial = readonly [kind: MistakeKind, detail: string, digest: () => Digest];
 
 /** The same values, with the key elsewhere, other bytes or another digest. */
-// biome-ignore format: a table
 function digestsOf(parts: readonly SignedPart[], key: string): readonly Trial[] {
   const text = join(parts);
   const values = parts.map(({ value }) => value);
   const all = text + key;
   return [
-    ["key_first", "",            () => sha1(key + text)],
-    ["no_key",    "",            () => sha1(text)],
-    ["key_form",  "upper case",  () => sha1(text + key.toUpperCase())],
-    ["key_form",  "lower case",  () => sha1(text + key.toLowerCase())],
-    ["key_form",  "no hyphens",  () => sha1(text + key.replaceAll("-", ""))],
-    ["key_form",  "quotes",      () => sha1(`${text}"${key}"`)],
-    ["key_form",  "sha1",        () => sha1(text + sha1(key).hex)],
-    ["line_end",  "\\n",         () => sha1(`${all}\n`)],
-    ["line_end",  "\\r\\n",      () => sha1(`${all}\r\n`)],
-    ["line_end",  "space",       () => sha1(`${all} `)],
-    ["line_end",  "\\n",         () => sha1(values.map((value) => `${value}\n`).join("") + key)],
-    ["latin1",    "",            () => ({ hex: hash("sha1", Buffer.from(all, "latin1"), "hex") })],
-    ["latin1",    "utf-16",      () => ({ hex: hash("sha1", Buffer.from(all, "utf16le"), "hex") })],
-    ["digest",    "MD5",         () => ({ hex: hash("md5", all, "hex") })],
-    ["digest",    "SHA-256",     () => ({ hex: hash("sha256", all, "hex") })],
-    ["digest",    "SHA-512",     () => ({ hex: hash("sha512", all, "hex") })],
-    ["digest",    "HMAC-SHA1",   () => ({ hex: createHmac("sha1", key).update(text).digest("hex") })],
-    ["digest",    "HMAC-SHA256", () => ({ hex: createHmac("sha256", key).update(text).digest("hex") })],
-    ["digest",    "SHA-1 twice", () => sha1(sha1(all).hex)],
-    ["base64",    "",            () => ({ hex: `base64:${hash("sha1", all, "base64")}` })],
-    ...[",", ";", ":", "|", "&", "-", "+", " "].map((mark): Trial =>
-      ["separator", mark,        () => sha1([...values, key].join(mark))]),
+    ["key_first", "", () => sha1(key + text)],
+    ["no_key", "", () => sha1(text)],
+    ["key_form", "upper case", () => sha1(text + key.toUpperCase())],
+    ["key_form", "lower case", () => sha1(text + key.toLowerCase())],
+    ["key_form", "no hyphens", () => sha1(text + key.replaceAll("-", ""))],
+    ["key_form", "quotes", () => sha1(`${text}"${key}"`)],
+    ["key_form", "sha1", () => sha1(text + sha1(key).hex)],
+    ["line_end", "\\n", () => sha1(`${all}\n`)],
+    ["line_end", "\\r\\n", () => sha1(`${all}\r\n`)],
+    ["line_end", "space", () => sha1(`${all} `)],
+    ["line_end", "\\n", () => sha1(values.map((value) => `${value}\n`).join("") + key)],
+    ["latin1", "", () => ({ hex: hash("sha1", Buffer.from(all, "latin1"), "hex") })],
+    ["latin1", "utf-16", () => ({ hex: hash("sha1", Buffer.from(all, "utf16le"), "hex") })],
+    ["digest", "MD5", () => ({ hex: hash("md5", all, "hex") })],
+    ["digest", "SHA-256", () => ({ hex: hash("sha256", all, "hex") })],
+    ["digest", "SHA-512", () => ({ hex: hash("sha512", all, "hex") })],
+    ["digest", "HMAC-SHA1", () => ({ hex: createHmac("sha1", key).update(text).digest("hex") })],
+    [
+      "digest",
+      "HMAC-SHA256",
+      () => ({ hex: createHmac("sha256", key).update(text).digest("hex") }),
+    ],
+    ["digest", "SHA-1 twice", () => sha1(sha1(all).hex)],
+    ["base64", "", () => ({ hex: `base64:${hash("sha1", all, "base64")}` })],
+    ...[",", ";", ":", "|", "&", "-", "+", " "].map(
+      (mark): Trial => ["separator", mark, () => sha1([...values, key].join(mark))],
+    ),
   ];
 }
 

@@ -17,15 +17,18 @@ export function findOrder(
   return services.orders.find(entryPoint, query);
 }
 
-// biome-ignore format: a table
 export const followUpFields = {
-  login:          field.line(20, "merchant login"),
+  login: field.line(20, "merchant login"),
   client_orderid: field.clientOrderId("merchant order id"),
-  orderid:        field.orderId("service order id"),
-  amount:         field.optional(field.amount("amount to capture or return; by default the whole remaining amount")),
-  currency:       field.conditional(field.currency("currency of the order; mandatory with an amount")),
-  comment:        field.optional(field.line(50, "short comment; two requests that differ only in it are different requests")),
-  control:        field.checksum(),
+  orderid: field.orderId("service order id"),
+  amount: field.optional(
+    field.amount("amount to capture or return; by default the whole remaining amount"),
+  ),
+  currency: field.conditional(field.currency("currency of the order; mandatory with an amount")),
+  comment: field.optional(
+    field.line(50, "short comment; two requests that differ only in it are different requests"),
+  ),
+  control: field.checksum(),
 } as const;
 
 type FollowUpValues = field.Values<typeof followUpFields>;
@@ -51,12 +54,11 @@ export async function followUp(
   return accepted instanceof Failure ? accepted : acknowledge(accepted);
 }
 
-// biome-ignore format: a table
 export const uploadFields = {
-  login:             field.line(20, "merchant login"),
-  orderid:           field.orderId("service order id"),
+  login: field.line(20, "merchant login"),
+  orderid: field.orderId("service order id"),
   "client-order-id": field.clientOrderId("merchant order id"),
-  control:           field.checksum(),
+  control: field.checksum(),
 } as const;
 
 export const uploadControl = ["login", "client-order-id", "orderid"] as const;

@@ -173,7 +173,6 @@ function writeFailure(failure: Failure, accept: string | undefined, wire: WireOp
   return { contentType: contentTypes[format], body };
 }
 
-// biome-ignore format: a table
 const errorTexts: Readonly<Record<RequestError["status"], string>> = {
   400: "the request cannot be read",
   404: "no such path",

@@ -11,13 +11,12 @@ import type { Order, Transaction } from "./order.ts";
 import { priorAttemptsOf } from "./prior-attempts.ts";
 import { initialOf, transactionsOf } from "./transactions.ts";
 
-// biome-ignore format: a table
 export const settlementKinds = {
-  "sale":                "debit",
-  "capture":             "debit",
-  "reversal":            "credit",
-  "refund":              "credit",
-  "chargeback":          "credit",
+  "sale": "debit",
+  "capture": "debit",
+  "reversal": "credit",
+  "refund": "credit",
+  "chargeback": "credit",
   "chargeback-reversal": "debit",
 } as const;
 export type SettlementKind = keyof typeof settlementKinds;

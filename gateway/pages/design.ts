@@ -95,14 +95,13 @@ function sourceOf(text: string): string {
 export const plainTheme = makeTheme();
 
 /** Runs nothing, loads nothing, posts to the gateway only; pages override single directives. */
-// biome-ignore format: a table
 const strict: Readonly<Record<string, string>> = {
-  "default-src":     "'none'",
-  "style-src":       plainTheme.styleSource,
-  "img-src":         "data:",
-  "form-action":     "'self'",
+  "default-src": "'none'",
+  "style-src": plainTheme.styleSource,
+  "img-src": "data:",
+  "form-action": "'self'",
   "frame-ancestors": "'none'",
-  "base-uri":        "'none'",
+  "base-uri": "'none'",
 };
 
 export type PageHeaderOptions = {

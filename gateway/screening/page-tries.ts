@@ -137,12 +137,31 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
   function rowsOf(place: TryPlace): readonly Counted[] {
     const { merchantId, ipAddress, linkId, card, earlierCard } = place;
     const { perLink, perAddress, perCard } = limits;
-    // biome-ignore format: a table
     const all = [
-      { owner: merchantId,    subject: linkId && `link\n${linkId}`,     limit: perLink,    closesAt: Infinity },
-      { owner: everyMerchant, subject: `ip\n${networkOf(ipAddress)}`, limit: perAddress, closesAt: perAddress },
-      { owner: everyMerchant, subject: card && cardSubject(card),       limit: perCard,    closesAt: perCard },
-      { owner: everyMerchant, subject: earlierCard && cardSubject(earlierCard), limit: perCard, closesAt: perCard },
+      {
+        owner: merchantId,
+        subject: linkId && `link\n${linkId}`,
+        limit: perLink,
+        closesAt: Infinity,
+      },
+      {
+        owner: everyMerchant,
+        subject: `ip\n${networkOf(ipAddress)}`,
+        limit: perAddress,
+        closesAt: perAddress,
+      },
+      {
+        owner: everyMerchant,
+        subject: card && cardSubject(card),
+        limit: perCard,
+        closesAt: perCard,
+      },
+      {
+        owner: everyMerchant,
+        subject: earlierCard && cardSubject(earlierCard),
+        limit: perCard,
+        closesAt: perCard,
+      },
     ];
     const keepUntil = later(clock.now(), limits.windowMs);
     return all.flatMap(({ owner, subject, limit, closesAt }) => {

@@ -17,24 +17,23 @@ type Row = readonly [
 
 const typeNames = { C: "CREDIT", D: "DEBIT", H: "CHARGE" } as const;
 
-// biome-ignore format: a table
 const rows: readonly Row[] = [
-  ["40000010", "Sandbox Issuing Bank",    "USA", "F",   "Visa Classic",              "C"],
-  ["40000020", "Sandbox Issuing Bank",    "NLD", "P",   "Visa Gold",                 "C"],
-  ["40000021", "Sandbox Savings Bank",    "DEU", "F",   "Visa Classic",              "D"],
-  ["40000022", "Sandbox Maritime Bank",   "FRA", "N",   "Visa Platinum",             "C"],
-  ["40000023", "Sandbox Digital Bank",    "SWE", "I",   "Visa Infinite",             "C"],
-  ["40000030", "Sandbox Heritage Bank",   "GBR", "F",   "Visa Classic",              "D"],
-  ["40000040", "Sandbox Issuing Bank",    "USA", "G",   "Visa Business",             "C"],
-  ["520000",   "Sandbox Merchants Bank",  "NLD", "MCS", "Mastercard Standard",       "C"],
-  ["222300",   "Sandbox Digital Bank",    "SWE", "MDS", "Debit Mastercard",          "D"],
-  ["340000",   "Sandbox Travel Bank",     "USA", "AXG", "Gold Card",                 "H"],
-  ["601100",   "Sandbox Discovery Bank",  "USA", "001", "Consumer Credit",           "C"],
-  ["353000",   "Sandbox Sakura Bank",     "JPN", "JCS", "JCB Standard",              "C"],
-  ["620000",   "Sandbox Orient Bank",     "CHN", "UPC", "UnionPay Classic",          "D"],
-  ["360000",   "Sandbox Dining Bank",     "ITA", "DCI", "Diners Club International", "H"],
-  ["676700",   "Sandbox Savings Bank",    "DEU", "MSI", "Maestro",                   "D"],
-  ["220000",   "Sandbox Northern Bank",   "RUS", "MRC", "Mir Classic",               "D"],
+  ["40000010", "Sandbox Issuing Bank", "USA", "F", "Visa Classic", "C"],
+  ["40000020", "Sandbox Issuing Bank", "NLD", "P", "Visa Gold", "C"],
+  ["40000021", "Sandbox Savings Bank", "DEU", "F", "Visa Classic", "D"],
+  ["40000022", "Sandbox Maritime Bank", "FRA", "N", "Visa Platinum", "C"],
+  ["40000023", "Sandbox Digital Bank", "SWE", "I", "Visa Infinite", "C"],
+  ["40000030", "Sandbox Heritage Bank", "GBR", "F", "Visa Classic", "D"],
+  ["40000040", "Sandbox Issuing Bank", "USA", "G", "Visa Business", "C"],
+  ["520000", "Sandbox Merchants Bank", "NLD", "MCS", "Mastercard Standard", "C"],
+  ["222300", "Sandbox Digital Bank", "SWE", "MDS", "Debit Mastercard", "D"],
+  ["340000", "Sandbox Travel Bank", "USA", "AXG", "Gold Card", "H"],
+  ["601100", "Sandbox Discovery Bank", "USA", "001", "Consumer Credit", "C"],
+  ["353000", "Sandbox Sakura Bank", "JPN", "JCS", "JCB Standard", "C"],
+  ["620000", "Sandbox Orient Bank", "CHN", "UPC", "UnionPay Classic", "D"],
+  ["360000", "Sandbox Dining Bank", "ITA", "DCI", "Diners Club International", "H"],
+  ["676700", "Sandbox Savings Bank", "DEU", "MSI", "Maestro", "D"],
+  ["220000", "Sandbox Northern Bank", "RUS", "MRC", "Mir Classic", "D"],
 ];
 
 export const sandboxRanges: readonly IssuerRange[] = rows.map(
@@ -47,10 +46,9 @@ export const sandboxRanges: readonly IssuerRange[] = rows.map(
 );
 
 /** Networks that documents use that belong to no network, with countries for screening. */
-// biome-ignore format: a table
 export const sandboxNetworks = [
-  ["192.0.2.0/24",    "US"],
+  ["192.0.2.0/24", "US"],
   ["198.51.100.0/24", "GB"],
-  ["203.0.113.0/24",  "NL"],
-  ["2001:db8::/32",   "DE"],
+  ["203.0.113.0/24", "NL"],
+  ["2001:db8::/32", "DE"],
 ] as const;

@@ -142,11 +142,10 @@ ${groups.map(
 </section>`;
 }
 
-// biome-ignore format: a table
 const policies: Readonly<Record<EndpointSettings["threeDSecure"], string>> = {
-  off:           "never",
+  off: "never",
   when_possible: "when the card is enrolled",
-  always:        "always",
+  always: "always",
 };
 
 function renderCards({ cards }: WelcomeFacts): Html {

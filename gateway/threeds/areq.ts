@@ -172,17 +172,16 @@ type Properties = Readonly<Record<string, string | undefined>>;
 type BrowserElements = Readonly<Record<string, string | boolean | readonly string[]>>;
 
 /** The names that the fields of a sale have for the browser's properties. */
-// biome-ignore format: a table
 const saleNames: readonly (readonly [property: string, saleName: string])[] = [
-  ["browserAcceptHeader",      "customer_browser_accept_header"],
-  ["browserColorDepth",        "customer_browser_color_depth"],
-  ["browserJavaEnabled",       "customer_browser_java_enabled"],
+  ["browserAcceptHeader", "customer_browser_accept_header"],
+  ["browserColorDepth", "customer_browser_color_depth"],
+  ["browserJavaEnabled", "customer_browser_java_enabled"],
   ["browserJavascriptEnabled", "customer_browser_javascript_enabled"],
-  ["browserLanguage",          "customer_browser_accept_language"],
-  ["browserScreenHeight",      "customer_browser_screen_height"],
-  ["browserScreenWidth",       "customer_browser_screen_width"],
-  ["browserTZ",                "customer_browser_time_zone"],
-  ["browserUserAgent",         "customer_browser_user_agent"],
+  ["browserLanguage", "customer_browser_accept_language"],
+  ["browserScreenHeight", "customer_browser_screen_height"],
+  ["browserScreenWidth", "customer_browser_screen_width"],
+  ["browserTZ", "customer_browser_time_zone"],
+  ["browserUserAgent", "customer_browser_user_agent"],
 ];
 
 const colorDepths = [48, 32, 24, 16, 15, 8, 4, 1];

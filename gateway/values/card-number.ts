@@ -70,28 +70,27 @@ export function splitExpiry(text: string): readonly [month: string, year: string
   return month.length <= 2 && year.length >= 2 ? [month.padStart(2, "0"), year] : undefined;
 }
 
-// biome-ignore format: a table
 const ranges = [
-  ["4",    "4",    "VISA"],
-  ["51",   "55",   "MASTERCARD"],
+  ["4", "4", "VISA"],
+  ["51", "55", "MASTERCARD"],
   ["2221", "2720", "MASTERCARD"],
-  ["34",   "34",   "AMEX"],
-  ["37",   "37",   "AMEX"],
+  ["34", "34", "AMEX"],
+  ["37", "37", "AMEX"],
   ["6011", "6011", "DISCOVER"],
-  ["644",  "649",  "DISCOVER"],
-  ["65",   "65",   "DISCOVER"],
+  ["644", "649", "DISCOVER"],
+  ["65", "65", "DISCOVER"],
   ["3528", "3589", "JCB"],
-  ["62",   "62",   "UNIONPAY"],
-  ["81",   "81",   "UNIONPAY"],
-  ["300",  "305",  "DINERS"],
+  ["62", "62", "UNIONPAY"],
+  ["81", "81", "UNIONPAY"],
+  ["300", "305", "DINERS"],
   ["3095", "3095", "DINERS"],
-  ["36",   "36",   "DINERS"],
-  ["38",   "39",   "DINERS"],
-  ["50",   "50",   "MAESTRO"],
-  ["56",   "58",   "MAESTRO"],
+  ["36", "36", "DINERS"],
+  ["38", "39", "DINERS"],
+  ["50", "50", "MAESTRO"],
+  ["56", "58", "MAESTRO"],
   ["6304", "6304", "MAESTRO"],
   ["6390", "6390", "MAESTRO"],
-  ["67",   "67",   "MAESTRO"],
+  ["67", "67", "MAESTRO"],
   ["2200", "2204", "MIR"],
 ] as const;
 

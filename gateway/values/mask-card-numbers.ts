@@ -13,17 +13,16 @@ const [digitsMin, digitsMax] = [12, 19];
 const unknownMin = 15;
 
 /** How long the numbers of a network are. */
-// biome-ignore format: a table
 export const networkLengths: Readonly<Record<string, readonly number[]>> = {
-  VISA:       [13, 16, 18, 19],
+  VISA: [13, 16, 18, 19],
   MASTERCARD: [16],
-  AMEX:       [15],
-  DISCOVER:   [16, 17, 18, 19],
-  JCB:        [16, 17, 18, 19],
-  UNIONPAY:   [16, 17, 18, 19],
-  DINERS:     [14, 15, 16, 17, 18, 19],
-  MAESTRO:    [12, 13, 14, 15, 16, 17, 18, 19],
-  MIR:        [16, 17, 18, 19],
+  AMEX: [15],
+  DISCOVER: [16, 17, 18, 19],
+  JCB: [16, 17, 18, 19],
+  UNIONPAY: [16, 17, 18, 19],
+  DINERS: [14, 15, 16, 17, 18, 19],
+  MAESTRO: [12, 13, 14, 15, 16, 17, 18, 19],
+  MIR: [16, 17, 18, 19],
 };
 
 export function maskCardNumbers(text: string): string {

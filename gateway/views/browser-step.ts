@@ -12,25 +12,29 @@ export type PostForm = {
 
 type Print = (step: PendingStep) => string | undefined;
 
-// biome-ignore format: a table
 const statuses: Readonly<Record<PendingStep["kind"], string>> = {
-  method:    "MethodUrlFrame",
+  method: "MethodUrlFrame",
   challenge: "CReqForm",
-  pares:     "PaReqForm",
+  pares: "PaReqForm",
 };
 
-// biome-ignore format: a table
 const rows: readonly (readonly [name: string, print: Print])[] = [
-  ["html",                                     (step) => renderStep(step).text],
-  ["redirect-to",                              (step) => step.redirectTo],
-  ["tds-status",                               (step) => statuses[step.kind]],
-  ["tds-method-url-frame-3ds-server-trans-id", (step) => step.kind === "method" ? step.transactionId : undefined],
-  ["tds-method-url-frame-3ds-method-url",      (step) => step.kind === "method" ? step.methodUrl : undefined],
-  ["tds-creq-form-acs-url",                    (step) => step.kind === "challenge" ? step.acsUrl : undefined],
-  ["tds-creq-form-creq",                       (step) => step.kind === "challenge" ? step.creq : undefined],
-  ["tds-pareq-form-pareq",                     (step) => step.kind === "pares" ? step.pareq : undefined],
-  ["tds-pareq-form-acs-url",                   (step) => step.kind === "pares" ? step.acsUrl : undefined],
-  ["tds-pareq-form-md",                        (step) => step.kind === "pares" ? step.md : undefined],
+  ["html", (step) => renderStep(step).text],
+  ["redirect-to", (step) => step.redirectTo],
+  ["tds-status", (step) => statuses[step.kind]],
+  [
+    "tds-method-url-frame-3ds-server-trans-id",
+    (step) => (step.kind === "method" ? step.transactionId : undefined),
+  ],
+  [
+    "tds-method-url-frame-3ds-method-url",
+    (step) => (step.kind === "method" ? step.methodUrl : undefined),
+  ],
+  ["tds-creq-form-acs-url", (step) => (step.kind === "challenge" ? step.acsUrl : undefined)],
+  ["tds-creq-form-creq", (step) => (step.kind === "challenge" ? step.creq : undefined)],
+  ["tds-pareq-form-pareq", (step) => (step.kind === "pares" ? step.pareq : undefined)],
+  ["tds-pareq-form-acs-url", (step) => (step.kind === "pares" ? step.acsUrl : undefined)],
+  ["tds-pareq-form-md", (step) => (step.kind === "pares" ? step.md : undefined)],
 ];
 
 export function printBrowserStep(

@@ -32,26 +32,33 @@ type ReceiptFacts = ReceiptOptions & {
   readonly read: StatusReader;
 };
 
-// biome-ignore format: a table
 const rows = [
-  ["merchant",      ({ merchantName }: ReceiptFacts) => merchantName],
-  ["descriptor",    ({ read }: ReceiptFacts) => read("descriptor")],
-  ["terminal",      ({ read }: ReceiptFacts) => read("terminal-id")],
-  ["amount",        ({ order, printAmount }: ReceiptFacts) => printAmount(order.purchase.amount)],
-  ["held",          (facts: ReceiptFacts) => isZero(facts.totals.held) ? undefined : partial(facts)],
-  ["charged",       (facts: ReceiptFacts) => isZero(facts.totals.charged) ? undefined : partial(facts)],
-  ["returned",      ({ totals, printAmount }: ReceiptFacts) => isZero(totals.returned) ? undefined : printAmount(totals.returned)],
-  ["left",          ({ totals, printAmount }: ReceiptFacts) => isZero(totals.returned) ? undefined : printAmount(totals.left)],
-  ["card",          ({ read }: ReceiptFacts) => maskOf(read("last-four-digits"))],
-  ["cardType",      ({ read }: ReceiptFacts) => read("card-type")],
-  ["approvalCode",  ({ read }: ReceiptFacts) => read("approval-code")],
-  ["reference",     ({ read }: ReceiptFacts) => read("processor-rrn")],
-  ["networkId",     ({ read }: ReceiptFacts) => read("processor-tx-id")],
-  ["processedAt",   ({ read }: ReceiptFacts) => read("gw-processing-date")],
-  ["finishedAt",    ({ read }: ReceiptFacts) => read("transaction-date")],
+  ["merchant", ({ merchantName }: ReceiptFacts) => merchantName],
+  ["descriptor", ({ read }: ReceiptFacts) => read("descriptor")],
+  ["terminal", ({ read }: ReceiptFacts) => read("terminal-id")],
+  ["amount", ({ order, printAmount }: ReceiptFacts) => printAmount(order.purchase.amount)],
+  ["held", (facts: ReceiptFacts) => (isZero(facts.totals.held) ? undefined : partial(facts))],
+  ["charged", (facts: ReceiptFacts) => (isZero(facts.totals.charged) ? undefined : partial(facts))],
+  [
+    "returned",
+    ({ totals, printAmount }: ReceiptFacts) =>
+      isZero(totals.returned) ? undefined : printAmount(totals.returned),
+  ],
+  [
+    "left",
+    ({ totals, printAmount }: ReceiptFacts) =>
+      isZero(totals.returned) ? undefined : printAmount(totals.left),
+  ],
+  ["card", ({ read }: ReceiptFacts) => maskOf(read("last-four-digits"))],
+  ["cardType", ({ read }: ReceiptFacts) => read("card-type")],
+  ["approvalCode", ({ read }: ReceiptFacts) => read("approval-code")],
+  ["reference", ({ read }: ReceiptFacts) => read("processor-rrn")],
+  ["networkId", ({ read }: ReceiptFacts) => read("processor-tx-id")],
+  ["processedAt", ({ read }: ReceiptFacts) => read("gw-processing-date")],
+  ["finishedAt", ({ read }: ReceiptFacts) => read("transaction-date")],
   ["clientOrderId", ({ order }: ReceiptFacts) => order.clientOrderId],
-  ["orderId",       ({ order }: ReceiptFacts) => order.id],
-  ["receiptId",     ({ read }: ReceiptFacts) => read("receipt-id")],
+  ["orderId", ({ order }: ReceiptFacts) => order.id],
+  ["receiptId", ({ read }: ReceiptFacts) => read("receipt-id")],
 ] as const;
 
 export type RowName = (typeof rows)[number][0];

@@ -57,10 +57,9 @@ export function startWalletWorker({ clock, observe, onLost }: Dependencies) {
   }
 }
 
-// biome-ignore format: a table
 const causes = {
   overloaded: "too many wallet tokens wait to be decrypted",
-  timed_out:  "a wallet token took too long to decrypt",
-  lost:       "the wallet worker was lost",
-  stopped:    "the gateway stops",
+  timed_out: "a wallet token took too long to decrypt",
+  lost: "the wallet worker was lost",
+  stopped: "the gateway stops",
 } as const;

@@ -215,18 +215,16 @@ function unless(isRight: boolean): ErrorCode | undefined {
   return isRight ? undefined : "203";
 }
 
-// biome-ignore format: a table
 const extensionItemRows: readonly ElementRow[] = [
-  ["id",                   text(1, 64),         R, R, R],
-  ["name",                 text(1, 64),         R, R, R],
-  ["criticalityIndicator", boolean,             R, R, R],
-  ["data",                 jsonOfLength(8059),  R, R, R],
+  ["id", text(1, 64), R, R, R],
+  ["name", text(1, 64), R, R, R],
+  ["criticalityIndicator", boolean, R, R, R],
+  ["data", jsonOfLength(8059), R, R, R],
 ];
 
 /** Any message may carry extensions. A critical one must be understood. */
-// biome-ignore format: a table
 export const extensionRows: readonly ElementRow[] = [
-  ["messageExtension", array(10, extension), O,  O,  no],
+  ["messageExtension", array(10, extension), O, O, no],
   ["messageExtension", array(15, extension), no, no, O],
 ];
 

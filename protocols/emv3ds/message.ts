@@ -8,8 +8,17 @@ import { describeElements } from "../shared/masked.ts";
 export const protocolVersions = ["2.1.0", "2.2.0", "2.3.1"] as const;
 export type ProtocolVersion = (typeof protocolVersions)[number];
 
-// biome-ignore format: a table
-export const messageTypes = ["PReq", "PRes", "AReq", "ARes", "CReq", "CRes", "RReq", "RRes", "Erro"] as const;
+export const messageTypes = [
+  "PReq",
+  "PRes",
+  "AReq",
+  "ARes",
+  "CReq",
+  "CRes",
+  "RReq",
+  "RRes",
+  "Erro",
+] as const;
 export type MessageType = (typeof messageTypes)[number];
 
 /** As in JSON. A checked message still holds elements that no table lists. */
@@ -93,7 +102,6 @@ export function makeErro(
 export type ErrorCode = keyof typeof errorDescriptions;
 
 /** The codes that this codec and its callers send. */
-// biome-ignore format: a table
 const errorDescriptions = {
   "101": "The message is invalid, unknown or not meant for this receiver",
   "102": "The message version is not supported",

@@ -13,20 +13,41 @@ type CodePage = {
 const replacement = "\uFFFD";
 
 /** The printable ASCII characters in EBCDIC: consecutive bytes from the first one on. */
-// biome-ignore format: a table
 const ebcdic: readonly (readonly [firstByte: number, characters: string])[] = [
-  [0x40, " "],          [0x4b, ".<(+|&"],     [0x5a, "!$*);"],      [0x60, "-/"],
-  [0x6b, ",%_>?"],      [0x79, "`:#@'=\""],   [0x81, "abcdefghi"],  [0x91, "jklmnopqr"],
-  [0xa1, "~stuvwxyz"],  [0xc0, "{ABCDEFGHI"], [0xd0, "}JKLMNOPQR"], [0xe0, "\\"],
-  [0xe2, "STUVWXYZ"],   [0xf0, "0123456789"],
+  [0x40, " "],
+  [0x4b, ".<(+|&"],
+  [0x5a, "!$*);"],
+  [0x60, "-/"],
+  [0x6b, ",%_>?"],
+  [0x79, "`:#@'=\""],
+  [0x81, "abcdefghi"],
+  [0x91, "jklmnopqr"],
+  [0xa1, "~stuvwxyz"],
+  [0xc0, "{ABCDEFGHI"],
+  [0xd0, "}JKLMNOPQR"],
+  [0xe0, "\\"],
+  [0xe2, "STUVWXYZ"],
+  [0xf0, "0123456789"],
 ];
 
-// biome-ignore format: a table
 export const forms = {
-  ascii:  { isPacked: false, codePage: undefined },
-  packed: { isPacked: true,  codePage: undefined },
-  cp037:  { isPacked: false, codePage: makeCodePage([[0xba, "[]"], [0xb0, "^"]]) },
-  cp1047: { isPacked: false, codePage: makeCodePage([[0xad, "["], [0xbd, "]"], [0x5f, "^"]]) },
+  ascii: { isPacked: false, codePage: undefined },
+  packed: { isPacked: true, codePage: undefined },
+  cp037: {
+    isPacked: false,
+    codePage: makeCodePage([
+      [0xba, "[]"],
+      [0xb0, "^"],
+    ]),
+  },
+  cp1047: {
+    isPacked: false,
+    codePage: makeCodePage([
+      [0xad, "["],
+      [0xbd, "]"],
+      [0x5f, "^"],
+    ]),
+  },
 } as const satisfies Record<string, Form>;
 
 /** The two code pages differ in the brackets and the circumflex. */

@@ -20,18 +20,23 @@ type FramingRow = {
  * A host with other header bytes, such as the addresses of its TPDU, has a row of its own. In a
  * TPDU the answer swaps the two addresses, so that received headers are not compared.
  */
-// biome-ignore format: a table
 export const framings = {
-  "binary-2":           { length: "binary", bytes: 2, countsItself: false, header: "",           trailer: ""   },
-  "binary-2-inclusive": { length: "binary", bytes: 2, countsItself: true,  header: "",           trailer: ""   },
-  "binary-2-tpdu":      { length: "binary", bytes: 2, countsItself: false, header: "6000000000", trailer: ""   },
-  "binary-2-etx":       { length: "binary", bytes: 2, countsItself: false, header: "",           trailer: "03" },
-  "binary-4":           { length: "binary", bytes: 4, countsItself: false, header: "",           trailer: ""   },
-  "bcd-2":              { length: "bcd",    bytes: 2, countsItself: false, header: "",           trailer: ""   },
-  "bcd-2-tpdu":         { length: "bcd",    bytes: 2, countsItself: false, header: "6000000000", trailer: ""   },
-  "ascii-4":            { length: "ascii",  bytes: 4, countsItself: false, header: "",           trailer: ""   },
-  "ascii-4-inclusive":  { length: "ascii",  bytes: 4, countsItself: true,  header: "",           trailer: ""   },
-  "hex-4":              { length: "hex",    bytes: 4, countsItself: false, header: "",           trailer: ""   },
+  "binary-2": { length: "binary", bytes: 2, countsItself: false, header: "", trailer: "" },
+  "binary-2-inclusive": { length: "binary", bytes: 2, countsItself: true, header: "", trailer: "" },
+  "binary-2-tpdu": {
+    length: "binary",
+    bytes: 2,
+    countsItself: false,
+    header: "6000000000",
+    trailer: "",
+  },
+  "binary-2-etx": { length: "binary", bytes: 2, countsItself: false, header: "", trailer: "03" },
+  "binary-4": { length: "binary", bytes: 4, countsItself: false, header: "", trailer: "" },
+  "bcd-2": { length: "bcd", bytes: 2, countsItself: false, header: "", trailer: "" },
+  "bcd-2-tpdu": { length: "bcd", bytes: 2, countsItself: false, header: "6000000000", trailer: "" },
+  "ascii-4": { length: "ascii", bytes: 4, countsItself: false, header: "", trailer: "" },
+  "ascii-4-inclusive": { length: "ascii", bytes: 4, countsItself: true, header: "", trailer: "" },
+  "hex-4": { length: "hex", bytes: 4, countsItself: false, header: "", trailer: "" },
 } as const satisfies Record<string, FramingRow>;
 
 /** How a length is written; `read` gives NaN when it is malformed. */

@@ -74,40 +74,38 @@ export type Encoding = keyof typeof encodings;
  * step of a prefix that counts bytes: of a packed value those on the wire, of hex those it stands
  * for.
  */
-// biome-ignore format: a table
 export const encodings = {
-  "ascii":       { written: "ascii",  unit: "characters", perUnit: 1, perCount: 1, perByte: 1 },
-  "cp037":       { written: "cp037",  unit: "characters", perUnit: 1, perCount: 1, perByte: 1 },
-  "cp1047":      { written: "cp1047", unit: "characters", perUnit: 1, perCount: 1, perByte: 1 },
-  "bcd":         { written: "packed", unit: "digits",     perUnit: 1, perCount: 1, perByte: 2 },
-  "hex":         { written: "ascii",  unit: "bytes",      perUnit: 2, perCount: 1, perByte: 2 },
-  "hex cp037":   { written: "cp037",  unit: "bytes",      perUnit: 2, perCount: 1, perByte: 2 },
-  "binary":      { written: "packed", unit: "bytes",      perUnit: 2, perCount: 2, perByte: 2 },
+  "ascii": { written: "ascii", unit: "characters", perUnit: 1, perCount: 1, perByte: 1 },
+  "cp037": { written: "cp037", unit: "characters", perUnit: 1, perCount: 1, perByte: 1 },
+  "cp1047": { written: "cp1047", unit: "characters", perUnit: 1, perCount: 1, perByte: 1 },
+  "bcd": { written: "packed", unit: "digits", perUnit: 1, perCount: 1, perByte: 2 },
+  "hex": { written: "ascii", unit: "bytes", perUnit: 2, perCount: 1, perByte: 2 },
+  "hex cp037": { written: "cp037", unit: "bytes", perUnit: 2, perCount: 1, perByte: 2 },
+  "binary": { written: "packed", unit: "bytes", perUnit: 2, perCount: 2, perByte: 2 },
 } as const;
 
 type LengthPrefix = keyof typeof prefixes;
 
 /** Three digits packed into two bytes have a leading zero, which the maximum enforces. */
-// biome-ignore format: a table
 export const prefixes = {
-  "fixed":               { written: "ascii",  bytes: 0, radix: 10, countMax: 0,     isOfBytes: false },
-  "LL ascii":            { written: "ascii",  bytes: 2, radix: 10, countMax: 99,    isOfBytes: false },
-  "LLL ascii":           { written: "ascii",  bytes: 3, radix: 10, countMax: 999,   isOfBytes: false },
-  "LLLL ascii":          { written: "ascii",  bytes: 4, radix: 10, countMax: 9999,  isOfBytes: false },
-  "LL ascii of bytes":   { written: "ascii",  bytes: 2, radix: 10, countMax: 99,    isOfBytes: true  },
-  "LLL ascii of bytes":  { written: "ascii",  bytes: 3, radix: 10, countMax: 999,   isOfBytes: true  },
-  "LL bcd":              { written: "packed", bytes: 1, radix: 10, countMax: 99,    isOfBytes: false },
-  "LLL bcd":             { written: "packed", bytes: 2, radix: 10, countMax: 999,   isOfBytes: false },
-  "LLLL bcd":            { written: "packed", bytes: 2, radix: 10, countMax: 9999,  isOfBytes: false },
-  "LL bcd of bytes":     { written: "packed", bytes: 1, radix: 10, countMax: 99,    isOfBytes: true  },
-  "LLL bcd of bytes":    { written: "packed", bytes: 2, radix: 10, countMax: 999,   isOfBytes: true  },
-  "LL ebcdic":           { written: "cp037",  bytes: 2, radix: 10, countMax: 99,    isOfBytes: false },
-  "LLL ebcdic":          { written: "cp037",  bytes: 3, radix: 10, countMax: 999,   isOfBytes: false },
-  "LL ebcdic of bytes":  { written: "cp037",  bytes: 2, radix: 10, countMax: 99,    isOfBytes: true  },
-  "LLL ebcdic of bytes": { written: "cp037",  bytes: 3, radix: 10, countMax: 999,   isOfBytes: true  },
-  "LL binary":           { written: "packed", bytes: 1, radix: 16, countMax: 255,   isOfBytes: false },
-  "LLL binary":          { written: "packed", bytes: 2, radix: 16, countMax: 65535, isOfBytes: false },
-  "LL binary of bytes":  { written: "packed", bytes: 1, radix: 16, countMax: 255,   isOfBytes: true  },
+  "fixed": { written: "ascii", bytes: 0, radix: 10, countMax: 0, isOfBytes: false },
+  "LL ascii": { written: "ascii", bytes: 2, radix: 10, countMax: 99, isOfBytes: false },
+  "LLL ascii": { written: "ascii", bytes: 3, radix: 10, countMax: 999, isOfBytes: false },
+  "LLLL ascii": { written: "ascii", bytes: 4, radix: 10, countMax: 9999, isOfBytes: false },
+  "LL ascii of bytes": { written: "ascii", bytes: 2, radix: 10, countMax: 99, isOfBytes: true },
+  "LLL ascii of bytes": { written: "ascii", bytes: 3, radix: 10, countMax: 999, isOfBytes: true },
+  "LL bcd": { written: "packed", bytes: 1, radix: 10, countMax: 99, isOfBytes: false },
+  "LLL bcd": { written: "packed", bytes: 2, radix: 10, countMax: 999, isOfBytes: false },
+  "LLLL bcd": { written: "packed", bytes: 2, radix: 10, countMax: 9999, isOfBytes: false },
+  "LL bcd of bytes": { written: "packed", bytes: 1, radix: 10, countMax: 99, isOfBytes: true },
+  "LLL bcd of bytes": { written: "packed", bytes: 2, radix: 10, countMax: 999, isOfBytes: true },
+  "LL ebcdic": { written: "cp037", bytes: 2, radix: 10, countMax: 99, isOfBytes: false },
+  "LLL ebcdic": { written: "cp037", bytes: 3, radix: 10, countMax: 999, isOfBytes: false },
+  "LL ebcdic of bytes": { written: "cp037", bytes: 2, radix: 10, countMax: 99, isOfBytes: true },
+  "LLL ebcdic of bytes": { written: "cp037", bytes: 3, radix: 10, countMax: 999, isOfBytes: true },
+  "LL binary": { written: "packed", bytes: 1, radix: 16, countMax: 255, isOfBytes: false },
+  "LLL binary": { written: "packed", bytes: 2, radix: 16, countMax: 65535, isOfBytes: false },
+  "LL binary of bytes": { written: "packed", bytes: 1, radix: 16, countMax: 255, isOfBytes: true },
 } as const;
 
 /**

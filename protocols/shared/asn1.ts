@@ -15,20 +15,19 @@ export type Element = {
   readonly isIndefinite: boolean;
 };
 
-// biome-ignore format: a table
 export const tags = {
-  integer:          0x02,
-  bitString:        0x03,
-  octetString:      0x04,
-  null:             0x05,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  null: 0x05,
   objectIdentifier: 0x06,
-  utf8String:       0x0c,
-  utcTime:          0x17,
-  generalizedTime:  0x18,
-  sequence:         0x30,
-  set:              0x31,
-  context0:         0xa0,
-  context3:         0xa3,
+  utf8String: 0x0c,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  sequence: 0x30,
+  set: 0x31,
+  context0: 0xa0,
+  context3: 0xa3,
 } as const;
 
 const constructed = 0x20;

@@ -115,10 +115,16 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-// biome-ignore format: a table
-const escapes = new Map(Object.entries({
-  "&": "&amp;", "<": "&lt;", '"': "&quot;", "\t": "&#x9;", "\n": "&#xA;", "\r": "&#xD;",
-}));
+const escapes = new Map(
+  Object.entries({
+    "&": "&amp;",
+    "<": "&lt;",
+    '"': "&quot;",
+    "\t": "&#x9;",
+    "\n": "&#xA;",
+    "\r": "&#xD;",
+  }),
+);
 
 function escapeAttribute(value: string): string {
   return value.replace(/[&<"\t\n\r]/g, (character) => escapes.get(character) ?? "");

@@ -27,11 +27,10 @@ type Writing = {
   readonly repeats: boolean;
 };
 
-// biome-ignore format: a table
 const writings: Readonly<Record<PaResShape, Writing>> = {
-  "inclusive":          { form: "inclusive", prefix: "",    hasTransform: false, repeats: false },
-  "exclusive":          { form: "exclusive", prefix: "ds:", hasTransform: true,  repeats: false },
-  "repeated-namespace": { form: "inclusive", prefix: "",    hasTransform: false, repeats: true  },
+  "inclusive": { form: "inclusive", prefix: "", hasTransform: false, repeats: false },
+  "exclusive": { form: "exclusive", prefix: "ds:", hasTransform: true, repeats: false },
+  "repeated-namespace": { form: "inclusive", prefix: "", hasTransform: false, repeats: true },
 };
 
 export type PaResSigner = {

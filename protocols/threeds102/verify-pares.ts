@@ -44,9 +44,15 @@ function readSigned(signed: string, id: string): PaRes | ThreeDsFault {
 /** What binds a PARes to its order: a genuine one of another purchase is no proof. */
 export type PaResOrder = PaRes["merchant"] & PaRes["purchase"] & { readonly lastFour: string };
 
-// biome-ignore format: a table
 const boundFields = [
-  "xid", "acqBin", "merId", "purchAmount", "currency", "exponent", "date", "lastFour",
+  "xid",
+  "acqBin",
+  "merId",
+  "purchAmount",
+  "currency",
+  "exponent",
+  "date",
+  "lastFour",
 ] as const satisfies readonly (keyof PaResOrder)[];
 
 /** The fields that differ, compared as texts; none if the PARes answers this order. */

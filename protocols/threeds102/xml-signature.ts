@@ -11,7 +11,6 @@ import type { XmlElement } from "./xml.ts";
 
 export const signatureNamespace = "http://www.w3.org/2000/09/xmldsig#";
 
-// biome-ignore format: a table
 export const canonicalForms = {
   inclusive: "http://www.w3.org/TR/2001/REC-xml-c14n-20010315",
   exclusive: "http://www.w3.org/2001/10/xml-exc-c14n#",
@@ -21,15 +20,13 @@ const digests = ["sha1", "sha256"] as const;
 export type Digest = (typeof digests)[number];
 
 // The only algorithms. SHA-1 is what live ACSs signed with; nothing else in the project accepts it.
-// biome-ignore format: a table
 export const digestMethods: Readonly<Record<Digest, string>> = {
-  sha1:   "http://www.w3.org/2000/09/xmldsig#sha1",
+  sha1: "http://www.w3.org/2000/09/xmldsig#sha1",
   sha256: "http://www.w3.org/2001/04/xmlenc#sha256",
 };
 
-// biome-ignore format: a table
 export const signatureMethods: Readonly<Record<Digest, string>> = {
-  sha1:   "http://www.w3.org/2000/09/xmldsig#rsa-sha1",
+  sha1: "http://www.w3.org/2000/09/xmldsig#rsa-sha1",
   sha256: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
 };
 

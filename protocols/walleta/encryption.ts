@@ -25,9 +25,8 @@ export type MerchantKey = {
 export type Version = keyof typeof ciphers;
 
 /** `keyField` holds the ephemeral public key or the wrapped key. */
-// biome-ignore format: a table
 export const ciphers = {
-  EC_v1:  { name: "aes-256-gcm", keyBytes: 32, keyField: "ephemeralPublicKey" },
+  EC_v1: { name: "aes-256-gcm", keyBytes: 32, keyField: "ephemeralPublicKey" },
   RSA_v1: { name: "aes-128-gcm", keyBytes: 16, keyField: "wrappedKey" },
 } as const;
 

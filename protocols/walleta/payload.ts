@@ -30,20 +30,18 @@ const hex = /^[0-9a-f]+$/i;
 const expiry = /^\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
 
 /** A device account number, a currency of ISO 4217 and an amount in its minor units. */
-// biome-ignore format: a table
 const cardRows = [
   ["applicationPrimaryAccountNumber", "required", isPan],
-  ["applicationExpirationDate",       "required", matches(6, expiry)],
-  ["currencyCode",                    "required", matches(3, /^\d{3}$/)],
-  ["transactionAmount",               "required", isAmount],
-  ["cardholderName",                  "optional", matches(128, /^[^\p{Cc}\p{Cs}]*$/u)],
-  ["deviceManufacturerIdentifier",    "optional", matches(64, hex)],
+  ["applicationExpirationDate", "required", matches(6, expiry)],
+  ["currencyCode", "required", matches(3, /^\d{3}$/)],
+  ["transactionAmount", "required", isAmount],
+  ["cardholderName", "optional", matches(128, /^[^\p{Cc}\p{Cs}]*$/u)],
+  ["deviceManufacturerIdentifier", "optional", matches(64, hex)],
 ] as const satisfies MemberRows;
 
-// biome-ignore format: a table
 const emvRows = [
-  ["emvData",                         "required", matches(8192, base64)],
-  ["encryptedPINData",                "optional", matches(1024, hex)],
+  ["emvData", "required", matches(8192, base64)],
+  ["encryptedPINData", "optional", matches(1024, hex)],
 ] as const satisfies MemberRows;
 
 export function readPayload(text: string): Payload | WalletFault {

@@ -130,11 +130,15 @@ function nameOf(name: string): Buffer {
 export const leafExtension = [leafMarker, empty] as const;
 export const intermediateExtension = [intermediateMarker, empty] as const;
 
-// biome-ignore format: a table
 export const wishes = {
-  root:         { name: "Test Root",         keys: makeKeys(), isAuthority: true },
-  intermediate: { name: "Test Intermediate", keys: makeKeys(), isAuthority: true, extensions: [intermediateExtension] },
-  leaf:         { name: "test-sign_PROD",    keys: makeKeys(), extensions: [leafExtension] },
+  root: { name: "Test Root", keys: makeKeys(), isAuthority: true },
+  intermediate: {
+    name: "Test Intermediate",
+    keys: makeKeys(),
+    isAuthority: true,
+    extensions: [intermediateExtension],
+  },
+  leaf: { name: "test-sign_PROD", keys: makeKeys(), extensions: [leafExtension] },
 } as const satisfies Readonly<Record<string, Wish>>;
 
 export const root = issue(wishes.root);

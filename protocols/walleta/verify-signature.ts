@@ -23,17 +23,16 @@ export const intermediateMarker = "1.2.840.113635.100.6.2.14";
 /** Extension of a merchant's certificate: a UTF8String, the identifier's SHA-256 in hex. */
 export const merchantIdentifierExtension = "1.2.840.113635.100.6.32";
 
-// biome-ignore format: a table
 export const identifiers = {
-  data:          "1.2.840.113549.1.7.1",
-  signedData:    "1.2.840.113549.1.7.2",
-  contentType:   "1.2.840.113549.1.9.3",
+  data: "1.2.840.113549.1.7.1",
+  signedData: "1.2.840.113549.1.7.2",
+  contentType: "1.2.840.113549.1.9.3",
   messageDigest: "1.2.840.113549.1.9.4",
-  signingTime:   "1.2.840.113549.1.9.5",
-  sha256:        "2.16.840.1.101.3.4.2.1",
-  ecdsaSha256:   "1.2.840.10045.4.3.2",
-  rsa:           "1.2.840.113549.1.1.1",
-  rsaSha256:     "1.2.840.113549.1.1.11",
+  signingTime: "1.2.840.113549.1.9.5",
+  sha256: "2.16.840.1.101.3.4.2.1",
+  ecdsaSha256: "1.2.840.10045.4.3.2",
+  rsa: "1.2.840.113549.1.1.1",
+  rsaSha256: "1.2.840.113549.1.1.11",
 } as const;
 
 export type SignatureTrust = {
@@ -186,11 +185,10 @@ function readSigner(signer: Element | undefined) {
   return signed && { ...signed, issuerAndSerial, keyKind, value: value.content };
 }
 
-// biome-ignore format: a table
 const keyKinds: ReadonlyMap<string | undefined, "ec" | "rsa"> = new Map([
   [identifiers.ecdsaSha256, "ec"],
-  [identifiers.rsaSha256,   "rsa"],
-  [identifiers.rsa,         "rsa"],
+  [identifiers.rsaSha256, "rsa"],
+  [identifiers.rsa, "rsa"],
 ]);
 
 function readAttributes(element: Element) {

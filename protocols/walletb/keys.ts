@@ -10,7 +10,6 @@ export type Version = (typeof versions)[number];
 /** The first of all signed texts, and the context of the key derivation. */
 export const sender = "Google";
 
-// biome-ignore format: a table
 const ciphers = {
   ECv1: { keyBytes: 16, name: "aes-128-ctr" },
   ECv2: { keyBytes: 32, name: "aes-256-ctr" },

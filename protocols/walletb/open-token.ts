@@ -67,7 +67,6 @@ export function decryptToken(text: string, trust: Trust) {
 type Token = Exclude<ReturnType<typeof readToken>, WalletFault>;
 type SignedKey = Exclude<ReturnType<typeof readSignedKey>, WalletFault>;
 
-// biome-ignore format: a table
 const tokenFields: Readonly<Record<Version, readonly string[]>> = {
   ECv1: ["protocolVersion", "signature", "signedMessage"],
   ECv2: ["protocolVersion", "signature", "signedMessage", "intermediateSigningKey"],

@@ -15,29 +15,26 @@ import {
 } from "../shared/wallet.ts";
 import { isMilliseconds, type Version } from "./keys.ts";
 
-// biome-ignore format: a table
 const payloadRows = [
-  ["messageId",               "required", isVisible],
-  ["messageExpiration",       "required", isMilliseconds],
-  ["gatewayMerchantId",       "optional", isVisible],
-  ["paymentMethod",           "required", isPaymentMethod],
-  ["paymentMethodDetails",    "required", isJsonObject],
+  ["messageId", "required", isVisible],
+  ["messageExpiration", "required", isMilliseconds],
+  ["gatewayMerchantId", "optional", isVisible],
+  ["paymentMethod", "required", isPaymentMethod],
+  ["paymentMethodDetails", "required", isJsonObject],
 ] as const satisfies MemberRows;
 
-// biome-ignore format: a table
 const detailRows = [
-  ["pan",                     "required", isPan],
-  ["expirationMonth",         "required", isMonth],
-  ["expirationYear",          "required", isYear],
-  ["authMethod",              "required", isAuthMethod],
-  ["cryptogram",              "optional", isCryptogram],
-  ["assuranceDetails",        "optional", isJsonObject],
+  ["pan", "required", isPan],
+  ["expirationMonth", "required", isMonth],
+  ["expirationYear", "required", isYear],
+  ["authMethod", "required", isAuthMethod],
+  ["cryptogram", "optional", isCryptogram],
+  ["assuranceDetails", "optional", isJsonObject],
 ] as const satisfies MemberRows;
 
-// biome-ignore format: a table
 const assuranceRows = [
   ["cardHolderAuthenticated", "optional", isBoolean],
-  ["accountVerified",         "optional", isBoolean],
+  ["accountVerified", "optional", isBoolean],
 ] as const satisfies MemberRows;
 
 /** CRYPTOGRAM_3DS always has a cryptogram, PAN_ONLY never. */

@@ -46,17 +46,25 @@ export type Exchange = {
 const echoedFields = [3, 4, 7, 11, 32, 37, 41, 42, 49, 70];
 
 /** Field 44, which has room for 25 characters. */
-// biome-ignore format: a table
 const responseTexts: ReadonlyMap<string, string> = new Map([
-  ["05", "DO NOT HONOUR"],           ["12", "INVALID TRANSACTION"],
-  ["13", "INVALID AMOUNT"],          ["14", "INVALID CARD NUMBER"],
-  ["1A", "AUTHENTICATION REQUIRED"], ["25", "ORIGINAL NOT FOUND"],
-  ["30", "FORMAT ERROR"],            ["41", "LOST CARD"],
-  ["43", "STOLEN CARD, PICK UP"],    ["51", "INSUFFICIENT FUNDS"],
-  ["54", "EXPIRED CARD"],            ["57", "NOT PERMITTED"],
-  ["59", "SUSPECTED FRAUD"],         ["61", "AMOUNT LIMIT EXCEEDED"],
-  ["62", "RESTRICTED CARD"],         ["65", "COUNT LIMIT EXCEEDED"],
-  ["91", "ISSUER UNAVAILABLE"],      ["96", "SYSTEM MALFUNCTION"],
+  ["05", "DO NOT HONOUR"],
+  ["12", "INVALID TRANSACTION"],
+  ["13", "INVALID AMOUNT"],
+  ["14", "INVALID CARD NUMBER"],
+  ["1A", "AUTHENTICATION REQUIRED"],
+  ["25", "ORIGINAL NOT FOUND"],
+  ["30", "FORMAT ERROR"],
+  ["41", "LOST CARD"],
+  ["43", "STOLEN CARD, PICK UP"],
+  ["51", "INSUFFICIENT FUNDS"],
+  ["54", "EXPIRED CARD"],
+  ["57", "NOT PERMITTED"],
+  ["59", "SUSPECTED FRAUD"],
+  ["61", "AMOUNT LIMIT EXCEEDED"],
+  ["62", "RESTRICTED CARD"],
+  ["65", "COUNT LIMIT EXCEEDED"],
+  ["91", "ISSUER UNAVAILABLE"],
+  ["96", "SYSTEM MALFUNCTION"],
   ["N7", "CVV MISMATCH"],
 ]);
 

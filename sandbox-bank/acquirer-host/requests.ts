@@ -24,14 +24,17 @@ import { answerTotals } from "./totals.ts";
 /** Undefined when the host does not answer. */
 type Handler = (exchange: Exchange) => IsoMessage | undefined;
 
-// biome-ignore format: a table
 const handlers: ReadonlyMap<string, Handler> = new Map([
   ["0800", answerNetwork],
-  ["0200", answerPayment],  ["0201", answerRefund],
+  ["0200", answerPayment],
+  ["0201", answerRefund],
   ["0100", answerCharge],
-  ["0220", answerCapture],  ["0221", answerCapture],
-  ["0400", answerReversal], ["0401", answerReversal],
-  ["0420", answerReversal], ["0421", answerReversal],
+  ["0220", answerCapture],
+  ["0221", answerCapture],
+  ["0400", answerReversal],
+  ["0401", answerReversal],
+  ["0420", answerReversal],
+  ["0421", answerReversal],
   ["0500", answerTotals],
   ["0600", answerInquiry],
 ]);
@@ -163,9 +166,10 @@ function reverse(
   return isRepeat ? "00" : "13";
 }
 
-// biome-ignore format: a table
 const typesByKind: ReadonlyMap<LedgerEntry["kind"], string> = new Map([
-  ["sale", "0200"], ["authorisation", "0100"], ["capture", "0220"],
+  ["sale", "0200"],
+  ["authorisation", "0100"],
+  ["capture", "0220"],
 ]);
 
 /**

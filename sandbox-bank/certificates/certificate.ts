@@ -115,12 +115,11 @@ export function readIssued(certificatePem: string, keyPem: string): Issued {
 }
 
 // The first bits of the key usage, from the left: digitalSignature is bit 0, keyCertSign bit 5.
-// biome-ignore format: a table
 const keyUsages: Readonly<Record<Purpose, number>> = {
-  "authority":        0b0000_0110,
-  "tls":              0b1000_0000,
-  "signing":          0b1000_0000,
-  "key-agreement":    0b0000_1000,
+  "authority": 0b0000_0110,
+  "tls": 0b1000_0000,
+  "signing": 0b1000_0000,
+  "key-agreement": 0b0000_1000,
   "key-encipherment": 0b0010_0000,
 };
 

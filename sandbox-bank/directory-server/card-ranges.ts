@@ -9,16 +9,15 @@ type Span = { readonly start: string; readonly end: string };
 type Range = Span & { readonly version: ProtocolVersion; readonly hasMethod: boolean };
 
 /** Both ends by their first digits. */
-// biome-ignore format: a table
 const ranges: readonly Range[] = [
-  { ...span("0",        "40000009"), version: "2.2.0", hasMethod: true },
+  { ...span("0", "40000009"), version: "2.2.0", hasMethod: true },
   { ...span("40000011", "40000020"), version: "2.2.0", hasMethod: true },
   { ...span("40000021", "40000021"), version: "2.2.0", hasMethod: false },
   { ...span("40000022", "40000022"), version: "2.1.0", hasMethod: true },
   { ...span("40000023", "40000023"), version: "2.3.1", hasMethod: true },
   { ...span("40000024", "40000029"), version: "2.2.0", hasMethod: true },
   { ...span("40000031", "52000029"), version: "2.2.0", hasMethod: true },
-  { ...span("52000031", "9"),        version: "2.2.0", hasMethod: true },
+  { ...span("52000031", "9"), version: "2.2.0", hasMethod: true },
 ];
 
 /** The ranges of 3-D Secure 1.0.2: one of Visa, one of Mastercard. */

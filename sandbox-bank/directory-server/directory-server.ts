@@ -15,10 +15,19 @@ const bodyBytesMax = 1_048_576;
 
 const xmlTypes = ["application/xml", "text/xml"];
 
-// biome-ignore format: a table
 const endpoints = new Map([
-  ["/emv3ds",     { accepts: ["application/json"], answers: "application/json; charset=utf-8", answer: answerEmv3ds }],
-  ["/threeds102", { accepts: xmlTypes,             answers: "application/xml; charset=utf-8",  answer: answer102 }],
+  [
+    "/emv3ds",
+    {
+      accepts: ["application/json"],
+      answers: "application/json; charset=utf-8",
+      answer: answerEmv3ds,
+    },
+  ],
+  [
+    "/threeds102",
+    { accepts: xmlTypes, answers: "application/xml; charset=utf-8", answer: answer102 },
+  ],
 ]);
 
 export function makeDirectoryServer(

@@ -68,7 +68,10 @@ function decodeEntities(text: string): string {
   });
 }
 
-// biome-ignore format: a table
 const named: ReadonlyMap<string, string> = new Map([
-  ["amp", "&"], ["lt", "<"], ["gt", ">"], ["quot", '"'], ["apos", "'"],
+  ["amp", "&"],
+  ["lt", "<"],
+  ["gt", ">"],
+  ["quot", '"'],
+  ["apos", "'"],
 ]);

@@ -86,15 +86,24 @@ export async function openWallets(
   };
 
   const [json, pem] = ["application/json", "application/x-pem-file"];
-  // biome-ignore format: a table
   const routes: Routes = new Map<string, Route>([
-    ["GET /wallets",                      (_, response) => sendJson(response, 200, listWallets(recipients.last, sessions.validationUrl()))],
-    ["POST /wallets/walleta",             answerWith(json, (body) => mintA(parseJson(body)))],
-    ["POST /wallets/walleta/certificate", answerWith(pem, (body, query) => certify(body, query, false))],
-    ["POST /wallets/walleta/identity",    answerWith(pem, (body, query) => certify(body, query, true))],
-    ["POST /wallets/walleta/domain",      answerWith(json, sessions.registerDomain)],
-    ["POST /wallets/walletb",             answerWith(json, (body) => mintB(parseJson(body)))],
-    ["POST /wallets/walletb/recipient",   answerWith(json, setRecipient)],
+    [
+      "GET /wallets",
+      (_, response) =>
+        sendJson(response, 200, listWallets(recipients.last, sessions.validationUrl())),
+    ],
+    ["POST /wallets/walleta", answerWith(json, (body) => mintA(parseJson(body)))],
+    [
+      "POST /wallets/walleta/certificate",
+      answerWith(pem, (body, query) => certify(body, query, false)),
+    ],
+    [
+      "POST /wallets/walleta/identity",
+      answerWith(pem, (body, query) => certify(body, query, true)),
+    ],
+    ["POST /wallets/walleta/domain", answerWith(json, sessions.registerDomain)],
+    ["POST /wallets/walletb", answerWith(json, (body) => mintB(parseJson(body)))],
+    ["POST /wallets/walletb/recipient", answerWith(json, setRecipient)],
   ]);
   return {
     folder,

@@ -38,25 +38,24 @@ export type Example = {
   readonly answer: string;
 };
 
-// biome-ignore format: a table
 const sharedValues: Readonly<Record<string, string>> = {
-  login:              sample.endpoint.merchant.login,
-  email:              "jane@example.com",
-  ipaddress:          "203.0.113.7",
-  first_name:         "Jane",
-  last_name:          "Doe",
-  address1:           "1 Main Street",
-  city:               "Springfield",
-  state:              "IL",
-  zip_code:           "62701",
-  country:            "US",
-  phone:              "+1 555 0100",
+  login: sample.endpoint.merchant.login,
+  email: "jane@example.com",
+  ipaddress: "203.0.113.7",
+  first_name: "Jane",
+  last_name: "Doe",
+  address1: "1 Main Street",
+  city: "Springfield",
+  state: "IL",
+  zip_code: "62701",
+  country: "US",
+  phone: "+1 555 0100",
   credit_card_number: "4000001000000018",
-  card_printed_name:  "JANE DOE",
-  expire_month:       "12",
-  expire_year:        "2030",
-  cvv2:               "123",
-  redirect_url:       "https://shop.example/return",
+  card_printed_name: "JANE DOE",
+  expire_month: "12",
+  expire_year: "2030",
+  cvv2: "123",
+  redirect_url: "https://shop.example/return",
 };
 
 const tickets = { client_orderid: "invoice-1042", orderid: sample.makeOrderId(1) };
@@ -85,27 +84,44 @@ const sampleCres = Buffer.from(
  * The values of one operation: the sale is refunded, and the preauthorisation captured in part. The
  * status asks about the sale by its serial number, since the refund came after it.
  */
-// biome-ignore format: a table
 const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  sale:    { ...tickets, order_desc: "Two tickets", amount: "10.42", currency: "USD" },
+  sale: { ...tickets, order_desc: "Two tickets", amount: "10.42", currency: "USD" },
   preauth: { ...room, order_desc: "Two nights", amount: "180.00", currency: "USD" },
   capture: { ...room, amount: "150.00", currency: "USD" },
-  return:  { ...tickets, comment: "Cancelled show" },
-  status:  { ...tickets, "by-request-sn": sampleSerialNumber(0) },
+  return: { ...tickets, comment: "Cancelled show" },
+  status: { ...tickets, "by-request-sn": sampleSerialNumber(0) },
   "account-verification": { client_orderid: "customer-77" },
-  "create-card-ref":       room,
-  "create-card-ref-v4":    room,
-  "get-card-info":         { cardrefid: sample.references.card },
-  "remove-card-ref":       { cardrefid: sample.references.card },
-  "make-rebill":           { ...month, client_orderid: "subscription-12-01", enumerate_amounts: "9.99,4.99" },
-  "make-rebill-sale":      { ...month, client_orderid: "subscription-12-02" },
-  "make-rebill-preauth":   { ...month, client_orderid: "subscription-12-03" },
-  "sale-form":             { client_orderid: "invoice-1044", order_desc: "Two tickets", amount: "10.42", currency: "USD" },
-  "preauth-form":          { client_orderid: "invoice-1045", order_desc: "Two nights", amount: "180.00", currency: "USD" },
+  "create-card-ref": room,
+  "create-card-ref-v4": room,
+  "get-card-info": { cardrefid: sample.references.card },
+  "remove-card-ref": { cardrefid: sample.references.card },
+  "make-rebill": { ...month, client_orderid: "subscription-12-01", enumerate_amounts: "9.99,4.99" },
+  "make-rebill-sale": { ...month, client_orderid: "subscription-12-02" },
+  "make-rebill-preauth": { ...month, client_orderid: "subscription-12-03" },
+  "sale-form": {
+    client_orderid: "invoice-1044",
+    order_desc: "Two tickets",
+    amount: "10.42",
+    currency: "USD",
+  },
+  "preauth-form": {
+    client_orderid: "invoice-1045",
+    order_desc: "Two nights",
+    amount: "180.00",
+    currency: "USD",
+  },
   "account-verification-form": { client_orderid: "customer-78" },
-  "upload-method-url-result": { ...secure, threeDSServerTransID: sampleTransactionId, threeDSCompInd: "Y" },
-  "upload-cres-result":       { ...secure, cres: sampleCres },
-  "upload-pares-result":      { ...secure, paRes: "eJzVWVmTo0iSfm+z/g9l1Y9MF6fQ0cYwe0Zq0BmzDsK9JICBKUu2", md: "q7dJ0s1mB2xYH5oTn4c8KpAe" },
+  "upload-method-url-result": {
+    ...secure,
+    threeDSServerTransID: sampleTransactionId,
+    threeDSCompInd: "Y",
+  },
+  "upload-cres-result": { ...secure, cres: sampleCres },
+  "upload-pares-result": {
+    ...secure,
+    paRes: "eJzVWVmTo0iSfm+z/g9l1Y9MF6fQ0cYwe0Zq0BmzDsK9JICBKUu2",
+    md: "q7dJ0s1mB2xYH5oTn4c8KpAe",
+  },
 };
 
 const fieldWord = "gw";

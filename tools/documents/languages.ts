@@ -17,11 +17,10 @@ import { type Fields, type Mint, type Recipe, recipes, type Step } from "./recip
 import { camel, fence, quote } from "./text.ts";
 
 /** The word of the fence, and what writes the example. */
-// biome-ignore format: a table
 export const languages = {
-  sh:     writeShell,
-  ts:     writeTypeScript,
-  php:    writePhp,
+  sh: writeShell,
+  ts: writeTypeScript,
+  php: writePhp,
   python: writePython,
 } as const;
 

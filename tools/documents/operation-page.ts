@@ -114,12 +114,11 @@ function hasWaivable({ request }: Operation): boolean {
 }
 
 /** When a conditional parameter is required, where its own description does not say it. */
-// biome-ignore format: a table
 const conditions: readonly (readonly [names: RegExp, condition: string])[] = [
-  [/^(credit_card_number|cardNumber)$/,             "one of the two names is required, and both must agree"],
+  [/^(credit_card_number|cardNumber)$/, "one of the two names is required, and both must agree"],
   [/^(card_printed_name|expire_month|expire_year)$/, "required with a card number"],
-  [/^cvv2$/,                                        "required unless every gate of the endpoint works without it"],
-  [/^customer_browser_/,                            "required when customer_browser_info is `true`"],
+  [/^cvv2$/, "required unless every gate of the endpoint works without it"],
+  [/^customer_browser_/, "required when customer_browser_info is `true`"],
 ];
 
 function parameterRows({ request }: Operation): readonly (readonly string[])[] {

@@ -90,16 +90,15 @@ export type Mtis = Readonly<
   Record<MessageKind, { readonly first: string; readonly repeated: string }>
 >;
 
-// biome-ignore format: a table
 export const iso87Mtis: Mtis = {
-  "sale":                 { first: "0200", repeated: "0200" },
-  "preauth":              { first: "0100", repeated: "0100" },
+  "sale": { first: "0200", repeated: "0200" },
+  "preauth": { first: "0100", repeated: "0100" },
   "account-verification": { first: "0100", repeated: "0100" },
-  "inquiry":              { first: "0600", repeated: "0600" },
-  "reversal":             { first: "0420", repeated: "0421" },
-  "capture":              { first: "0220", repeated: "0221" },
-  "return":               { first: "0400", repeated: "0401" },
-  "refund":               { first: "0200", repeated: "0201" },
+  "inquiry": { first: "0600", repeated: "0600" },
+  "reversal": { first: "0420", repeated: "0421" },
+  "capture": { first: "0220", repeated: "0221" },
+  "return": { first: "0400", repeated: "0401" },
+  "refund": { first: "0200", repeated: "0201" },
 };
 
 export const charges = ["sale", "preauth", "account-verification"] as const;

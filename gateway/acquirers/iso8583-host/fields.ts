@@ -21,38 +21,36 @@ import {
 } from "./dialect.ts";
 
 /** The same in every message of a gate. */
-// biome-ignore format: a table
 export const iso87GateRows: readonly GateRow[] = [
-  [ 3, [...charges, ...changes],   () => "000000"],                     // purchase
-  [ 3, ["refund"],                 () => "200000"],                     // payment to the card
-  [18, allButInquiry,              ({ categoryCode }) => categoryCode],
-  [19, allButInquiry,              ({ countryCode }) => countryCode],
-  [25, [...payments, ...changes, "refund"], () => "59"],                         // electronic commerce
-  [25, ["account-verification"],   () => "51"],                         // is the card good?
-  [39, ["reversal"],               () => "68"],                         // no answer came in time
-  [43, [...charges, "refund"],     ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
+  [3, [...charges, ...changes], () => "000000"], // purchase
+  [3, ["refund"], () => "200000"], // payment to the card
+  [18, allButInquiry, ({ categoryCode }) => categoryCode],
+  [19, allButInquiry, ({ countryCode }) => countryCode],
+  [25, [...payments, ...changes, "refund"], () => "59"], // electronic commerce
+  [25, ["account-verification"], () => "51"], // is the card good?
+  [39, ["reversal"], () => "68"], // no answer came in time
+  [43, [...charges, "refund"], ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
 ];
 
 /** Terminal, merchant and acquirer are the charge's own, also when the gate has others by now. */
-// biome-ignore format: a table
 export const iso87Rows: readonly FactRow[] = [
-  [ 2, allButInquiry,              ({ card }) => card.number.reveal()],
-  [ 4, [...charges, "reversal", "capture", "refund"], ({ amount }) => writeAmount(amount.minor)],
-  [ 4, ["return"],                 amountBefore],
-  [ 7, all,                        ({ sent }) => transmissionTime(sent)],
-  [11, all,                        ({ traceNumber }) => traceNumber],
-  [12, [...charges, "refund"],     ({ local }) => local.hour + local.minute + local.second],
-  [13, [...charges, "refund"],     ({ local }) => local.month + local.day],
-  [14, allButInquiry,              ({ card }) => card.expiryYear.slice(-2) + card.expiryMonth.padStart(2, "0")],
+  [2, allButInquiry, ({ card }) => card.number.reveal()],
+  [4, [...charges, "reversal", "capture", "refund"], ({ amount }) => writeAmount(amount.minor)],
+  [4, ["return"], amountBefore],
+  [7, all, ({ sent }) => transmissionTime(sent)],
+  [11, all, ({ traceNumber }) => traceNumber],
+  [12, [...charges, "refund"], ({ local }) => local.hour + local.minute + local.second],
+  [13, [...charges, "refund"], ({ local }) => local.month + local.day],
+  [14, allButInquiry, ({ card }) => card.expiryYear.slice(-2) + card.expiryMonth.padStart(2, "0")],
   [22, [...charges, "reversal", "refund"], entryMode],
-  [32, all,                        ({ acquirerId }) => acquirerId],
-  [37, all,                        ({ reference, identifiers }) => reference ?? identifiers.reference],
-  [38, changes,                    ({ original }) => original?.approvalCode?.padEnd(6)],
-  [41, all,                        ({ identifiers }) => identifiers.gate.terminalId.padEnd(8)],
-  [42, all,                        ({ merchantCode }) => merchantCode.padEnd(15)],
-  [49, allButInquiry,              ({ amount }) => amount.currency.numeric],
-  [90, aboutCharge,                originalDataElements],
-  [95, ["return"],                 replacementAmounts],
+  [32, all, ({ acquirerId }) => acquirerId],
+  [37, all, ({ reference, identifiers }) => reference ?? identifiers.reference],
+  [38, changes, ({ original }) => original?.approvalCode?.padEnd(6)],
+  [41, all, ({ identifiers }) => identifiers.gate.terminalId.padEnd(8)],
+  [42, all, ({ merchantCode }) => merchantCode.padEnd(15)],
+  [49, allButInquiry, ({ amount }) => amount.currency.numeric],
+  [90, aboutCharge, originalDataElements],
+  [95, ["return"], replacementAmounts],
 ];
 
 export const iso87Network: NetworkMessages = {
@@ -81,9 +79,8 @@ export function readLocalTime93({ 12: field = "" }: IsoFields): string | undefin
 }
 
 /** The same in both editions. A gateway reverses no payment to a card: 75 and 87 are zero. */
-// biome-ignore format: a table
 const totalsRows: TotalsMessage["rows"] = [
-  [ 7, ({ sent }) => transmissionTime(sent)],
+  [7, ({ sent }) => transmissionTime(sent)],
   [11, ({ traceNumber }) => traceNumber],
   [32, ({ settings }) => settings.acquirerId],
   [41, ({ settings }) => settings.terminalId.padEnd(8)],
@@ -100,7 +97,6 @@ const totalsRows: TotalsMessage["rows"] = [
 ];
 
 /** The letter of field 97 is a byte of text before packed digits. */
-// biome-ignore format: a table
 export const iso87BinaryTotals: TotalsMessage = {
   mti: "0500",
   inBalance: "00",
@@ -109,12 +105,14 @@ export const iso87BinaryTotals: TotalsMessage = {
   rows: [
     ...totalsRows,
     [15, ({ day }) => day.month + day.day],
-    [97, ({ totals }) => writeNet(totals).replace(/^[CD]/, (letter) => letter === "C" ? "43" : "44")],
+    [
+      97,
+      ({ totals }) => writeNet(totals).replace(/^[CD]/, (letter) => (letter === "C" ? "43" : "44")),
+    ],
   ],
 };
 
 /** Field 66 has another meaning in this edition. */
-// biome-ignore format: a table
 export const iso93Totals: TotalsMessage = {
   mti: "1500",
   inBalance: "500",
@@ -123,7 +121,7 @@ export const iso93Totals: TotalsMessage = {
   rows: [
     ...totalsRows,
     [12, ({ local }) => localTime93(local)],
-    [24, () => "503"],                                  // a checkpoint in one currency: closes nothing
+    [24, () => "503"], // a checkpoint in one currency: closes nothing
     [28, ({ day }) => day.year.slice(-2) + day.month + day.day],
     [97, ({ totals }) => writeNet(totals)],
   ],

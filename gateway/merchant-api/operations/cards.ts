@@ -51,11 +51,10 @@ export const removeCardRef = operation({
   path: "/v2/remove-card-ref/{id}",
   purpose: "Removes a registered card: no payment can be made with it any more.",
 
-  // biome-ignore format: a table
   request: {
-    login:     line(20, "merchant login"),
+    login: line(20, "merchant login"),
     cardrefid: cardRefId("card reference id from registration"),
-    control:   checksum(),
+    control: checksum(),
   },
 
   control: ["login", "cardrefid"],
@@ -72,11 +71,10 @@ export const cardInformation = operation({
   path: "/v2/get-card-info/{id}",
   purpose: "Returns cardholder's name, expiry date, BIN and last four digits of a registered card.",
 
-  // biome-ignore format: a table
   request: {
-    login:     line(20, "merchant login"),
+    login: line(20, "merchant login"),
     cardrefid: cardRefId("card reference id from registration"),
-    control:   checksum(128),
+    control: checksum(128),
   },
 
   control: ["login", "cardrefid"],

@@ -18,30 +18,33 @@ import {
 } from "../purchase.ts";
 import { addressFaults, paidFields, payerFields, stateFaults } from "../purchase-fields.ts";
 
-// biome-ignore format: a table
 const formFields = {
-  email:                field.optional(payerFields.email),
-  first_name:           payerFields.first_name,
-  last_name:            payerFields.last_name,
-  address1:             field.optional(payerFields.address1),
-  city:                 field.optional(payerFields.city),
-  zip_code:             field.optional(payerFields.zip_code),
-  country:              field.optional(payerFields.country),
-  state:                payerFields.state,
-  phone:                field.optional(payerFields.phone),
-  cell_phone:           payerFields.cell_phone,
-  birthday:             payerFields.birthday,
-  site_url:             payerFields.site_url,
-  purpose:              payerFields.purpose,
-  comment:              payerFields.comment,
-  redirect_url:         field.optional(field.url("the browser is redirected here at the end; without it, the payment page shows the result")),
+  email: field.optional(payerFields.email),
+  first_name: payerFields.first_name,
+  last_name: payerFields.last_name,
+  address1: field.optional(payerFields.address1),
+  city: field.optional(payerFields.city),
+  zip_code: field.optional(payerFields.zip_code),
+  country: field.optional(payerFields.country),
+  state: payerFields.state,
+  phone: field.optional(payerFields.phone),
+  cell_phone: payerFields.cell_phone,
+  birthday: payerFields.birthday,
+  site_url: payerFields.site_url,
+  purpose: payerFields.purpose,
+  comment: payerFields.comment,
+  redirect_url: field.optional(
+    field.url(
+      "the browser is redirected here at the end; without it, the payment page shows the result",
+    ),
+  ),
   redirect_success_url: payerFields.redirect_success_url,
-  redirect_fail_url:    payerFields.redirect_fail_url,
-  server_callback_url:  payerFields.server_callback_url,
-  notify_url:           payerFields.notify_url,
-  merchant_data:        payerFields.merchant_data,
-  login:                payerFields.login,
-  control:              payerFields.control,
+  redirect_fail_url: payerFields.redirect_fail_url,
+  server_callback_url: payerFields.server_callback_url,
+  notify_url: payerFields.notify_url,
+  merchant_data: payerFields.merchant_data,
+  login: payerFields.login,
+  control: payerFields.control,
 } as const;
 
 type FormRequest = field.Values<typeof formFields> & {

@@ -10,13 +10,16 @@ export const status = operation({
   path: "/v2/status/{id}",
   purpose: "Returns the state of an order. Poll it until the status is final.",
 
-  // biome-ignore format: a table
   request: {
-    login:           line(20, "merchant login"),
-    client_orderid:  clientOrderId("merchant order id"),
-    orderid:         optional(orderId("service order id; by default the latest order with the client_orderid")),
-    "by-request-sn": optional(uuid("serial number of the request to describe; not signed", "not a serial number")),
-    control:         checksum(),
+    login: line(20, "merchant login"),
+    client_orderid: clientOrderId("merchant order id"),
+    orderid: optional(
+      orderId("service order id; by default the latest order with the client_orderid"),
+    ),
+    "by-request-sn": optional(
+      uuid("serial number of the request to describe; not signed", "not a serial number"),
+    ),
+    control: checksum(),
   },
 
   control: ["login", "client_orderid", "orderid"],

@@ -71,14 +71,13 @@ export function receiptRoute(options: ReceiptRouteOptions): HttpRoute {
   }
 }
 
-// biome-ignore format: a table
 const tones: Readonly<Record<ReceiptState, string>> = {
-  charged:          "good",
-  held:             "wait",
-  verified:         "good",
-  returned:         "plain",
+  charged: "good",
+  held: "wait",
+  verified: "good",
+  returned: "plain",
   returned_in_part: "plain",
-  cancelled:        "plain",
+  cancelled: "plain",
 };
 
 /** Numbers that are read out digit by digit. */

@@ -16,26 +16,24 @@ export type EnteredFault = ReturnType<Pages["findFaults"]>[number];
 export type WantedFields = Parameters<Pages["pay"]>[0]["wanted"];
 export type CustomerField = WantedFields[number];
 
-// biome-ignore format: a table
 const customerWords: Readonly<Record<CustomerField, string>> = {
   firstName: "given-name",
-  lastName:  "family-name",
-  email:     "email",
-  phone:     "tel",
-  address:   "address-line1",
-  zipCode:   "postal-code",
-  city:      "address-level2",
-  country:   "country",
-  state:     "address-level1",
+  lastName: "family-name",
+  email: "email",
+  phone: "tel",
+  address: "address-line1",
+  zipCode: "postal-code",
+  city: "address-level2",
+  country: "country",
+  state: "address-level1",
 };
 
-// biome-ignore format: a table
 const cardWords = {
   number: "cc-number",
-  month:  "cc-exp-month",
-  year:   "cc-exp-year",
-  cvv:    "cc-csc",
-  name:   "cc-name",
+  month: "cc-exp-month",
+  year: "cc-exp-year",
+  cvv: "cc-csc",
+  name: "cc-name",
 } as const;
 
 export const words = { ...cardWords, ...customerWords };

@@ -165,11 +165,10 @@ export function makeFindPage(dependencies: Dependencies): FindPayable {
 /** As long as a payment page may take cards. */
 const boundS = 604_800;
 
-// biome-ignore format: a table
 const overTexts = {
-  in_use:   "linkInUse",
-  closed:   "linkEnded",
-  expired:  "linkEnded",
+  in_use: "linkInUse",
+  closed: "linkEnded",
+  expired: "linkEnded",
   disabled: "disabled",
 } as const;
 

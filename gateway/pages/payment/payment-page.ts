@@ -176,26 +176,24 @@ const browserFields = browserNames.map((name) => {
 type RefusalWord = keyof Texts["pay"]["refusals"];
 
 /** Codes of the bank that would help a card tester (lost, stolen) read like any other decline. */
-// biome-ignore format: a table
 const refusals: Partial<Record<FailureCode, RefusalWord>> = {
-  insufficient_funds:       "funds",
-  limit_exceeded:           "funds",
+  insufficient_funds: "funds",
+  limit_exceeded: "funds",
   partial_approval_refused: "funds",
-  expired_card:             "expired",
-  cvv_mismatch:             "cvv",
-  invalid_card:             "number",
-  no_card_record:           "number",
-  not_permitted:            "kind",
-  authentication_required:  "authentication",
-  authentication_missing:   "rules",
-  host_malfunction:         "unreachable",
-  issuer_unavailable:       "unreachable",
-  no_gate:                  "rules",
-  value_not_supported:      "rules",
+  expired_card: "expired",
+  cvv_mismatch: "cvv",
+  invalid_card: "number",
+  no_card_record: "number",
+  not_permitted: "kind",
+  authentication_required: "authentication",
+  authentication_missing: "rules",
+  host_malfunction: "unreachable",
+  issuer_unavailable: "unreachable",
+  no_gate: "rules",
+  value_not_supported: "rules",
 };
 
 /** By the failure's number, where that table has no row. The gateway's own rules have one text. */
-// biome-ignore format: a table
 const refusalRanges: readonly (readonly [from: number, to: number, word: RefusalWord])[] = [
   [1000, 1999, "rules"],
   [2000, 2899, "authentication"],

@@ -39,13 +39,12 @@ export const plainView: PaymentView = {
   secondsLeft: 1800,
 };
 
-// biome-ignore format: a table
 export const filled: Readonly<Record<string, string>> = {
-  "cc-number":    "4111 1111 1111 1111",
+  "cc-number": "4111 1111 1111 1111",
   "cc-exp-month": "4",
-  "cc-exp-year":  "2030",
-  "cc-csc":       "123",
-  "cc-name":      "Anna Example",
+  "cc-exp-year": "2030",
+  "cc-csc": "123",
+  "cc-name": "Anna Example",
 };
 
 /** At `/pay/t0ken`. */

@@ -5,11 +5,23 @@ import { Problem } from "../../values/problem.ts";
 import * as parameter from "../parameters.ts";
 import { defineRule, type Fired, type PaymentFacts } from "../rule.ts";
 
-// biome-ignore format: a table
 const parameters = {
-  currency: parameter.currency("payments in other currencies are left alone", "Zahlungen in anderen Währungen bleiben unberührt"),
-  min:      parameter.optional(parameter.amount("the smallest amount that does not fire the rule", "der kleinste Betrag, der die Regel nicht auslöst")),
-  max:      parameter.optional(parameter.amount("the largest amount that does not fire the rule", "der größte Betrag, der die Regel nicht auslöst")),
+  currency: parameter.currency(
+    "payments in other currencies are left alone",
+    "Zahlungen in anderen Währungen bleiben unberührt",
+  ),
+  min: parameter.optional(
+    parameter.amount(
+      "the smallest amount that does not fire the rule",
+      "der kleinste Betrag, der die Regel nicht auslöst",
+    ),
+  ),
+  max: parameter.optional(
+    parameter.amount(
+      "the largest amount that does not fire the rule",
+      "der größte Betrag, der die Regel nicht auslöst",
+    ),
+  ),
 };
 
 export const amount = defineRule({

@@ -2,11 +2,22 @@
 import * as parameter from "../parameters.ts";
 import { defineRule, seenWithin } from "../rule.ts";
 
-// biome-ignore format: a table
 const parameters = {
-  per:    parameter.choice(["email", "ip", "device", "purpose"], "whose cards are counted", "wessen Karten gezählt werden"),
-  count:  parameter.whole(1, 50, "how many different cards do not fire the rule; one more does", "so viele verschiedene Karten lösen die Regel nicht aus, eine mehr schon"),
-  window: parameter.duration("how far back cards are counted", "wie weit zurück Karten gezählt werden"),
+  per: parameter.choice(
+    ["email", "ip", "device", "purpose"],
+    "whose cards are counted",
+    "wessen Karten gezählt werden",
+  ),
+  count: parameter.whole(
+    1,
+    50,
+    "how many different cards do not fire the rule; one more does",
+    "so viele verschiedene Karten lösen die Regel nicht aus, eine mehr schon",
+  ),
+  window: parameter.duration(
+    "how far back cards are counted",
+    "wie weit zurück Karten gezählt werden",
+  ),
 };
 
 export const cards = defineRule({

@@ -3,20 +3,27 @@ import { findAlpha2 } from "../../values/iso-codes.ts";
 import * as parameter from "../parameters.ts";
 import { defineRule, type Judgement, type PaymentFacts } from "../rule.ts";
 
-// biome-ignore format: a table
 const pairs = {
   "issuer-payer": ["issuer", "payer"],
-  "issuer-ip":    ["issuer", "ip"],
-  "payer-ip":     ["payer",  "ip"],
+  "issuer-ip": ["issuer", "ip"],
+  "payer-ip": ["payer", "ip"],
 } as const;
 
 type Pair = (typeof pairs)[keyof typeof pairs];
 const names = Object.keys(pairs) as readonly (keyof typeof pairs)[];
 
-// biome-ignore format: a table
 const parameters = {
-  compare: parameter.choice(names, "the card's issuer, the payer as the merchant says, and the IP address", "Herausgeber der Karte, Zahler laut Händler und IP-Adresse"),
-  alike:   parameter.optional(parameter.countries("countries that count as one, like DE,AT,CH", "Länder, die als eines gelten, wie DE,AT,CH")),
+  compare: parameter.choice(
+    names,
+    "the card's issuer, the payer as the merchant says, and the IP address",
+    "Herausgeber der Karte, Zahler laut Händler und IP-Adresse",
+  ),
+  alike: parameter.optional(
+    parameter.countries(
+      "countries that count as one, like DE,AT,CH",
+      "Länder, die als eines gelten, wie DE,AT,CH",
+    ),
+  ),
 };
 
 export const countries = defineRule({

@@ -4,10 +4,19 @@ import { hours } from "../../values/time.ts";
 import * as parameter from "../parameters.ts";
 import { defineRule, type PaymentFacts, type Seen, seenWithin } from "../rule.ts";
 
-// biome-ignore format: a table
 const parameters = {
-  window: parameter.duration("how far back the same purchase is looked for", "wie weit zurück derselbe Kauf gesucht wird", hours(24)),
-  at:     parameter.optional(parameter.choice(["endpoint", "merchant"], "where it was made: at the same endpoint (default), or at any of the merchant's", "wo er gemacht wurde: am selben Endpunkt (üblich) oder an irgendeinem des Händlers")),
+  window: parameter.duration(
+    "how far back the same purchase is looked for",
+    "wie weit zurück derselbe Kauf gesucht wird",
+    hours(24),
+  ),
+  at: parameter.optional(
+    parameter.choice(
+      ["endpoint", "merchant"],
+      "where it was made: at the same endpoint (default), or at any of the merchant's",
+      "wo er gemacht wurde: am selben Endpunkt (üblich) oder an irgendeinem des Händlers",
+    ),
+  ),
 };
 
 export const duplicate = defineRule({

@@ -6,10 +6,16 @@ import { defineRule, subjects } from "../rule.ts";
 /** After so long without a payment, the card or the payer is new again. */
 const rememberMs = hours(24) * 400;
 
-// biome-ignore format: a table
 const parameters = {
-  per: parameter.choice(subjects, "what must have been seen before", "was schon einmal gesehen worden sein muss"),
-  age: parameter.duration("the rule fires until the first payment is so long ago", "die Regel greift, bis die erste Zahlung so lange her ist"),
+  per: parameter.choice(
+    subjects,
+    "what must have been seen before",
+    "was schon einmal gesehen worden sein muss",
+  ),
+  age: parameter.duration(
+    "the rule fires until the first payment is so long ago",
+    "die Regel greift, bis die erste Zahlung so lange her ist",
+  ),
 };
 
 export const firstSeen = defineRule({

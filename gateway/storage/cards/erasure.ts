@@ -307,8 +307,14 @@ async function eraseReferences(query: Query, [merchantId, cardId, at]: readonly 
   }
 }
 
-// biome-ignore format: a list
-const erasedTables = ["orders", "order_history", "callbacks", "callback_attempts", "order_index", "card_references"];
+const erasedTables = [
+  "orders",
+  "order_history",
+  "callbacks",
+  "callback_attempts",
+  "order_index",
+  "card_references",
+];
 
 /**
  * Frees what changed rows had before, unless an older transaction still sees them. The disk and

@@ -12,14 +12,13 @@ import { notifyNodes } from "./configuration.ts";
 const pageRows = 500;
 const foundMax = 50;
 
-// biome-ignore format: a table
 const columns = [
-  ["bank_name",    "bankName"],
-  ["country",      "country"],
+  ["bank_name", "bankName"],
+  ["country", "country"],
   ["product_code", "productCode"],
   ["product_name", "productName"],
-  ["type_code",    "typeCode"],
-  ["type_name",    "typeName"],
+  ["type_code", "typeCode"],
+  ["type_name", "typeName"],
 ] as const satisfies readonly (readonly [column: string, fact: keyof Issuer])[];
 
 const listed = `first, last, ${columns.map(([column]) => column).join(", ")}`;

@@ -206,15 +206,14 @@ function readOwner(file: string) {
   return lines && { pid: Number(lines[0]), startTime: lines[1] ?? "" };
 }
 
-// biome-ignore format: a table
 const explanations: Readonly<Record<string, string>> = {
-  EACCES:  "is not writable for",
-  EPERM:   "is not writable for",
-  EROFS:   "is on a read-only disk, as found by",
-  ENOENT:  "cannot be made by",
+  EACCES: "is not writable for",
+  EPERM: "is not writable for",
+  EROFS: "is on a read-only disk, as found by",
+  ENOENT: "cannot be made by",
   ENOTDIR: "is not a folder that can be used by",
-  EEXIST:  "is not a folder that can be used by",
-  ENOSPC:  "is on a full disk, as found by",
+  EEXIST: "is not a folder that can be used by",
+  ENOSPC: "is on a full disk, as found by",
 };
 
 /** Explains file errors that the operator can solve, and throws all others again. */

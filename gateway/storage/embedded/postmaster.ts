@@ -28,44 +28,43 @@ const immediateShutdownMs = 10_000;
  * Given on the command line, so that no edited file changes what is in force. Nothing here trades
  * safety for speed: a committed order is on disk.
  */
-// biome-ignore format: a table
 const settings = {
   // Reached through a socket file in a folder of its own: nothing listens on the network.
-  listen_addresses:                      "",
-  port:                                  "5432",
-  unix_socket_permissions:               "0700",
-  max_connections:                       "300",
+  listen_addresses: "",
+  port: "5432",
+  unix_socket_permissions: "0700",
+  max_connections: "300",
 
   // An acknowledged commit survives a power failure.
-  fsync:                                 "on",
-  synchronous_commit:                    "on",
-  full_page_writes:                      "on",
+  fsync: "on",
+  synchronous_commit: "on",
+  full_page_writes: "on",
 
-  shared_buffers:                        "256MB",
-  wal_buffers:                           "16MB",
-  max_wal_size:                          "4GB",
-  checkpoint_timeout:                    "15min",
-  jit:                                   "off",
-  timezone:                              "UTC",
+  shared_buffers: "256MB",
+  wal_buffers: "16MB",
+  max_wal_size: "4GB",
+  checkpoint_timeout: "15min",
+  jit: "off",
+  timezone: "UTC",
 
   // Order rows are updated a few times soon after their insert: many small vacuums, no big one.
   // To analyze a table takes longer than to vacuum it, and payments wait for the core.
-  autovacuum_naptime:                    "15s",
-  autovacuum_vacuum_scale_factor:        "0.02",
+  autovacuum_naptime: "15s",
+  autovacuum_vacuum_scale_factor: "0.02",
   autovacuum_vacuum_insert_scale_factor: "0.05",
-  autovacuum_analyze_scale_factor:       "0.2",
-  autovacuum_vacuum_cost_limit:          "1000",
+  autovacuum_analyze_scale_factor: "0.2",
+  autovacuum_vacuum_cost_limit: "1000",
 
   // Parameters, failing rows and statements contain sealed cards and personal data. None is ever
   // logged; the gateway's own log says which function failed.
-  log_min_messages:                      "warning",
-  log_parameter_max_length:              "0",
-  log_parameter_max_length_on_error:     "0",
-  log_error_verbosity:                   "terse",
-  log_min_error_statement:               "panic",
-  log_statement:                         "none",
-  log_timezone:                          "UTC",
-  logging_collector:                     "off",
+  log_min_messages: "warning",
+  log_parameter_max_length: "0",
+  log_parameter_max_length_on_error: "0",
+  log_error_verbosity: "terse",
+  log_min_error_statement: "panic",
+  log_statement: "none",
+  log_timezone: "UTC",
+  logging_collector: "off",
 } as const;
 
 /** The server that runs on this folder, for example after its gateway was killed. */

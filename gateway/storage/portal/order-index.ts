@@ -134,8 +134,22 @@ const numbers = [
   "amount",
   "net",
 ] as const;
-// biome-ignore format: a list
-const texts = ["clientOrderId", "kind", "stage", "status", "outcome", "reason", "threeds", "currency", "network", "lastFour", "email", "name", "gate", "reference"] as const;
+const texts = [
+  "clientOrderId",
+  "kind",
+  "stage",
+  "status",
+  "outcome",
+  "reason",
+  "threeds",
+  "currency",
+  "network",
+  "lastFour",
+  "email",
+  "name",
+  "gate",
+  "reference",
+] as const;
 
 function valuesOf(rows: readonly IndexRow[]): readonly string[] {
   return [

@@ -6,56 +6,53 @@
 export type Verdict = "retry" | "refuse" | "bug";
 
 /** A code, or the beginning of several; the longest that fits counts. */
-// biome-ignore format: a table
 const sqlStates: Readonly<Record<string, Verdict>> = {
-  "08":    "retry",  // the connection failed
-  "25006": "retry",  // the server takes no writes: a standby, or a primary that was demoted
-  "25P03": "retry",  // the transaction was idle for too long
-  "28":    "refuse", // wrong user or password
+  "08": "retry", // the connection failed
+  "25006": "retry", // the server takes no writes: a standby, or a primary that was demoted
+  "25P03": "retry", // the transaction was idle for too long
+  "28": "refuse", // wrong user or password
   "3D000": "refuse", // no such database
-  "40":    "retry",  // rolled back: serialization failure 40001, deadlock 40P01
+  "40": "retry", // rolled back: serialization failure 40001, deadlock 40P01
   "42501": "refuse", // a right was not granted
-  "53":    "retry",  // memory, disk or connections are used up
-  "55006": "retry",  // the object is in use
-  "55P03": "retry",  // a lock was not available
-  "57":    "retry",  // cancelled (57014); the server stops, starts or recovers (57P01 to 57P03)
+  "53": "retry", // memory, disk or connections are used up
+  "55006": "retry", // the object is in use
+  "55P03": "retry", // a lock was not available
+  "57": "retry", // cancelled (57014); the server stops, starts or recovers (57P01 to 57P03)
   "57P04": "refuse", // the database was dropped
-  "58":    "retry",  // the server's disk failed
-  "XX":    "retry",  // the server contradicts itself, or a server of its cluster does not answer
+  "58": "retry", // the server's disk failed
+  "XX": "retry", // the server contradicts itself, or a server of its cluster does not answer
 };
 
-// biome-ignore format: a table
 const socketCodes: Readonly<Record<string, Verdict>> = {
-  EACCES:        "refuse",
+  EACCES: "refuse",
   EADDRNOTAVAIL: "retry",
-  EAI_AGAIN:     "retry",
-  ECONNABORTED:  "retry",
-  ECONNREFUSED:  "retry",
-  ECONNRESET:    "retry",
-  EHOSTDOWN:     "retry",
-  EHOSTUNREACH:  "retry",
-  EMFILE:        "retry",
-  ENETDOWN:      "retry",
-  ENETUNREACH:   "retry",
-  ENOENT:        "retry", // the socket's file is gone while the server is down
-  ENOTCONN:      "retry",
-  ENOTFOUND:     "retry",
-  EPIPE:         "retry",
-  EPROTO:        "retry",
-  ETIMEDOUT:     "retry",
+  EAI_AGAIN: "retry",
+  ECONNABORTED: "retry",
+  ECONNREFUSED: "retry",
+  ECONNRESET: "retry",
+  EHOSTDOWN: "retry",
+  EHOSTUNREACH: "retry",
+  EMFILE: "retry",
+  ENETDOWN: "retry",
+  ENETUNREACH: "retry",
+  ENOENT: "retry", // the socket's file is gone while the server is down
+  ENOTCONN: "retry",
+  ENOTFOUND: "retry",
+  EPIPE: "retry",
+  EPROTO: "retry",
+  ETIMEDOUT: "retry",
 };
 
 /** The driver's own errors have no code. */
-// biome-ignore format: a table
 const sentences: readonly (readonly [RegExp, Verdict])[] = [
-  [/^Query read timeout/,                                         "retry"],
-  [/^timeout e(xpired|xceeded)/,                                  "retry"],
-  [/connection terminated/i,                                      "retry"],
-  [/not queryable/,                                               "retry"],
-  [/stream was destroyed|write after end/i,                       "retry"],
-  [/^There was an error establishing an SSL connection/,          "retry"],
-  [/^The server does not support SSL connections/,                "refuse"],
-  [/certificate/i,                                                "refuse"],
+  [/^Query read timeout/, "retry"],
+  [/^timeout e(xpired|xceeded)/, "retry"],
+  [/connection terminated/i, "retry"],
+  [/not queryable/, "retry"],
+  [/stream was destroyed|write after end/i, "retry"],
+  [/^There was an error establishing an SSL connection/, "retry"],
+  [/^The server does not support SSL connections/, "refuse"],
+  [/certificate/i, "refuse"],
 ];
 
 export function judge(error: unknown): Verdict {

@@ -3,12 +3,11 @@
  * nothing has to reach the disk. And nothing is vacuumed: with a database for each test, the visits
  * to all of them would take a good part of a core.
  */
-// biome-ignore format: a table
 export const settingsForTests = {
-  fsync:              "off",
+  fsync: "off",
   synchronous_commit: "off",
-  full_page_writes:   "off",
-  autovacuum:         "off",
-  io_method:          "sync",
-  max_connections:    "600",
+  full_page_writes: "off",
+  autovacuum: "off",
+  io_method: "sync",
+  max_connections: "600",
 };

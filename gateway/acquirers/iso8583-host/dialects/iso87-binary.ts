@@ -42,25 +42,28 @@ import {
 } from "../fields.ts";
 import { iso87Codes } from "../response-codes.ts";
 
-// biome-ignore format: a table
 export const iso87Binary: Dialect = {
   specification: iso87Bitmapped,
-  framing:       "binary-2",
-  mtis:          iso87Mtis,
-  codes:         iso87Codes,
-  network:       iso87Network,
+  framing: "binary-2",
+  mtis: iso87Mtis,
+  codes: iso87Codes,
+  network: iso87Network,
   // As Visa's dynamic key exchange: the acquirer's working key is asked for, then delivered.
-  keyExchange:   { deliver: "163", ask: "161", refused: "63", read: ({ 105: key }) => key },
-  amountDigits:  12,
-  hasInquiry:    true,
-  totals:        iso87BinaryTotals,
-  gateRows:      iso87GateRows,
+  keyExchange: { deliver: "163", ask: "161", refused: "63", read: ({ 105: key }) => key },
+  amountDigits: 12,
+  hasInquiry: true,
+  totals: iso87BinaryTotals,
+  gateRows: iso87GateRows,
   rows: [
     ...iso87Rows,
-    [ 60, charges,   indicator],
-    [ 62, charges,   ({ credential, card }) => writeNetworkId(credential?.networkId, card)],
-    [ 62, [...followUps, "refund"], ({ original, card }) => writeNetworkId(original?.networkId, card)],
-    [126, charges,   security],
+    [60, charges, indicator],
+    [62, charges, ({ credential, card }) => writeNetworkId(credential?.networkId, card)],
+    [
+      62,
+      [...followUps, "refund"],
+      ({ original, card }) => writeNetworkId(original?.networkId, card),
+    ],
+    [126, charges, security],
   ],
   hasPlaceFor: (value, network) =>
     (usesUcaf(network) ? writeUcaf(value) : writeCavv(value)) !== undefined,
@@ -127,12 +130,11 @@ function readNetworkId({ 62: field }: Fields): string | undefined {
   return subfields instanceof DecodeFault ? undefined : (subfields[2] ?? trimField(subfields[17]));
 }
 
-// biome-ignore format: a table
 const remarkPlaces: RemarkPlaces<number> = {
-  balance:     1,
-  bonus:       2,
-  program:     3,
-  message:     4,
+  balance: 1,
+  bonus: 2,
+  program: 3,
+  message: 4,
   explanation: 5,
 };
 

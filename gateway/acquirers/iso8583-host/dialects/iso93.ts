@@ -27,71 +27,72 @@ import {
 import { iso93Codes } from "./iso93-codes.ts";
 import { privateElements, readRemarks, sandbox } from "./sandbox.ts";
 
-// biome-ignore format: a table
 const mtis: Mtis = {
-  "sale":                 { first: "1200", repeated: "1200" },
-  "preauth":              { first: "1100", repeated: "1100" },
+  "sale": { first: "1200", repeated: "1200" },
+  "preauth": { first: "1100", repeated: "1100" },
   "account-verification": { first: "1100", repeated: "1100" },
-  "inquiry":              { first: "1600", repeated: "1600" }, // never sent: see hasInquiry
-  "reversal":             { first: "1420", repeated: "1421" },
-  "capture":              { first: "1220", repeated: "1221" },
-  "return":               { first: "1420", repeated: "1421" },
-  "refund":               { first: "1200", repeated: "1201" },
+  "inquiry": { first: "1600", repeated: "1600" }, // never sent: see hasInquiry
+  "reversal": { first: "1420", repeated: "1421" },
+  "capture": { first: "1220", repeated: "1221" },
+  "return": { first: "1420", repeated: "1421" },
+  "refund": { first: "1200", repeated: "1201" },
 };
 
 /** The fields that this edition shares with the one of 1987. */
 const sharedGateFields = new Set([3, 19]);
 const sharedFields = new Set([2, 7, 11, 14, 32, 37, 38, 41, 42, 49]);
 
-// biome-ignore format: a table
 export const iso93: Dialect = {
   specification: iso93Ascii,
-  framing:       "ascii-4",
+  framing: "ascii-4",
   mtis,
-  codes:         iso93Codes,
+  codes: iso93Codes,
   network: {
-    mti:   "1804",
+    mti: "1804",
     codes: { signOn: "801", signOff: "802", echo: "831" },
     codeField: 24,
     echoed: [7, 11, 12, 24],
     isAuthenticated: true,
     write: (code, { sent, local, traceNumber }) => ({
-      7: transmissionTime(sent), 11: traceNumber, 12: localTime93(local), 24: code,
+      7: transmissionTime(sent),
+      11: traceNumber,
+      12: localTime93(local),
+      24: code,
     }),
   },
   keyExchange: { deliver: "811", ask: "811", refused: "921", read: readKey96 },
-  amountDigits:  12,
+  amountDigits: 12,
   // These hosts take a reversal at any time and answer no questions.
-  hasInquiry:    false,
-  totals:        iso93Totals,
+  hasInquiry: false,
+  totals: iso93Totals,
   gateRows: [
     ...iso87GateRows.filter(([field]) => sharedGateFields.has(field)),
-    [24, ["sale", "refund"],       () => "200"],
-    [24, ["preauth"],              () => "100"],
+    [24, ["sale", "refund"], () => "200"],
+    [24, ["preauth"], () => "100"],
     [24, ["account-verification"], () => "108"],
-    [24, ["reversal"],             () => "400"],
-    [25, ["return"],               () => "4000"],             // the customer cancels
-    [26, allButInquiry,            ({ categoryCode }) => categoryCode],
-    [43, [...charges, "refund"],   ({ nameAndPlace }) => nameAndPlace],
+    [24, ["reversal"], () => "400"],
+    [25, ["return"], () => "4000"], // the customer cancels
+    [26, allButInquiry, ({ categoryCode }) => categoryCode],
+    [43, [...charges, "refund"], ({ nameAndPlace }) => nameAndPlace],
   ],
   rows: [
     ...iso87Rows.filter(([field]) => sharedFields.has(field)),
-    [ 4, [...charges, "reversal", "capture", "refund"], ({ amount }) => writeAmount(amount.minor)],
-    [ 4, ["return"],               amountOfReturn],
+    [4, [...charges, "reversal", "capture", "refund"], ({ amount }) => writeAmount(amount.minor)],
+    [4, ["return"], amountOfReturn],
     [12, [...charges, ...followUps, "refund"], ({ local }) => localTime93(local)],
     // Repeats of a reversal, which may be days later, must not differ in it.
-    [12, ["reversal", "inquiry"],  ({ original }) => original && localTime93(original.local)],
+    [12, ["reversal", "inquiry"], ({ original }) => original && localTime93(original.local)],
     [22, [...charges, "reversal", "refund"], pointOfService],
-    [24, ["capture"],              (facts) => differs(facts) ? "202" : "201"],
-    [24, ["return"],               ({ original }) => isPartial(original) ? "401" : "400"],
-    [25, ["reversal"],             ({ original }) => original?.approvalCode === undefined ? "4021" : "4007"],
-    [30, ["capture"],              (facts) => differs(facts) ? originalAmounts(facts) : undefined],
-    [30, ["return"],               originalAmounts],
-    [48, charges,                  privateElements],
-    [56, [...changes, "refund"],   originalData],
-    [62, [...followUps, "refund"],                ({ original }) => original?.networkId],
+    [24, ["capture"], (facts) => (differs(facts) ? "202" : "201")],
+    [24, ["return"], ({ original }) => (isPartial(original) ? "401" : "400")],
+    [25, ["reversal"], ({ original }) => (original?.approvalCode === undefined ? "4021" : "4007")],
+    [30, ["capture"], (facts) => (differs(facts) ? originalAmounts(facts) : undefined)],
+    [30, ["return"], originalAmounts],
+    [48, charges, privateElements],
+    [56, [...changes, "refund"], originalData],
+    [62, [...followUps, "refund"], ({ original }) => original?.networkId],
   ],
-  hasPlaceFor:   sandbox.hasPlaceFor,
+  hasPlaceFor: sandbox.hasPlaceFor,
   readNetworkId: readNetworkId62,
   readLocalTime: readLocalTime93,
   readRemarks,

@@ -24,36 +24,38 @@ import {
 import { iso87GateRows, iso87Network, iso87Rows, readLocalTime87 } from "../fields.ts";
 import { iso87Codes } from "../response-codes.ts";
 
-// biome-ignore format: a table
 export const sandbox: Dialect = {
   specification: iso87Ascii,
-  framing:       "binary-2",
-  mtis:          iso87Mtis,
-  codes:         iso87Codes,
-  network:       iso87Network,
+  framing: "binary-2",
+  mtis: iso87Mtis,
+  codes: iso87Codes,
+  network: iso87Network,
   // As Mastercard's: a solicited exchange, with a key block in a field of its own.
-  keyExchange:   { deliver: "161", ask: "162", refused: "63", read: readKey },
-  amountDigits:  12,
-  hasInquiry:    false,
-  gateRows:      iso87GateRows,
+  keyExchange: { deliver: "161", ask: "162", refused: "63", read: readKey },
+  amountDigits: 12,
+  hasInquiry: false,
+  gateRows: iso87GateRows,
   rows: [
     ...iso87Rows,
-    [48, charges,   privateElements],
+    [48, charges, privateElements],
     [62, [...followUps, "refund"], ({ original }) => original?.networkId],
   ],
-  hasPlaceFor:      (value) => writeUcaf(value) !== undefined,
+  hasPlaceFor: (value) => writeUcaf(value) !== undefined,
   readNetworkId: readNetworkId62,
   readLocalTime: readLocalTime87,
   readRemarks,
 };
 
 /** Who initiates a payment with a stored card, and how regularly: C cardholder, M merchant. */
-// biome-ignore format: a table
 const credentialCodes = {
-  CARDHOLDER: { IRREGULAR: "C101",    // credential on file, now and then
-                REGULAR:   "C102" },  // standing order
-  MERCHANT:   { IRREGULAR: "M101",    // unscheduled credential on file
-                REGULAR:   "M102" },  // standing order
+  CARDHOLDER: {
+    IRREGULAR: "C101", // credential on file, now and then
+    REGULAR: "C102",
+  }, // standing order
+  MERCHANT: {
+    IRREGULAR: "M101", // unscheduled credential on file
+    REGULAR: "M102",
+  }, // standing order
 } as const satisfies Record<Credential["initiator"], Record<Credential["scenario"], string>>;
 
 /** Category T (no face to face), then what is there to say. */
@@ -77,12 +79,11 @@ function readKey({ 48: elements, 110: block }: IsoFields): string | undefined {
   return read.elements.get("11")?.slice(6);
 }
 
-// biome-ignore format: a table
 const remarkTags: RemarkPlaces<string> = {
-  balance:     "01",
-  message:     "02",
-  bonus:       "03",
-  program:     "04",
+  balance: "01",
+  message: "02",
+  bonus: "03",
+  program: "04",
   explanation: "05",
 };
 
