@@ -15,7 +15,7 @@ import { hasRight } from "../values/roles.ts";
 import { findAction } from "./actions.ts";
 import { perform, refuseUser } from "./perform.ts";
 import { readGiven } from "./read-given.ts";
-import { type Opened, Report, type RunningNode } from "./session.ts";
+import { makeFindings, type Opened, Report, type RunningNode } from "./session.ts";
 
 type Dependencies = {
   readonly opened: Omit<Opened, "actor" | "audit" | "auditAs">;
@@ -59,16 +59,6 @@ export function makePerformInPortal(dependencies: Dependencies): PerformAction {
 }
 
 function ignore(): void {}
-
-function makeFindings() {
-  let found = false;
-  return {
-    note() {
-      found = true;
-    },
-    exist: () => found,
-  };
-}
 
 type NodeParts = Pick<RunningNode, "now" | "noteStep"> & {
   readonly findEntryPoint: (endpoint: EndpointId) => EntryPoint | undefined;

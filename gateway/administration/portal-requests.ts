@@ -25,7 +25,14 @@ import {
   type Values,
 } from "./perform.ts";
 import { type GivenTexts, readGiven } from "./read-given.ts";
-import { type Opened, type Output, type PortalUser, Report, Rows } from "./session.ts";
+import {
+  makeFindings,
+  type Opened,
+  type Output,
+  type PortalUser,
+  Report,
+  Rows,
+} from "./session.ts";
 
 export type ActingUser = PortalUser & {
   readonly actor: { readonly who: string; readonly from: string };
@@ -281,18 +288,11 @@ async function isUsable(field: Field | undefined, text: string): Promise<boolean
 }
 
 function faceOf({ user, once }: ReadRequest, { reason }: ActionRequest) {
-  let found = false;
   const notes: string[] = [];
-  const findings = {
-    note() {
-      found = true;
-    },
-    exist: () => found,
-  };
   const ignore = () => undefined;
   return {
     user,
-    findings,
+    findings: makeFindings(),
     notes,
     reason,
     once,

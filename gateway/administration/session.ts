@@ -115,6 +115,16 @@ export type RunningNode = {
 /** Whether the action has found something that needs a person. */
 export type Findings = { note(): void; exist(): boolean };
 
+export function makeFindings(): Findings {
+  let found = false;
+  return {
+    note() {
+      found = true;
+    },
+    exist: () => found,
+  };
+}
+
 export function readContent({ open }: Content): Promise<string> {
   return text(open());
 }

@@ -43,6 +43,14 @@ export function healthRoutes(options: HealthOptions): readonly HttpRoute[] {
   ];
 }
 
+/** Those that anyone may ask: in production, figures are on the operator's own port or on none. */
+export function publicHealth(
+  routes: readonly HttpRoute[],
+  environment: "production" | "staging",
+): readonly HttpRoute[] {
+  return routes.filter(({ path }) => environment === "staging" || path !== "/metrics");
+}
+
 type Links = ReadonlyMap<string, { readonly up: number; readonly wanted: number }>;
 
 function describeLinks(links: Links): Readonly<Record<string, string>> {

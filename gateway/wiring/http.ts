@@ -5,7 +5,7 @@ import { makeReportToOrder } from "../administration/installation/operator-event
 import { baseUrlOf, type Config } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { clientAddressOf, makeIsTrusted, onlyInside } from "../http/client-network.ts";
-import { healthRoutes } from "../http/health.ts";
+import { healthRoutes, publicHealth } from "../http/health.ts";
 import { makeSummary } from "../http/rate-limit.ts";
 import type { HttpRequest, HttpRoute } from "../http/router.ts";
 import { type Bounds, makeServer, type RefusalCause } from "../http/server.ts";
@@ -66,12 +66,10 @@ export function openServers(resources: Resources, { tls, clients, health, ...ser
       isSecure,
       ...(tls && { open: (times, receive) => tls.open(times, receive, bounds.onRefused) }),
     });
-  // In production, figures are on the operator's own port or on none.
-  const isPublic = ({ path }: HttpRoute) => config.environment === "staging" || path !== "/metrics";
   const merchants = open([
     ...(config.portalPort === "" ? portal : []),
     ...served.merchants,
-    ...(config.adminPort === "" ? health.filter(isPublic) : []),
+    ...(config.adminPort === "" ? publicHealth(health, config.environment) : []),
   ]);
   const portals = config.portalPort === "" ? undefined : open(portal);
   const admin =
