@@ -5,7 +5,7 @@
 import { createContext, type ReactNode, use, useMemo, useState } from "react";
 import { describeRefusalsWith } from "../shell/call.ts";
 import { english, type Messages } from "./english.ts";
-import { makeTimes } from "./times.ts";
+import { chooseLocale, makeTimes } from "./times.ts";
 
 /** English is part of the first page; another language is loaded when it is wanted. */
 const tables = {
@@ -56,8 +56,7 @@ export function useConfigurationMessages() {
 function makeLanguage({ code, messages }: Chosen, setChosen: (chosen: Chosen) => void): Language {
   document.documentElement.lang = code;
   describeRefusalsWith(messages.refusalOf);
-  // The browser's region decides between 24 and 12 hours where it has the same language.
-  const locale = navigator.languages.find((each) => each.startsWith(code)) ?? code;
+  const locale = chooseLocale(code, navigator.languages);
   return {
     code,
     messages,

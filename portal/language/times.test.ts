@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { gapOf, makeTimes, printedTimeIn } from "./times.ts";
+import { chooseLocale, gapOf, makeTimes, printedTimeIn } from "./times.ts";
 
 const at = Date.UTC(2030, 0, 31, 22, 15, 30, 42);
 
@@ -23,6 +23,12 @@ for (const [locale, zone, time, exact] of zones) {
     assert.match(showUtc(at), /\b(22|10):15:30\b.*UTC$/);
   });
 }
+
+test("the browser's locale counts where it has the language, and one that is no locale does not", () => {
+  assert.equal(chooseLocale("en", ["de-AT", "en-GB", "en-US"]), "en-GB");
+  assert.equal(chooseLocale("en", ["en-US@posix"]), "en");
+  assert.equal(chooseLocale("de", ["en-US@posix", "de-AT"]), "de-AT");
+});
 
 test("a time in UTC that a command has printed is read, and nothing else", () => {
   assert.equal(printedTimeIn("2030-01-31 22:15:30 UTC"), Date.UTC(2030, 0, 31, 22, 15, 30));

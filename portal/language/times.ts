@@ -25,6 +25,22 @@ export function makeTimes(locale: string, timeZone?: string) {
   };
 }
 
+/**
+ * The browser's region decides between 24 and 12 hours where it has the same language. A browser on
+ * a machine without a locale names one that `Intl` refuses, like `en-US@posix`.
+ */
+export function chooseLocale(code: string, languages: readonly string[]): string {
+  return languages.find((each) => each.startsWith(code) && isLocale(each)) ?? code;
+}
+
+function isLocale(name: string): boolean {
+  try {
+    return Intl.DateTimeFormat.supportedLocalesOf(name).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** Reads the time in UTC that a command has printed. Returns undefined for other texts. */
 export function printedTimeIn(text: string): number | undefined {
   const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d(?::\d\d)?) UTC$/.exec(text) ?? [];
