@@ -5,7 +5,10 @@
  * reach: it asks again and again, so it outlives a restart of the gateway and misses nothing.
  */
 
-import { createServer, type IncomingMessage } from "node:http";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { option, preset } from "../administration/field.ts";
@@ -14,7 +17,7 @@ import type { SendOutcome } from "../callbacks/send.ts";
 import { signFor } from "../merchant-api/control.ts";
 import type { Merchant } from "../orders/merchant.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
-import { Problem } from "../values/problem.ts";
+import { messageOf, Problem } from "../values/problem.ts";
 import { performInstalled } from "./action-commands.ts";
 import { print, untilStopSignal } from "./command.ts";
 import {
@@ -39,6 +42,8 @@ const listenFields = {
   forwardTo: option("url", "url", ["with --gateway: send each callback on to this address"]),
   port: preset("whole", "port", "9099", ["where to listen, without --gateway"]),
   answer: preset("whole", "status", "200", ["the HTTP status of every answer, without --gateway"]),
+  certificate: option("path", "file", ["listen with TLS: the certificate with its chain, in PEM"]),
+  key: option("path", "file", ["the private key of that certificate, in PEM"]),
 };
 const listening = {
   name: "callback listen",
@@ -68,12 +73,14 @@ const nameMax = 40;
 
 async function listenForCallbacks(
   session: MachineSession,
-  { port, answer }: { readonly port: string; readonly answer: string },
+  { port, answer, ...files }: Listening,
 ): Promise<Output> {
   const isValid = /^\d{1,5}$/.test(port) && Number(port) < 65_536 && /^[2-5]\d\d$/.test(answer);
   if (!isValid) return new Problem("Name a port, and an answer from 200 to 599.");
+  const identity = await readIdentity(files);
+  if (identity instanceof Problem) return identity;
   const { merchants } = await readConfiguration(session);
-  const server = createServer(async (request, response) => {
+  const server = makeServer(identity, async (request, response) => {
     const received = await receive(request).catch(() => undefined);
     if (received === undefined) return response.writeHead(413).end();
     const signer = findSigner(merchants, received.fields)?.login;
@@ -83,12 +90,12 @@ async function listenForCallbacks(
   });
   const { promise: listening, resolve } = Promise.withResolvers<Problem | undefined>();
   server.once("error", ({ message }) => resolve(new Problem(`Cannot listen: ${message}.`)));
-  server.listen(Number(port), "localhost", () => resolve(undefined));
+  server.listen(Number(port), identity ? "127.0.0.1" : "localhost", () => resolve(undefined));
   const problem = await listening;
   if (problem !== undefined) return problem;
   const { port: own } = server.address() as AddressInfo;
   greet(
-    `Send an order with server_callback_url=http://localhost:${own}/ (staging allows it).\n` +
+    `Send an order with server_callback_url=${addressOf(identity, own)}.\n` +
       `Every callback is answered with ${answer}. Ctrl-C ends it.`,
     session.json,
   );
@@ -96,6 +103,48 @@ async function listenForCallbacks(
   server.close();
   server.closeAllConnections();
   return undefined;
+}
+
+type Listening = {
+  readonly port: string;
+  readonly answer: string;
+  readonly certificate?: string | undefined;
+  readonly key?: string | undefined;
+};
+
+type Identity = { readonly cert: string; readonly key: string; readonly name: string };
+
+async function readIdentity({
+  certificate,
+  key,
+}: Pick<Listening, "certificate" | "key">): Promise<Identity | undefined | Problem> {
+  if (certificate === undefined && key === undefined) return undefined;
+  if (certificate === undefined || key === undefined) {
+    return new Problem("--certificate and --key are given together.");
+  }
+  try {
+    const [cert, secret] = await Promise.all(
+      [certificate, key].map((file) => readFile(file, "utf8")),
+    );
+    const own = new X509Certificate(cert ?? "");
+    if (!own.checkPrivateKey(createPrivateKey(secret ?? ""))) {
+      return new Problem("The key is that of another certificate.");
+    }
+    const [, name = "localhost"] = /\bDNS:([^,\s]+)/.exec(own.subjectAltName ?? "") ?? [];
+    return { cert: cert ?? "", key: secret ?? "", name };
+  } catch (error) {
+    return new Problem(`The certificate and its key cannot be used: ${messageOf(error)}.`);
+  }
+}
+
+function makeServer(identity: Identity | undefined, listener: RequestListener) {
+  if (identity === undefined) return createServer(listener);
+  return createTlsServer({ cert: identity.cert, key: identity.key }, listener);
+}
+
+function addressOf(identity: Identity | undefined, port: number): string {
+  if (identity !== undefined) return `https://${identity.name}:${port}/`;
+  return `http://localhost:${port}/ (staging allows it)`;
 }
 
 /** Standard output is for the callbacks alone when a program reads it. */
