@@ -74,8 +74,7 @@ function printFinding({ what, troubles, warnings }: Found): string {
 type DescribedSetting = ReturnType<typeof describeConfig>[number];
 
 function describeSetting({ name, value, origin, meaning }: DescribedSetting): string {
-  const shown = printValue(name, value);
-  return `${name.padEnd(30)} ${(shown || "-").padEnd(22)} ${origin.padEnd(12)} ${meaning}`;
+  return `${name}=${printValue(name, value)} (${origin})\n    ${meaning}`;
 }
 
 /** As it is typed. Times are kept in milliseconds; rates have the unit in their name too. */

@@ -17,7 +17,7 @@ import { type Action, action } from "../action.ts";
 import { option, preset } from "../field.ts";
 import { findLimitFault } from "../find.ts";
 import { readInstant } from "../readers.ts";
-import { Report } from "../session.ts";
+import { type Lines, Report } from "../session.ts";
 
 export const auditActions: readonly Action[] = [
   action("look", "see_audit", {
@@ -55,7 +55,7 @@ export const auditActions: readonly Action[] = [
           before: parse(before),
           after: parse(after),
         })),
-        lines.map(({ line, before = "", after = "" }) => ({ ...line, before, after })),
+        lines.map(printEntry).join("\n"),
       );
     },
   }),
@@ -121,6 +121,41 @@ export async function listAudit(query: Query, filter: EntryFilter) {
     ...(last && { next: String(last.seq) }),
     ...(end && { searchedTo: end.at }),
   };
+}
+
+type Entry = {
+  readonly line: Lines;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+};
+
+/** A line for each value that has changed: both states beside each other fit no terminal. */
+function printEntry({ line, before, after }: Entry): string {
+  const { seq, at, actor, origin, action: done, subject, why } = line;
+  const [old, present] = [before, after].map((state) => new Map(leavesOf(parse(state))));
+  const names = new Set([...(old?.keys() ?? []), ...(present?.keys() ?? [])]);
+  const changes = [...names].flatMap((name) => {
+    const [from, to] = [old, present].map((leaves) => leaves?.get(name) ?? "none");
+    return from === to ? [] : [`${name}: ${from} -> ${to}`];
+  });
+  const head = `${seq}  ${at}  ${actor} (${origin})  ${done}  ${subject}`;
+  const lines = [head, ...(why === "" ? [] : [`why: ${why}`]), ...changes];
+  return lines.map(printable).join("\n    ");
+}
+
+/** The values in a state, by their paths. */
+function leavesOf(value: unknown, path = ""): readonly (readonly [string, string])[] {
+  if (value === null || value === undefined) return [];
+  if (typeof value !== "object" || Array.isArray(value)) {
+    return [[path, typeof value === "string" ? value : JSON.stringify(value)]];
+  }
+  const within = path === "" ? "" : `${path}.`;
+  return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, `${within}${name}`));
+}
+
+/** Control characters could command the terminal, or begin a line of their own. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ");
 }
 
 function parse(json: string | undefined): unknown {
