@@ -13,7 +13,16 @@ import {
   readSwitch,
   readText,
 } from "./readers.ts";
-import { form, optional, readSettings, required, type SettingRow, setting } from "./settings.ts";
+import {
+  form,
+  onOff,
+  optional,
+  readSettings,
+  required,
+  type SettingRow,
+  setting,
+  showSettings,
+} from "./settings.ts";
 
 const readAmount = (text: string) => readAmountIn(getCurrency("USD"))(text, "min");
 
@@ -39,6 +48,24 @@ const table: readonly SettingRow<Settings>[] = [
   setting("fee", "fee", amount, ["", ""]),
   setting("min", "min", amount, ["", ""], ({ fee }) => fee === undefined),
 ];
+
+test("settings are shown by the names of their options, in one order, with what is usual", () => {
+  type Shown = { readonly callback?: boolean; readonly codes?: readonly string[]; min?: string };
+  const codes = form("text", "codes", (text) => text.split(","));
+  const shown: readonly SettingRow<Shown>[] = [
+    setting("privateCallbacks", "callback", onOff, ["", ""]),
+    setting("min", "min", amount, ["", ""]),
+    setting("allowedCodes", "codes", codes, ["", ""]),
+  ];
+  const usual = { min: "none", "private-callbacks": "off" };
+
+  assert.deepEqual(Object.entries(showSettings(shown, { codes: ["a", "b"] }, usual)), [
+    ["private-callbacks", "off"],
+    ["min", "none"],
+    ["allowed-codes", "a, b"],
+  ]);
+  assert.deepEqual(showSettings(shown, { callback: true }, {}), { "private-callbacks": "on" });
+});
 
 test("what is not given stays, and what is taken away is gone", () => {
   const known = { name: "a", fee: "30", min: "5" };

@@ -186,6 +186,26 @@ export function printSettings(table: readonly PrintedSetting[], settings: object
   return Object.fromEntries(pairs);
 }
 
+/** For people, in the order of the table. Without a value, a setting has its usual one or no line. */
+export function showSettings(
+  table: readonly PrintedSetting[],
+  settings: object,
+  usual: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const printed = printSettings(table, settings);
+  const pairs = table.flatMap(({ name }) => {
+    const value = printed[written(name)] ?? usual[written(name)];
+    return value === undefined ? [] : [[written(name), showValue(value)] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function showValue(value: FileValue): string {
+  if (typeof value === "boolean") return printSwitch(value);
+  if (typeof value === "object") return value.join(", ");
+  return String(value).replace(/^(data:[a-z/+]+);.*$/s, "$1");
+}
+
 function printPlain(value: unknown): FileValue {
   if (Array.isArray(value)) return value.length === 0 ? "all" : value.map(String);
   return typeof value === "number" || typeof value === "boolean" ? value : String(value);

@@ -25,8 +25,9 @@ export function print(content: Block, json = false): void {
 }
 
 function printLines(lines: Lines): void {
-  const width = Math.max(...Object.keys(lines).map(({ length }) => length));
-  for (const [name, value] of Object.entries(lines)) {
+  const named = Object.entries(lines).map(([name, value]) => [inWords(name), value] as const);
+  const width = Math.max(...named.map(([name]) => name.length));
+  for (const [name, value] of named) {
     // A PEM block starts on a line of its own, so that OpenSSL can read the output.
     const text = String(value).trimEnd();
     const line = text.includes("\n") ? `${name}\n${text}` : `${name.padEnd(width)}  ${value}`;
@@ -36,12 +37,21 @@ function printLines(lines: Lines): void {
 
 function printTable(rows: readonly Lines[]): void {
   const names = Object.keys(rows[0] ?? {});
-  const cells = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? "")))];
+  const cells = [
+    names.map(inWords),
+    ...rows.map((row) => names.map((name) => String(row[name] ?? ""))),
+  ];
   const widths = names.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
   for (const row of cells) {
     const padded = row.map((cell, at) => cell.padEnd(widths[at] ?? 0));
     process.stdout.write(`${padded.join("  ").trimEnd()}\n`);
   }
+}
+
+/** `clientOrderId` in JSON is `client order id` for people; no other name has that form. */
+function inWords(name: string): string {
+  if (!/^[a-z]+(?:[A-Z][a-z]+)+$/.test(name)) return name;
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 function isList(content: Lines | readonly Lines[]): content is readonly Lines[] {

@@ -7,17 +7,19 @@ import type { Cells } from "../../storage/cells/cells.ts";
 import { isGateNeeded } from "../../storage/configuration/administration.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
 import type { Query } from "../../storage/server/database.ts";
+import { getCurrency } from "../../values/iso-codes.ts";
 import { Problem } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
 import { flag, word } from "../field.ts";
 import { findGate, onGate } from "../find.ts";
-import { findNameFault, printFee, printLimit, printSwitch } from "../readers.ts";
+import { findNameFault, printSwitch } from "../readers.ts";
 import { type Output, Report, readConfiguration, type Session } from "../session.ts";
-import { fieldsOf, findNothing } from "../settings.ts";
+import { fieldsOf, findNothing, showSettings } from "../settings.ts";
 import {
   findTlsFault,
   gateTable,
+  gateValuesOf,
   printAddresses,
   type ReadGate,
   readGate,
@@ -204,34 +206,32 @@ function isOtherHost(known: ReadGate, next: ReadGate): boolean {
   return known.kind !== next.kind || !stays || !isSame;
 }
 
+/** By the names of the fields that set them. */
 function describe(gate: Gate, configuration: Configuration): Output {
   const endpoints = endpointsOf(gate, configuration);
-  const { host: _, port: __, otherAddresses: ___, tls, signOn, ...rest } = gate.settings;
-  const { currencies, fee, recurrent, refunds, amountMin, amountMax, ...others } = rest;
-  const [currency] = currencies ?? [];
+  const [first] = gate.settings.currencies ?? [];
+  const table = gateTable(first === undefined ? undefined : getCurrency(first));
   return new Report(
     { ...gate, endpoints },
     {
       name: gate.name,
       id: gate.id,
-      kind: gate.kind,
-      host: printAddresses(gate.settings),
-      tls: printSwitch(tls === true),
-      "sign-on": printSwitch(signOn !== false),
-      ...others,
-      refundAfter: refunds?.after ?? "never",
-      partialAs: refunds?.partial ? "refund" : "reversal",
-      currencies: currencies?.join(", ") ?? "all",
-      ...(currency && {
-        min: printLimit(amountMin, currency),
-        max: printLimit(amountMax, currency),
-      }),
-      ...(fee === undefined ? {} : { fee: printFee(fee) }),
-      ...(recurrent === undefined ? {} : { recurrent: Object.values(recurrent).join(", ") }),
+      ...showSettings(table, gateValuesOf(gate), usualSettings),
       endpoints: endpoints.join(", ") || "none",
     },
   );
 }
+
+const usualSettings = {
+  "sign-on": "on",
+  tls: "off",
+  "refund-after": "never",
+  "partial-as": "reversal",
+  currencies: "all",
+  min: "none",
+  max: "none",
+  fee: "none",
+};
 
 function endpointsOf({ id }: Gate, { endpoints }: Configuration): readonly string[] {
   const using = [...endpoints.values()].filter(({ gates }) => gates.some((each) => each.id === id));

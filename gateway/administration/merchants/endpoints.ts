@@ -11,7 +11,7 @@ import { list, required, texts, toggle, word, words } from "../field.ts";
 import { endpointsOf, login, onEndpoint, onMerchant } from "../find.ts";
 import { printFee, printLimit, printSwitch } from "../readers.ts";
 import { Report } from "../session.ts";
-import { fieldsOf, findNothing } from "../settings.ts";
+import { fieldsOf, findNothing, showSettings } from "../settings.ts";
 import {
   endpointTable,
   placesOf,
@@ -37,6 +37,13 @@ export const endpointActions: readonly Action[] = [
       const own = endpointsOf(merchant, configuration);
       return new Report(own.map(describe), own.map(describeShortly));
     }),
+  }),
+  action("look", "see_configuration", {
+    name: "endpoint show",
+    does: ["show an endpoint with its settings and gates"],
+    commandLineOnly: "the portal shows an endpoint on the screen of its merchant",
+    fields: { endpoint },
+    perform: onEndpoint((known) => new Report(describe(known), describeWhole(known))),
   }),
   action("change", "change_merchants", {
     name: "endpoint create",
@@ -99,16 +106,7 @@ export const endpointActions: readonly Action[] = [
 
       await session.administration.setEndpoint(known.id, read, enabled);
       const changed = { ...known, settings: read, enabled };
-      return new Report(describe(changed), {
-        ...describeShortly(changed),
-        descriptor: read.descriptor ?? "the gate's",
-        optional: read.optionalFields?.join(", ") ?? "none",
-        "partial approvals": printSwitch(read.acceptsPartialApprovals === true),
-        chargebacks: printSwitch(read.tellsChargebacks === true),
-        "oauth only": printSwitch(read.oauthOnly === true),
-        "plain addresses": printSwitch(read.plainAddresses === true),
-        "private callbacks": printSwitch(read.privateCallbacks === true),
-      });
+      return new Report(describe(changed), describeWhole(changed));
     }),
   }),
   action("change", "change_merchants", {
@@ -145,6 +143,34 @@ function describe({ id, name, currency, enabled, settings: own, gates }: Endpoin
   const places = gates.map(({ name: gate, rank, weight }) => ({ gate, rank, weight }));
   return { id, name, currency, enabled, settings: own, gates: places };
 }
+
+/** By the names of the fields that set them. */
+function describeWhole(known: Endpoint) {
+  const { id, name, merchant, currency, enabled, settings: own } = known;
+  return {
+    id,
+    name,
+    merchant: merchant.login,
+    currency,
+    state: printSwitch(enabled),
+    gates: placesOf(known).join(", "),
+    ...showSettings(endpointTable(getCurrency(currency)), own, usualSettings),
+  };
+}
+
+const usualSettings = {
+  min: "none",
+  max: "none",
+  descriptor: "the gate's",
+  optional: "none",
+  fee: "none",
+  "partial-approvals": "off",
+  callbacks: "GET",
+  chargebacks: "off",
+  "oauth-only": "off",
+  "plain-addresses": "off",
+  "private-callbacks": "off",
+};
 
 function describeShortly({ id, name, currency, enabled, settings: own, gates }: Endpoint) {
   return {

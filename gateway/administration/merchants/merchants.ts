@@ -198,5 +198,5 @@ function enablingAction(name: string, enabled: boolean, does: Help): Action {
 
 function describe(set: Omit<MerchantSet, "controlKey">, more: object) {
   const named = Object.entries(set.endpoints).map(([name, id]) => [`endpoint ${name}`, id]);
-  return { login: set.login, ...more, ...Object.fromEntries(named), group: set.group };
+  return { login: set.login, ...more, ...Object.fromEntries(named), group: set.group || "none" };
 }

@@ -28,6 +28,7 @@ import { Report, readConfiguration } from "../session.ts";
 import { tryFields, tryRules } from "./filter-try.ts";
 import {
   actionNames,
+  inOrder,
   makeFindMissing,
   type NewRule,
   nameScopes,
@@ -170,7 +171,7 @@ function describe(known: NewRule, nameScope: ReturnType<typeof nameScopes>) {
   const { kind, parameters, action: does, enabled } = known;
   return {
     kind,
-    parameters: printParameters(parameters),
+    parameters: printParameters(inOrder(kind, parameters)),
     counts: nameScope(known),
     action: printAction(does),
     state: printSwitch(enabled),

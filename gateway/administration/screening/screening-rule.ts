@@ -50,7 +50,18 @@ export function readRule(
   const bound = rule.bind(parameters);
   if (bound instanceof Problem) return new Problem(`${kind}: ${bound.sentence}`);
   const does = readAction(action);
-  return does instanceof Problem ? does : { kind, parameters, action: does, ...rest };
+  if (does instanceof Problem) return does;
+  return { kind, parameters: inOrder(kind, parameters), action: does, ...rest };
+}
+
+/** As the rule declares them, in whichever order they were given or stored. */
+export function inOrder(kind: string, parameters: NewRule["parameters"]): NewRule["parameters"] {
+  const names = Object.keys(findRule(kind)?.parameters ?? parameters);
+  const given = names.flatMap((name) => {
+    const value = parameters[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(given);
 }
 
 function readAction(text: string): RuleAction | Problem {

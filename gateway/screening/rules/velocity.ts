@@ -16,10 +16,10 @@ import { limitOf } from "./amount.ts";
 // biome-ignore format: a table
 const parameters = {
   per:      parameter.choice(subjects, "what payments are counted by", "wonach Zahlungen gezählt werden"),
-  window:   parameter.duration("how far back payments are counted", "wie weit zurück Zahlungen gezählt werden"),
   count:    parameter.optional(parameter.whole(1, countMax, "how many payments do not fire the rule; one more does", "so viele Zahlungen lösen die Regel nicht aus, eine mehr schon")),
   sum:      parameter.optional(parameter.amount("the largest sum that does not fire the rule; it needs `currency`", "die größte Summe, die die Regel nicht auslöst; sie braucht `currency`")),
   currency: parameter.optional(parameter.currency("the sum is of payments in this currency", "die Summe von Zahlungen in dieser Währung")),
+  window:   parameter.duration("how far back payments are counted", "wie weit zurück Zahlungen gezählt werden"),
   of:       parameter.optional(parameter.choice(["attempted", "approved"], "all payments (default), or those that are approved or still open", "alle Zahlungen (üblich) oder nur genehmigte und noch offene")),
 };
 

@@ -20,6 +20,7 @@ const values: table.Values = new Map([
   ["folder", world.dataDir],
   ["bank", world.bank.tlsFolder],
   ["card", await world.registerCard()],
+  ["plain", world.set.endpoints["plain"] ?? ""],
 ]);
 const sale = await world.merchant().sale();
 await world.settle();

@@ -137,6 +137,58 @@ test("a control key is renewed with overlap, and the old one's last use is told"
   await world.settle();
 });
 
+test("a gate and an endpoint are shown by the names of the options that set them", async () => {
+  const id = world.set.endpoints["plain"] ?? "";
+  await runGw(world, "endpoint", "set", id, "--max", "500", "--why", "smaller risk");
+
+  const [gate, endpoint] = await Promise.all([
+    runGw(world, "gate", "show", "sandbox"),
+    runGw(world, "endpoint", "show", id),
+  ]);
+  const [forPrograms, missing] = [
+    await readGw(world, "endpoint", "show", id),
+    await runGw(world, "endpoint", "show", "9999999"),
+  ];
+
+  for (const [subject, { printed }] of [
+    ["gate", gate],
+    ["endpoint", endpoint],
+  ] as const) {
+    const { printed: help } = await runGw(world, subject, "set", "--help");
+    const names = printed.match(/^\S+/gm) ?? [];
+    const settings = names.filter((name) => !shownBeside.includes(name));
+    assert.ok(settings.length > 10, printed);
+    for (const name of settings) assert.match(help, new RegExp(`--(?:no-)?${name}\\b`));
+  }
+  assert.match(endpoint.printed, /^max +500\.00$/m);
+  assert.match(endpoint.printed, /^private-callbacks +off$/m);
+  assert.equal((forPrograms as { readonly id: string }).id, id);
+  assert.equal(missing.code, 2);
+});
+
+/** What is no setting. */
+const shownBeside = ["name", "id", "merchant", "currency", "state", "gates", "endpoints"];
+
+test("an entry of the audit is a line, and one for each value that it has changed", async () => {
+  const id = world.set.endpoints["plain"] ?? "";
+  const set = (max: string) =>
+    runGw(world, "endpoint", "set", id, "--max", max, "--why", "for a while");
+  await set("600");
+  await set("700");
+
+  const { printed } = await runGw(world, "audit", "list", "--subject", `endpoint ${id}`);
+
+  assert.ok(
+    printed.split("\n").every((line) => line.length <= terminalColumns),
+    printed,
+  );
+  const last = printed.split(/\n(?=\d)/).at(-1) ?? "";
+  assert.match(last, /^\d+ {2}\S+ \S+ UTC {2}\S.* \(\S+\) {2}endpoint set {2}endpoint \d+\n/);
+  assert.match(last, /^ {4}why: for a while\n {4}settings\.amountMax: 60000 -> 70000\n$/m);
+});
+
+const terminalColumns = 100;
+
 test("a merchant's own key is set from standard input; one that is no key is refused", async () => {
   const { login } = world.set;
   const set = (input: string) => runGwWith(input, world, "merchant", "control-key", "set", login);

@@ -128,6 +128,7 @@ export const looking: readonly Example[] = [
   { path: "merchant show",     words: "demo" },
   { path: "merchant key list", words: "demo" },
   { path: "endpoint list",     words: "demo" },
+  { path: "endpoint show",     words: "<plain>" },
   { path: "group list",        words: "demo" },
   { path: "gate list",         words: "" },
   { path: "gate show",         words: "sandbox" },
