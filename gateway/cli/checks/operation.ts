@@ -340,6 +340,6 @@ async function checkBackup({ database, config }: MachineSession): Promise<CheckR
   return troubleUnless(
     `backup: ${age === undefined ? "never" : `${age} hours ago`}`,
     most === 0 || (age !== undefined && age < most),
-    "Run `gw backup` every day (GW_BACKUP_AGE_MAX_H), or say 0 if another program makes backups.",
+    "Run `gw backup --to <folder>` every day; GW_BACKUP_AGE_MAX_H=0: another program makes them.",
   );
 }
