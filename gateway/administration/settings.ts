@@ -186,7 +186,7 @@ export function printSettings(table: readonly PrintedSetting[], settings: object
   return Object.fromEntries(pairs);
 }
 
-/** For people, in the order of the table. Without a value, a setting has its usual one or no line. */
+/** For people, in the order of the table. Without a value, a setting has its usual one or none. */
 export function showSettings(
   table: readonly PrintedSetting[],
   settings: object,
