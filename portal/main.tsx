@@ -11,6 +11,7 @@ import { theme } from "./design/theme.ts";
 import { LanguageProvider, loadLanguage } from "./language/language.tsx";
 import { App } from "./shell/app.tsx";
 import { isSessionEnd, mayTryAgain } from "./shell/call.ts";
+import { sessionKey } from "./shell/session.ts";
 
 const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
 
@@ -18,8 +19,8 @@ const queries = new QueryClient({
   queryCache: new QueryCache({
     // The session has ended: the portal asks how far the user is signed in, and shows that step.
     onError(error, { queryKey }) {
-      if (isSessionEnd(error) && queryKey[0] !== "session") {
-        void queries.invalidateQueries({ queryKey: ["session"] });
+      if (isSessionEnd(error) && queryKey[0] !== sessionKey[0]) {
+        void queries.invalidateQueries({ queryKey: sessionKey });
       }
     },
   }),

@@ -1,10 +1,11 @@
 /** The user's own account: password, second factors and sessions. */
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
-import { Failed, Refusal } from "../design/states.tsx";
+import { Head, LoadedPart } from "../design/details.tsx";
+import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call } from "../shell/call.ts";
+import { call, useAnswer } from "../shell/call.ts";
+import { useSession, useUser } from "../shell/session.ts";
 import { OwnPassword, SecretInput } from "../sign-in/step.tsx";
 import { Authenticator } from "./authenticator.tsx";
 import { Panel } from "./panel.tsx";
@@ -14,19 +15,18 @@ import { roleName } from "./users.ts";
 
 export function Account() {
   const messages = useMessages();
-  const session = useQuery({
-    queryKey: ["session"],
-    queryFn: ({ signal }) => call("GET /session", {}, { signal, isPoll: true }),
-  });
-  const factors = session.data?.factors ?? { totp: false, passkeys: 0, recoveryCodes: 0 };
+  const { login, role } = useUser();
+  const { factors = { totp: false, passkeys: 0, recoveryCodes: 0 } } = useSession().data ?? {};
   return (
     <div className="screen account">
-      <div className="heading">
-        <h1>{messages.account}</h1>
-        <span className="note">
-          {session.data?.user?.login} · {roleName(messages, session.data?.user?.role)}
-        </span>
-      </div>
+      <Head
+        title={messages.account}
+        state={
+          <span className="note">
+            {login} · {roleName(messages, role)}
+          </span>
+        }
+      />
       <Panel title={messages.password} hint={messages.passwordHint}>
         <ChangePassword />
       </Panel>
@@ -69,20 +69,16 @@ function ChangePassword() {
 }
 
 function OwnSessions() {
-  const found = useQuery({
-    queryKey: ["sessions"],
-    queryFn: ({ signal }) => call("GET /sessions", {}, { signal }),
-  });
+  const found = useAnswer("GET /sessions", {});
   const end = usePerformer((session: string) =>
     call("POST /sessions/revoke/:session", { session }),
   );
-  if (found.error !== null) {
-    return <Failed error={found.error} retry={() => void found.refetch()} />;
-  }
   return (
     <>
       <Refusal text={end.error?.message} />
-      {found.data && <Sessions sessions={found.data.sessions} end={({ id }) => end.mutate(id)} />}
+      <LoadedPart query={found}>
+        {({ sessions }) => <Sessions sessions={sessions} end={({ id }) => end.mutate(id)} />}
+      </LoadedPart>
     </>
   );
 }

@@ -1,12 +1,11 @@
 /** The user's passkeys: added with the browser's own window, listed, removed with the password. */
 import { Button, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
-import { call, type OutputOf } from "../shell/call.ts";
+import { call, type OutputOf, useAnswer } from "../shell/call.ts";
 import { OwnPassword } from "../sign-in/step.tsx";
 import { WithPassword } from "./authenticator.tsx";
 import { Panel } from "./panel.tsx";
@@ -18,10 +17,7 @@ export function Passkeys() {
   const { messages, showTime } = useLanguage();
   const [isAdding, setAdding] = useState(false);
   const [removed, setRemoved] = useState<Passkey>();
-  const found = useQuery({
-    queryKey: ["passkeys"],
-    queryFn: ({ signal }) => call("GET /passkeys", {}, { signal }),
-  });
+  const found = useAnswer("GET /passkeys", {});
   const passkeys = found.data?.passkeys ?? [];
   return (
     <Panel title={messages.passkeys} hint={messages.passkeysHint}>

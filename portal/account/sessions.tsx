@@ -40,29 +40,18 @@ export function Sessions<Session extends Listed>({ sessions, end }: SessionsProp
               {messages.thisSession}
             </span>
           ) : (
-            <EndButton login={session.login} end={() => end(session)} />
+            <Button
+              variant="default"
+              onClick={() => end(session)}
+              {...(session.login !== undefined && {
+                "aria-label": messages.endSessionOf(session.login),
+              })}
+            >
+              {messages.endSession}
+            </Button>
           )}
         </li>
       ))}
     </ul>
-  );
-}
-
-function EndButton({
-  login,
-  end,
-}: {
-  readonly login: string | undefined;
-  readonly end: () => void;
-}) {
-  const messages = useMessages();
-  return (
-    <Button
-      variant="default"
-      onClick={end}
-      {...(login !== undefined && { "aria-label": messages.endSessionOf(login) })}
-    >
-      {messages.endSession}
-    </Button>
   );
 }

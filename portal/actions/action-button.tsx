@@ -1,16 +1,18 @@
 /** A button for an action of the gateway, and the window that it opens. */
 import { Button, Modal, Skeleton } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Refusal } from "../design/states.tsx";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
-import { call } from "../shell/call.ts";
+import { useAnswer } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
 import { ActionForm, type ActionProps, type WindowProps } from "./form.tsx";
 
-export function ActionButton({ isMain = false, isOffered = true, ...given }: ActionProps) {
+export function ActionButton({ right, isMain = false, isOffered = true, ...given }: ActionProps) {
   const messages = useConfigurationMessages();
+  const { may } = useUser();
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
+  if (right !== undefined && !may(right)) return null;
   return (
     <>
       {isOffered && (
@@ -32,14 +34,30 @@ export function ActionButton({ isMain = false, isOffered = true, ...given }: Act
   );
 }
 
+type NamedProps = Omit<ActionProps, "label" | "title" | "isDangerous"> & {
+  readonly verb: "remove" | "change" | "enable" | "disable";
+  readonly thing: keyof ReturnType<typeof useConfigurationMessages>["things"];
+  readonly name: string | undefined;
+};
+
+/** For one of several things: the window and its button name the one that is changed. */
+export function NamedAction({ verb, thing, name, ...given }: NamedProps) {
+  const messages = useConfigurationMessages();
+  return (
+    <ActionButton
+      label={messages[verb]}
+      title={messages.named[verb](`${messages.things[thing]} ${name}`)}
+      isDangerous={verb === "remove" || verb === "disable"}
+      {...given}
+    />
+  );
+}
+
 function ActionWindow(props: WindowProps) {
   const { code: language } = useLanguage();
   const { action } = props;
-  const found = useQuery({
-    queryKey: ["action", action, language],
-    queryFn: ({ signal }) => call("GET /actions/:action", { action, language }, { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const staleMs = Number.POSITIVE_INFINITY;
+  const found = useAnswer("GET /actions/:action", { action, language }, { staleMs });
   if (found.error !== null) return <Refusal text={found.error.message} />;
   if (found.data === undefined) return <Skeleton height={120} />;
   return <ActionForm described={found.data} {...props} />;

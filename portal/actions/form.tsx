@@ -34,6 +34,8 @@ export type ActionProps = {
   readonly values?: Values;
   /** The settings as they are. */
   readonly known?: Texts;
+  /** Users without it are not offered the button. */
+  readonly right?: string;
   readonly isMain?: boolean;
   /**
    * Whether the button is shown. Its window stays open after the button disappears, because it may
@@ -44,7 +46,7 @@ export type ActionProps = {
   readonly onDone?: (result: object) => void;
 };
 
-export type WindowProps = Omit<ActionProps, "isMain" | "isOffered"> & {
+export type WindowProps = Omit<ActionProps, "right" | "isMain" | "isOffered"> & {
   readonly close: () => void;
 };
 

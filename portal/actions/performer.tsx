@@ -8,6 +8,7 @@ import type { ReactNode, Ref } from "react";
 import { Refusal } from "../design/states.tsx";
 import { CallError } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
+import { sessionKey } from "../shell/session.ts";
 
 type Options<Done> = {
   /**
@@ -28,7 +29,7 @@ export function usePerformer<Done, Given = void>(
   const readAgain = async () => {
     if (changes === "nothing") return;
     // What an action takes does not change while the portal is open.
-    const lasting = changes === "account" ? ["action"] : ["action", "session"];
+    const lasting = ["GET /actions/:action", ...(changes === "account" ? [] : sessionKey)];
     await queries.invalidateQueries({
       predicate: ({ queryKey: [first] }) => !lasting.includes(String(first)),
     });

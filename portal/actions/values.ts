@@ -2,9 +2,8 @@
  * Makes the values of a form from an action's description, and the request from the values. Only
  * changed values are sent. Also reads the results of actions.
  */
-import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { call, type InputOf, type OutputOf } from "../shell/call.ts";
+import { type ReactNode, useMemo } from "react";
+import { type InputOf, type OutputOf, useAnswer } from "../shell/call.ts";
 
 /** What the control of every field has. */
 export type Shared = {
@@ -134,13 +133,8 @@ export type Row = Readonly<Record<string, string>>;
 
 /** The rows of an action like `list show`; one that shows one thing has one. */
 export function useRows(action: string, values: Values = {}) {
-  return useQuery({
-    queryKey: ["rows", action, values],
-    queryFn: async ({ signal }): Promise<readonly Row[]> => {
-      const { result } = await call("POST /actions/run", { action, values }, { signal });
-      return rowsOf(result);
-    },
-  });
+  const { data, ...found } = useAnswer("POST /actions/run", { action, values });
+  return { ...found, data: useMemo(() => data && rowsOf(data.result), [data]) };
 }
 
 export function rowsOf(result: object): readonly Row[] {

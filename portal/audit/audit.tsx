@@ -1,52 +1,40 @@
 /** The audit: who changed what, from where and why, and the proof that it is whole. */
-import { Button, Skeleton, TextInput } from "@mantine/core";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { Button } from "@mantine/core";
 import { usePerformer } from "../actions/performer.tsx";
-import { Time } from "../design/details.tsx";
+import { Head, Time } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
-import { Failed, Nothing, Refusal, SearchedTo } from "../design/states.tsx";
+import { List } from "../design/list.tsx";
+import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call } from "../shell/call.ts";
-import { useKeys } from "../shell/keys.ts";
-import { changeQuery, usePlace } from "../shell/url.tsx";
+import { Search } from "../orders/search.tsx";
+import { call, useAnswer } from "../shell/call.ts";
+import { usePlace } from "../shell/url.tsx";
 import { type Entry, fieldsOf, readAuditQuery, verdictOf } from "./entry.ts";
 
 export function Audit() {
   const messages = useMessages();
-  const { query } = usePlace();
-  const input = readAuditQuery(query);
-  const found = useQuery({
-    queryKey: ["audit", input],
-    queryFn: ({ signal }) => call("GET /audit", input, { signal }),
-    placeholderData: keepPreviousData,
-  });
-  const next = found.data?.next;
+  const input = readAuditQuery(usePlace().query);
+  const found = useAnswer("GET /audit", input, { keepsBefore: true });
   return (
     <div className="screen">
-      <div className="heading">
-        <h1>{messages.audit}</h1>
-        <span className="note">{messages.verifyHint}</span>
-      </div>
+      <Head title={messages.audit} state={<span className="note">{messages.verifyHint}</span>} />
       <Verification />
-      <Search text={input.search ?? ""} />
-      {found.error !== null && <Failed error={found.error} retry={() => void found.refetch()} />}
-      {found.data === undefined && found.error === null && <Skeleton height={240} />}
-      {found.data && <Entries entries={found.data.entries} isBusy={found.isPlaceholderData} />}
-      <SearchedTo at={found.data?.searchedTo} />
-      <div className="pages">
-        <div className="space" />
-        {input.after !== undefined && (
-          <Button variant="default" onClick={() => changeQuery({ after: "" })}>
-            {messages.newest}
-          </Button>
+      <Search label={messages.searchAudit} />
+      <List
+        found={found}
+        rowsOf={({ entries }) => entries}
+        none={[messages.noEntries, messages.noEntriesHint]}
+      >
+        {(entries) => (
+          <ol className="entries" aria-busy={found.isPlaceholderData}>
+            {entries.map((entry) => (
+              <li key={entry.seq}>
+                <AuditEntry entry={entry} />
+              </li>
+            ))}
+          </ol>
         )}
-        {next !== undefined && (
-          <Button variant="default" onClick={() => changeQuery({ after: next })}>
-            {messages.older}
-          </Button>
-        )}
-      </div>
+      </List>
     </div>
   );
 }
@@ -82,53 +70,6 @@ function Verification() {
         </div>
       )}
     </div>
-  );
-}
-
-/** The address follows what is written, a moment later. */
-function Search({ text }: { readonly text: string }) {
-  const messages = useMessages();
-  const [written, setWritten] = useState(text);
-  const field = useRef<HTMLInputElement>(null);
-  useKeys([["/", () => field.current?.focus()]]);
-  useEffect(() => setWritten(text), [text]);
-  useEffect(() => {
-    if (written === text) return;
-    const timer = setTimeout(
-      () => changeQuery({ search: written, after: "" }, { replaces: true }),
-      200,
-    );
-    return () => clearTimeout(timer);
-  }, [written, text]);
-  return (
-    <TextInput
-      ref={field}
-      type="search"
-      aria-label={messages.search}
-      placeholder={messages.searchAudit}
-      leftSection={<Icon name="search" size={14} />}
-      maxLength={128}
-      value={written}
-      onChange={({ currentTarget }) => setWritten(currentTarget.value)}
-    />
-  );
-}
-
-type EntriesProps = { readonly entries: readonly Entry[]; readonly isBusy: boolean };
-
-function Entries({ entries, isBusy }: EntriesProps) {
-  const messages = useMessages();
-  if (entries.length === 0) {
-    return <Nothing title={messages.noEntries} hint={messages.noEntriesHint} />;
-  }
-  return (
-    <ol className="entries" aria-busy={isBusy}>
-      {entries.map((entry) => (
-        <li key={entry.seq}>
-          <AuditEntry entry={entry} />
-        </li>
-      ))}
-    </ol>
   );
 }
 

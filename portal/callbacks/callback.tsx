@@ -1,12 +1,11 @@
 /** One callback: every attempt with its request, its answer and the check of its signature. */
 import { Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { BackLink, Facts, Stamp, Time } from "../design/details.tsx";
-import { Failed, ScreenSkeleton } from "../design/states.tsx";
+import { Facts, Head, Loaded, PlainSection, Stamp, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
-import { live, type OutputOf, type User } from "../shell/call.ts";
+import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
+import { useUser } from "../shell/session.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { readId, resultOf, verdictOf } from "./delivery-query.ts";
 import { ResendMany } from "./resend.tsx";
@@ -17,41 +16,36 @@ type Attempted = Detail["attempts"][number];
 
 const liveEveryMs = 3_000;
 
-export function Callback({ user }: { readonly user: User }) {
-  const { item } = usePlace();
-  const { order, sequence } = readId(item);
-  const found = useQuery({
-    queryKey: ["callbacks", "one", order, sequence],
-    queryFn: (context) => live("GET /callbacks/:order/:sequence", { order, sequence })(context),
-    refetchInterval: ({ state }) => (state.data?.callback.state === "due" ? liveEveryMs : false),
+export function Callback() {
+  const found = useAnswer("GET /callbacks/:order/:sequence", readId(usePlace().item), {
+    everyMs: (answer) => answer?.callback.state === "due" && liveEveryMs,
   });
   // The window over the screen has its own use of the key.
   const isCovered = () => document.querySelector("[role=dialog]") !== null;
   useKeys([["Escape", () => isCovered() || history.back()]]);
-  if (found.data !== undefined) return <Shown detail={found.data} user={user} />;
-  if (found.error === null) return <ScreenSkeleton />;
-  return <Failed error={found.error} retry={() => void found.refetch()} />;
+  return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
 }
 
-function Shown({ detail, user }: { readonly detail: Detail; readonly user: User }) {
+function Shown({ detail }: { readonly detail: Detail }) {
   const messages = useMessages();
+  const { may } = useUser();
   const [isResending, setResending] = useState(false);
   const { callback, attempts } = detail;
   const { order, sequence, url, merchant, madeAt, nextAt, endedAt } = callback;
   const { resentAt, resentBy } = callback;
   return (
     <div className="screen">
-      <BackLink to="callbacks" label={messages.callbacks} />
-      <div className="heading">
-        <h1>{URL.parse(url)?.host ?? order}</h1>
-        <DeliveryState callback={callback} />
-        <div className="space" />
-        {user.rights.includes("resend_callbacks") && (
+      <Head
+        back={{ to: "callbacks", label: messages.callbacks }}
+        title={URL.parse(url)?.host ?? order}
+        state={<DeliveryState callback={callback} />}
+      >
+        {may("resend_callbacks") && (
           <Button variant="default" onClick={() => setResending(true)}>
             {messages.resend}
           </Button>
         )}
-      </div>
+      </Head>
       <Facts
         facts={[
           [
@@ -69,15 +63,14 @@ function Shown({ detail, user }: { readonly detail: Detail; readonly user: User 
           [messages.sentTo, <code key="url">{url}</code>],
         ]}
       />
-      <section className="section">
-        <h2>{messages.attempts}</h2>
+      <PlainSection title={messages.attempts}>
         {attempts.length === 0 && <p className="quiet">{messages.noAttempts}</p>}
         <div className="attempt-list">
           {attempts.toReversed().map((each, at) => (
             <Attempt key={each.attempt.at} attempted={each} isOpen={at === 0} />
           ))}
         </div>
-      </section>
+      </PlainSection>
       <ResendMany
         filter={{ order, sequence }}
         isOpen={isResending}

@@ -3,164 +3,99 @@
  * name. The first page asks for news while the window is looked at.
  */
 import { Button } from "@mantine/core";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Time } from "../design/details.tsx";
-import { Nothing, Pages, SearchedTo } from "../design/states.tsx";
-import { TableHead } from "../design/table.tsx";
+import { Head, Time } from "../design/details.tsx";
+import { List } from "../design/list.tsx";
+import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
-import { Waiting } from "../orders/order-table.tsx";
-import { live, type User } from "../shell/call.ts";
-import { rowMarks, useRowKeys } from "../shell/row-keys.ts";
-import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
-import {
-  type Delivery,
-  idOf,
-  isFiltered,
-  readDeliveryQuery,
-  resultOf,
-  withoutFilters,
-} from "./delivery-query.ts";
+import { useAnswer } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
+import { Link, usePlace } from "../shell/url.tsx";
+import { type Delivery, filters, idOf, readDeliveryQuery, resultOf } from "./delivery-query.ts";
 import { DeliveryFilters } from "./filters.tsx";
 import { ResendMany } from "./resend.tsx";
 import { DeliveryState } from "./state.tsx";
 
 const liveEveryMs = 5_000;
 
-export function Callbacks({ user }: { readonly user: User }) {
+export function Callbacks() {
   const messages = useMessages();
   const { query } = usePlace();
+  const { isOperator, may } = useUser();
   const [isResending, setResending] = useState(false);
   const filter = readDeliveryQuery(query);
   const after = query.get("after") ?? undefined;
-  const input = { ...filter, ...(after && { after }) };
-  const found = useQuery({
-    queryKey: ["callbacks", input],
-    queryFn: live("GET /callbacks", input),
-    placeholderData: keepPreviousData,
-    refetchInterval: after === undefined ? liveEveryMs : false,
-  });
-  const callbacks = found.data?.callbacks ?? [];
-  useRowKeys({ screen: "callbacks", rows: callbacks.map(idOf) });
+  const found = useAnswer(
+    "GET /callbacks",
+    { ...filter, ...(after && { after }) },
+    { everyMs: after === undefined && liveEveryMs, keepsBefore: true },
+  );
   return (
     <div className="screen">
-      <div className="heading">
-        <h1>{messages.callbacks}</h1>
-        <div className="space" />
-        {user.rights.includes("resend_callbacks") && (
+      <Head title={messages.callbacks}>
+        {may("resend_callbacks") && (
           <Button variant="default" onClick={() => setResending(true)}>
             {messages.resendMany}
           </Button>
         )}
-      </div>
-      <DeliveryFilters query={query} user={user} />
-      {found.data === undefined ? (
-        <Waiting error={found.error} retry={() => void found.refetch()} />
-      ) : callbacks.length === 0 ? (
-        <Empty isFiltered={isFiltered(query)} />
-      ) : (
-        <Table callbacks={callbacks} user={user} isOld={found.isPlaceholderData} />
-      )}
-      <SearchedTo at={found.data?.searchedTo} />
-      {found.data !== undefined && (
-        <Pages
-          text={messages.deliveries(callbacks.length)}
-          next={found.data.next}
-          isFirst={after === undefined}
-        />
-      )}
+      </Head>
+      <DeliveryFilters />
+      <List
+        found={found}
+        rowsOf={({ callbacks }) => callbacks}
+        count={messages.deliveries}
+        none={[messages.noDeliveries, messages.noDeliveriesHint]}
+        noMatch={[messages.noDeliveryFound, messages.noDeliveryFoundHint]}
+        filters={filters}
+      >
+        {(callbacks) => (
+          <Table
+            className="rows"
+            rows={callbacks}
+            keyOf={idOf}
+            opens={(callback) => `callbacks/${idOf(callback)}`}
+            isOld={found.isPlaceholderData}
+            columns={[
+              [messages.order, (callback) => <Order callback={callback} />, "mono first"],
+              [messages.state, (callback) => <DeliveryState callback={callback} />],
+              [
+                messages.receiverHost,
+                ({ url }) => url.replace(/^https?:\/\//, ""),
+                "address",
+                ({ url }) => url,
+              ],
+              isOperator && [messages.merchant, ({ merchant }) => merchant, "merchant"],
+              [messages.lastResult, (callback) => <LastResult callback={callback} />, "result"],
+              [messages.nextTry, ({ nextAt }) => nextAt && <Time at={nextAt} />, "time next"],
+              [messages.made, ({ madeAt }) => <Time at={madeAt} />, "time"],
+            ]}
+          />
+        )}
+      </List>
       <ResendMany filter={filter} isOpen={isResending} close={() => setResending(false)} />
     </div>
   );
 }
 
-type TableProps = {
-  readonly callbacks: readonly Delivery[];
-  readonly user: User;
-  readonly isOld: boolean;
-};
+type CellProps = { readonly callback: Delivery };
 
-function Table({ callbacks, user, isOld }: TableProps) {
-  const messages = useMessages();
-  const selected = usePlace().query.get("row");
-  const isOperator = user.merchant === undefined;
+function Order({ callback }: CellProps) {
+  const { order, sequence } = callback;
   return (
-    <table className="rows" aria-busy={isOld}>
-      <TableHead
-        columns={[
-          messages.order,
-          messages.state,
-          messages.receiverHost,
-          isOperator && messages.merchant,
-          messages.lastResult,
-          [messages.nextTry, "time"],
-          [messages.made, "time"],
-        ]}
-      />
-      <tbody>
-        {callbacks.map((callback) => (
-          <Row
-            key={idOf(callback)}
-            callback={callback}
-            selected={selected}
-            isOperator={isOperator}
-          />
-        ))}
-      </tbody>
-    </table>
+    <Link to={`callbacks/${idOf(callback)}`}>
+      {order}
+      {sequence > 1 && ` · ${sequence}`}
+    </Link>
   );
 }
 
-type RowProps = {
-  readonly callback: Delivery;
-  readonly selected: string | null;
-  readonly isOperator: boolean;
-};
-
-function Row({ callback, selected, isOperator }: RowProps) {
+function LastResult({ callback }: CellProps) {
   const messages = useMessages();
-  const { order, sequence, url, merchant, tries, madeAt, nextAt } = callback;
-  const { lastStatus: status, lastFailure: failure } = callback;
+  const { tries, lastStatus: status, lastFailure: failure } = callback;
   const { text, isFailed } = resultOf({ status, failure });
-  const id = idOf(callback);
   return (
-    <tr {...rowMarks(id, selected)} onClick={() => go(`callbacks/${id}`)}>
-      <td className="mono first">
-        <Link to={`callbacks/${id}`}>
-          {order}
-          {sequence > 1 && ` · ${sequence}`}
-        </Link>
-      </td>
-      <td>
-        <DeliveryState callback={callback} />
-      </td>
-      <td className="address" title={url}>
-        {url.replace(/^https?:\/\//, "")}
-      </td>
-      {isOperator && <td className="merchant">{merchant}</td>}
-      <td className="result" data-failed={isFailed || undefined}>
-        <b>{text || "–"}</b> {tries > 0 && <small>{messages.triesMade(tries)}</small>}
-      </td>
-      <td className="time next" data-name={messages.nextTry}>
-        {nextAt !== undefined && <Time at={nextAt} />}
-      </td>
-      <td className="time">
-        <Time at={madeAt} />
-      </td>
-    </tr>
-  );
-}
-
-function Empty({ isFiltered: isNarrowed }: { readonly isFiltered: boolean }) {
-  const messages = useMessages();
-  if (!isNarrowed) {
-    return <Nothing title={messages.noDeliveries} hint={messages.noDeliveriesHint} />;
-  }
-  return (
-    <Nothing title={messages.noDeliveryFound} hint={messages.noDeliveryFoundHint}>
-      <Button variant="default" onClick={() => changeQuery(withoutFilters)}>
-        {messages.clearFilters}
-      </Button>
-    </Nothing>
+    <span data-failed={isFailed || undefined}>
+      <b>{text || "–"}</b> {tries > 0 && <small>{messages.triesMade(tries)}</small>}
+    </span>
   );
 }

@@ -3,15 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   type DeliveryFilter,
+  filters,
   idOf,
-  isFiltered,
   maySendAgain,
   readDeliveryQuery,
   readId,
   resultOf,
   stateOf,
   verdictOf,
-  withoutFilters,
 } from "./delivery-query.ts";
 
 const day = (month: number, date: number) => new Date(2030, month - 1, date).getTime();
@@ -34,7 +33,7 @@ const queries: readonly (readonly [query: string, filter: DeliveryFilter, isNarr
 for (const [query, filter, isNarrow] of queries) {
   test(`the address “${query}” asks for ${JSON.stringify(filter)}`, () => {
     assert.deepEqual(readDeliveryQuery(new URLSearchParams(query)), filter);
-    assert.equal(isFiltered(new URLSearchParams(query)), isNarrow);
+    assert.equal(filters.isFiltered(new URLSearchParams(query)), isNarrow);
   });
 }
 
@@ -42,7 +41,7 @@ test("every filter of the address is cleared, with the page and the chosen row",
   const filters = ["state", "endpoint", "merchant", "host", "order", "from", "until"];
   const names = [...filters, "after", "row"];
 
-  assert.deepEqual(Object.keys(withoutFilters).sort(), names.sort());
+  assert.deepEqual(Object.keys(filters.withoutFilters).sort(), names.sort());
 });
 
 test("a callback is named by its order and its number, and found again by that name", () => {

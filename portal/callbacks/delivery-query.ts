@@ -26,7 +26,7 @@ export function resultOf({ status, failure }: Attempt) {
 
 const names = ["state", "endpoint", "merchant", "host", "order", "from", "until"] as const;
 
-export const { isFiltered, withoutFilters } = makeFilters(names);
+export const filters = makeFilters(names);
 
 export function readDeliveryQuery(query: URLSearchParams): DeliveryFilter {
   const text = (name: string) => query.get(name)?.trim() || undefined;

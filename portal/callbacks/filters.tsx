@@ -2,58 +2,46 @@
 import { TextInput } from "@mantine/core";
 import { useMessages } from "../language/language.tsx";
 import { FilterButton } from "../orders/filter-button.tsx";
-import { FilterBar } from "../orders/filters.tsx";
+import { changeFilter, FilterBar } from "../orders/filters.tsx";
 import { configured, useKnown } from "../orders/order-query.ts";
-import type { User } from "../shell/call.ts";
-import { changeQuery } from "../shell/url.tsx";
-import { isFiltered, states, withoutFilters } from "./delivery-query.ts";
+import { useUser } from "../shell/session.ts";
+import { usePlace } from "../shell/url.tsx";
+import { filters, states } from "./delivery-query.ts";
 
-type FiltersProps = { readonly query: URLSearchParams; readonly user: User };
-
-export function DeliveryFilters({ query, user }: FiltersProps) {
+export function DeliveryFilters() {
   const messages = useMessages();
-  const { data: known } = useKnown();
-  const { endpoint, merchant } = configured(known);
+  const { isOperator } = useUser();
+  const { endpoint, merchant } = configured(useKnown().data);
   const choices = {
     state: states.map((value) => ({ value, label: messages.callbackStates[value] })),
     endpoint,
-    merchant,
+    ...(isOperator && { merchant }),
   };
-  const shown = (["state", "endpoint", "merchant"] as const).filter(
-    (name) => name !== "merchant" || user.merchant === undefined,
-  );
-  const filters = shown.map((name) => {
+  const offered = (["state", "endpoint", "merchant"] as const).map((name) => {
     return { name, label: messages[name], choices: choices[name], isSingle: true };
   });
   return (
-    <FilterBar query={query} filters={filters} own={{ isFiltered, withoutFilters }}>
-      <TextFilter name="host" label={messages.receiverHost} query={query} />
-      <TextFilter name="order" label={messages.order} query={query} />
+    <FilterBar offered={offered} own={filters}>
+      <TextFilter name="host" label={messages.receiverHost} />
+      <TextFilter name="order" label={messages.order} />
     </FilterBar>
   );
 }
 
-type TextProps = {
-  readonly name: string;
-  readonly label: string;
-  readonly query: URLSearchParams;
-};
+type TextProps = { readonly name: string; readonly label: string };
 
-function TextFilter({ name, label, query }: TextProps) {
-  const value = query.get(name) ?? "";
+function TextFilter({ name, label }: TextProps) {
+  const value = usePlace().query.get(name) ?? "";
+  const change = (to: string) => changeFilter({ [name]: to }, { replaces: true });
   return (
-    <FilterButton label={label} chosen={value} clear={() => change({ [name]: undefined })}>
+    <FilterButton label={label} chosen={value} clear={() => change("")}>
       <TextInput
         size="xs"
         label={label}
         value={value}
         data-autofocus
-        onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}
+        onChange={({ currentTarget }) => change(currentTarget.value)}
       />
     </FilterButton>
   );
-}
-
-function change(to: Readonly<Record<string, string | undefined>>): void {
-  changeQuery({ ...to, after: undefined, row: undefined }, { replaces: true });
 }

@@ -2,13 +2,11 @@
  * Sends callbacks again: first how many and to whom, then a reason, then how far they have got. One
  * callback and all that the filters name take the same way.
  */
-
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
 import { Dialog, ReasonInput } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type InputOf } from "../shell/call.ts";
+import { call, type InputOf, useAnswer } from "../shell/call.ts";
 import { maySendAgain } from "./delivery-query.ts";
 
 type Chosen = InputOf<"POST /callbacks/preview">;
@@ -33,12 +31,7 @@ function ResendForm({ filter }: { readonly filter: Chosen }) {
   const messages = useMessages();
   const [reason, setReason] = useState("");
   const isNamed = maySendAgain(filter);
-  const preview = useQuery({
-    queryKey: ["resend-preview", filter],
-    queryFn: ({ signal }) => call("POST /callbacks/preview", filter, { signal }),
-    enabled: isNamed,
-    staleTime: 0,
-  });
+  const preview = useAnswer("POST /callbacks/preview", filter, { isWanted: isNamed, staleMs: 0 });
   const run = usePerformer(() => call("POST /callbacks/resend", { ...filter, reason }));
   if (!isNamed) return <p>{messages.resendNeedsTime}</p>;
   if (run.data !== undefined) return <Progress filter={filter} {...run.data} />;
@@ -79,12 +72,11 @@ type ProgressProps = {
 function Progress({ filter, count, resentAt }: ProgressProps) {
   const messages = useMessages();
   const { state: _, ...rest } = filter;
-  const found = useQuery({
-    queryKey: ["resend-progress", resentAt],
-    queryFn: ({ signal }) =>
-      call("GET /callbacks/progress", { ...rest, resentAt }, { signal, isPoll: true }),
-    refetchInterval: ({ state }) => ((state.data?.waiting ?? 1) > 0 ? lookEveryMs : false),
-  });
+  const found = useAnswer(
+    "GET /callbacks/progress",
+    { ...rest, resentAt },
+    { everyMs: (progress) => progress?.waiting !== 0 && lookEveryMs },
+  );
   const { delivered = 0, failed = 0 } = found.data ?? {};
   const done = Math.min(delivered, count);
   return (

@@ -1,45 +1,32 @@
 /** Parts of a page about one thing: its sections, its facts, its tabs, and what it loads. */
 import { Skeleton } from "@mantine/core";
-import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import { printedTimeIn } from "../language/times.ts";
-import { Link } from "../shell/url.tsx";
+import { Link, usePlace } from "../shell/url.tsx";
 import { Icon } from "./icons.tsx";
-import { Failed, ScreenSkeleton } from "./states.tsx";
+import { Failed, type Found, ScreenSkeleton } from "./states.tsx";
 
 type LoadedProps<Data> = {
-  readonly query: UseQueryResult<Data>;
+  readonly query: Found<Data>;
+  readonly waiting?: ReactNode;
   readonly children: (data: Data) => ReactNode;
 };
 
 /** The data, or what there is instead of it. */
-export function Loaded<Data>({ query, children }: LoadedProps<Data>) {
+export function Loaded<Data>({ query, waiting = <ScreenSkeleton />, children }: LoadedProps<Data>) {
   if (query.data !== undefined) return children(query.data);
-  if (query.error === null) return <ScreenSkeleton />;
+  if (query.error === null) return waiting;
   return <Failed error={query.error} retry={() => void query.refetch()} />;
 }
 
 /** The same inside of a page. */
-export function LoadedPart<Data>({ query, children }: LoadedProps<Data>) {
-  if (query.data !== undefined) return children(query.data);
-  if (query.error === null) return <Skeleton height={90} />;
-  return <p className="refusal">{query.error.message}</p>;
-}
-
-type BackProps = { readonly to: string; readonly label: string };
-
-export function BackLink({ to, label }: BackProps) {
-  return (
-    <Link to={to} className="back">
-      <Icon name="left" size={14} />
-      {label}
-    </Link>
-  );
+export function LoadedPart<Data>(given: LoadedProps<Data>) {
+  return <Loaded waiting={<Skeleton height={90} />} {...given} />;
 }
 
 type HeadProps = {
-  readonly back?: BackProps;
+  readonly back?: { readonly to: string; readonly label: string };
   readonly title: ReactNode;
   readonly state?: ReactNode;
   readonly children?: ReactNode;
@@ -48,8 +35,13 @@ type HeadProps = {
 export function Head({ back, title, state, children }: HeadProps) {
   return (
     <>
-      {back && <BackLink {...back} />}
-      <div className="heading detail-heading">
+      {back && (
+        <Link to={back.to} className="back">
+          <Icon name="left" size={14} />
+          {back.label}
+        </Link>
+      )}
+      <div className="heading">
         <h1>{title}</h1>
         {state}
         <div className="space" />
@@ -109,26 +101,35 @@ export function Facts({ facts }: FactsProps) {
 
 type TabsProps = {
   readonly path: string;
-  readonly tabs: readonly (readonly [name: string, label: string])[];
-  readonly current: string;
+  readonly label?: string;
+  /** Of the address, where a tab is linked and gone back to. */
+  readonly parameter?: string;
+  readonly tabs: readonly (readonly [name: string, label: string, content?: () => ReactNode])[];
+  /** Without a name in the address; the first if not given. */
+  readonly usual?: string;
 };
 
-/** In the address, so that a tab is linked and gone back to. */
-export function Tabs({ path, tabs, current }: TabsProps) {
+/** Links to the parts of a screen, and the part that the address names. */
+export function Tabs({ path, label, parameter = "tab", tabs, usual = tabs[0]?.[0] }: TabsProps) {
   const { sections } = useConfigurationMessages();
+  const named = usePlace().query.get(parameter);
+  const current = tabs.some(([name]) => name === named) ? named : usual;
   return (
-    <nav className="views" aria-label={sections}>
-      {tabs.map(([name, label], index) => (
-        <Link
-          key={name}
-          to={index === 0 ? path : `${path}?tab=${name}`}
-          className="view"
-          isCurrent={name === current}
-        >
-          {label}
-        </Link>
-      ))}
-    </nav>
+    <>
+      <nav className="views" aria-label={label ?? sections}>
+        {tabs.map(([name, text]) => (
+          <Link
+            key={name}
+            to={name === usual ? path : `${path}?${parameter}=${name}`}
+            className="view"
+            isCurrent={name === current}
+          >
+            {text}
+          </Link>
+        ))}
+      </nav>
+      {tabs.find(([name]) => name === current)?.[2]?.()}
+    </>
   );
 }
 

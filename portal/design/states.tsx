@@ -1,12 +1,15 @@
-/**
- * What a screen shows instead of its rows: while they load, without any, after a failure; and below
- * them, the way to the other pages.
- */
+/** What a screen shows instead of its content: while it loads, without any, after a failure. */
 import { Button, Skeleton } from "@mantine/core";
 import { type ReactNode, useEffect, useRef } from "react";
-import { useLanguage, useMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { CallError } from "../shell/call.ts";
-import { changeQuery } from "../shell/url.tsx";
+
+/** An answer of the gateway, once it is there. */
+export type Found<Answer> = {
+  readonly data: Answer | undefined;
+  readonly error: Error | null;
+  readonly refetch: () => unknown;
+};
 
 type NothingProps = {
   readonly title: string;
@@ -71,44 +74,6 @@ export function ScreenSkeleton() {
         // biome-ignore lint/suspicious/noArrayIndexKey: rows without content
         <Skeleton key={row} height={20} mb={20} />
       ))}
-    </div>
-  );
-}
-
-/** Of a list whose filter looks through so many rows at a time. */
-export function SearchedTo({ at }: { readonly at: number | undefined }) {
-  const { messages, showTime, showUtc } = useLanguage();
-  if (at === undefined) return null;
-  return (
-    <p className="hint" title={showUtc(at)}>
-      {messages.searchedTo(showTime(at))}
-    </p>
-  );
-}
-
-type PagesProps = {
-  /** How many rows this page has, in words. */
-  readonly text: string;
-  readonly next: string | undefined;
-  readonly isFirst: boolean;
-  /** The rows stand by name, and not the newest first. */
-  readonly isByName?: boolean;
-};
-
-export function Pages({ text, next, isFirst, isByName = false }: PagesProps) {
-  const messages = useMessages();
-  const turn = (after: string | undefined) => changeQuery({ after, row: undefined });
-  if (text === "" && isFirst && next === undefined) return null;
-  return (
-    <div className="pages">
-      <span>{text}</span>
-      <div className="space" />
-      <Button variant="default" disabled={isFirst} onClick={() => turn(undefined)}>
-        {isByName ? messages.firstPage : messages.newest}
-      </Button>
-      <Button variant="default" disabled={next === undefined} onClick={() => turn(next)}>
-        {isByName ? messages.nextPage : messages.older}
-      </Button>
     </div>
   );
 }

@@ -1,9 +1,20 @@
-/** A table of the configuration; on a phone each row is a stack of its cells. */
+/**
+ * Tables of rows. A table of the configuration shows each row as a stack of its cells on a phone.
+ * Where rows open a page, `j` and `k` go down and up, Enter opens the row, and Escape selects none:
+ * the selected row is in the address.
+ */
 import type { ReactNode } from "react";
 import { useConfigurationMessages } from "../language/language.tsx";
-import { go, Link } from "../shell/url.tsx";
+import { useKeys } from "../shell/keys.ts";
+import { rowBelow } from "../shell/place.ts";
+import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
 
-type Column<Row> = readonly [heading: string, cell: (row: Row) => ReactNode, className?: string];
+type Column<Row> = readonly [
+  heading: string,
+  cell: (row: Row) => ReactNode,
+  className?: string,
+  title?: (row: Row) => string,
+];
 
 type TableProps<Row> = {
   readonly rows: readonly Row[];
@@ -13,23 +24,55 @@ type TableProps<Row> = {
   /** The screen that a click on the row opens. */
   readonly opens?: (row: Row) => string;
   readonly actions?: ((row: Row) => ReactNode) | false;
+  readonly className?: string;
+  /** The rows of the filters before, until those of the present ones are there. */
+  readonly isOld?: boolean;
+  /** In place of a table without rows. */
+  readonly none?: string;
 };
 
-export function StackedTable<Row>({ rows, keyOf, columns, opens, actions }: TableProps<Row>) {
+export function Table<Row>({
+  rows,
+  keyOf,
+  columns,
+  opens,
+  actions,
+  none,
+  ...given
+}: TableProps<Row>) {
   const { does } = useConfigurationMessages();
+  const selected = usePlace().query.get("row");
   const shown = columns.filter((column) => column !== false);
+  const { className = opens ? "rows stacked" : "rows stacked still", isOld = false } = given;
+  useKeys(opens === undefined ? [] : keysOf(new Map(rows.map((row) => [keyOf(row), opens(row)]))));
+  if (rows.length === 0 && none !== undefined) return <p className="quiet">{none}</p>;
   return (
-    <table className={opens === undefined ? "rows stacked still" : "rows stacked"}>
-      <TableHead
-        columns={shown.map(([heading, , cells = ""]) => [heading, /number|time/.exec(cells)?.[0]])}
-        actions={actions && does}
-      />
+    <table className={className} aria-busy={isOld}>
+      <thead>
+        <tr>
+          {shown.map(([heading, , cells = ""]) => (
+            <th scope="col" key={heading} className={/number|time|minor|type/.exec(cells)?.[0]}>
+              {heading}
+            </th>
+          ))}
+          {actions && <th scope="col" aria-label={does} />}
+        </tr>
+      </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={keyOf(row)} {...(opens && { onClick: () => go(opens(row)) })}>
-            {shown.map(([heading, cell, className], at) => (
+          <tr
+            key={keyOf(row)}
+            {...(opens && { onClick: () => go(opens(row)), "data-row": keyOf(row) })}
+            data-selected={keyOf(row) === selected || undefined}
+          >
+            {shown.map(([heading, cell, cells, title], at) => (
               // The first two say of themselves what they are.
-              <td key={heading} className={className} {...(at > 1 && { "data-name": heading })}>
+              <td
+                key={heading}
+                className={cells}
+                title={title?.(row)}
+                {...(at > 1 && { "data-name": heading })}
+              >
                 {cell(row)}
               </td>
             ))}
@@ -41,32 +84,25 @@ export function StackedTable<Row>({ rows, keyOf, columns, opens, actions }: Tabl
   );
 }
 
-type Heading = string | readonly [heading: string, className: string | undefined];
-
-type HeadProps = {
-  /** `false` stands for a column that this user does not see. */
-  readonly columns: readonly (Heading | false)[];
-  /** What the last column does, which has no heading. */
-  readonly actions?: string | false | undefined;
-};
-
-export function TableHead({ columns, actions }: HeadProps) {
-  const shown = columns.filter((column) => column !== false);
-  return (
-    <thead>
-      <tr>
-        {shown.map((column) => {
-          const [heading, className] = typeof column === "string" ? [column] : column;
-          return (
-            <th scope="col" key={heading} className={className}>
-              {heading}
-            </th>
-          );
-        })}
-        {actions && <th scope="col" aria-label={actions} />}
-      </tr>
-    </thead>
-  );
+/** Of rows by their keys, each with the address that it opens. */
+function keysOf(rows: ReadonlyMap<string, string>) {
+  const selected = () => new URLSearchParams(location.search).get("row") ?? "";
+  const select = (row: string | undefined) => changeQuery({ row }, { replaces: true });
+  const move = (by: number) => {
+    const row = rowBelow([...rows.keys()], selected(), by);
+    select(row);
+    document.querySelector(`[data-row="${row}"]`)?.scrollIntoView({ block: "nearest" });
+  };
+  const open = () => {
+    const address = rows.get(selected());
+    if (address !== undefined) go(address);
+  };
+  return [
+    ["j", () => move(1)],
+    ["k", () => move(-1)],
+    ["Enter", open],
+    ["Escape", () => select(undefined)],
+  ] as const;
 }
 
 type NameProps = {

@@ -1,28 +1,26 @@
 /** One gate: its settings, its keys for message authentication, and the endpoints that use it. */
-import { useQuery } from "@tanstack/react-query";
-import { ActionButton } from "../actions/action-button.tsx";
+import { ActionButton, NamedAction } from "../actions/action-button.tsx";
 import { useRows } from "../actions/values.ts";
 import { Facts, Head, Loaded, LoadedPart, Mark, Section } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { EndpointTable } from "../merchants/endpoint-table.tsx";
 import { Settings } from "../merchants/settings.tsx";
-import { call, type OutputOf, type User } from "../shell/call.ts";
+import { type OutputOf, useAnswer } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
 import { usePlace } from "../shell/url.tsx";
 import { currenciesOf, keyActionsFor } from "./gate-lines.ts";
 import { GateState } from "./gates.tsx";
 
+const right = "change_acquiring";
+
 type GateDetail = OutputOf<"GET /gates/:gate">;
 
-export function Gate({ user }: { readonly user: User }) {
-  const { item: gate } = usePlace();
-  const found = useQuery({
-    queryKey: ["gate", gate],
-    queryFn: ({ signal }) => call("GET /gates/:gate", { gate }, { signal }),
-  });
-  return <Loaded query={found}>{(detail) => <Shown detail={detail} user={user} />}</Loaded>;
+export function Gate() {
+  const found = useAnswer("GET /gates/:gate", { gate: usePlace().item });
+  return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
 }
 
-function Shown({ detail, user }: { readonly detail: GateDetail; readonly user: User }) {
+function Shown({ detail }: { readonly detail: GateDetail }) {
   const messages = useConfigurationMessages();
   const { line, settings, endpoints } = detail;
   const values = { gate: line.name };
@@ -33,23 +31,21 @@ function Shown({ detail, user }: { readonly detail: GateDetail; readonly user: U
         title={line.name}
         state={<GateState gate={line} />}
       >
-        {user.rights.includes("change_acquiring") && (
-          <>
-            <ActionButton
-              action="gate set"
-              label={messages.change}
-              values={values}
-              known={settings}
-            />
-            <ActionButton
-              action="gate remove"
-              label={messages.remove}
-              title={messages.named.remove(`${messages.things.gate} ${line.name}`)}
-              isDangerous
-              values={values}
-            />
-          </>
-        )}
+        <ActionButton
+          right={right}
+          action="gate set"
+          label={messages.change}
+          values={values}
+          known={settings}
+        />
+        <NamedAction
+          right={right}
+          verb="remove"
+          thing="gate"
+          name={line.name}
+          action="gate remove"
+          values={values}
+        />
       </Head>
       <Facts
         facts={[
@@ -60,24 +56,19 @@ function Shown({ detail, user }: { readonly detail: GateDetail; readonly user: U
         ]}
       />
       <div className="columns">
-        <Settings settings={settings} action={null} />
-        <MacKeys detail={detail} mayChange={user.rights.includes("manage_keys")} />
+        <Settings settings={settings} />
+        <MacKeys detail={detail} />
       </div>
       <Section title={messages.endpoints}>
-        {endpoints.length === 0 ? (
-          <p className="quiet">{messages.unusedGate}</p>
-        ) : (
-          <EndpointTable endpoints={endpoints} withMerchant />
-        )}
+        <EndpointTable endpoints={endpoints} none={messages.unusedGate} withMerchant />
       </Section>
     </div>
   );
 }
 
-type KeysProps = { readonly detail: GateDetail; readonly mayChange: boolean };
-
-function MacKeys({ detail: { line, hasZoneKey }, mayChange }: KeysProps) {
+function MacKeys({ detail: { line, hasZoneKey } }: { readonly detail: GateDetail }) {
   const messages = useConfigurationMessages();
+  const { may } = useUser();
   const gate = line.name;
   const found = useRows("gate mac-key list", { gate });
   return (
@@ -96,22 +87,21 @@ function MacKeys({ detail: { line, hasZoneKey }, mayChange }: KeysProps) {
                   </span>
                   {writes === "true" && <Mark kind="approved">{messages.writes}</Mark>}
                   <div className="space" />
-                  {mayChange && (
-                    <ActionButton
-                      action="gate mac-key drop"
-                      label={messages.remove}
-                      title={messages.named.remove(`${messages.things.macKey} ${checkValue}`)}
-                      isDangerous
-                      values={{ gate, id }}
-                    />
-                  )}
+                  <NamedAction
+                    right="manage_keys"
+                    verb="remove"
+                    thing="macKey"
+                    name={checkValue}
+                    action="gate mac-key drop"
+                    values={{ gate, id }}
+                  />
                 </li>
               ))}
             </ul>
           )
         }
       </LoadedPart>
-      {mayChange && (
+      {may("manage_keys") && (
         <div className="row-actions start">
           {keyActionsFor(hasZoneKey).map(({ action, label, ...rest }) => (
             <ActionButton

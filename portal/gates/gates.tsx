@@ -1,25 +1,25 @@
 /** The gates: the connections to acquirers, and whether they are up. */
-import { useQuery } from "@tanstack/react-query";
 import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Loaded, Mark } from "../design/details.tsx";
 import { Nothing } from "../design/states.tsx";
-import { Name, StackedTable } from "../design/table.tsx";
+import { Name, Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
-import { call, type User } from "../shell/call.ts";
+import { useAnswer } from "../shell/call.ts";
 import { Directories } from "./directories.tsx";
 import { currenciesOf, type GateLine, hostOf, linkColour } from "./gate-lines.ts";
 
-export function Gates({ user }: { readonly user: User }) {
+export function Gates() {
   const messages = useConfigurationMessages();
-  const found = useQuery({
-    queryKey: ["gates"],
-    queryFn: ({ signal }) => call("GET /gates", {}, { signal }),
-  });
-  const mayChange = user.rights.includes("change_acquiring");
+  const found = useAnswer("GET /gates", {});
   return (
     <div className="screen">
       <Head title={messages.gates}>
-        {mayChange && <ActionButton action="gate create" label={messages.newGate} isMain />}
+        <ActionButton
+          right="change_acquiring"
+          action="gate create"
+          label={messages.newGate}
+          isMain
+        />
       </Head>
       <Loaded query={found}>
         {({ gates }) =>
@@ -30,7 +30,7 @@ export function Gates({ user }: { readonly user: User }) {
           )
         }
       </Loaded>
-      <Directories mayChange={mayChange} />
+      <Directories />
     </div>
   );
 }
@@ -38,7 +38,7 @@ export function Gates({ user }: { readonly user: User }) {
 function GateTable({ gates }: { readonly gates: readonly GateLine[] }) {
   const messages = useConfigurationMessages();
   return (
-    <StackedTable
+    <Table
       rows={gates}
       keyOf={({ id }) => id}
       opens={({ name }) => `gates/${name}`}

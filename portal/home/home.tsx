@@ -2,13 +2,12 @@
  * How payments go: live figures over a range that is in the address, the reasons of declines, and
  * what needs attention now: money in doubt, failing callbacks, gates without links.
  */
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { Mark, PlainSection } from "../design/details.tsx";
-import { Failed, ScreenSkeleton } from "../design/states.tsx";
+import { Head, Loaded, Mark, PlainSection, Tabs } from "../design/details.tsx";
 import { useLanguage } from "../language/language.tsx";
 import { wordIn } from "../language/timeline.ts";
-import { live, type OutputOf, type User } from "../shell/call.ts";
+import { type OutputOf, useAnswer } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { Bars, Chart } from "./chart.tsx";
 import { endedOutcomes, ordersSince, rangeIn, ranges, refusedOutcomes } from "./figures.ts";
@@ -17,60 +16,53 @@ type HomeFigures = OutputOf<"GET /home">;
 
 const liveEveryMs = 5_000;
 
-export function Home({ user }: { readonly user: User }) {
+export function Home() {
+  const range = rangeIn(usePlace().query);
+  const found = useAnswer("GET /home", { range }, { everyMs: liveEveryMs, keepsBefore: true });
+  return <Loaded query={found}>{(figures) => <Shown figures={figures} />}</Loaded>;
+}
+
+function Shown({ figures }: { readonly figures: HomeFigures }) {
   const { messages } = useLanguage();
-  const { query } = usePlace();
-  const range = rangeIn(query);
-  const found = useQuery({
-    queryKey: ["home", range],
-    queryFn: live("GET /home", { range }),
-    placeholderData: keepPreviousData,
-    refetchInterval: liveEveryMs,
-  });
-  if (found.data === undefined) {
-    if (found.error === null) return <ScreenSkeleton />;
-    return <Failed error={found.error} retry={() => void found.refetch()} />;
-  }
+  const { isOperator } = useUser();
+  const { since } = figures;
   return (
     <div className="screen">
-      <div className="heading">
-        <h1>{messages.home}</h1>
-        <span className="live">{messages.live}</span>
-      </div>
-      <nav className="views" aria-label={messages.range}>
-        {ranges.map((each) => (
-          <Link key={each} to={`home?range=${each}`} className="view" isCurrent={each === range}>
-            {messages.ranges[each]}
-          </Link>
-        ))}
-      </nav>
-      <Figures figures={found.data} />
+      <Head title={messages.home} state={<span className="live">{messages.live}</span>} />
+      <Tabs
+        path="home"
+        label={messages.range}
+        parameter="range"
+        usual="day"
+        tabs={ranges.map((each) => [each, messages.ranges[each]])}
+      />
+      <Figures figures={figures} />
       <PlainSection title={messages.ordersOverTime}>
-        <Chart points={found.data.series} since={found.data.since} />
+        <Chart points={figures.series} since={since} />
       </PlainSection>
       <div className="columns even">
         <PlainSection title={messages.declinesByReason}>
           <Bars
-            rows={found.data.reasons.map(({ reason, count }) => ({
+            rows={figures.reasons.map(({ reason, count }) => ({
               name: messages.reasonOf(reason),
               count,
-              to: ordersSince(found.data.since, { reason, outcome: refusedOutcomes }),
+              to: ordersSince(since, { reason, outcome: refusedOutcomes }),
             }))}
             nothing={messages.noDeclines}
           />
         </PlainSection>
         <PlainSection title={messages.threedsResults}>
           <Bars
-            rows={Object.entries(found.data.threeds).map(([name, count]) => ({
+            rows={Object.entries(figures.threeds).map(([name, count]) => ({
               name: wordIn(messages.threedsNames, name),
               count,
-              to: ordersSince(found.data.since, { threeds: name }),
+              to: ordersSince(since, { threeds: name }),
             }))}
             nothing={messages.noThreeds}
           />
         </PlainSection>
       </div>
-      {user.merchant === undefined && <Health figures={found.data} />}
+      {isOperator && <Health figures={figures} />}
     </div>
   );
 }

@@ -1,20 +1,19 @@
 /** The operator's keys: the vault's own, those of wallets, and files that prove the domain. */
-import { ActionButton } from "../actions/action-button.tsx";
+import { ActionButton, NamedAction } from "../actions/action-button.tsx";
 import { type Row, useRows } from "../actions/values.ts";
 import { Head, LoadedPart, Mark, PrintedTime, Section } from "../design/details.tsx";
-import { Name, StackedTable } from "../design/table.tsx";
+import { Name, Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
-import type { User } from "../shell/call.ts";
 import { byUse, cardsOf, purposeOf, stateOf, walletKeyOf } from "./key-lines.ts";
 
-export function Keys({ user }: { readonly user: User }) {
+export function Keys() {
   const messages = useConfigurationMessages();
   return (
     <div className="screen">
       <Head title={messages.keys} />
       <VaultKeys />
       <WalletKeys />
-      <DomainFiles mayChange={user.rights.includes("change_acquiring")} />
+      <DomainFiles />
     </div>
   );
 }
@@ -29,26 +28,24 @@ function VaultKeys() {
     >
       <p className="quiet section-hint">{messages.vaultKeysHint}</p>
       <LoadedPart query={found}>
-        {(keys) => <VaultKeyTable keys={keys.toSorted(byUse)} />}
+        {(keys) => (
+          <Table
+            rows={keys.toSorted(byUse)}
+            keyOf={({ id = "" }) => id}
+            columns={[
+              [
+                messages.purpose,
+                (key) => <Name name={purposeOf(key, messages)} note={key["id"]} />,
+              ],
+              [messages.status, (key) => <KeyState row={key} />],
+              [messages.cards, cardsOf, "number plain"],
+              [messages.created, ({ createdAt }) => <PrintedTime text={createdAt} />, "time"],
+              [messages.destroyed, ({ destroyedAt }) => <PrintedTime text={destroyedAt} />, "time"],
+            ]}
+          />
+        )}
       </LoadedPart>
     </Section>
-  );
-}
-
-function VaultKeyTable({ keys }: { readonly keys: readonly Row[] }) {
-  const messages = useConfigurationMessages();
-  return (
-    <StackedTable
-      rows={keys}
-      keyOf={({ id = "" }) => id}
-      columns={[
-        [messages.purpose, (key) => <Name name={purposeOf(key, messages)} note={key["id"]} />],
-        [messages.status, (key) => <KeyState row={key} />],
-        [messages.cards, cardsOf, "number plain"],
-        [messages.created, ({ createdAt }) => <PrintedTime text={createdAt} />, "time"],
-        [messages.destroyed, ({ destroyedAt }) => <PrintedTime text={destroyedAt} />, "time"],
-      ]}
-    />
   );
 }
 
@@ -63,36 +60,26 @@ function WalletKeys() {
   return (
     <Section title={messages.walletKeys}>
       <LoadedPart query={found}>
-        {(keys) =>
-          keys.length === 0 ? (
-            <p className="quiet">{messages.noWalletKeys}</p>
-          ) : (
-            <WalletKeyTable keys={keys} />
-          )
-        }
+        {(keys) => (
+          <Table
+            rows={keys}
+            none={messages.noWalletKeys}
+            keyOf={({ id = "" }) => id}
+            columns={[
+              [
+                messages.merchant,
+                ({ id, merchant }) => (
+                  <Name name={merchant} to={`merchants/${merchant}?tab=wallets`} note={id} />
+                ),
+              ],
+              [messages.wallet, (key) => <WalletName row={key} />],
+              [messages.expires, (key) => walletKeyOf(key, messages).expires, "wide quiet"],
+              [messages.created, ({ made }) => made, "quiet"],
+            ]}
+          />
+        )}
       </LoadedPart>
     </Section>
-  );
-}
-
-function WalletKeyTable({ keys }: { readonly keys: readonly Row[] }) {
-  const messages = useConfigurationMessages();
-  return (
-    <StackedTable
-      rows={keys}
-      keyOf={({ id = "" }) => id}
-      columns={[
-        [
-          messages.merchant,
-          ({ id, merchant }) => (
-            <Name name={merchant} to={`merchants/${merchant}?tab=wallets`} note={id} />
-          ),
-        ],
-        [messages.wallet, (key) => <WalletName row={key} />],
-        [messages.expires, (key) => walletKeyOf(key, messages).expires, "wide quiet"],
-        [messages.created, ({ made }) => made, "quiet"],
-      ]}
-    />
   );
 }
 
@@ -101,14 +88,20 @@ function WalletName({ row }: { readonly row: Row }) {
   return <Mark kind={colour}>{name}</Mark>;
 }
 
-function DomainFiles({ mayChange }: { readonly mayChange: boolean }) {
+const right = "change_acquiring";
+
+function DomainFiles() {
   const messages = useConfigurationMessages();
   const found = useRows("wallet domain-file list");
   return (
     <Section
       title={messages.domainFiles}
       action={
-        mayChange && <ActionButton action="wallet domain-file set" label={messages.newDomainFile} />
+        <ActionButton
+          right={right}
+          action="wallet domain-file set"
+          label={messages.newDomainFile}
+        />
       }
     >
       <p className="quiet section-hint">{messages.domainFilesHint}</p>
@@ -120,15 +113,14 @@ function DomainFiles({ mayChange }: { readonly mayChange: boolean }) {
                 <b>{path}</b>
                 <span className="quiet">{bytes} bytes</span>
                 <div className="space" />
-                {mayChange && (
-                  <ActionButton
-                    action="wallet domain-file remove"
-                    label={messages.remove}
-                    title={messages.named.remove(`${messages.things.file} ${name}`)}
-                    isDangerous
-                    values={{ name }}
-                  />
-                )}
+                <NamedAction
+                  right={right}
+                  verb="remove"
+                  thing="file"
+                  name={name}
+                  action="wallet domain-file remove"
+                  values={{ name }}
+                />
               </li>
             ))}
           </ul>

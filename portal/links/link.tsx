@@ -1,30 +1,27 @@
 /** One payment link: its address, its QR code to show or print, and the orders paid with it. */
-import { useQuery } from "@tanstack/react-query";
 import { ActionButton } from "../actions/action-button.tsx";
 import { Facts, Head, Loaded, LoadedPart, Section, Stamp } from "../design/details.tsx";
 import { CopyButton } from "../design/dialog.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { OrderTable } from "../orders/order-table.tsx";
-import { call, type OutputOf, type User } from "../shell/call.ts";
+import { type OutputOf, useAnswer } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
 import { Link as PortalLink, usePlace } from "../shell/url.tsx";
 import { factsOf, mayEnd } from "./link-facts.ts";
 import { LinkState } from "./links.tsx";
 
 type LinkDetail = OutputOf<"GET /links/:link">;
 
-export function PaymentLink({ user }: { readonly user: User }) {
-  const { item: link } = usePlace();
-  const found = useQuery({
-    queryKey: ["link", link],
-    queryFn: ({ signal }) => call("GET /links/:link", { link }, { signal }),
-  });
-  return <Loaded query={found}>{(detail) => <Shown detail={detail} user={user} />}</Loaded>;
+export function PaymentLink() {
+  const found = useAnswer("GET /links/:link", { link: usePlace().item });
+  return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
 }
 
 const showStamp = (at: number, by?: string) => <Stamp at={at} by={by} />;
 
-function Shown({ detail, user }: { readonly detail: LinkDetail; readonly user: User }) {
+function Shown({ detail }: { readonly detail: LinkDetail }) {
   const messages = useConfigurationMessages();
+  const user = useUser();
   const { line, url, svg } = detail;
   const amount = `${line.amount.text} ${line.amount.currency}`;
   const picture = `data:image/svg+xml,${encodeURIComponent(svg)}`;
@@ -60,30 +57,21 @@ function Shown({ detail, user }: { readonly detail: LinkDetail; readonly user: U
           <pre>{url}</pre>
         </Section>
       </div>
-      <LinkOrders link={line.link} user={user} />
+      <LinkOrders link={line.link} />
     </div>
   );
 }
 
-function LinkOrders({ link, user }: { readonly link: string; readonly user: User }) {
+function LinkOrders({ link }: { readonly link: string }) {
   const messages = useConfigurationMessages();
-  const found = useQuery({
-    queryKey: ["orders", "of link", link],
-    queryFn: ({ signal }) => call("GET /orders", { link: [link] }, { signal }),
-  });
+  const found = useAnswer("GET /orders", { link: [link] });
   return (
     <Section
       title={messages.orders}
       action={<PortalLink to={`orders?link=${link}`}>{messages.allOfThem}</PortalLink>}
     >
       <LoadedPart query={found}>
-        {({ orders }) =>
-          orders.length === 0 ? (
-            <p className="quiet">{messages.noOrdersOfLink}</p>
-          ) : (
-            <OrderTable orders={orders} selected="" isOld={false} user={user} />
-          )
-        }
+        {({ orders }) => <OrderTable orders={orders} none={messages.noOrdersOfLink} />}
       </LoadedPart>
     </Section>
   );

@@ -1,93 +1,59 @@
 /** Payment links: the latest first, and the form of a new one. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ActionButton } from "../actions/action-button.tsx";
-import { Head, Loaded, Mark, Time } from "../design/details.tsx";
-import { Nothing, Pages } from "../design/states.tsx";
-import { TableHead } from "../design/table.tsx";
+import { Head, Mark, Time } from "../design/details.tsx";
+import { List } from "../design/list.tsx";
+import { Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
-import { call, type User } from "../shell/call.ts";
+import { Amount } from "../orders/order-table.tsx";
+import { useAnswer } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
 import { go, Link, usePlace } from "../shell/url.tsx";
 import { type LinkLine, stateColours, usesOf } from "./link-facts.ts";
 
-export function Links({ user }: { readonly user: User }) {
+export function Links() {
   const messages = useConfigurationMessages();
-  const { query } = usePlace();
-  const after = query.get("after") ?? undefined;
-  const found = useQuery({
-    queryKey: ["links", after],
-    queryFn: ({ signal }) => call("GET /links", after ? { after } : {}, { signal }),
-    placeholderData: keepPreviousData,
-  });
-  const create = user.rights.includes("move_money") && (
-    <ActionButton
-      action="link create"
-      label={messages.newLink}
-      isMain
-      onDone={(result) => go(`payment-links/${Reflect.get(result, "link")}`)}
-    />
-  );
+  const { isOperator } = useUser();
+  const after = usePlace().query.get("after");
+  const found = useAnswer("GET /links", after ? { after } : {}, { keepsBefore: true });
   return (
     <div className="screen">
-      <Head title={messages["payment-links"]}>{create}</Head>
-      <Loaded query={found}>
-        {({ links, next }) =>
-          links.length === 0 ? (
-            <Nothing title={messages.noLinks} hint={messages.noLinksHint} />
-          ) : (
-            <>
-              <LinkTable links={links} isOperator={user.merchant === undefined} />
-              <Pages text="" next={next} isFirst={after === undefined} />
-            </>
-          )
-        }
-      </Loaded>
+      <Head title={messages["payment-links"]}>
+        <ActionButton
+          right="move_money"
+          action="link create"
+          label={messages.newLink}
+          isMain
+          onDone={(result) => go(`payment-links/${Reflect.get(result, "link")}`)}
+        />
+      </Head>
+      <List
+        found={found}
+        rowsOf={({ links }) => links}
+        none={[messages.noLinks, messages.noLinksHint]}
+      >
+        {(links) => (
+          <Table
+            rows={links}
+            keyOf={({ link }) => link}
+            opens={({ link }) => `payment-links/${link}`}
+            columns={[
+              [messages.amount, ({ amount }) => <Amount {...amount} />, "number"],
+              [messages.status, ({ state }) => <LinkState state={state} />],
+              [
+                messages.description,
+                ({ link, description }) => (
+                  <Link to={`payment-links/${link}`}>{description || link}</Link>
+                ),
+                "wide",
+              ],
+              [messages.uses, (link) => usesOf(link, messages.anyNumber), "quiet"],
+              isOperator && [messages.merchant, ({ merchant }) => merchant, "quiet"],
+              [messages.created, ({ createdAt }) => <Time at={createdAt} />, "time"],
+            ]}
+          />
+        )}
+      </List>
     </div>
-  );
-}
-
-type TableProps = { readonly links: readonly LinkLine[]; readonly isOperator: boolean };
-
-function LinkTable({ links, isOperator }: TableProps) {
-  const messages = useConfigurationMessages();
-  return (
-    <table className="rows stacked">
-      <TableHead
-        columns={[
-          [messages.amount, "number"],
-          messages.status,
-          messages.description,
-          messages.uses,
-          isOperator && messages.merchant,
-          [messages.created, "time"],
-        ]}
-      />
-      <tbody>
-        {links.map((link) => (
-          <tr key={link.link} onClick={() => go(`payment-links/${link.link}`)}>
-            <td className="number">
-              {link.amount.text} <small>{link.amount.currency}</small>
-            </td>
-            <td>
-              <LinkState state={link.state} />
-            </td>
-            <td className="wide">
-              <Link to={`payment-links/${link.link}`}>{link.description || link.link}</Link>
-            </td>
-            <td className="quiet" data-name={messages.uses}>
-              {usesOf(link, messages.anyNumber)}
-            </td>
-            {isOperator && (
-              <td className="quiet" data-name={messages.merchant}>
-                {link.merchant}
-              </td>
-            )}
-            <td className="time" data-name={messages.created}>
-              <Time at={link.createdAt} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }
 

@@ -1,8 +1,9 @@
 /** Endpoints and groups in tables, for a merchant and for a gate. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { OnOff } from "../design/details.tsx";
-import { Name, StackedTable } from "../design/table.tsx";
+import { Name, Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
+import { useUser } from "../shell/session.ts";
 import type { MerchantDetail } from "./settings.tsx";
 import { membersOf, termsOf } from "./terms.ts";
 
@@ -10,15 +11,17 @@ export type EndpointLine = MerchantDetail["endpoints"][number];
 
 type EndpointTableProps = {
   readonly endpoints: readonly EndpointLine[];
+  readonly none: string;
   readonly withMerchant?: boolean;
 };
 
-export function EndpointTable({ endpoints, withMerchant = false }: EndpointTableProps) {
+export function EndpointTable({ endpoints, none, withMerchant = false }: EndpointTableProps) {
   const messages = useConfigurationMessages();
   const withGates = endpoints.some(({ gates }) => gates.length > 0);
   return (
-    <StackedTable
+    <Table
       rows={endpoints}
+      none={none}
       keyOf={({ id }) => id}
       opens={({ id }) => `endpoints/${id}`}
       columns={[
@@ -38,16 +41,13 @@ function gatesOf({ gates }: EndpointLine): string {
   return gates.map(({ name }) => name).join(", ");
 }
 
-type GroupTableProps = {
-  readonly groups: MerchantDetail["groups"];
-  readonly mayChange: boolean;
-};
-
-export function GroupTable({ groups, mayChange }: GroupTableProps) {
+export function GroupTable({ groups }: Pick<MerchantDetail, "groups">) {
   const messages = useConfigurationMessages();
+  const { may } = useUser();
   return (
-    <StackedTable
+    <Table
       rows={groups}
+      none={messages.noGroups}
       keyOf={({ id }) => id}
       columns={[
         [messages.name, ({ name }) => <b>{name}</b>],
@@ -56,7 +56,7 @@ export function GroupTable({ groups, mayChange }: GroupTableProps) {
         [messages.endpoints, ({ endpoints }) => membersOf(endpoints), "wide"],
       ]}
       actions={
-        mayChange &&
+        may("change_merchants") &&
         (({ id, enabled, endpoints }) => (
           <ActionButton
             action="group set"

@@ -1,32 +1,28 @@
 /** One endpoint: its settings, the gates behind it, and which of them a sale would take. */
 import { Button, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ActionButton } from "../actions/action-button.tsx";
 import { Facts, Head, Loaded, LoadedPart, Mark, OnOff, Section } from "../design/details.tsx";
-import { TableHead } from "../design/table.tsx";
+import { Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
-import { call, type OutputOf, type User } from "../shell/call.ts";
+import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
+import { useUser } from "../shell/session.ts";
 import { changeQuery, Link, usePlace } from "../shell/url.tsx";
 import { Settings } from "./settings.tsx";
 import { placesOf } from "./terms.ts";
 
 type EndpointDetail = OutputOf<"GET /endpoints/:endpoint">;
 
-export function Endpoint({ user }: { readonly user: User }) {
-  const { item: endpoint } = usePlace();
-  const found = useQuery({
-    queryKey: ["endpoint", endpoint],
-    queryFn: ({ signal }) => call("GET /endpoints/:endpoint", { endpoint }, { signal }),
-  });
-  return <Loaded query={found}>{(detail) => <Shown detail={detail} user={user} />}</Loaded>;
+export function Endpoint() {
+  const found = useAnswer("GET /endpoints/:endpoint", { endpoint: usePlace().item });
+  return <Loaded query={found}>{(detail) => <Shown {...detail} />}</Loaded>;
 }
 
-function Shown({ detail, user }: { readonly detail: EndpointDetail; readonly user: User }) {
+function Shown({ line, settings }: EndpointDetail) {
   const messages = useConfigurationMessages();
-  const { line, settings } = detail;
-  const mayChange = user.rights.includes("change_merchants");
+  const { isOperator } = useUser();
+  const values = { endpoint: line.id };
   return (
     <div className="screen">
       <Head
@@ -34,21 +30,19 @@ function Shown({ detail, user }: { readonly detail: EndpointDetail; readonly use
         title={line.name}
         state={<OnOff isOn={line.enabled} />}
       >
-        {user.rights.includes("reveal_secrets") && (
-          <ActionButton
-            action="callback secret"
-            label={messages.callbackSecret}
-            values={{ endpoint: line.id }}
-          />
-        )}
-        {mayChange && (
-          <ActionButton
-            action="endpoint set"
-            label={messages.change}
-            values={{ endpoint: line.id }}
-            known={{ ...settings, enable: String(line.enabled) }}
-          />
-        )}
+        <ActionButton
+          right="reveal_secrets"
+          action="callback secret"
+          label={messages.callbackSecret}
+          values={values}
+        />
+        <ActionButton
+          right="change_merchants"
+          action="endpoint set"
+          label={messages.change}
+          values={values}
+          known={{ ...settings, enable: String(line.enabled) }}
+        />
       </Head>
       <Facts
         facts={[
@@ -58,51 +52,44 @@ function Shown({ detail, user }: { readonly detail: EndpointDetail; readonly use
           ["3-D Secure", messages.choices[line.threeds] ?? line.threeds],
         ]}
       />
-      {user.merchant === undefined && (
+      {isOperator && (
         <div className="columns">
-          <Gates line={line} mayChange={mayChange} />
+          <Gates line={line} />
           <Routing line={line} />
         </div>
       )}
-      <Settings settings={settings} action={null} />
+      <Settings settings={settings} />
     </div>
   );
 }
 
 type LineProps = { readonly line: EndpointDetail["line"] };
 
-function Gates({ line, mayChange }: LineProps & { readonly mayChange: boolean }) {
+function Gates({ line }: LineProps) {
   const messages = useConfigurationMessages();
   return (
     <Section
       title={messages.gates}
       action={
-        mayChange && (
-          <ActionButton
-            action="endpoint gates"
-            label={messages.change}
-            values={{ endpoint: line.id }}
-            known={{ gates: placesOf(line) }}
-          />
-        )
+        <ActionButton
+          right="change_merchants"
+          action="endpoint gates"
+          label={messages.change}
+          values={{ endpoint: line.id }}
+          known={{ gates: placesOf(line) }}
+        />
       }
     >
-      <table className="rows still small">
-        <TableHead
-          columns={[messages.gate, [messages.rank, "number"], [messages.weight, "number"]]}
-        />
-        <tbody>
-          {line.gates.map(({ name, rank, weight }) => (
-            <tr key={name}>
-              <td>
-                <Link to={`gates/${name}`}>{name}</Link>
-              </td>
-              <td className="number plain">{rank}</td>
-              <td className="number plain">{weight}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        className="rows still small"
+        rows={line.gates}
+        keyOf={({ name }) => name}
+        columns={[
+          [messages.gate, ({ name }) => <Link to={`gates/${name}`}>{name}</Link>],
+          [messages.rank, ({ rank }) => rank, "number plain"],
+          [messages.weight, ({ weight }) => weight, "number plain"],
+        ]}
+      />
     </Section>
   );
 }
@@ -140,14 +127,10 @@ function Routing({ line }: LineProps) {
   );
 }
 
-function Routes({ endpoint, amount }: { readonly endpoint: string; readonly amount: string }) {
+function Routes(asked: { readonly endpoint: string; readonly amount: string }) {
   const messages = useConfigurationMessages();
-  const found = useQuery({
-    queryKey: ["routing", endpoint, amount],
-    queryFn: ({ signal }) => call("GET /routing", { endpoint, amount }, { signal }),
-  });
   return (
-    <LoadedPart query={found}>
+    <LoadedPart query={useAnswer("GET /routing", asked)}>
       {({ routes }) => (
         <ul className="routes">
           {routes.map(({ gate, share, outcome, why }) => (

@@ -1,8 +1,9 @@
 /** A merchant's keys: the control key of checksums, and public keys of OAuth signatures. */
-import { ActionButton } from "../actions/action-button.tsx";
+import { ActionButton, NamedAction } from "../actions/action-button.tsx";
 import { PrintedTime, Section } from "../design/details.tsx";
-import { StackedTable } from "../design/table.tsx";
+import { Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
+import { useUser } from "../shell/session.ts";
 import type { PartProps } from "./settings.tsx";
 import { keyActionsFor } from "./terms.ts";
 
@@ -15,7 +16,7 @@ export function Keys(props: PartProps) {
   );
 }
 
-function ControlKey({ detail, user }: PartProps) {
+function ControlKey({ detail }: PartProps) {
   const messages = useConfigurationMessages();
   const { controlKey, line } = detail;
   const { login } = line;
@@ -44,71 +45,70 @@ function ControlKey({ detail, user }: PartProps) {
       </dl>
       <p className="quiet note-line">{hasOld ? messages.oldKeyHint : messages.controlKeyHint}</p>
       <div className="row-actions start">
-        {user.rights.includes("manage_keys") &&
-          keyActionsFor(controlKey).map(({ label, action, isOffered }) => (
-            <ActionButton
-              key={action}
-              action={action}
-              isOffered={isOffered}
-              label={messages[label]}
-              values={{ login }}
-              {...(label === "dropOldKey" && {
-                title: messages.dropOldKeyOf(login),
-                isDangerous: true,
-              })}
-            />
-          ))}
-        {user.rights.includes("reveal_secrets") && (
+        {keyActionsFor(controlKey).map(({ label, action, isOffered }) => (
           <ActionButton
-            action="merchant show"
-            label={messages.revealKey}
-            values={{ login, reveal: true }}
+            key={action}
+            right="manage_keys"
+            action={action}
+            isOffered={isOffered}
+            label={messages[label]}
+            values={{ login }}
+            {...(label === "dropOldKey" && {
+              title: messages.dropOldKeyOf(login),
+              isDangerous: true,
+            })}
           />
-        )}
+        ))}
+        <ActionButton
+          right="reveal_secrets"
+          action="merchant show"
+          label={messages.revealKey}
+          values={{ login, reveal: true }}
+        />
       </div>
     </Section>
   );
 }
 
-function OAuthKeys({ detail: { oauthKeys, line }, user }: PartProps) {
+function OAuthKeys({ detail: { oauthKeys, line } }: PartProps) {
   const messages = useConfigurationMessages();
-  const mayChange = user.rights.includes("manage_keys");
+  const { may } = useUser();
   const { login } = line;
   return (
     <Section
       title={messages.oauthKeys}
       action={
-        mayChange && (
-          <ActionButton action="merchant key add" label={messages.addKey} values={{ login }} />
-        )
+        <ActionButton
+          right="manage_keys"
+          action="merchant key add"
+          label={messages.addKey}
+          values={{ login }}
+        />
       }
     >
-      {oauthKeys.length === 0 ? (
-        <p className="quiet">{messages.noOauthKeys}</p>
-      ) : (
-        <StackedTable
-          rows={oauthKeys}
-          keyOf={({ id }) => id}
-          columns={[
-            [messages.name, ({ name }) => name || "–"],
-            [messages.id, ({ id }) => id, "mono"],
-            [messages.size, ({ bits }) => `${bits} bit`, "quiet"],
-            ["SHA-256", ({ sha256 }) => sha256, "wide mono"],
-          ]}
-          actions={
-            mayChange &&
-            (({ id }) => (
-              <ActionButton
-                action="merchant key remove"
-                label={messages.remove}
-                title={messages.named.remove(`${messages.things.oauthKey} ${id}`)}
-                isDangerous
-                values={{ login, key: id }}
-              />
-            ))
-          }
-        />
-      )}
+      <Table
+        rows={oauthKeys}
+        none={messages.noOauthKeys}
+        keyOf={({ id }) => id}
+        columns={[
+          [messages.name, ({ name }) => name || "–"],
+          [messages.id, ({ id }) => id, "mono"],
+          [messages.size, ({ bits }) => `${bits} bit`, "quiet"],
+          ["SHA-256", ({ sha256 }) => sha256, "wide mono"],
+        ]}
+        actions={
+          may("manage_keys") &&
+          (({ id }) => (
+            <NamedAction
+              verb="remove"
+              thing="oauthKey"
+              name={id}
+              action="merchant key remove"
+              values={{ login, key: id }}
+            />
+          ))
+        }
+      />
     </Section>
   );
 }

@@ -1,39 +1,42 @@
 /** One merchant: endpoints and groups, keys, wallets, rules and settings, each in a tab. */
-import { useQuery } from "@tanstack/react-query";
-import { ActionButton } from "../actions/action-button.tsx";
+import { ActionButton, NamedAction } from "../actions/action-button.tsx";
 import { Facts, Head, Loaded, OnOff, Section, Tabs } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { RuleTable } from "../screening/rule-table.tsx";
-import { call, type User } from "../shell/call.ts";
+import { useAnswer } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
 import { usePlace } from "../shell/url.tsx";
 import { EndpointTable, GroupTable } from "./endpoint-table.tsx";
 import { Keys } from "./keys.tsx";
 import { type PartProps, Settings } from "./settings.tsx";
 import { Wallets } from "./wallets.tsx";
 
-export function Merchant({ user }: { readonly user: User }) {
-  const { item: login } = usePlace();
-  return <MerchantPage user={user} login={login} />;
+export function Merchant() {
+  return <MerchantPage login={usePlace().item} />;
 }
 
-type PageProps = { readonly user: User; readonly login: string };
+const right = "change_merchants";
 
-export function MerchantPage({ user, login }: PageProps) {
-  const found = useQuery({
-    queryKey: ["merchant", login],
-    queryFn: ({ signal }) => call("GET /merchants/:login", { login }, { signal }),
-  });
-  return <Loaded query={found}>{(detail) => <Shown detail={detail} user={user} />}</Loaded>;
+export function MerchantPage({ login }: { readonly login: string }) {
+  const found = useAnswer("GET /merchants/:login", { login });
+  return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
 }
 
-function Shown({ detail, user }: PartProps) {
+function Shown({ detail }: PartProps) {
   const messages = useConfigurationMessages();
-  const { query } = usePlace();
-  const { line } = detail;
-  const tab = query.get("tab") ?? "endpoints";
-  const mayChange = user.rights.includes("change_merchants");
-  const isOperator = user.merchant === undefined;
+  const { isOperator } = useUser();
+  const { line, settings } = detail;
+  const values = { login: line.login };
   const toggle = line.enabled ? "disable" : "enable";
+  const change = (
+    <ActionButton
+      right={right}
+      action="merchant set"
+      label={messages.change}
+      values={values}
+      known={settings}
+    />
+  );
   return (
     <div className="screen">
       <Head
@@ -41,15 +44,14 @@ function Shown({ detail, user }: PartProps) {
         title={line.login}
         state={<OnOff isOn={line.enabled} />}
       >
-        {mayChange && (
-          <ActionButton
-            action={line.enabled ? "merchant disable" : "merchant enable"}
-            label={messages[toggle]}
-            title={messages.named[toggle](`${messages.things.merchant} ${line.login}`)}
-            isDangerous={line.enabled}
-            values={{ login: line.login }}
-          />
-        )}
+        <NamedAction
+          right={right}
+          verb={toggle}
+          thing="merchant"
+          name={line.login}
+          action={line.enabled ? "merchant disable" : "merchant enable"}
+          values={values}
+        />
       </Head>
       <Facts
         facts={[
@@ -60,78 +62,39 @@ function Shown({ detail, user }: PartProps) {
       />
       <Tabs
         path={`merchants/${line.login}`}
-        current={tab}
         tabs={[
-          ["endpoints", messages.endpoints],
-          ["keys", messages.keys],
-          ["wallets", messages.wallets],
-          ["rules", messages.rules],
-          ["settings", messages.settings],
+          ["endpoints", messages.endpoints, () => <Endpoints detail={detail} />],
+          ["keys", messages.keys, () => <Keys detail={detail} />],
+          ["wallets", messages.wallets, () => <Wallets detail={detail} />],
+          [
+            "rules",
+            messages.rules,
+            () => <RuleTable rules={detail.rules} none={messages.noRulesHere} />,
+          ],
+          ["settings", messages.settings, () => <Settings settings={settings} action={change} />],
         ]}
       />
-      {tab === "endpoints" && <Endpoints detail={detail} user={user} />}
-      {tab === "keys" && <Keys detail={detail} user={user} />}
-      {tab === "wallets" && <Wallets detail={detail} user={user} />}
-      {tab === "rules" && <Rules detail={detail} user={user} />}
-      {tab === "settings" && <OwnSettings detail={detail} user={user} />}
     </div>
   );
 }
 
-function OwnSettings({ detail: { line, settings }, user }: PartProps) {
+function Endpoints({ detail: { line, endpoints, groups } }: PartProps) {
   const messages = useConfigurationMessages();
-  const change = user.rights.includes("change_merchants") && (
-    <ActionButton
-      action="merchant set"
-      label={messages.change}
-      values={{ login: line.login }}
-      known={settings}
-    />
-  );
-  return <Settings settings={settings} action={change} />;
-}
-
-function Endpoints({ detail, user }: PartProps) {
-  const messages = useConfigurationMessages();
-  const { line, endpoints, groups } = detail;
-  const mayChange = user.rights.includes("change_merchants");
-  const values = { login: line.login };
+  const shared = { right, values: { login: line.login } };
   return (
     <>
       <Section
         title={messages.endpoints}
-        action={
-          mayChange && (
-            <ActionButton action="endpoint create" label={messages.newEndpoint} values={values} />
-          )
-        }
+        action={<ActionButton {...shared} action="endpoint create" label={messages.newEndpoint} />}
       >
-        {endpoints.length === 0 ? (
-          <p className="quiet">{messages.noEndpoints}</p>
-        ) : (
-          <EndpointTable endpoints={endpoints} />
-        )}
+        <EndpointTable endpoints={endpoints} none={messages.noEndpoints} />
       </Section>
       <Section
         title={messages.groups}
-        action={
-          mayChange && (
-            <ActionButton action="group create" label={messages.newGroup} values={values} />
-          )
-        }
+        action={<ActionButton {...shared} action="group create" label={messages.newGroup} />}
       >
-        {groups.length === 0 ? (
-          <p className="quiet">{messages.noGroups}</p>
-        ) : (
-          <GroupTable groups={groups} mayChange={mayChange} />
-        )}
+        <GroupTable groups={groups} />
       </Section>
     </>
   );
-}
-
-function Rules({ detail, user }: PartProps) {
-  const messages = useConfigurationMessages();
-  if (detail.rules.length === 0) return <p className="quiet">{messages.noRulesHere}</p>;
-  return <RuleTable rules={detail.rules} mayChange={user.rights.includes("change_merchants")} />;
 }

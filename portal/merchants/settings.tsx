@@ -4,14 +4,14 @@ import { useLabel } from "../actions/result.tsx";
 import type { Texts } from "../actions/values.ts";
 import { Section } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
-import type { OutputOf, User } from "../shell/call.ts";
+import type { OutputOf } from "../shell/call.ts";
 import { showSetting } from "./terms.ts";
 
 export type MerchantDetail = OutputOf<"GET /merchants/:login">;
 /** Of a tab. */
-export type PartProps = { readonly detail: MerchantDetail; readonly user: User };
+export type PartProps = { readonly detail: MerchantDetail };
 
-type SettingsProps = { readonly settings: Texts; readonly action: ReactNode };
+type SettingsProps = { readonly settings: Texts; readonly action?: ReactNode };
 
 export function Settings({ settings, action }: SettingsProps) {
   const messages = useConfigurationMessages();

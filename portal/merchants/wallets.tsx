@@ -1,59 +1,51 @@
 /** A merchant's identifiers at its customers' wallets, and the keys that wallets encrypt for. */
-import { ActionButton } from "../actions/action-button.tsx";
+import { ActionButton, NamedAction } from "../actions/action-button.tsx";
 import { Mark, Section } from "../design/details.tsx";
-import { Name, StackedTable } from "../design/table.tsx";
+import { Name, Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
+import { useUser } from "../shell/session.ts";
 import { type MerchantDetail, type PartProps, Settings } from "./settings.tsx";
 
-export function Wallets({ detail, user }: PartProps) {
+export function Wallets({ detail: { wallets, walletKeys, line } }: PartProps) {
   const messages = useConfigurationMessages();
-  const { wallets, walletKeys, line } = detail;
-  const mayMake = user.rights.includes("manage_keys");
+  const values = { login: line.login };
+  const change = (
+    <ActionButton
+      right="change_acquiring"
+      action="wallet set"
+      label={messages.change}
+      values={values}
+      known={wallets}
+    />
+  );
   return (
     <>
-      <Settings
-        settings={wallets}
-        action={
-          user.rights.includes("change_acquiring") && (
-            <ActionButton
-              action="wallet set"
-              label={messages.change}
-              values={{ login: line.login }}
-              known={wallets}
-            />
-          )
-        }
-      />
+      <Settings settings={wallets} action={change} />
       <Section
         title={messages.walletKeys}
         action={
-          mayMake && (
-            <ActionButton
-              action="wallet key make"
-              label={messages.newWalletKey}
-              values={{ login: line.login }}
-            />
-          )
+          <ActionButton
+            right="manage_keys"
+            action="wallet key make"
+            label={messages.newWalletKey}
+            values={values}
+          />
         }
       >
-        {walletKeys.length === 0 ? (
-          <p className="quiet">{messages.noWalletKeys}</p>
-        ) : (
-          <WalletKeyTable keys={walletKeys} mayChange={mayMake} />
-        )}
+        <WalletKeyTable keys={walletKeys} />
       </Section>
     </>
   );
 }
 
-type TableProps = { readonly keys: MerchantDetail["walletKeys"]; readonly mayChange: boolean };
-
-function WalletKeyTable({ keys, mayChange }: TableProps) {
+function WalletKeyTable({ keys }: { readonly keys: MerchantDetail["walletKeys"] }) {
   const messages = useConfigurationMessages();
+  const { may } = useUser();
   const { fields, certificates } = messages;
   return (
-    <StackedTable
+    <Table
       rows={keys}
+      none={messages.noWalletKeys}
       keyOf={({ id }) => id}
       columns={[
         [messages.wallet, ({ id, wallet }) => <Name name={fields[wallet] ?? wallet} note={id} />],
@@ -68,24 +60,25 @@ function WalletKeyTable({ keys, mayChange }: TableProps) {
         [messages.expires, ({ expiresAt }) => expiresAt ?? "–"],
         [messages.created, ({ createdAt }) => createdAt, "quiet"],
       ]}
-      actions={mayChange && ((key) => <WalletKeyActions {...key} />)}
+      actions={may("manage_keys") && ((key) => <WalletKeyActions {...key} />)}
     />
   );
 }
 
 function WalletKeyActions({ id, certificate }: MerchantDetail["walletKeys"][number]) {
-  const { addCertificate, remove, named, things } = useConfigurationMessages();
+  const { addCertificate } = useConfigurationMessages();
+  const values = { id };
   return (
     <>
       {certificate !== "none" && (
-        <ActionButton action="wallet key certify" label={addCertificate} values={{ id }} />
+        <ActionButton action="wallet key certify" label={addCertificate} values={values} />
       )}
-      <ActionButton
+      <NamedAction
+        verb="remove"
+        thing="walletKey"
+        name={id}
         action="wallet key remove"
-        label={remove}
-        title={named.remove(`${things.walletKey} ${id}`)}
-        isDangerous
-        values={{ id }}
+        values={values}
       />
     </>
   );

@@ -2,12 +2,12 @@
  * One order: what it is, what happened to it step by step, what the merchant sent and saw, its
  * transactions and callbacks, and what the user may do with it.
  */
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Facts, Head, Loaded, Section, Time } from "../design/details.tsx";
 import { Card, Status, Type } from "../design/status.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
-import { live } from "../shell/call.ts";
+import { Amount } from "../orders/order-table.tsx";
+import { useAnswer } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { usePlace } from "../shell/url.tsx";
 import type { Done } from "./action-texts.ts";
@@ -22,11 +22,11 @@ const liveEveryMs = 3_000;
 
 export function Order() {
   const { item: order } = usePlace();
-  const found = useQuery({
-    queryKey: ["order", order],
-    queryFn: (context) => live("GET /orders/:order", { order })(context),
-    refetchInterval: ({ state }) => (isUnfinished(state.data) ? liveEveryMs : false),
-  });
+  const found = useAnswer(
+    "GET /orders/:order",
+    { order },
+    { everyMs: (detail) => isUnfinished(detail) && liveEveryMs },
+  );
   useKeys([["Escape", () => history.back()]]);
 
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
@@ -40,11 +40,7 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
     <div className="screen">
       <Head
         back={{ to: "orders", label: messages.orders }}
-        title={
-          <>
-            {line.amount.text} <small>{line.amount.currency}</small>
-          </>
-        }
+        title={<Amount {...line.amount} />}
         state={<Status status={line.status} />}
       >
         <Actions detail={detail} onDone={setDone} />
@@ -98,7 +94,7 @@ function Summary({ line }: { readonly line: OrderDetail["line"] }) {
         [messages.order, <code key="order">{line.order}</code>],
         [messages.clientOrder, line.clientOrder],
         [messages.type, <Type key="type" type={line.type} />],
-        [messages.card, <Card key="card" network={line.network} lastFour={line.lastFour} />],
+        [messages.card, <Card key="card" {...line} />],
         [messages.customer, `${line.name} ${line.email}`.trim()],
         [messages.merchant, line.merchant],
         [messages.accepted, <Time key="at" at={line.at} />],

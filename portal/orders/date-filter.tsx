@@ -1,11 +1,11 @@
 /** The filter by the day on which an order was accepted: usual ranges, or two days. */
 import { Button, TextInput } from "@mantine/core";
 import { useLanguage } from "../language/language.tsx";
+import { usePlace } from "../shell/url.tsx";
 import { FilterButton } from "./filter-button.tsx";
 import { dayOf, isMoment, rangeSince } from "./order-query.ts";
 
 type DateFilterProps = {
-  readonly query: URLSearchParams;
   readonly change: (range: Readonly<Record<"from" | "until", string | undefined>>) => void;
 };
 
@@ -15,8 +15,9 @@ const ranges = [
   { name: "thirtyDays", days: 29 },
 ] as const;
 
-export function DateFilter({ query, change }: DateFilterProps) {
+export function DateFilter({ change }: DateFilterProps) {
   const { messages, showDay, showTime } = useLanguage();
+  const { query } = usePlace();
   const [from, until] = [query.get("from") ?? "", query.get("until") ?? ""];
   const show = (day: string) => {
     if (isMoment(day)) return showTime(Date.parse(day));

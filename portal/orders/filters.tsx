@@ -6,21 +6,20 @@ import { Button, Checkbox } from "@mantine/core";
 import type { ReactNode } from "react";
 import { knownTypes, statusChoices } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
-import type { User } from "../shell/call.ts";
-import { changeQuery } from "../shell/url.tsx";
+import type { QueryChange } from "../shell/place.ts";
+import { useUser } from "../shell/session.ts";
+import { changeQuery, usePlace } from "../shell/url.tsx";
 import { DateFilter } from "./date-filter.tsx";
 import { FilterButton } from "./filter-button.tsx";
 import {
   configured,
-  isFiltered,
+  filters,
   type makeFilters,
   toggle,
   useKnown,
   valuesOf,
-  withoutFilters,
 } from "./order-query.ts";
 
-type FiltersProps = { readonly query: URLSearchParams; readonly user: User };
 type Choice = {
   readonly value: string;
   readonly label: string;
@@ -44,17 +43,15 @@ const stages = [
 /** What an order came to before captures and refunds, as figures count it. */
 const outcomes = ["approved", "declined", "filtered", "error", "processing"] as const;
 
-export function Filters({ query, user }: FiltersProps) {
+export function Filters() {
   const messages = useMessages();
   const { data: known } = useKnown();
-  const isOperator = user.merchant === undefined;
+  const { isOperator } = useUser();
+  const { query } = usePlace();
   const { types, statuses } = messages;
   const choices = {
     status: statusChoices(messages),
-    type: knownTypes.map((value) => ({
-      value,
-      label: types[value],
-    })),
+    type: knownTypes.map((value) => ({ value, label: types[value] })),
     stage: stages.map(sameLabel),
     network: networks.map(sameLabel),
     currency: known?.currencies.map(sameLabel) ?? [],
@@ -68,13 +65,12 @@ export function Filters({ query, user }: FiltersProps) {
   // Figures of the home screen lead here with these.
   const counted = (["outcome", "reason", "threeds"] as const).filter((name) => query.has(name));
   const shown = [...names, ...own, "stage" as const, ...counted];
-  const filters = shown.map((name) => ({ name, label: messages[name], choices: choices[name] }));
-  return <FilterBar query={query} filters={filters} own={{ isFiltered, withoutFilters }} />;
+  const offered = shown.map((name) => ({ name, label: messages[name], choices: choices[name] }));
+  return <FilterBar offered={offered} own={filters} />;
 }
 
 type BarProps = {
-  readonly query: URLSearchParams;
-  readonly filters: readonly {
+  readonly offered: readonly {
     readonly name: string;
     readonly label: string;
     readonly choices: readonly Choice[];
@@ -87,11 +83,12 @@ type BarProps = {
 };
 
 /** The filters of any list that has a date. */
-export function FilterBar({ query, filters, own, children }: BarProps) {
+export function FilterBar({ offered, own, children }: BarProps) {
   const messages = useMessages();
+  const { query } = usePlace();
   return (
     <div className="filters">
-      {filters.map(({ name, label, choices, isSingle = false }) => (
+      {offered.map(({ name, label, choices, isSingle = false }) => (
         <ChoiceFilter
           key={name}
           label={label}
@@ -103,7 +100,7 @@ export function FilterBar({ query, filters, own, children }: BarProps) {
         />
       ))}
       {children}
-      <DateFilter query={query} change={changeFilter} />
+      <DateFilter change={changeFilter} />
       {own.isFiltered(query) && (
         <Button variant="subtle" color="gray" onClick={() => changeQuery(own.withoutFilters)}>
           {messages.clearFilters}
@@ -114,8 +111,8 @@ export function FilterBar({ query, filters, own, children }: BarProps) {
 }
 
 /** The list begins anew: the page was one of the list before. */
-function changeFilter(change: Readonly<Record<string, string | undefined>>): void {
-  changeQuery({ ...change, after: undefined, row: undefined });
+export function changeFilter(change: QueryChange, options?: { readonly replaces: boolean }): void {
+  changeQuery({ ...change, after: undefined, row: undefined }, options);
 }
 
 function sameLabel(value: string): Choice {

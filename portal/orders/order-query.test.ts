@@ -4,7 +4,7 @@ import { test } from "node:test";
 import {
   configured,
   exportedRowsMax,
-  isFiltered,
+  filters,
   kindsOfSearch,
   mayBeShared,
   type OrdersInput,
@@ -15,7 +15,6 @@ import {
   startOfDay,
   toggle,
   viewOf,
-  withoutFilters,
 } from "./order-query.ts";
 
 // biome-ignore format: a table
@@ -85,12 +84,12 @@ test("a view is what is searched and filtered, without the page and the row", ()
 });
 
 test("filters are cleared with the page and the row, and nothing else of the address", () => {
-  assert.ok(isFiltered(new URLSearchParams("status=declined")));
-  assert.ok(!isFiltered(new URLSearchParams("after=7&row=3&tab=keys")));
+  assert.ok(filters.isFiltered(new URLSearchParams("status=declined")));
+  assert.ok(!filters.isFiltered(new URLSearchParams("after=7&row=3&tab=keys")));
   for (const name of ["status", "search", "from", "merchant", "after", "row"]) {
-    assert.ok(Object.hasOwn(withoutFilters, name), name);
+    assert.ok(Object.hasOwn(filters.withoutFilters, name), name);
   }
-  assert.ok(!Object.hasOwn(withoutFilters, "tab"));
+  assert.ok(!Object.hasOwn(filters.withoutFilters, "tab"));
 });
 
 // biome-ignore format: a table

@@ -2,8 +2,7 @@
  * The address of the orders screen and what it asks the gateway for: search, filters, dates and the
  * page. A date in the address is a day of the user's own calendar.
  */
-import { useQuery } from "@tanstack/react-query";
-import { call, type InputOf, type OutputOf, type User } from "../shell/call.ts";
+import { type InputOf, type OutputOf, type User, useAnswer } from "../shell/call.ts";
 
 export type OrdersInput = InputOf<"GET /orders">;
 export type OrderLine = OutputOf<"GET /orders">["orders"][number];
@@ -52,7 +51,7 @@ export function makeFilters(names: readonly string[]) {
   };
 }
 
-export const { isFiltered, withoutFilters } = makeFilters(kept);
+export const filters = makeFilters(kept);
 
 /** The query of a view: what is searched and filtered, without the page. */
 export function viewOf(query: URLSearchParams): string {
@@ -109,13 +108,8 @@ export function toggle(chosen: readonly string[], value: string, isSingle: boole
 }
 
 /** Endpoints, gates, merchants and currencies, which change seldom. */
-export function useKnown(enabled = true) {
-  return useQuery({
-    queryKey: ["filters"],
-    queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
-    staleTime: 60_000,
-    enabled,
-  });
+export function useKnown(isWanted = true) {
+  return useAnswer("GET /filters", {}, { staleMs: 60_000, isWanted });
 }
 
 /** What filters offer of the configuration. */

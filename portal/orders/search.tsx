@@ -6,18 +6,16 @@ import { ActionIcon, TextInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { Icon } from "../design/icons.tsx";
 import { useMessages } from "../language/language.tsx";
-import { leaveField } from "../shell/keys.ts";
-import { changeQuery } from "../shell/url.tsx";
+import { leaveField, useKeys } from "../shell/keys.ts";
+import { changeQuery, usePlace } from "../shell/url.tsx";
 
-export const searchField = "order-search";
 const afterMs = 180;
 
-type SearchProps = { readonly query: URLSearchParams; readonly label?: string };
-
-export function Search({ query, label }: SearchProps) {
+export function Search({ label }: { readonly label: string }) {
   const messages = useMessages();
-  const asked = label ?? messages.searchOrders;
-  const searched = query.get("search") ?? "";
+  const field = useRef<HTMLInputElement>(null);
+  useKeys([["/", () => field.current?.focus()]]);
+  const searched = usePlace().query.get("search") ?? "";
   const [written, setWritten] = useState(searched);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const sent = useRef(searched);
@@ -48,11 +46,11 @@ export function Search({ query, label }: SearchProps) {
   };
   return (
     <TextInput
-      id={searchField}
+      ref={field}
       type="text"
       role="searchbox"
-      aria-label={asked}
-      placeholder={asked}
+      aria-label={label}
+      placeholder={label}
       autoComplete="off"
       spellCheck={false}
       maxLength={128}

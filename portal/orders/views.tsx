@@ -3,23 +3,23 @@
  * named, kept in this browser. A view is the query of an address and nothing more.
  */
 import { Button, Checkbox, CloseButton, Popover, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { usePerformer } from "../actions/performer.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type User } from "../shell/call.ts";
+import { call, useAnswer } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
-import { Link } from "../shell/url.tsx";
+import { useUser } from "../shell/session.ts";
+import { Link, usePlace } from "../shell/url.tsx";
 import { mayBeShared, readViews, type View, viewOf } from "./order-query.ts";
 
 const storedAs = "portal-order-views";
 
-type ViewsProps = { readonly query: URLSearchParams; readonly user: User };
-
-export function Views({ query, user }: ViewsProps) {
+export function Views() {
   const messages = useMessages();
+  const user = useUser();
+  const { query } = usePlace();
   const { shared, share, remove } = useShared();
   const [own, setOwn] = useState(() => readViews(localStorage.getItem(storedAs)));
   const { statuses } = messages;
@@ -46,7 +46,7 @@ export function Views({ query, user }: ViewsProps) {
       {shared.map((view) => (
         <span className="own-view" key={view.view}>
           <ViewLink view={view} current={current} hint={messages.sharedBy(view.sharedBy)} />
-          {user.rights.includes("share_views") && (
+          {user.may("share_views") && (
             <CloseButton
               size="sm"
               aria-label={messages.unshareView(view.name)}
@@ -82,11 +82,7 @@ export function Views({ query, user }: ViewsProps) {
 
 /** Those of the user's team. */
 function useShared() {
-  const { data } = useQuery({
-    queryKey: ["views"],
-    queryFn: ({ signal }) => call("GET /views", {}, { signal }),
-    staleTime: 60_000,
-  });
+  const { data } = useAnswer("GET /views", {}, { staleMs: 60_000 });
   const share = usePerformer((view: View) => call("POST /views/share", view));
   const remove = usePerformer((view: string) => call("POST /views/remove/:view", { view }));
   return { shared: data?.views ?? [], share, remove };

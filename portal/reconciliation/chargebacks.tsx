@@ -1,8 +1,8 @@
 /** The chargebacks that were recorded on orders, the latest first, and lines that were not. */
 import { type Row, useRows } from "../actions/values.ts";
-import { LoadedPart, Mark } from "../design/details.tsx";
-import { Nothing } from "../design/states.tsx";
-import { Name, StackedTable } from "../design/table.tsx";
+import { Mark } from "../design/details.tsx";
+import { List } from "../design/list.tsx";
+import { Name, Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { unrecordedIn } from "./day-lines.ts";
 
@@ -13,15 +13,13 @@ export function Chargebacks({ imported }: { readonly imported: object }) {
   return (
     <>
       <Unrecorded {...imported} />
-      <LoadedPart query={found}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Nothing title={messages.noChargebacks} hint={messages.noChargebacksHint} />
-          ) : (
-            <ChargebackTable rows={rows} />
-          )
-        }
-      </LoadedPart>
+      <List
+        found={{ ...found, data: found.data && { rows: found.data } }}
+        rowsOf={({ rows }) => rows}
+        none={[messages.noChargebacks, messages.noChargebacksHint]}
+      >
+        {(rows) => <ChargebackTable rows={rows} />}
+      </List>
     </>
   );
 }
@@ -47,7 +45,7 @@ function Unrecorded({ rows = [] }: { readonly rows?: readonly Row[] }) {
 function ChargebackTable({ rows }: { readonly rows: readonly Row[] }) {
   const messages = useConfigurationMessages();
   return (
-    <StackedTable
+    <Table
       rows={rows}
       keyOf={({ order, case: id, stage }) => `${order} ${id} ${stage}`}
       opens={({ order }) => `orders/${order}`}

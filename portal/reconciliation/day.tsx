@@ -1,9 +1,8 @@
 /** One day of a gate: totals on both sides, and every difference. */
-import { useQuery } from "@tanstack/react-query";
 import { Facts, Head, Loaded, Section, Stamp } from "../design/details.tsx";
-import { StackedTable, TableHead } from "../design/table.tsx";
+import { Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
-import { call, type OutputOf } from "../shell/call.ts";
+import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { acquirersTotal, readDay } from "./day-lines.ts";
 import { DayState } from "./reconciliation.tsx";
@@ -12,11 +11,7 @@ type Detail = OutputOf<"GET /reconciliations/:gate/:day">;
 
 export function ReconciledDay() {
   const { item: gate, query } = usePlace();
-  const input = readDay(gate, query);
-  const found = useQuery({
-    queryKey: ["reconciliation", input],
-    queryFn: ({ signal }) => call("GET /reconciliations/:gate/:day", input, { signal }),
-  });
+  const found = useAnswer("GET /reconciliations/:gate/:day", readDay(gate, query));
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
 }
 
@@ -39,11 +34,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
       />
       {line.way === "file" && (
         <Section title={messages.allDifferences}>
-          {differences.length === 0 ? (
-            <p className="quiet">{messages.noDifferences}</p>
-          ) : (
-            <Differences differences={differences} />
-          )}
+          <Differences differences={differences} />
         </Section>
       )}
       <Section title={messages.totals}>
@@ -56,8 +47,9 @@ function Shown({ detail }: { readonly detail: Detail }) {
 function Differences({ differences }: Pick<Detail, "differences">) {
   const messages = useConfigurationMessages();
   return (
-    <StackedTable
+    <Table
       rows={differences}
+      none={messages.noDifferences}
       keyOf={({ kind, reference, what, line }) => `${kind} ${reference} ${what} ${line}`}
       columns={[
         [messages.difference, ({ kind }) => <b>{messages.differenceKinds[kind] ?? kind}</b>],
@@ -78,28 +70,31 @@ function Differences({ differences }: Pick<Detail, "differences">) {
 function Totals({ totals }: Pick<Detail, "totals">) {
   const messages = useConfigurationMessages();
   return (
-    <table className="rows still small">
-      <TableHead columns={[messages.kind, [messages.here, "number"], [messages.there, "number"]]} />
-      <tbody>
-        {totals.map((total) => (
-          <tr key={`${total.currency} ${total.kind}`}>
-            <td>
-              {messages.types[total.kind as "sale"] ?? total.kind} <small>{total.currency}</small>
-            </td>
-            <td className="number plain">
-              {total.here} <small>× {total.countHere}</small>
-            </td>
-            <td className="number plain">
-              <AcquirersTotal {...acquirersTotal(total)} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      className="rows still small"
+      rows={totals}
+      keyOf={({ currency, kind }) => `${currency} ${kind}`}
+      columns={[
+        [
+          messages.kind,
+          ({ kind, currency }) => (
+            <>
+              {messages.types[kind as "sale"] ?? kind} <small>{currency}</small>
+            </>
+          ),
+        ],
+        [
+          messages.here,
+          ({ here, countHere }) => <Total sum={here} count={countHere} />,
+          "number plain",
+        ],
+        [messages.there, (total) => <Total {...acquirersTotal(total)} />, "number plain"],
+      ]}
+    />
   );
 }
 
-function AcquirersTotal({ sum, count }: ReturnType<typeof acquirersTotal>) {
+function Total({ sum, count }: ReturnType<typeof acquirersTotal>) {
   if (count === undefined) return sum;
   return (
     <>

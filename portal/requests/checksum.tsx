@@ -5,28 +5,25 @@
  */
 
 import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { usePerformer } from "../actions/performer.tsx";
-import { BackLink } from "../design/details.tsx";
+import { Head } from "../design/details.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
-import { configured } from "../orders/order-query.ts";
-import { call, type User } from "../shell/call.ts";
+import { configured, useKnown } from "../orders/order-query.ts";
+import { call } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
+import { useUser } from "../shell/session.ts";
 import { changeQuery, usePlace } from "../shell/url.tsx";
 import { ChecksumResult } from "./checksum-result.tsx";
-import { filledIn, namesIn, type Pasted, readPasted } from "./request-query.ts";
+import { filledIn, namesIn, type Pasted, readPasted, useFormulas } from "./request-query.ts";
 
-export function Checksum({ user }: { readonly user: User }) {
+export function Checksum() {
   const messages = useMessages();
-  const mayTry = user.rights.includes("reveal_secrets");
+  const mayTry = useUser().may("reveal_secrets");
   return (
     <div className="screen">
-      <BackLink to="requests" label={messages.requests} />
-      <div className="heading">
-        <h1>{messages.debugger}</h1>
-      </div>
+      <Head back={{ to: "requests", label: messages.requests }} title={messages.debugger} />
       <p className="hint">{mayTry ? messages.debuggerHint : messages.debuggerRight}</p>
       {mayTry && <Debugger />}
     </div>
@@ -36,17 +33,8 @@ export function Checksum({ user }: { readonly user: User }) {
 /** What can be chosen, and what the address has of it. */
 function useChoices() {
   const { query } = usePlace();
-  const { data: known } = useQuery({
-    queryKey: ["filters"],
-    queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
-  });
-  const { data: formulas } = useQuery({
-    queryKey: ["checksum-operations"],
-    queryFn: ({ signal }) => call("GET /checksum/operations", {}, { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  const endpoints = configured(known).endpoint;
-  const operations = formulas?.operations ?? [];
+  const endpoints = configured(useKnown().data).endpoint;
+  const operations = useFormulas();
   const chosen = operations.find(({ name }) => name === query.get("operation")) ?? operations[0];
   return {
     endpoints,

@@ -1,12 +1,10 @@
 /** Search and filters of refused requests, in the address. */
-import { useQuery } from "@tanstack/react-query";
 import { useMessages } from "../language/language.tsx";
 import { FilterBar } from "../orders/filters.tsx";
 import { configured, useKnown } from "../orders/order-query.ts";
-import { Search, searchField } from "../orders/search.tsx";
-import { call, type User } from "../shell/call.ts";
-import { useKeys } from "../shell/keys.ts";
-import { isFiltered, withoutFilters } from "./request-query.ts";
+import { Search } from "../orders/search.tsx";
+import { useUser } from "../shell/session.ts";
+import { filters, useFormulas } from "./request-query.ts";
 
 /** Those that merchants meet most; others are found by the other filters. */
 // biome-ignore format: a table
@@ -21,31 +19,21 @@ const errors = [
   { value: "order_not_found",   label: "ORDER_NOT_FOUND" },
 ] as const;
 
-type FiltersProps = { readonly query: URLSearchParams; readonly user: User };
-
-export function RequestFilters({ query, user }: FiltersProps) {
+export function RequestFilters() {
   const messages = useMessages();
-  const { data: known } = useKnown();
-  const { data: formulas } = useQuery({
-    queryKey: ["checksum-operations"],
-    queryFn: ({ signal }) => call("GET /checksum/operations", {}, { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  useKeys([["/", () => document.getElementById(searchField)?.focus()]]);
-  const { endpoint, merchant } = configured(known);
-  const operation = (formulas?.operations ?? []).map(({ name }) => ({ value: name, label: name }));
-  const filters = [
+  const { isOperator } = useUser();
+  const { endpoint, merchant } = configured(useKnown().data);
+  const operation = useFormulas().map(({ name }) => ({ value: name, label: name }));
+  const offered = [
     { name: "code", label: messages.error, choices: errors },
     { name: "operation", label: messages.operation, choices: operation },
     { name: "endpoint", label: messages.endpoint, choices: endpoint },
-    ...(user.merchant === undefined
-      ? [{ name: "merchant", label: messages.merchant, choices: merchant }]
-      : []),
+    ...(isOperator ? [{ name: "merchant", label: messages.merchant, choices: merchant }] : []),
   ];
   return (
     <>
-      <Search query={query} label={messages.searchRequests} />
-      <FilterBar query={query} filters={filters} own={{ isFiltered, withoutFilters }} />
+      <Search label={messages.searchRequests} />
+      <FilterBar offered={offered} own={filters} />
     </>
   );
 }

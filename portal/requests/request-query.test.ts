@@ -3,13 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   filledIn,
+  filters,
   hasControl,
-  isFiltered,
   namesIn,
   readPasted,
   readRequestsQuery,
   splitFault,
-  withoutFilters,
 } from "./request-query.ts";
 
 // biome-ignore format: a table
@@ -31,10 +30,10 @@ for (const [query, input] of queries) {
 
 test("clearing the filters clears each that can be set", () => {
   for (const name of ["search", "operation", "code", "endpoint", "merchant", "from", "until"]) {
-    assert.ok(isFiltered(new URLSearchParams(`${name}=x`)), name);
-    assert.ok(Object.hasOwn(withoutFilters, name), name);
+    assert.ok(filters.isFiltered(new URLSearchParams(`${name}=x`)), name);
+    assert.ok(Object.hasOwn(filters.withoutFilters, name), name);
   }
-  assert.ok(!isFiltered(new URLSearchParams("after=7")));
+  assert.ok(!filters.isFiltered(new URLSearchParams("after=7")));
 });
 
 // biome-ignore format: a table

@@ -1,6 +1,6 @@
 /** Refused requests: the address as a query, and what the checksum debugger takes of a request. */
 import { makeFilters, readListQuery } from "../orders/order-query.ts";
-import type { InputOf, OutputOf } from "../shell/call.ts";
+import { type InputOf, type OutputOf, useAnswer } from "../shell/call.ts";
 
 type RequestsInput = InputOf<"GET /requests">;
 type SentField = OutputOf<"GET /requests/:serial">["fields"][number];
@@ -9,10 +9,16 @@ type Name = keyof Pasted;
 
 const names = ["search", "operation", "code", "endpoint", "merchant", "from", "until"] as const;
 
-export const { isFiltered, withoutFilters } = makeFilters(names);
+export const filters = makeFilters(names);
 
 export function readRequestsQuery(query: URLSearchParams): RequestsInput {
   return readListQuery(query, ["operation", "code", "endpoint"]);
+}
+
+/** The operations, and what their checksums cover; none until they are known. */
+export function useFormulas() {
+  const staleMs = Number.POSITIVE_INFINITY;
+  return useAnswer("GET /checksum/operations", {}, { staleMs }).data?.operations ?? [];
 }
 
 export function hasControl(fields: readonly SentField[]): boolean {

@@ -1,9 +1,7 @@
 /** One refused request: every fault, what its checksum covers, and its fields as they are kept. */
-import { useQuery } from "@tanstack/react-query";
-import { BackLink, Facts, Mark, PlainSection, Time } from "../design/details.tsx";
-import { Failed, ScreenSkeleton } from "../design/states.tsx";
+import { Facts, Head, Loaded, Mark, PlainSection, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type OutputOf } from "../shell/call.ts";
+import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { usePlace } from "../shell/url.tsx";
 import { ChecksumResult } from "./checksum-result.tsx";
@@ -12,15 +10,9 @@ import { hasControl, splitFault } from "./request-query.ts";
 type Detail = OutputOf<"GET /requests/:serial">;
 
 export function Request() {
-  const { item: serial } = usePlace();
-  const found = useQuery({
-    queryKey: ["requests", "one", serial],
-    queryFn: ({ signal }) => call("GET /requests/:serial", { serial }, { signal }),
-  });
+  const found = useAnswer("GET /requests/:serial", { serial: usePlace().item });
   useKeys([["Escape", () => history.back()]]);
-  if (found.data !== undefined) return <Shown detail={found.data} />;
-  if (found.error === null) return <ScreenSkeleton />;
-  return <Failed error={found.error} retry={() => void found.refetch()} />;
+  return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
 }
 
 function Shown({ detail }: { readonly detail: Detail }) {
@@ -28,11 +20,11 @@ function Shown({ detail }: { readonly detail: Detail }) {
   const { line, faults, fields, checksum, check, base } = detail;
   return (
     <div className="screen">
-      <BackLink to="requests" label={messages.requests} />
-      <div className="heading">
-        <h1>{line.operation}</h1>
-        <Mark kind="declined">{line.error}</Mark>
-      </div>
+      <Head
+        back={{ to: "requests", label: messages.requests }}
+        title={line.operation}
+        state={<Mark kind="declined">{line.error}</Mark>}
+      />
       <Facts
         facts={[
           [messages.clientOrder, line.clientOrder],

@@ -8,7 +8,6 @@ import {
   endpointFor,
   endpointNamed,
   payments,
-  viewIn,
 } from "./test-payments.ts";
 
 const sandbox = {
@@ -55,8 +54,3 @@ for (const [isOpen, differs, colour, word] of booked) {
     assert.deepEqual(comparisonOf({ isOpen, differs }), [colour, word]);
   });
 }
-
-test("the address chooses the view, and an unknown one shows the payments", () => {
-  assert.equal(viewIn(new URLSearchParams("view=ledger")), "ledger");
-  assert.equal(viewIn(new URLSearchParams("view=vault")), "testPayments");
-});

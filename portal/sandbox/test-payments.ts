@@ -1,4 +1,4 @@
-/** The sandbox: its views, its test payments, what a card does, and what the books say. */
+/** The sandbox: its test payments, what a card does, and what the books say. */
 import type { OutputOf } from "../shell/call.ts";
 
 export type SandboxView = OutputOf<"GET /sandbox">;
@@ -8,13 +8,6 @@ export type Payment = {
   readonly endpoint: string;
   readonly wallet?: boolean;
 };
-
-export const views = ["testPayments", "testCards", "switches", "ledger"] as const;
-
-/** Reads the view from the address. An address without a view means the payments. */
-export function viewIn(query: URLSearchParams): (typeof views)[number] {
-  return views.find((each) => each === query.get("view")) ?? "testPayments";
-}
 
 /** Cards by their names in the bank's catalogue. */
 // biome-ignore format: a table

@@ -1,11 +1,12 @@
 /** The allow and block lists, by their filters in the address; the latest entries first. */
 import { NativeSelect } from "@mantine/core";
-import { ActionButton } from "../actions/action-button.tsx";
+import { ActionButton, NamedAction } from "../actions/action-button.tsx";
 import { type Row, useRows } from "../actions/values.ts";
-import { LoadedPart, Mark, PrintedTime } from "../design/details.tsx";
-import { Nothing, Pages } from "../design/states.tsx";
-import { StackedTable } from "../design/table.tsx";
+import { Mark, PrintedTime } from "../design/details.tsx";
+import { List } from "../design/list.tsx";
+import { Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
+import { useUser } from "../shell/session.ts";
 import { changeQuery, usePlace } from "../shell/url.tsx";
 import { listValues, pageOf } from "./rules.ts";
 
@@ -14,36 +15,27 @@ const kinds = [
   ...["issuer-country", "payer-country"],
 ];
 
-export function Lists({ mayChange }: { readonly mayChange: boolean }) {
+const right = "change_merchants";
+
+export function Lists() {
   const messages = useConfigurationMessages();
-  const { query } = usePlace();
-  const isFirst = (query.get("after") ?? "") === "";
-  const found = useRows("list show", listValues(query));
+  const found = useRows("list show", listValues(usePlace().query));
   return (
     <>
       <div className="inline-form">
         <Choice name="list" words={["allow", "block"]} every={messages.bothLists} />
         <Choice name="kind" words={kinds} every={messages.everyKind} />
         <div className="space" />
-        {mayChange && (
-          <>
-            <ActionButton action="list import" label={messages.importList} />
-            <ActionButton action="list add" label={messages.newEntry} isMain />
-          </>
-        )}
+        <ActionButton right={right} action="list import" label={messages.importList} />
+        <ActionButton right={right} action="list add" label={messages.newEntry} isMain />
       </div>
-      <LoadedPart query={found}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Nothing title={messages.noEntries} hint={messages.noEntriesHint} />
-          ) : (
-            <>
-              <EntryTable rows={pageOf(rows).rows} mayChange={mayChange} />
-              <Pages text="" next={pageOf(rows).next} isFirst={isFirst} />
-            </>
-          )
-        }
-      </LoadedPart>
+      <List
+        found={{ ...found, data: found.data && pageOf(found.data) }}
+        rowsOf={({ rows }) => rows}
+        none={[messages.noEntries, messages.noEntriesHint]}
+      >
+        {(rows) => <EntryTable rows={rows} />}
+      </List>
     </>
   );
 }
@@ -72,13 +64,12 @@ function Choice({ name, words, every }: ChoiceProps) {
   );
 }
 
-type TableProps = { readonly rows: readonly Row[]; readonly mayChange: boolean };
-
-function EntryTable({ rows, mayChange }: TableProps) {
+function EntryTable({ rows }: { readonly rows: readonly Row[] }) {
   const messages = useConfigurationMessages();
-  const { choices, everywhere, fields, things } = messages;
+  const { may } = useUser();
+  const { choices, everywhere, fields } = messages;
   return (
-    <StackedTable
+    <Table
       rows={rows}
       keyOf={({ entry = "" }) => entry}
       columns={[
@@ -99,13 +90,13 @@ function EntryTable({ rows, mayChange }: TableProps) {
         [messages.expires, ({ expires }) => <PrintedTime text={expires || "–"} />, "quiet"],
       ]}
       actions={
-        mayChange &&
+        may(right) &&
         (({ entry = "", value }) => (
-          <ActionButton
+          <NamedAction
+            verb="remove"
+            thing="entry"
+            name={value}
             action="list remove"
-            label={messages.remove}
-            title={messages.named.remove(`${things.entry} ${value}`)}
-            isDangerous
             values={{ entries: [entry] }}
           />
         ))

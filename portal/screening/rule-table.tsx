@@ -1,18 +1,21 @@
 /** Rules of screening in a table, with what can be done to each. */
-import { ActionButton } from "../actions/action-button.tsx";
+import { NamedAction } from "../actions/action-button.tsx";
 import { OnOff } from "../design/details.tsx";
-import { Name, StackedTable } from "../design/table.tsx";
+import { Name, Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
+import { useUser } from "../shell/session.ts";
 import { parametersOf, placeOf, type Rule } from "./rules.ts";
 
-type TableProps = { readonly rules: readonly Rule[]; readonly mayChange: boolean };
+type TableProps = { readonly rules: readonly Rule[]; readonly none?: string };
 
-export function RuleTable({ rules, mayChange }: TableProps) {
+export function RuleTable({ rules, ...given }: TableProps) {
   const messages = useConfigurationMessages();
+  const { may } = useUser();
   const { ruleKinds, choices, everywhere } = messages;
   return (
-    <StackedTable
+    <Table
       rows={rules}
+      {...given}
       keyOf={({ id }) => id}
       columns={[
         [messages.rule, ({ id, kind }) => <Name name={ruleKinds[kind] ?? kind} note={id} />],
@@ -21,35 +24,24 @@ export function RuleTable({ rules, mayChange }: TableProps) {
         [messages.countsFor, (rule) => placeOf(rule, everywhere), "quiet"],
         [messages.does, ({ action }) => choices[action] ?? action],
       ]}
-      actions={mayChange && ((rule) => <RuleActions rule={rule} />)}
+      actions={may("change_merchants") && ((rule) => <RuleActions rule={rule} />)}
     />
   );
 }
 
 function RuleActions({ rule }: { readonly rule: Rule }) {
-  const messages = useConfigurationMessages();
   const { id, enabled } = rule;
-  const values = { rule: id };
-  const toggle = enabled ? "disable" : "enable";
-  const named = (verb: keyof typeof messages.named) => ({
-    label: messages[verb],
-    title: messages.named[verb](`${messages.things.rule} ${id}`),
-  });
+  const shared = { thing: "rule", name: id, values: { rule: id } } as const;
+  const known = { parameters: parametersOf(rule, "=").join("\n") };
   return (
     <>
-      <ActionButton
-        action="filter change"
-        {...named("change")}
-        values={values}
-        known={{ parameters: parametersOf(rule, "=").join("\n") }}
-      />
-      <ActionButton
-        action={enabled ? "filter disable" : "filter enable"}
-        {...named(toggle)}
-        isDangerous={enabled}
-        values={values}
-      />
-      <ActionButton action="filter remove" {...named("remove")} isDangerous values={values} />
+      <NamedAction verb="change" action="filter change" known={known} {...shared} />
+      {enabled ? (
+        <NamedAction verb="disable" action="filter disable" {...shared} />
+      ) : (
+        <NamedAction verb="enable" action="filter enable" {...shared} />
+      )}
+      <NamedAction verb="remove" action="filter remove" {...shared} />
     </>
   );
 }

@@ -4,7 +4,7 @@ import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { usePerformer } from "../actions/performer.tsx";
 import { Refusal } from "../design/states.tsx";
-import { TableHead } from "../design/table.tsx";
+import { Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
@@ -54,28 +54,18 @@ function ReportTable({ report }: { readonly report: Report }) {
   const messages = useConfigurationMessages();
   return (
     <>
-      <table className="rows still small">
-        <TableHead
-          columns={[
-            messages.result,
-            [messages.orders, "number"],
-            [messages.paid, "number"],
-            [messages.returned, "number"],
-            [messages.chargedBack, "number"],
-          ]}
-        />
-        <tbody>
-          {reportRows(report, messages).map(({ key, name, counts }) => (
-            <tr key={key}>
-              <td>{name}</td>
-              <td className="number">{counts.orders}</td>
-              <td className="number plain">{counts.paid}</td>
-              <td className="number plain">{counts.refunded}</td>
-              <td className="number plain">{counts.chargedBack}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        className="rows still small"
+        rows={reportRows(report, messages)}
+        keyOf={({ key }) => key}
+        columns={[
+          [messages.result, ({ name }) => name],
+          [messages.orders, ({ counts }) => counts.orders, "number"],
+          [messages.paid, ({ counts }) => counts.paid, "number plain"],
+          [messages.returned, ({ counts }) => counts.refunded, "number plain"],
+          [messages.chargedBack, ({ counts }) => counts.chargedBack, "number plain"],
+        ]}
+      />
       {report.notes.map((note) => (
         <p key={note} className="quiet">
           {note}

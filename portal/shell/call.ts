@@ -2,7 +2,7 @@
  * A call of the gateway's portal API, typed by its table of routes. A refusal is thrown as a
  * `CallError`, whose message is the gateway's own sentence for the screen.
  */
-import type { QueryFunctionContext } from "@tanstack/react-query";
+import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import type { Api } from "@tollgate/gateway/portal-api";
 
 export type Route = keyof Api;
@@ -52,13 +52,33 @@ export async function call<Name extends Route>(
   throw refusal(answer.status, code, message, body?.error?.field);
 }
 
-/** Queries a route that the page polls. Every request after the first is marked as a poll. */
-export function live<Name extends Route>(
+type AnswerOptions<Name extends Route> = {
+  /** How often it is asked for again; these requests do not keep the session alive. */
+  readonly everyMs?: number | false | ((answer: OutputOf<Name> | undefined) => number | false);
+  /** Shows the answer to the input before until there is one to this input. */
+  readonly keepsBefore?: boolean;
+  readonly staleMs?: number;
+  readonly isWanted?: boolean;
+};
+
+/** The answer of a route, which screens that ask for the same have in common. */
+export function useAnswer<Name extends Route>(
   name: Name,
   input: InputOf<Name>,
-): (context: QueryFunctionContext) => Promise<OutputOf<Name>> {
-  return ({ signal, client, queryKey }) =>
-    call(name, input, { signal, isPoll: client.getQueryData(queryKey) !== undefined });
+  { everyMs, keepsBefore = false, staleMs, isWanted = true }: AnswerOptions<Name> = {},
+): UseQueryResult<OutputOf<Name>> {
+  return useQuery<OutputOf<Name>>({
+    queryKey: [name, input],
+    queryFn({ signal, client, queryKey }) {
+      const isPoll = everyMs !== undefined && client.getQueryData(queryKey) !== undefined;
+      return call(name, input, { signal, isPoll });
+    },
+    enabled: isWanted,
+    refetchInterval: ({ state }) =>
+      typeof everyMs === "function" ? everyMs(state.data) : (everyMs ?? false),
+    ...(keepsBefore && { placeholderData: keepPreviousData }),
+    ...(staleMs !== undefined && { staleTime: staleMs }),
+  });
 }
 
 /** Fields that the route names are in the path; the others are the query, or the body. */

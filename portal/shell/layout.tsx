@@ -8,7 +8,8 @@ import { Icon, Logo } from "../design/icons.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import type { Session, User } from "./call.ts";
 import { entriesFor } from "./entries.ts";
-import { commandKey, Palette, usePalette, useSignOut } from "./palette.tsx";
+import { commandKey, Palette, usePalette } from "./palette.tsx";
+import { useSignOut } from "./session.ts";
 import { go, Link } from "./url.tsx";
 
 type LayoutProps = {

@@ -3,14 +3,14 @@
  * orders, and does what the user's menu does. And the list of keys, which `?` opens.
  */
 import { Modal, useMantineColorScheme } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useState } from "react";
 import { Dialog } from "../design/dialog.tsx";
 import { Icon, type IconName } from "../design/icons.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
-import { call, type Session } from "./call.ts";
+import type { Session } from "./call.ts";
 import { choiceBeside, entriesFor, findChoices } from "./entries.ts";
 import { useKeys } from "./keys.ts";
+import { useSignOut } from "./session.ts";
 import { go } from "./url.tsx";
 
 type Shown = "go" | "keys" | undefined;
@@ -138,15 +138,6 @@ function useChoices(session: Session, text: string): readonly Choice[] {
     { name: messages.openOrder(text),       icon: "orders", run: () => go(`orders/${text}`) },
     { name: messages.searchOrdersFor(text), icon: "search", run: () => go(`orders?${query}`) },
   ]);
-}
-
-/** Ends the session, here and in the gateway; the portal then shows the sign-in. */
-export function useSignOut(): () => Promise<void> {
-  const queries = useQueryClient();
-  return async () => {
-    await call("POST /sign-out", {}).catch(() => undefined);
-    await queries.invalidateQueries({ queryKey: ["session"] });
-  };
 }
 
 function Keys({ close }: { readonly close: () => void }) {

@@ -11,9 +11,10 @@ import { usePerformer } from "../actions/performer.tsx";
 import { ShownOnce } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
-import { CodeInput, OwnPassword, Step, type StepProps } from "./step.tsx";
+import { sessionKey } from "../shell/session.ts";
+import { CodeInput, OwnPassword, Step } from "./step.tsx";
 
-export function Enrolment(_: StepProps) {
+export function Enrolment() {
   const messages = useMessages();
   const queries = useQueryClient();
   const [code, setCode] = useState("");
@@ -21,7 +22,7 @@ export function Enrolment(_: StepProps) {
   const stays = { changes: "nothing" } as const;
   const begin = usePerformer(() => call("POST /totp/begin", { password }), stays);
   const confirm = usePerformer(() => call("POST /totp/confirm", { code: codeIn(code) }), stays);
-  const goOn = () => void queries.invalidateQueries({ queryKey: ["session"] });
+  const goOn = () => void queries.invalidateQueries({ queryKey: sessionKey });
 
   if (confirm.data !== undefined) {
     return (

@@ -9,19 +9,21 @@ import { codeIn } from "../account/users.ts";
 import { usePerformer } from "../actions/performer.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
+import { useAccept } from "../shell/session.ts";
 import { Enrolment } from "./enrolment.tsx";
 import { CodeInput, OwnPassword, SecretInput, Step, type StepProps } from "./step.tsx";
 
 export function SignIn(props: StepProps) {
   const { state } = props.session;
   if (state === "second_factor") return <SecondFactor {...props} />;
-  if (state === "new_password") return <NewPassword {...props} />;
-  if (state === "enrolment") return <Enrolment {...props} />;
+  if (state === "new_password") return <NewPassword />;
+  if (state === "enrolment") return <Enrolment />;
   return <Password {...props} />;
 }
 
-function Password({ session, accept }: StepProps) {
+function Password({ session }: StepProps) {
   const messages = useMessages();
+  const accept = useAccept();
   const [login, setLogin] = useState("");
   const [password, setPassword] = useState("");
   const send = usePerformer(() => call("POST /sign-in", { login, password }), {
@@ -60,8 +62,9 @@ function Password({ session, accept }: StepProps) {
   );
 }
 
-function SecondFactor({ session, accept }: StepProps) {
+function SecondFactor({ session }: StepProps) {
   const messages = useMessages();
+  const accept = useAccept();
   const [code, setCode] = useState("");
   const passkey = usePerformer(
     async () => {
@@ -107,8 +110,9 @@ function SecondFactor({ session, accept }: StepProps) {
   );
 }
 
-function NewPassword({ accept }: StepProps) {
+function NewPassword() {
   const messages = useMessages();
+  const accept = useAccept();
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
   const send = usePerformer(() => call("POST /password", { current, next }), {

@@ -1,18 +1,15 @@
 /** The frame of one step of signing in, and its fields. */
 
 import { PasswordInput, TextInput } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Logo } from "../design/icons.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import type { Session } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
+import { useUser } from "../shell/session.ts";
 
-export type StepProps = {
-  readonly session: Session;
-  readonly accept: (session: Session) => void;
-};
+export type StepProps = { readonly session: Session };
 
 type FieldProps = { readonly value: string; readonly onChange: (value: string) => void };
 type SecretProps = FieldProps & { readonly label: string; readonly autoComplete: string };
@@ -37,7 +34,7 @@ export function SecretInput({ onChange, ...props }: SecretProps) {
  */
 export function OwnPassword({ label, ...field }: FieldProps & { readonly label?: string }) {
   const { passwordAgain } = useMessages();
-  const session = useQueryClient().getQueryData<Session>(["session"]);
+  const { login } = useUser();
   return (
     <>
       <input
@@ -45,7 +42,7 @@ export function OwnPassword({ label, ...field }: FieldProps & { readonly label?:
         type="text"
         name="username"
         autoComplete="username"
-        value={session?.user?.login ?? ""}
+        value={login}
         readOnly
         tabIndex={-1}
         aria-hidden="true"

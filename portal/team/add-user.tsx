@@ -4,14 +4,14 @@ import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
 import { Dialog, ShownOnce } from "../design/dialog.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
-import { call, type OutputOf, type User } from "../shell/call.ts";
+import { call, type OutputOf } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
 import { RoleFields } from "./role-fields.tsx";
 import { firstChoice, loginOf, roleInput } from "./roles.ts";
 
-type AddUserProps = { readonly user: User; readonly close: () => void };
-
-export function AddUser({ user, close }: AddUserProps) {
+export function AddUser({ close }: { readonly close: () => void }) {
   const messages = useMessages();
+  const user = useUser();
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState(() => firstChoice(user));
   const add = usePerformer(() => call("POST /users/add", { name, ...roleInput(chosen, user) }));
@@ -32,7 +32,7 @@ export function AddUser({ user, close }: AddUserProps) {
           value={name}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
-        <RoleFields user={user} chosen={chosen} choose={setChosen} />
+        <RoleFields chosen={chosen} choose={setChosen} />
       </PerformerForm>
     </Dialog>
   );

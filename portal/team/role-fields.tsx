@@ -1,26 +1,22 @@
 /** The role of a user, and the merchant where the role is one of a merchant. */
 import { NativeSelect } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useMessages } from "../language/language.tsx";
-import { call, type User } from "../shell/call.ts";
+import { useKnown } from "../orders/order-query.ts";
+import { useUser } from "../shell/session.ts";
 import { type Chosen, isMerchants, type Listed, type Role, rolesToGive } from "./roles.ts";
 
 type RoleFieldsProps = {
-  readonly user: User;
   /** The user whose role is changed; absent for a new one. */
   readonly changed?: Listed;
   readonly chosen: Chosen;
   readonly choose: (chosen: Chosen) => void;
 };
 
-export function RoleFields({ user, changed, chosen, choose }: RoleFieldsProps) {
+export function RoleFields({ changed, chosen, choose }: RoleFieldsProps) {
   const messages = useMessages();
-  const choosesMerchant = user.merchant === undefined && changed === undefined;
-  const filters = useQuery({
-    queryKey: ["filters"],
-    queryFn: ({ signal }) => call("GET /filters", {}, { signal }),
-    enabled: choosesMerchant,
-  });
+  const user = useUser();
+  const choosesMerchant = user.isOperator && changed === undefined;
+  const { merchants = [] } = useKnown(choosesMerchant).data ?? {};
   // The table of hints has every role that a person can have.
   const offered = rolesToGive(Object.keys(messages.roleHints) as Role[], user, changed);
   return (
@@ -40,7 +36,7 @@ export function RoleFields({ user, changed, chosen, choose }: RoleFieldsProps) {
           value={chosen.merchant}
           data={[
             { value: "", label: "" },
-            ...(filters.data?.merchants ?? []).map(({ login }) => ({ value: login, label: login })),
+            ...merchants.map(({ login }) => ({ value: login, label: login })),
           ]}
           onChange={({ currentTarget }) => choose({ ...chosen, merchant: currentTarget.value })}
         />

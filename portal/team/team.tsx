@@ -1,73 +1,63 @@
 /** Who may use the portal: users with their roles, and where they are signed in. */
-import { Button, Checkbox, Skeleton } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Button, Checkbox } from "@mantine/core";
 import { useState } from "react";
 import { Sessions } from "../account/sessions.tsx";
 import { usePerformer } from "../actions/performer.tsx";
+import { Head, LoadedPart, Tabs } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
-import { Failed, Nothing, Refusal } from "../design/states.tsx";
+import { Nothing, Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type User } from "../shell/call.ts";
-import { Link, usePlace } from "../shell/url.tsx";
+import { call, useAnswer } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
 import { AddUser } from "./add-user.tsx";
 import { Approvals } from "./approvals.tsx";
 import { UserTable } from "./user-table.tsx";
 
-export function Team({ user }: { readonly user: User }) {
+export function Team() {
   const messages = useMessages();
   const [isAdding, setAdding] = useState(false);
-  const view = usePlace().query.get("view");
-  const isUsers = view !== "sessions" && view !== "approvals";
+  const add = () => setAdding(true);
   return (
     <div className="screen">
-      <div className="heading">
-        <h1>{messages.team}</h1>
-        <div className="space" />
-        <Button leftSection={<Icon name="plus" size={14} />} onClick={() => setAdding(true)}>
+      <Head title={messages.team}>
+        <Button leftSection={<Icon name="plus" size={14} />} onClick={add}>
           {messages.addUser}
         </Button>
-      </div>
-      <nav className="views" aria-label={messages.views}>
-        <Link to="team" className="view" isCurrent={isUsers}>
-          {messages.users}
-        </Link>
-        <Link to="team?view=sessions" className="view" isCurrent={view === "sessions"}>
-          {messages.sessions}
-        </Link>
-        <Link to="team?view=approvals" className="view" isCurrent={view === "approvals"}>
-          {messages.approvals}
-        </Link>
-      </nav>
-      {isUsers && <Users user={user} add={() => setAdding(true)} />}
-      {view === "sessions" && <TeamSessions />}
-      {view === "approvals" && <Approvals />}
-      {isAdding && <AddUser user={user} close={() => setAdding(false)} />}
+      </Head>
+      <Tabs
+        path="team"
+        label={messages.views}
+        parameter="view"
+        tabs={[
+          ["users", messages.users, () => <Users add={add} />],
+          ["sessions", messages.sessions, () => <TeamSessions />],
+          ["approvals", messages.approvals, () => <Approvals />],
+        ]}
+      />
+      {isAdding && <AddUser close={() => setAdding(false)} />}
     </div>
   );
 }
 
-function Users({ user, add }: { readonly user: User; readonly add: () => void }) {
+function Users({ add }: { readonly add: () => void }) {
   const messages = useMessages();
-  const found = useQuery({
-    queryKey: ["users"],
-    queryFn: ({ signal }) => call("GET /users", {}, { signal }),
-  });
-  if (found.error !== null) {
-    return <Failed error={found.error} retry={() => void found.refetch()} />;
-  }
-  if (found.data === undefined) return <Skeleton height={200} />;
+  const { isOperator } = useUser();
   return (
-    <>
-      <UserTable users={found.data.users} own={user} />
-      {user.merchant !== undefined && <DemandFactor isDemanded={found.data.isFactorDemanded} />}
-      {found.data.users.length === 1 && (
-        <Nothing title={messages.onlyYou} hint={messages.onlyYouHint}>
-          <Button variant="default" onClick={add}>
-            {messages.addUser}
-          </Button>
-        </Nothing>
+    <LoadedPart query={useAnswer("GET /users", {})}>
+      {({ users, isFactorDemanded }) => (
+        <>
+          <UserTable users={users} />
+          {!isOperator && <DemandFactor isDemanded={isFactorDemanded} />}
+          {users.length === 1 && (
+            <Nothing title={messages.onlyYou} hint={messages.onlyYouHint}>
+              <Button variant="default" onClick={add}>
+                {messages.addUser}
+              </Button>
+            </Nothing>
+          )}
+        </>
       )}
-    </>
+    </LoadedPart>
   );
 }
 
@@ -93,21 +83,16 @@ function DemandFactor({ isDemanded }: { readonly isDemanded: boolean }) {
 }
 
 function TeamSessions() {
-  const found = useQuery({
-    queryKey: ["team-sessions"],
-    queryFn: ({ signal }) => call("GET /users/sessions", {}, { signal }),
-  });
+  const found = useAnswer("GET /users/sessions", {});
   const end = usePerformer(({ login, id }: { readonly login: string; readonly id: string }) =>
     call("POST /users/end-session/:login/:session", { login, session: id }),
   );
-  if (found.error !== null) {
-    return <Failed error={found.error} retry={() => void found.refetch()} />;
-  }
-  if (found.data === undefined) return <Skeleton height={200} />;
   return (
     <>
       <Refusal text={end.error?.message} />
-      <Sessions sessions={found.data.sessions} end={(session) => end.mutate(session)} />
+      <LoadedPart query={found}>
+        {({ sessions }) => <Sessions sessions={sessions} end={(session) => end.mutate(session)} />}
+      </LoadedPart>
     </>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type User } from "../shell/call.ts";
+import { call } from "../shell/call.ts";
 import { TemporaryPassword } from "./add-user.tsx";
 import { RoleFields } from "./role-fields.tsx";
 import { actionLabels, type Chosen, type Listed, type UserActionName } from "./roles.ts";
@@ -11,11 +11,10 @@ import { actionLabels, type Chosen, type Listed, type UserActionName } from "./r
 type UserActionProps = {
   readonly user: Listed;
   readonly action: UserActionName;
-  readonly own: User;
   readonly close: () => void;
 };
 
-export function UserAction({ user, action, own, close }: UserActionProps) {
+export function UserAction({ user, action, close }: UserActionProps) {
   const messages = useMessages();
   const { login, role, merchant = "" } = user;
   const [chosen, setChosen] = useState<Chosen>({
@@ -45,9 +44,7 @@ export function UserAction({ user, action, own, close }: UserActionProps) {
         label={labels[action]}
         isDangerous={action === "disable"}
       >
-        {action === "role" && (
-          <RoleFields user={own} changed={user} chosen={chosen} choose={setChosen} />
-        )}
+        {action === "role" && <RoleFields changed={user} chosen={chosen} choose={setChosen} />}
       </PerformerForm>
     </Dialog>
   );

@@ -4,85 +4,69 @@ import { Fragment, useState } from "react";
 import { roleName, signInBy } from "../account/users.ts";
 import { Time } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
-import { TableHead } from "../design/table.tsx";
+import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
-import type { User } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
 import { actionLabels, actionsFor, type Listed, type UserActionName } from "./roles.ts";
 import { UserAction } from "./user-action.tsx";
 
-type UserTableProps = { readonly users: readonly Listed[]; readonly own: User };
-
-export function UserTable({ users, own }: UserTableProps) {
+export function UserTable({ users }: { readonly users: readonly Listed[] }) {
   const messages = useMessages();
+  const own = useUser();
   const [asked, setAsked] = useState<{ user: Listed; action: UserActionName }>();
   return (
     <>
-      <table className="listing">
-        <TableHead
-          columns={[
-            messages.login,
-            messages.role,
-            own.merchant === undefined && [messages.merchant, "minor"],
-            [messages.signInBy, "minor"],
-            [messages.lastSeen, "minor"],
-            messages.state,
-          ]}
-          actions={messages.action}
-        />
-        <tbody>
-          {users.map((user) => (
-            <UserRow
-              key={user.login}
-              user={user}
-              own={own}
-              ask={(action) => setAsked({ user, action })}
-            />
-          ))}
-        </tbody>
-      </table>
-      {asked && <UserAction {...asked} own={own} close={() => setAsked(undefined)} />}
+      <Table
+        className="listing"
+        rows={users}
+        keyOf={({ login }) => login}
+        columns={[
+          [messages.login, ({ login }) => <b>{login}</b>],
+          [messages.role, ({ role }) => roleName(messages, role)],
+          own.isOperator && [messages.merchant, ({ merchant }) => merchant, "minor"],
+          [messages.signInBy, (user) => signInBy(user, messages), "minor"],
+          [
+            messages.lastSeen,
+            ({ seenAt }) => (seenAt === undefined ? messages.never : <Time at={seenAt} />),
+            "minor quiet",
+          ],
+          [messages.state, (user) => <State user={user} />],
+        ]}
+        actions={(user) => (
+          <Tools
+            user={user}
+            actions={actionsFor(user, own)}
+            ask={(action) => setAsked({ user, action })}
+          />
+        )}
+      />
+      {asked && <UserAction {...asked} close={() => setAsked(undefined)} />}
     </>
   );
 }
 
-type UserRowProps = {
-  readonly user: Listed;
-  readonly own: User;
-  readonly ask: (action: UserActionName) => void;
-};
-
-function UserRow({ user, own, ask }: UserRowProps) {
+function State({ user: { enabled, isIdle } }: { readonly user: Listed }) {
   const messages = useMessages();
-  const actions = actionsFor(user, own);
   return (
-    <tr>
-      <td>
-        <b>{user.login}</b>
-      </td>
-      <td>{roleName(messages, user.role)}</td>
-      {own.merchant === undefined && <td className="minor">{user.merchant}</td>}
-      <td className="minor">{signInBy(user, messages)}</td>
-      <td className="minor quiet">
-        {user.seenAt === undefined ? messages.never : <Time at={user.seenAt} />}
-      </td>
-      <td>
-        <span className="status" data-status={user.enabled ? "approved" : "declined"}>
-          {user.enabled ? messages.enabled : messages.disabled}
-        </span>
-        {user.enabled && user.isIdle && <div className="quiet">{messages.idle}</div>}
-      </td>
-      <td className="tools">
-        {actions.length > 0 && <Tools user={user} actions={actions} ask={ask} />}
-      </td>
-    </tr>
+    <>
+      <span className="status" data-status={enabled ? "approved" : "declined"}>
+        {enabled ? messages.enabled : messages.disabled}
+      </span>
+      {enabled && isIdle && <div className="quiet">{messages.idle}</div>}
+    </>
   );
 }
 
-type ToolsProps = Omit<UserRowProps, "own"> & { readonly actions: readonly UserActionName[] };
+type ToolsProps = {
+  readonly user: Listed;
+  readonly actions: readonly UserActionName[];
+  readonly ask: (action: UserActionName) => void;
+};
 
 function Tools({ user, actions, ask }: ToolsProps) {
   const messages = useMessages();
   const labels = actionLabels(messages);
+  if (actions.length === 0) return null;
   return (
     <Menu position="bottom-end">
       <Menu.Target>

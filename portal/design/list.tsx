@@ -1,0 +1,104 @@
+/**
+ * A list that the address filters and turns the pages of: its rows, or why there are none, how far
+ * it was searched, and the way to the other pages.
+ */
+import { Button, Skeleton } from "@mantine/core";
+import type { ReactNode } from "react";
+import { useLanguage } from "../language/language.tsx";
+import type { makeFilters } from "../orders/order-query.ts";
+import { changeQuery, usePlace } from "../shell/url.tsx";
+import { Failed, type Found, Nothing } from "./states.tsx";
+
+type Page = { readonly next?: string | undefined; readonly searchedTo?: number | undefined };
+type Texts = readonly [title: string, hint: string];
+
+type ListProps<Answer extends Page, Row> = {
+  readonly found: Found<Answer>;
+  readonly rowsOf: (answer: Answer) => readonly Row[];
+  /** Tells how many rows this page has. */
+  readonly count?: (rows: number) => string;
+  /** What is shown without any row. */
+  readonly none: Texts;
+  /** The same where the filters let none pass. */
+  readonly noMatch?: Texts;
+  readonly filters?: ReturnType<typeof makeFilters>;
+  /** The rows stand by name, and not the newest first. */
+  readonly isByName?: boolean;
+  readonly children: (rows: readonly Row[]) => ReactNode;
+};
+
+export function List<Answer extends Page, Row>({
+  found,
+  rowsOf,
+  ...given
+}: ListProps<Answer, Row>) {
+  const { count, none, noMatch, filters, isByName = false, children } = given;
+  const { messages, showTime, showUtc } = useLanguage();
+  const { query } = usePlace();
+  const { data, error, refetch } = found;
+  if (data === undefined) return <Waiting error={error} retry={() => void refetch()} />;
+  const rows = rowsOf(data);
+  const isFiltered = filters?.isFiltered(query) === true;
+  const [title, hint] = (isFiltered && noMatch) || none;
+  const { searchedTo } = data;
+  return (
+    <>
+      {rows.length > 0 ? (
+        children(rows)
+      ) : (
+        <Nothing title={title} hint={hint}>
+          {isFiltered && (
+            <Button variant="default" onClick={() => changeQuery(filters.withoutFilters)}>
+              {messages.clearFilters}
+            </Button>
+          )}
+        </Nothing>
+      )}
+      {searchedTo !== undefined && (
+        <p className="hint" title={showUtc(searchedTo)}>
+          {messages.searchedTo(showTime(searchedTo))}
+        </p>
+      )}
+      <Pages text={count?.(rows.length)} next={data.next} isByName={isByName} />
+    </>
+  );
+}
+
+type WaitingProps = { readonly error: Error | null; readonly retry: () => void };
+
+function Waiting({ error, retry }: WaitingProps) {
+  if (error !== null) return <Failed error={error} retry={retry} />;
+  return (
+    <div className="waiting" aria-busy="true">
+      {Array.from({ length: 12 }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows without content
+        <Skeleton key={row} height={14} />
+      ))}
+    </div>
+  );
+}
+
+type PagesProps = {
+  readonly text?: string | undefined;
+  readonly next: string | undefined;
+  readonly isByName: boolean;
+};
+
+function Pages({ text, next, isByName }: PagesProps) {
+  const { messages } = useLanguage();
+  const isFirst = !usePlace().query.has("after");
+  const turn = (after: string | undefined) => changeQuery({ after, row: undefined });
+  if (text === undefined && isFirst && next === undefined) return null;
+  return (
+    <div className="pages">
+      <span>{text}</span>
+      <div className="space" />
+      <Button variant="default" disabled={isFirst} onClick={() => turn(undefined)}>
+        {isByName ? messages.firstPage : messages.newest}
+      </Button>
+      <Button variant="default" disabled={next === undefined} onClick={() => turn(next)}>
+        {isByName ? messages.nextPage : messages.older}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+/**
+ * The session of this browser. Every screen belongs to a user who is signed in whole, and shows what
+ * the rights of that user allow.
+ */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { call, type Session, type User } from "./call.ts";
+
+export const sessionKey = ["session"] as const;
+
+/** The session may time out meanwhile: the portal asks by itself. */
+export function useSession(everyMs?: number) {
+  return useQuery({
+    queryKey: sessionKey,
+    queryFn: ({ signal }) => call("GET /session", {}, { signal, isPoll: true }),
+    ...(everyMs !== undefined && { refetchInterval: everyMs }),
+  });
+}
+
+/** Of a session that has ended, until its screen is gone. */
+const nobody: User = { login: "", role: "", rights: [] };
+
+export function useUser() {
+  const user = useQueryClient().getQueryData<Session>(sessionKey)?.user ?? nobody;
+  return {
+    ...user,
+    isOperator: user.merchant === undefined,
+    may: (right: string) => user.rights.includes(right),
+  };
+}
+
+/** Takes the session that a step of signing in has answered. */
+export function useAccept(): (session: Session) => void {
+  const queries = useQueryClient();
+  return (session) => void queries.setQueryData(sessionKey, session);
+}
+
+/** Ends the session, here and in the gateway; the portal then shows the sign-in. */
+export function useSignOut(): () => Promise<void> {
+  const queries = useQueryClient();
+  return async () => {
+    await call("POST /sign-out", {}).catch(() => undefined);
+    await queries.invalidateQueries({ queryKey: sessionKey });
+  };
+}
