@@ -2,11 +2,9 @@
 
 // biome-ignore format: a table
 export const orderEnglish = {
-  messages: "Messages",
   message: (type: string, way: "sent" | "received") => (way === "sent" ? `${type} sent` : `${type} received`),
   derived: "Made again from the order: messages of a plain charge are not stored. It has the gate's settings of today.",
   raw: "Raw, encoded anew from the masked fields",
-  fields: "Fields",
   details: "Details",
   sawThen: "What the merchant saw",
   attemptMade: (answer: string) => `Callback: ${answer}`,
@@ -61,11 +59,9 @@ type OrderMessages = typeof orderEnglish;
 
 // biome-ignore format: a table
 export const orderGerman: OrderMessages = {
-  messages: "Nachrichten",
   message: (type, way) => (way === "sent" ? `${type} gesendet` : `${type} empfangen`),
   derived: "Aus der Zahlung wiederhergestellt: Nachrichten einer einfachen Belastung werden nicht gespeichert. Es gelten die heutigen Einstellungen des Gates.",
   raw: "Roh, aus den maskierten Feldern neu kodiert",
-  fields: "Felder",
   details: "Einzelheiten",
   sawThen: "Was der Händler sah",
   attemptMade: (answer) => `Callback: ${answer}`,

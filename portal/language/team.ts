@@ -70,7 +70,7 @@ export const teamEnglish = {
   onlyYou: "You are the only user", onlyYouHint: "Add a colleague: everyone signs in with a login of their own, so that the audit tells who did what.",
 
   searchAudit: "Who, what, of what or why",
-  who: "Who", action: "Action", subject: "Of what", why: "Why", before: "Before", after: "After", fromWhere: "From where",
+  why: "Why", before: "Before", after: "After", fromWhere: "From where",
   noEntries: "No entry matches", noEntriesHint: "Search for a login, an action such as merchant add, or an order id.",
   verify: "Verify chain",
   verifyHint: "Every entry has the hash of the one before it, and the newest is signed.",
@@ -149,7 +149,7 @@ export const teamGerman: typeof teamEnglish = {
   onlyYou: "Sie sind der einzige Benutzer", onlyYouHint: "Fügen Sie Kollegen hinzu: Jeder meldet sich mit eigenem Namen an, damit das Protokoll zeigt, wer was getan hat.",
 
   searchAudit: "Wer, was, woran oder warum",
-  who: "Wer", action: "Aktion", subject: "Woran", why: "Warum", before: "Vorher", after: "Nachher", fromWhere: "Von wo",
+  why: "Warum", before: "Vorher", after: "Nachher", fromWhere: "Von wo",
   noEntries: "Kein Eintrag passt", noEntriesHint: "Suchen Sie nach einem Namen, einer Aktion wie merchant add oder einer Zahlungsnummer.",
   verify: "Kette prüfen",
   verifyHint: "Jeder Eintrag hat den Hash des vorigen, und der neueste ist signiert.",
