@@ -1,31 +1,15 @@
 /** What the portal reads of the system of record, as its storage provides it. */
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
-import type { FailureCode } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import type { Figure, MoneyState } from "./order-index.ts";
+import type { Figure, IndexRow } from "./order-index.ts";
 
-export type OrderLineRow = {
-  readonly merchantId: string;
-  readonly orderId: string;
-  readonly at: number;
-  readonly endpointId: string;
-  readonly clientOrderId: string;
-  readonly kind: string;
-  readonly stage: string;
-  readonly status: MoneyState;
-  readonly reason: FailureCode | "";
-  readonly threeds: string;
-  readonly amount: number;
-  readonly currency: string;
-  readonly network: string;
-  readonly lastFour: string;
-  readonly email: string;
-  readonly name: string;
-  readonly gate: string;
-  readonly reference: string;
-};
+/** What a list shows of an order's row. */
+export type OrderLineRow = Omit<
+  IndexRow,
+  "version" | "outcome" | "overheadMs" | "net" | "words" | "people"
+>;
 
 export type OrderListQuery = {
   /** Absent: of all merchants. */

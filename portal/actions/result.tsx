@@ -1,44 +1,33 @@
-/** What an action would change, and what it has answered. */
+/** Settings as they are, what an action would change of them, and what it has answered. */
 import { Button } from "@mantine/core";
+import { Fragment, type ReactNode } from "react";
+import { Fields, Section } from "../design/details.tsx";
 import { ShownOnce } from "../design/dialog.tsx";
 import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
-import { labelOf, secretsIn, showValue, subjectOf } from "./values.ts";
+import { labelOf, secretsIn, showSetting, showValue, subjectOf, type Texts } from "./values.ts";
 
 type ChangesProps = OutputOf<"POST /actions/preview">;
 
 export function Changes({ changes }: ChangesProps) {
   const messages = useConfigurationMessages();
+  const { showTime } = useLanguage();
+  const { choices, fields: labels } = messages;
   if (changes.length === 0) return <p className="quiet">{messages.noPreview}</p>;
+  const show = (name: string, value: string) => showValue(name, value, { choices, showTime });
   return changes.map(({ action, subject, fields }) => (
     <section key={`${action} ${subject}`} className="changes">
-      <h3>{subjectOf(subject, messages.fields)}</h3>
-      <dl className="fields">
-        {fields.map((field) => (
-          <Change key={field.name} {...field} />
-        ))}
-      </dl>
+      <h3>{subjectOf(subject, labels)}</h3>
+      <Fields
+        rows={fields.map(({ name, before, after }) => [
+          labelOf(name, labels),
+          <Fragment key={name}>
+            {before !== "" && <del>{show(name, before)}</del>} <ins>{show(name, after) || "–"}</ins>
+          </Fragment>,
+        ])}
+      />
     </section>
   ));
-}
-
-function Change({ name, before, after }: ChangesProps["changes"][number]["fields"][number]) {
-  const { choices } = useConfigurationMessages();
-  const { showTime } = useLanguage();
-  const label = useLabel(name);
-  const shown = (value: string) => showValue(name, value, { choices, showTime });
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>
-        {before !== "" && <del>{shown(before)}</del>} <ins>{shown(after) || "–"}</ins>
-      </dd>
-    </div>
-  );
-}
-
-export function useLabel(name: string): string {
-  return labelOf(name, useConfigurationMessages().fields);
 }
 
 type ResultProps = OutputOf<"POST /actions/run"> & { readonly close: () => void };
@@ -52,7 +41,10 @@ export function Result({ result, notes, close }: ResultProps) {
         <p key={note}>{note}</p>
       ))}
       {secrets.map(([name, text]) => (
-        <Secret key={name} name={name} text={text} />
+        <div key={name}>
+          <h3>{labelOf(name, messages.fields)}</h3>
+          <ShownOnce text={text} />
+        </div>
       ))}
       {secrets.length > 0 && <p className="quiet">{messages.copyNow}</p>}
       <Button size="sm" onClick={close}>
@@ -62,12 +54,23 @@ export function Result({ result, notes, close }: ResultProps) {
   );
 }
 
-function Secret({ name, text }: { readonly name: string; readonly text: string }) {
-  const label = useLabel(name);
+type SettingsProps = { readonly settings: Texts; readonly action?: ReactNode };
+
+export function Settings({ settings, action }: SettingsProps) {
+  const messages = useConfigurationMessages();
+  const { choices, fields } = messages;
+  const rows = Object.entries(settings).map(([name, value]) => {
+    const isPicture = value.startsWith("data:");
+    const shown = isPicture ? <img src={value} alt="" height={28} /> : showSetting(value, choices);
+    return [labelOf(name, fields), shown] as const;
+  });
   return (
-    <div>
-      <h3>{label}</h3>
-      <ShownOnce text={text} />
-    </div>
+    <Section title={messages.settings} action={action}>
+      {rows.length === 0 ? (
+        <p className="quiet">{messages.allUsual}</p>
+      ) : (
+        <Fields className="fields settings" rows={rows} />
+      )}
+    </Section>
   );
 }

@@ -120,6 +120,12 @@ export function showValue(name: string, value: string, { choices, showTime }: Sh
   return (isChoice && choices[value]) || value;
 }
 
+/** Formats a setting for the user: switches and choices by their words, lists with spaces. */
+export function showSetting(value: string, choices: Texts): string {
+  const word = value === "true" ? "on" : value === "false" ? "off" : value;
+  return choices[word] ?? value.replaceAll(",", ", ");
+}
+
 /** The form shows them, so that they can be copied. */
 const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret"];
 

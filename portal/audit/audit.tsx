@@ -1,7 +1,7 @@
 /** The audit: who changed what, from where and why, and the proof that it is whole. */
 import { Button } from "@mantine/core";
 import { usePerformer } from "../actions/performer.tsx";
-import { Head, Time } from "../design/details.tsx";
+import { Fields, Head, Time } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { List } from "../design/list.tsx";
 import { Refusal } from "../design/states.tsx";
@@ -84,14 +84,12 @@ function AuditEntry({ entry }: { readonly entry: Entry }) {
         <span className="subject">{subject}</span>
         <span className="quiet">{actor}</span>
       </summary>
-      <dl className="fields">
-        {fieldsOf(entry, messages).map(({ name, text, isJson }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{isJson ? <pre>{text}</pre> : text}</dd>
-          </div>
-        ))}
-      </dl>
+      <Fields
+        rows={fieldsOf(entry, messages).map(({ name, text, isJson }) => [
+          name,
+          isJson ? <pre key={name}>{text}</pre> : text,
+        ])}
+      />
     </details>
   );
 }

@@ -7,12 +7,12 @@ import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { useUser } from "../shell/session.ts";
 import { Link, usePlace } from "../shell/url.tsx";
-import { readId, resultOf, verdictOf } from "./delivery-query.ts";
+import { readId, verdictOf } from "./delivery-query.ts";
 import { ResendMany } from "./resend.tsx";
-import { DeliveryState, SignedParts } from "./state.tsx";
+import { Attempt, DeliveryState, SignedParts } from "./state.tsx";
 
 type Detail = OutputOf<"GET /callbacks/:order/:sequence">;
-type Attempted = Detail["attempts"][number];
+type SignatureProps = Detail["attempts"][number]["signature"];
 
 const liveEveryMs = 3_000;
 
@@ -66,8 +66,10 @@ function Shown({ detail }: { readonly detail: Detail }) {
       <PlainSection title={messages.attempts}>
         {attempts.length === 0 && <p className="quiet">{messages.noAttempts}</p>}
         <div className="attempt-list">
-          {attempts.toReversed().map((each, at) => (
-            <Attempt key={each.attempt.at} attempted={each} isOpen={at === 0} />
+          {attempts.toReversed().map(({ attempt, signature }, at) => (
+            <Attempt key={attempt.at} attempt={attempt} isOpen={at === 0} withAddress>
+              <Signature {...signature} />
+            </Attempt>
           ))}
         </div>
       </PlainSection>
@@ -80,37 +82,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
   );
 }
 
-type AttemptProps = { readonly attempted: Attempted; readonly isOpen: boolean };
-
-function Attempt({ attempted, isOpen }: AttemptProps) {
-  const messages = useMessages();
-  const { at, method, ms, url, body, answer } = attempted.attempt;
-  const { text, isFailed } = resultOf(attempted.attempt);
-  return (
-    <details open={isOpen} data-failed={isFailed || undefined}>
-      <summary>
-        <Time at={at} /> · {method} · <b>{text}</b> · {ms} ms
-      </summary>
-      <h3>{messages.sentTo}</h3>
-      <pre>{url}</pre>
-      {body !== "" && (
-        <>
-          <h3>{messages.body}</h3>
-          <pre>{body}</pre>
-        </>
-      )}
-      {answer !== undefined && (
-        <>
-          <h3>{messages.answer}</h3>
-          <pre>{answer === "" ? "∅" : answer}</pre>
-        </>
-      )}
-      <Signature {...attempted.signature} />
-    </details>
-  );
-}
-
-function Signature({ parts, result, webhook }: Attempted["signature"]) {
+function Signature({ parts, result, webhook }: SignatureProps) {
   const messages = useMessages();
   return (
     <>

@@ -1,7 +1,9 @@
-/** The state of a delivery as a label, and the values of a signature as pieces before the key. */
-import { Mark } from "../design/details.tsx";
+/** Parts of a delivery: its state as a label, an attempt, and the signature's values before the key. */
+import type { ReactNode } from "react";
+import { Mark, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
-import { type Delivered, stateOf } from "./delivery-query.ts";
+import type { OutputOf } from "../shell/call.ts";
+import { type Delivered, resultOf, stateOf } from "./delivery-query.ts";
 
 /** The colours of an order's status. */
 const colours = {
@@ -16,6 +18,39 @@ export function DeliveryState({ callback }: { readonly callback: Delivered }) {
   const { callbackStates } = useMessages();
   const state = stateOf(callback);
   return <Mark kind={colours[state]}>{callbackStates[state]}</Mark>;
+}
+
+type AttemptProps = {
+  readonly attempt: OutputOf<"GET /orders/:order">["callbacks"][number]["attempts"][number];
+  readonly isOpen?: boolean;
+  readonly withAddress?: boolean;
+  readonly children?: ReactNode;
+};
+
+export function Attempt({ attempt, isOpen = false, withAddress = false, children }: AttemptProps) {
+  const messages = useMessages();
+  const { at, method, ms, url, body, answer } = attempt;
+  const { text, isFailed } = resultOf(attempt);
+  const parts = [
+    [messages.sentTo, withAddress ? url : ""],
+    [messages.body, body],
+    [messages.answer, answer === "" ? "∅" : (answer ?? "")],
+  ] as const;
+  const shown = parts.filter(([, part]) => part !== "");
+  return (
+    <details open={isOpen} data-failed={isFailed || undefined}>
+      <summary>
+        <Time at={at} /> · {method} · <b>{text}</b> · {ms} ms
+      </summary>
+      {shown.map(([name, part]) => (
+        <section key={name}>
+          <h3>{name}</h3>
+          <pre>{part}</pre>
+        </section>
+      ))}
+      {children}
+    </details>
+  );
 }
 
 type Part = { readonly name: string; readonly value: string };

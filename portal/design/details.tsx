@@ -81,22 +81,29 @@ export function PlainSection({ title, children }: PlainProps) {
   );
 }
 
-type FactsProps = { readonly facts: readonly (readonly [name: string, value: ReactNode])[] };
+type Fact = readonly [name: string, value: ReactNode, isMarked?: boolean];
+type FieldsProps = { readonly rows: readonly Fact[]; readonly className?: string };
 
-/** Nothing of a fact that is empty. */
-export function Facts({ facts }: FactsProps) {
+/** Names with their values, below each other. */
+export function Fields({ rows, className = "fields" }: FieldsProps) {
+  if (rows.length === 0) return null;
   return (
-    <dl className="facts">
-      {facts
-        .filter(([, value]) => value !== "" && value !== undefined)
-        .map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
+    <dl className={className}>
+      {rows.map(([name, value, isMarked = false], at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: names may repeat, and rows never move
+        <div key={at} data-marked={isMarked || undefined}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
     </dl>
   );
+}
+
+/** What is to be known of one thing at once. Nothing of a fact that is empty. */
+export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  const rows = facts.filter(([, value]) => value !== "" && value !== undefined);
+  return <Fields className="facts" rows={rows} />;
 }
 
 type TabsProps = {

@@ -1,10 +1,10 @@
 /** One gate: its settings, its keys for message authentication, and the endpoints that use it. */
 import { ActionButton, NamedAction } from "../actions/action-button.tsx";
+import { Settings } from "../actions/result.tsx";
 import { useRows } from "../actions/values.ts";
 import { Facts, Head, Loaded, LoadedPart, Mark, Section } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { EndpointTable } from "../merchants/endpoint-table.tsx";
-import { Settings } from "../merchants/settings.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { usePlace } from "../shell/url.tsx";

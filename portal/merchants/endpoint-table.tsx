@@ -4,8 +4,7 @@ import { OnOff } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { useUser } from "../shell/session.ts";
-import type { MerchantDetail } from "./settings.tsx";
-import { membersOf, termsOf } from "./terms.ts";
+import { type MerchantDetail, membersOf, termsOf } from "./terms.ts";
 
 export type EndpointLine = MerchantDetail["endpoints"][number];
 

@@ -2,6 +2,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { ActionButton } from "../actions/action-button.tsx";
+import { Settings } from "../actions/result.tsx";
 import { Facts, Head, Loaded, LoadedPart, Mark, OnOff, Section } from "../design/details.tsx";
 import { Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
@@ -9,7 +10,6 @@ import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 import { useUser } from "../shell/session.ts";
 import { changeQuery, Link, usePlace } from "../shell/url.tsx";
-import { Settings } from "./settings.tsx";
 import { placesOf } from "./terms.ts";
 
 type EndpointDetail = OutputOf<"GET /endpoints/:endpoint">;

@@ -1,11 +1,10 @@
 /** A merchant's keys: the control key of checksums, and public keys of OAuth signatures. */
 import { ActionButton, NamedAction } from "../actions/action-button.tsx";
-import { PrintedTime, Section } from "../design/details.tsx";
+import { Fields, PrintedTime, Section } from "../design/details.tsx";
 import { Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { useUser } from "../shell/session.ts";
-import type { PartProps } from "./settings.tsx";
-import { keyActionsFor } from "./terms.ts";
+import { keyActionsFor, type PartProps } from "./terms.ts";
 
 export function Keys(props: PartProps) {
   return (
@@ -20,29 +19,18 @@ function ControlKey({ detail }: PartProps) {
   const messages = useConfigurationMessages();
   const { controlKey, line } = detail;
   const { login } = line;
-  const hasOld = controlKey.oldLastUsed !== undefined;
+  const { setAt = messages.atCreation, oldLastUsed } = controlKey;
+  const hasOld = oldLastUsed !== undefined;
+  const used = oldLastUsed === "never" ? messages.never : oldLastUsed;
   return (
     <Section title={messages.controlKey}>
-      <dl className="fields settings">
-        <div>
-          <dt>{messages.keySetAt}</dt>
-          <dd>
-            <PrintedTime text={controlKey.setAt ?? messages.atCreation} />
-          </dd>
-        </div>
-        {hasOld && (
-          <div>
-            <dt>{messages.oldKeyUsed}</dt>
-            <dd>
-              {controlKey.oldLastUsed === "never" ? (
-                messages.never
-              ) : (
-                <PrintedTime text={controlKey.oldLastUsed} />
-              )}
-            </dd>
-          </div>
-        )}
-      </dl>
+      <Fields
+        className="fields settings"
+        rows={[
+          [messages.keySetAt, <PrintedTime key="set" text={setAt} />],
+          ...(hasOld ? [[messages.oldKeyUsed, <PrintedTime key="old" text={used} />] as const] : []),
+        ]}
+      />
       <p className="quiet note-line">{hasOld ? messages.oldKeyHint : messages.controlKeyHint}</p>
       <div className="row-actions start">
         {keyActionsFor(controlKey).map(({ label, action, isOffered }) => (

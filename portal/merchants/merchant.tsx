@@ -1,5 +1,6 @@
 /** One merchant: endpoints and groups, keys, wallets, rules and settings, each in a tab. */
 import { ActionButton, NamedAction } from "../actions/action-button.tsx";
+import { Settings } from "../actions/result.tsx";
 import { Facts, Head, Loaded, OnOff, Section, Tabs } from "../design/details.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { RuleTable } from "../screening/rule-table.tsx";
@@ -8,7 +9,7 @@ import { useUser } from "../shell/session.ts";
 import { usePlace } from "../shell/url.tsx";
 import { EndpointTable, GroupTable } from "./endpoint-table.tsx";
 import { Keys } from "./keys.tsx";
-import { type PartProps, Settings } from "./settings.tsx";
+import type { PartProps } from "./terms.ts";
 import { Wallets } from "./wallets.tsx";
 
 export function Merchant() {

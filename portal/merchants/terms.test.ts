@@ -1,8 +1,9 @@
 /** Settings of a merchant as they are read, and as the forms that change them begin. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { showSetting } from "../actions/values.ts";
 import { german } from "../language/german.ts";
-import { keyActionsFor, membersOf, placesOf, showSetting, termsOf } from "./terms.ts";
+import { keyActionsFor, membersOf, placesOf, termsOf } from "./terms.ts";
 
 // biome-ignore format: a table
 const settings = [

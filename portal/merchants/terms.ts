@@ -1,16 +1,12 @@
 /** A merchant's settings, endpoints and keys as their screens and forms show them. */
-import { printPlaces, type Row } from "../actions/values.ts";
+import { printPlaces } from "../actions/values.ts";
 import type { OutputOf } from "../shell/call.ts";
 
-type Detail = OutputOf<"GET /merchants/:login">;
-type Endpoint = Detail["endpoints"][number];
+export type MerchantDetail = OutputOf<"GET /merchants/:login">;
+/** Of a tab of a merchant. */
+export type PartProps = { readonly detail: MerchantDetail };
+type Endpoint = MerchantDetail["endpoints"][number];
 type Member = Pick<Endpoint, "id" | "name" | "currency">;
-
-/** Formats a setting for the user: switches and choices by their words, lists with spaces. */
-export function showSetting(value: string, choices: Row): string {
-  const word = value === "true" ? "on" : value === "false" ? "off" : value;
-  return choices[word] ?? value.replaceAll(",", ", ");
-}
 
 /** The gates of an endpoint as its form takes them, one in each line. */
 export function placesOf({ gates }: Pick<Endpoint, "gates">): string {
@@ -43,7 +39,7 @@ const keyActions = [
 ] as const;
 
 /** All of them, so that the window of one that is no longer offered can stay open. */
-export function keyActionsFor({ oldLastUsed }: Pick<Detail["controlKey"], "oldLastUsed">) {
+export function keyActionsFor({ oldLastUsed }: Pick<MerchantDetail["controlKey"], "oldLastUsed">) {
   return keyActions.map(([action, label, needsOld]) => ({
     action,
     label,

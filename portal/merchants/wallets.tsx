@@ -1,10 +1,11 @@
 /** A merchant's identifiers at its customers' wallets, and the keys that wallets encrypt for. */
 import { ActionButton, NamedAction } from "../actions/action-button.tsx";
+import { Settings } from "../actions/result.tsx";
 import { Mark, Section } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { useUser } from "../shell/session.ts";
-import { type MerchantDetail, type PartProps, Settings } from "./settings.tsx";
+import type { MerchantDetail, PartProps } from "./terms.ts";
 
 export function Wallets({ detail: { wallets, walletKeys, line } }: PartProps) {
   const messages = useConfigurationMessages();

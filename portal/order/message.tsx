@@ -1,5 +1,5 @@
 /** A message to or from an acquirer or a directory server: its fields, and its raw form. */
-import { Time } from "../design/details.tsx";
+import { Fields, Time } from "../design/details.tsx";
 import { useLanguage } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { type Field, isNews } from "./order-texts.ts";
@@ -56,14 +56,5 @@ type ListProps = {
 };
 
 export function FieldList({ fields, isMarked }: ListProps) {
-  return (
-    <dl className="fields">
-      {fields.map((field) => (
-        <div key={field.name} data-marked={isMarked?.(field) || undefined}>
-          <dt>{field.name}</dt>
-          <dd>{field.value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Fields rows={fields.map((each) => [each.name, each.value, isMarked?.(each) ?? false])} />;
 }

@@ -3,6 +3,7 @@
  * transactions and callbacks, and what the user may do with it.
  */
 import { useState } from "react";
+import { Attempt, DeliveryState } from "../callbacks/state.tsx";
 import { Facts, Head, Loaded, Section, Time } from "../design/details.tsx";
 import { Card, Status, Type } from "../design/status.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
@@ -12,7 +13,6 @@ import { useKeys } from "../shell/keys.ts";
 import { usePlace } from "../shell/url.tsx";
 import type { Done } from "./action-texts.ts";
 import { Actions, Confirmation } from "./actions.tsx";
-import { Callbacks } from "./callbacks.tsx";
 import { FieldList } from "./message.tsx";
 import { detailsOf, fieldsOf, isUnfinished, type OrderDetail, totalsOf } from "./order-texts.ts";
 import { Timeline } from "./timeline.tsx";
@@ -102,5 +102,31 @@ function Summary({ line }: { readonly line: OrderDetail["line"] }) {
         [messages.reason, line.reason && messages.reasonOf(line.reason)],
       ]}
     />
+  );
+}
+
+/** Where each went, and every attempt with its body and the answer. */
+function Callbacks({ callbacks }: Pick<OrderDetail, "callbacks">) {
+  const messages = useMessages();
+  if (callbacks.length === 0) return <p className="quiet">{messages.noCallbacks}</p>;
+  return (
+    <ul className="callbacks">
+      {callbacks.map(({ callback, attempts }) => (
+        <li key={callback.sequence}>
+          <div className="event">
+            <DeliveryState callback={callback} />
+            <code>{callback.url}</code>
+            {callback.nextAt !== undefined && (
+              <small>
+                {messages.nextTry} <Time at={callback.nextAt} />
+              </small>
+            )}
+          </div>
+          {attempts.map((attempt) => (
+            <Attempt key={attempt.at} attempt={attempt} />
+          ))}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -3,11 +3,11 @@
  * that came with it, what the merchant saw from then on, and the attempts to tell it by a callback.
  * The time since the step before shows where an order has waited.
  */
-import { Time } from "../design/details.tsx";
+import { Fields, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
 import { gapOf } from "../language/times.ts";
 import { Message, Seen } from "./message.tsx";
-import { type OrderDetail, ruleOf, type Step, seenBefore, timelineOf } from "./order-texts.ts";
+import { type OrderDetail, ruleOf, seenBefore, timelineOf } from "./order-texts.ts";
 
 export function Timeline({ detail }: { readonly detail: OrderDetail }) {
   const messages = useMessages();
@@ -24,13 +24,13 @@ export function Timeline({ detail }: { readonly detail: OrderDetail }) {
               {before && <small>{gapOf(entry.at - before.at)}</small>}
               <Time at={entry.at} />
             </div>
-            <Facts facts={entry.facts} />
-            {entry.rules?.map((rule) => (
-              <Facts
-                key={`${rule.kind} ${rule.scope} ${rule.facts}`}
-                facts={[ruleOf(rule, messages)]}
+            <Fields className="event-facts" rows={entry.facts} />
+            {entry.rules && (
+              <Fields
+                className="event-facts"
+                rows={entry.rules.map((rule) => ruleOf(rule, messages))}
               />
-            ))}
+            )}
             {entry.messages?.map((message) => (
               <Message key={`${message.type} ${message.way} ${message.at}`} message={message} />
             ))}
@@ -39,19 +39,5 @@ export function Timeline({ detail }: { readonly detail: OrderDetail }) {
         );
       })}
     </ol>
-  );
-}
-
-function Facts({ facts }: Pick<Step, "facts">) {
-  if (facts.length === 0) return null;
-  return (
-    <dl className="event-facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }

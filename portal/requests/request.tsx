@@ -1,5 +1,5 @@
 /** One refused request: every fault, what its checksum covers, and its fields as they are kept. */
-import { Facts, Head, Loaded, Mark, PlainSection, Time } from "../design/details.tsx";
+import { Facts, Fields, Head, Loaded, Mark, PlainSection, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -55,7 +55,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
           )}
         </div>
         <PlainSection title={messages.fieldsSent}>
-          <Fields fields={fields} />
+          <Sent fields={fields} />
         </PlainSection>
       </div>
     </div>
@@ -99,18 +99,12 @@ function Faults({ faults }: { readonly faults: readonly string[] }) {
   );
 }
 
-function Fields({ fields }: Pick<Detail, "fields">) {
+function Sent({ fields }: Pick<Detail, "fields">) {
   const messages = useMessages();
   if (fields.length === 0) return <p className="quiet">{messages.noFields}</p>;
-  return (
-    <dl className="fields">
-      {fields.map(({ name, value, length, isDigits = false }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: names may repeat, and rows never move
-        <div key={at}>
-          <dt>{name}</dt>
-          <dd>{value ?? <span className="quiet">{messages.notKept(length, isDigits)}</span>}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  const rows = fields.map(({ name, value, length, isDigits = false }) => {
+    const lacking = <span className="quiet">{messages.notKept(length, isDigits)}</span>;
+    return [name, value ?? lacking] as const;
+  });
+  return <Fields rows={rows} />;
 }

@@ -1,9 +1,14 @@
-/** The bank's catalogue: every test card, and what happens to a payment with it. */
+/** The bank's catalogue: every test card, what happens to a payment with it, and such a payment. */
+import { Button } from "@mantine/core";
+import { usePerformer } from "../actions/performer.tsx";
 import { PlainSection } from "../design/details.tsx";
+import { Refusal } from "../design/states.tsx";
+import { Status } from "../design/status.tsx";
 import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
-import { PayButton } from "./payments.tsx";
-import { describeCard, endpointFor, type SandboxView } from "./test-payments.ts";
+import { call } from "../shell/call.ts";
+import { Link } from "../shell/url.tsx";
+import { describeCard, endpointFor, type Payment, type SandboxView } from "./test-payments.ts";
 
 export function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
   const messages = useMessages();
@@ -39,6 +44,36 @@ export function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
           />
         </PlainSection>
       ))}
+    </>
+  );
+}
+
+type PayButtonProps = { readonly label: string; readonly payment: Payment };
+
+/** Pays, and shows the result with a link to the order; a cardholder's step is a click further. */
+export function PayButton({ label, payment }: PayButtonProps) {
+  const messages = useMessages();
+  const pay = usePerformer(() => call("POST /sandbox/pay", payment));
+  const { data } = pay;
+  return (
+    <>
+      <div className="pay">
+        <Button variant="default" loading={pay.isPending} onClick={() => pay.mutate()}>
+          {label}
+        </Button>
+        {data && (
+          <span className="pay-result" role="status">
+            <Status status={data.status} />
+            <Link to={`orders/${data.order}`}>{data.order}</Link>
+          </span>
+        )}
+      </div>
+      {data?.redirect !== undefined && (
+        <Button component="a" href={data.redirect}>
+          {messages.goOnAtBank}
+        </Button>
+      )}
+      <Refusal text={pay.error?.message} />
     </>
   );
 }

@@ -2,10 +2,10 @@
 import { Head, Loaded, Tabs } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";
-import { Cards } from "./cards.tsx";
+import { Cards, PayButton } from "./cards.tsx";
 import { Ledger } from "./ledger.tsx";
-import { TestPayments } from "./payments.tsx";
 import { Switches } from "./switches.tsx";
+import { endpointNamed, type Payment, payments, type SandboxView } from "./test-payments.ts";
 
 export function Sandbox() {
   const messages = useMessages();
@@ -34,5 +34,24 @@ export function Sandbox() {
         </div>
       )}
     </Loaded>
+  );
+}
+
+function TestPayments({ sandbox }: { readonly sandbox: SandboxView }) {
+  const messages = useMessages();
+  return (
+    <ul className="payments">
+      {(Object.keys(payments) as (keyof typeof payments)[]).map((name) => {
+        const payment: Payment = payments[name];
+        const endpoint = endpointNamed(payment.endpoint, sandbox);
+        return (
+          <li key={name}>
+            <h2>{messages.payments[name]}</h2>
+            <p className="quiet">{messages.paymentHints[name]}</p>
+            <PayButton label={messages.pay} payment={{ ...payment, endpoint }} />
+          </li>
+        );
+      })}
+    </ul>
   );
 }

@@ -4,6 +4,7 @@
  */
 import { Modal, useMantineColorScheme } from "@mantine/core";
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useState } from "react";
+import { Fields } from "../design/details.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { Icon, type IconName } from "../design/icons.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
@@ -144,16 +145,13 @@ function Keys({ close }: { readonly close: () => void }) {
   const messages = useMessages();
   return (
     <Dialog title={messages.keyboard} close={close}>
-      <dl className="keys">
-        {Object.entries(messages.shortcuts).map(([key, meaning]) => (
-          <div key={key}>
-            <dt>{meaning}</dt>
-            <dd>
-              <kbd>{key === "Ctrl K" ? commandKey : key}</kbd>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Fields
+        className="keys"
+        rows={Object.entries(messages.shortcuts).map(([key, meaning]) => [
+          meaning,
+          <kbd key={key}>{key === "Ctrl K" ? commandKey : key}</kbd>,
+        ])}
+      />
     </Dialog>
   );
 }
