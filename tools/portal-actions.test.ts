@@ -18,14 +18,7 @@ const byRoute: Readonly<Record<string, keyof Api>> = {
   "doubt ask": "POST /orders/ask/:order",
   "doubt settle": "POST /orders/settle/:order",
   "callback resend": "POST /callbacks/resend",
-  "user add": "POST /users/add",
-  "user role": "POST /users/role/:login",
-  "user password": "POST /users/password/:login",
-  "user reset-factors": "POST /users/reset-factors/:login",
-  "user demand-factor": "POST /users/demand-factor",
   "user end-session": "POST /users/end-session/:login/:session",
-  "user disable": "POST /users/enable/:login",
-  "user enable": "POST /users/enable/:login",
   "approval give": "POST /approvals/give/:approval",
 };
 /** The kind of a rule is chosen on the screen. */

@@ -45,7 +45,7 @@ export function describeAction(action: Action, language: Language, role: Role): 
     does: does[language],
     isChange: isChange(action),
     ...(duration && { duration }),
-    fields: fields.map((each) => describeField(each, language)),
+    fields: fields.map((each) => describeField(each, language, role)),
   };
 }
 
@@ -54,7 +54,11 @@ export function offeredFields({ fields }: Action): readonly (readonly [string, F
   return Object.entries(fields).filter(([, each]) => each.isOnlyOnCommandLine !== true);
 }
 
-function describeField([key, field]: readonly [string, Field], language: Language): FieldView {
+function describeField(
+  [key, field]: readonly [string, Field],
+  language: Language,
+  role: Role,
+): FieldView {
   const { kind, help, isRequired, isList, preset } = field;
   const name = written(key);
   const document = documents[name];
@@ -66,7 +70,7 @@ function describeField([key, field]: readonly [string, Field], language: Languag
     isRequired,
     isList,
     ...(preset !== undefined && { preset }),
-    choices: choicesOf(key, field).map(([value, label = texts(value, value)]) => ({
+    choices: choicesOf(key, field, role).map(([value, label = texts(value, value)]) => ({
       value,
       label: label[language],
     })),
@@ -80,9 +84,14 @@ export function labelOf(key: string, field: Field): Texts | undefined {
   return kindLabels[field.kind] ?? fieldLabels[yes === undefined ? no : written(key)];
 }
 
-function choicesOf(key: string, field: Field): readonly (readonly [string, Texts | undefined])[] {
+function choicesOf(
+  key: string,
+  field: Field,
+  role: Role,
+): readonly (readonly [string, Texts | undefined])[] {
   if (field.kind !== "toggle") {
-    return (field.choices ?? []).map((value) => [value, choiceLabels[value]]);
+    const { offered, choices = [] } = field;
+    return (offered?.(role) ?? choices).map((value) => [value, choiceLabels[value]]);
   }
   const { on, off } = choiceLabels;
   return namesOf(key, field).yes === undefined

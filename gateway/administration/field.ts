@@ -2,6 +2,7 @@
  * The fields of actions. A value is written as text in every face: on the command line behind the
  * field's name, in the portal's form, and in an apply file.
  */
+import type { Role } from "../values/roles.ts";
 
 export const languages = ["en", "de"] as const;
 export type Language = (typeof languages)[number];
@@ -42,6 +43,8 @@ export type Field<Value = unknown> = {
   readonly isList: boolean;
   /** Permitted values. */
   readonly choices?: readonly string[] | undefined;
+  /** Those that a form offers to a user of this role, where they are not all. */
+  readonly offered?: (by: Role) => readonly string[];
   readonly preset?: string | undefined;
   /** On the command line, the value that the field's name alone stands for. */
   readonly alone?: string | undefined;

@@ -14,6 +14,8 @@ export const fieldLabels: Labels = {
   gate:                    texts("Gate",                               "Gate"),
   endpoint:                texts("Endpoint",                           "Endpunkt"),
   merchant:                texts("Merchant",                           "Händler"),
+  role:                    texts("Role",                               "Rolle"),
+  demanded:                texts("All users need one",                 "Alle Benutzer brauchen einen"),
   currency:                texts("Currency",                           "Währung"),
   amount:                  texts("Amount",                             "Betrag"),
   description:             texts("Description",                        "Beschreibung"),
@@ -193,6 +195,13 @@ export const choiceLabels: Labels = {
   "issuer-payer":   texts("Issuer and payer",                "Herausgeber und Zahler"),
   "issuer-ip":      texts("Issuer and IP address",           "Herausgeber und IP-Adresse"),
   "payer-ip":       texts("Payer and IP address",            "Zahler und IP-Adresse"),
+  admin:            texts("Administrator: all of the gateway", "Administrator: das ganze Gateway"),
+  support:          texts("Support: sees orders and settings, resends callbacks", "Support: sieht Zahlungen und Einstellungen, sendet Callbacks erneut"),
+  finance:          texts("Finance: moves money, reconciles", "Finanzen: bewegt Geld, gleicht ab"),
+  auditor:          texts("Auditor: sees everything, changes nothing", "Prüfer: sieht alles, ändert nichts"),
+  "merchant-admin": texts("Merchant administrator: all of one merchant", "Händler-Administrator: alles eines Händlers"),
+  "merchant-developer": texts("Merchant developer: keys and callbacks of one merchant; who has its control key can sign refunds", "Händler-Entwickler: Schlüssel und Callbacks eines Händlers; mit dem Kontrollschlüssel lassen sich Erstattungen signieren"),
+  "merchant-viewer": texts("Merchant viewer: orders of one merchant", "Händler-Betrachter: Zahlungen eines Händlers"),
 };
 
 /** All fields of these kinds have one label. */

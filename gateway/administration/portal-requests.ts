@@ -50,7 +50,7 @@ export type ActionRequest = {
 
 /** `not_found` also stands for what is another merchant's, or not for the user's role. */
 export type RefusedAction = {
-  readonly refused: "not_found" | "card_number" | "invalid_input" | "refused";
+  readonly refused: "not_found" | "card_number" | "invalid_input" | "refused" | (typeof told)[number];
   readonly sentence: string;
   /** The written name of the field that it is about. */
   readonly field?: string;
@@ -137,8 +137,12 @@ const noSuchThing: RefusedAction = {
   sentence: "There is no such thing here.",
 };
 
-function refuse({ sentence, field }: Problem): RefusedAction {
-  return { refused: "refused", sentence, ...(field !== undefined && { field: written(field) }) };
+/** Codes of problems that the portal has words for in every language. */
+const told = ["invalid_input", "not_found", "taken", "own_account", "second_person"] as const;
+
+function refuse({ sentence, field, code }: Problem): RefusedAction {
+  const refused = told.find((each) => each === code) ?? "refused";
+  return { refused, sentence, ...(field !== undefined && { field: written(field) }) };
 }
 
 /** An action that writes no entry of its own gets one when it is performed. */

@@ -60,10 +60,11 @@ function userOf({ account, merchantId, actor }: Caller): ActingUser {
   return { role: account.role, merchantId, actor };
 }
 
-const statuses = { not_found: 404, card_number: 400, invalid_input: 400, refused: 409 } as const;
+const statuses = { not_found: 404, card_number: 400, invalid_input: 400 } as const;
 
 function refusalOf({ refused, sentence, field }: RefusedAction): PortalRefusal {
-  return new PortalRefusal(statuses[refused], refused, sentence, field);
+  const status = refused in statuses ? statuses[refused as keyof typeof statuses] : 409;
+  return new PortalRefusal(status, refused, sentence, field);
 }
 
 function asObject(output: unknown): object {

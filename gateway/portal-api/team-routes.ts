@@ -1,22 +1,10 @@
 /** Routes of the team and the audit: users, their sessions, who changed what. */
-import { portalRoles, roles, userNameForm } from "../values/roles.ts";
+import { roles } from "../values/roles.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
 import { cursorInput, done, nothing, numericId, searchedTo, sessionFields } from "./shapes.ts";
 
 const login = text("", { max: 64, pattern: /^[A-Za-z0-9._@-]{1,64}$/ });
-const name = text("a merchant's user signs in as name@merchant", {
-  max: 40,
-  pattern: userNameForm,
-});
-/** Accounts of programs are made on the machine where they run. */
-const role = oneOf(portalRoles);
-const merchant = optional(text("a login; for roles of a merchant", { max: 64 }));
-const temporaryPassword = record({
-  login: text(),
-  password: text("temporary; shown once"),
-  expiresAt: instant("it opens nothing from then on"),
-});
 const userRow = record({
   login: text(),
   role: oneOf(roles),
@@ -68,12 +56,6 @@ const verified = record({
 // biome-ignore format: a table
 export const teamRoutes = {
   "GET /users":                       row("manage_users", "merchant", nothing, record({ users: list(userRow, 100_000), isFactorDemanded: flag("the user's merchant demands a second factor of all its users") }), "list users; a merchant's administrator sees that merchant's"),
-  "POST /users/add":                  row("manage_users", "merchant", record({ name, role, merchant }), temporaryPassword, "add a user"),
-  "POST /users/role/:login":          row("manage_users", "merchant", record({ login, role }), done, "give a user another role of the same side, operator or merchant"),
-  "POST /users/enable/:login":        row("manage_users", "merchant", record({ login, enabled: flag() }), done, "enable or disable a user"),
-  "POST /users/password/:login":      row("manage_users", "merchant", record({ login }), temporaryPassword, "make a temporary password"),
-  "POST /users/reset-factors/:login": row("manage_users", "merchant", record({ login }), done, "remove the second factors of a user who has lost them"),
-  "POST /users/demand-factor":        row("manage_users", "merchant", record({ demanded: flag(), merchant }), done, "demand a second factor of all users of a merchant, or of those alone whose role needs it"),
   "GET /users/sessions":              row("manage_users", "merchant", nothing, record({ sessions: list(record({ login: text(), ...sessionFields })) }), "list the sessions of users, the latest first"),
   "POST /users/end-session/:login/:session": row("manage_users", "merchant", record({ login, session: text("", { max: 32, isExact: true }) }), done, "end a session of a user"),
   "GET /approvals":                   row("see_orders",   "merchant", nothing, record({ approvals: list(approvalRow) }), "list what waits for a second person, of the user's rights"),

@@ -1,7 +1,4 @@
-/**
- * Users, their sessions, and the audit. What is done to a user is an action of `administration/`;
- * an administrator of a merchant sees and changes that merchant's users only.
- */
+/** Users, their sessions, and the audit. A merchant's administrator sees that merchant's users. */
 import type { MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import type { Role } from "../values/roles.ts";
@@ -10,8 +7,6 @@ import { type ListedSession, viewSession } from "./account.ts";
 import type { Api, Handlers } from "./api.ts";
 import { type PerformAction, refusalOf } from "./perform.ts";
 import { lookedThrough } from "./reads.ts";
-import { type Caller, PortalRefusal } from "./route.ts";
-import type { Guard } from "./sign-in.ts";
 
 export type TeamUser = {
   readonly login: string;
@@ -33,39 +28,10 @@ export type TeamReads = {
   listSessions(merchantId: MerchantId | undefined, now: Instant): Promise<readonly TeamSession[]>;
 };
 
-export type TeamOptions = {
-  readonly guard: Pick<Guard, "bounded">;
-  readonly team: TeamReads;
-  readonly perform: PerformAction;
-};
+export type TeamOptions = { readonly team: TeamReads; readonly perform: PerformAction };
 
-type TemporaryPassword = Api["POST /users/add"]["output"];
-
-export function teamHandlers({ team, perform, guard }: TeamOptions) {
-  type Given = Parameters<PerformAction>[1];
-  const change = async (caller: Caller, action: string, given: Given) => {
-    const output = await perform(action, given, caller);
-    return output instanceof Problem ? refusalOf(output) : { done: true };
-  };
-  /** Few passwords are computed at a time. */
-  const makePassword = async (caller: Caller, action: string, given: Given) => {
-    const output = await guard.bounded(() => perform(action, given, caller));
-    if (output instanceof PortalRefusal) return output;
-    if (output instanceof Problem) return refusalOf(output);
-    const { login, password, expiresAt }: TemporaryPassword = Object(output);
-    return { login, password, expiresAt };
-  };
-  /** A merchant's administrator names no merchant. */
-  const ofMerchant = ({ account }: Caller, named: string | undefined) => {
-    const merchant = account.merchant ?? named;
-    return merchant === undefined ? {} : { merchant };
-  };
-
+export function teamHandlers({ team, perform }: TeamOptions) {
   return {
-    async "POST /users/demand-factor"({ demanded, merchant }, caller) {
-      const given = { ...ofMerchant(caller, merchant), demanded: demanded ? "on" : "off" };
-      return change(caller, "user demand-factor", given);
-    },
     async "GET /users"(_, { merchantId, account, now }) {
       const users = (await team.list(now))
         .filter(({ merchant }) => merchantId === undefined || merchant === account.merchant)
@@ -76,17 +42,6 @@ export function teamHandlers({ team, perform, guard }: TeamOptions) {
         }));
       return { users, isFactorDemanded: account.isFactorDemanded };
     },
-    "POST /users/add": ({ name, role, merchant }, caller) =>
-      makePassword(caller, "user add", { name, role, ...ofMerchant(caller, merchant) }),
-    "POST /users/role/:login": ({ login, role }, caller) =>
-      change(caller, "user role", { login, role }),
-    "POST /users/enable/:login": ({ login, enabled }, caller) =>
-      change(caller, enabled ? "user enable" : "user disable", { login }),
-    "POST /users/password/:login": ({ login }, caller) =>
-      makePassword(caller, "user password", { login }),
-    "POST /users/reset-factors/:login": ({ login }, caller) =>
-      change(caller, "user reset-factors", { login }),
-
     async "GET /users/sessions"(_, { merchantId, session, now }) {
       const found = await team.listSessions(merchantId, now);
       return { sessions: found.map((each) => viewSession(each, session)) };

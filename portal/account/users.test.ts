@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/english.ts";
+import { german } from "../language/german.ts";
 import { mayHavePasskeys } from "./passkey-prompt.ts";
-import { codeIn, describeAgent, hasFactor, roleName, signInBy } from "./users.ts";
+import { actionsFor, codeIn, describeAgent, hasFactor, roleName, signInBy } from "./users.ts";
 
 const webkit = "Mozilla/5.0 (X) AppleWebKit/537.36 (KHTML, like Gecko)";
 
@@ -47,6 +48,25 @@ test("a role that this portal does not know is shown as it is", () => {
   assert.equal(roleName(english, "merchant-admin"), english.roles["merchant-admin"]);
   assert.equal(roleName(english, "pilot"), "pilot");
   assert.equal(roleName(english), "");
+});
+
+test("a user is disabled or enabled, whichever changes something, and nobody does it to oneself", () => {
+  const own = { login: "ann" };
+  const carl = { login: "carl", role: "support" } as const;
+
+  assert.equal(actionsFor({ ...carl, enabled: true }, own).at(-1), "user disable");
+  assert.equal(actionsFor({ ...carl, enabled: false }, own).at(-1), "user enable");
+  assert.deepEqual(actionsFor({ ...carl, login: "ann", enabled: true }, own), []);
+  assert.deepEqual(actionsFor({ login: "backup", enabled: true, role: "service" }, own), [
+    "user disable",
+  ]);
+});
+
+test("no two actions on a user have the same label", () => {
+  for (const { userActions } of [english, german]) {
+    const labels = Object.values(userActions);
+    assert.equal(new Set(labels).size, labels.length);
+  }
 });
 
 test("a code is sent without the spaces that apps and lists put into it", () => {

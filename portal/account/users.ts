@@ -1,8 +1,8 @@
-/** Users and their sessions in words: roles, ways to sign in, browsers; and codes as typed. */
+/** Users and their sessions in words: roles, actions, ways to sign in, browsers; codes as typed. */
 import type { Messages } from "../language/english.ts";
-import type { OutputOf, Session } from "../shell/call.ts";
+import type { OutputOf, Session, User } from "../shell/call.ts";
 
-type Listed = OutputOf<"GET /users">["users"][number];
+export type Listed = OutputOf<"GET /users">["users"][number];
 
 /** A role that this portal does not know is shown as it is. */
 export function roleName(messages: Pick<Messages, "roles">, role = ""): string {
@@ -21,6 +21,19 @@ export function signInBy(
     ...(passkeys > 0 ? [messages.withPasskeys(passkeys)] : []),
   ];
   return factors.join(" + ");
+}
+
+export type UserAction = keyof Messages["userActions"];
+
+/** What can be done to a user, in the order of the menu; nothing to oneself. */
+export function actionsFor(
+  { login, enabled, role }: Pick<Listed, "login" | "enabled" | "role">,
+  own: Pick<User, "login">,
+): readonly UserAction[] {
+  if (login === own.login) return [];
+  const state = enabled ? "user disable" : "user enable";
+  if (role === "service") return [state];
+  return ["user role", "user password", "user reset-factors", state];
 }
 
 /** Recovery codes replace a second factor: a user without one has no recovery codes. */

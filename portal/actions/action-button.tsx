@@ -8,10 +8,8 @@ import { useUser } from "../shell/session.ts";
 import { ActionForm, type ActionProps, type WindowProps } from "./form.tsx";
 
 export function ActionButton({ right, isMain = false, isOffered = true, ...given }: ActionProps) {
-  const messages = useConfigurationMessages();
   const { may } = useUser();
   const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
   if (right !== undefined && !may(right)) return null;
   return (
     <>
@@ -20,17 +18,25 @@ export function ActionButton({ right, isMain = false, isOffered = true, ...given
           {given.label}
         </Button>
       )}
-      <Modal
-        opened={isOpen}
-        onClose={close}
-        title={given.title ?? given.label}
-        size="lg"
-        closeOnClickOutside={false}
-        closeButtonProps={{ "aria-label": messages.close }}
-      >
-        {isOpen && <ActionWindow {...given} close={close} />}
-      </Modal>
+      <ActionWindow {...given} isOpen={isOpen} close={() => setOpen(false)} />
     </>
+  );
+}
+
+/** The window of an action. It is rendered all the time, so that it gives the focus back. */
+export function ActionWindow({ isOpen, ...given }: WindowProps & { readonly isOpen: boolean }) {
+  const messages = useConfigurationMessages();
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={given.close}
+      title={given.title ?? given.label}
+      size="lg"
+      closeOnClickOutside={false}
+      closeButtonProps={{ "aria-label": messages.close }}
+    >
+      {isOpen && <DescribedForm {...given} />}
+    </Modal>
   );
 }
 
@@ -53,7 +59,7 @@ export function NamedAction({ verb, thing, name, ...given }: NamedProps) {
   );
 }
 
-function ActionWindow(props: WindowProps) {
+function DescribedForm(props: WindowProps) {
   const { code: language } = useLanguage();
   const { action } = props;
   const staleMs = Number.POSITIVE_INFINITY;

@@ -29,6 +29,8 @@ export type ActionProps = {
   readonly label: string;
   /** Names what is removed or switched off, in the window's title and on its button. */
   readonly title?: string;
+  /** Tells what the action does, in place of the gateway's own words. */
+  readonly hint?: string;
   readonly isDangerous?: boolean;
   /** Fields whose values the screen knows, and the form does not show. */
   readonly values?: Values;
@@ -74,6 +76,7 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
   // Without fields, the effect is shown at once.
   const { mutate: show } = preview;
   const hasFields = fields.length > 0;
+  const { hint = hasFields ? "" : described.does } = given;
   useEffect(() => {
     if (!hasFields) show();
   }, [hasFields, show]);
@@ -106,7 +109,7 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
         )
       }
     >
-      {!hasFields && <p className="quiet">{described.does}</p>}
+      {hint !== "" && <p className="quiet">{hint}</p>}
       {!isTried && (
         <FieldList
           fields={fields}

@@ -1,51 +1,43 @@
-/** Users as a table, with what can be done to each; nothing to oneself. */
-import { ActionIcon, Menu } from "@mantine/core";
+/** Users as a table, with what can be done to each, and the password that one may be given. */
+import { ActionIcon, Button, Menu } from "@mantine/core";
 import { Fragment, useState } from "react";
-import { roleName, signInBy } from "../account/users.ts";
+import { actionsFor, type Listed, roleName, signInBy, type UserAction } from "../account/users.ts";
+import { ActionWindow } from "../actions/action-button.tsx";
 import { Time } from "../design/details.tsx";
+import { Dialog, ShownOnce } from "../design/dialog.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Table } from "../design/table.tsx";
-import { useMessages } from "../language/language.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
 import { useUser } from "../shell/session.ts";
-import { actionLabels, actionsFor, type Listed, type UserActionName } from "./roles.ts";
-import { UserAction } from "./user-action.tsx";
 
 export function UserTable({ users }: { readonly users: readonly Listed[] }) {
   const messages = useMessages();
-  const own = useUser();
-  const [asked, setAsked] = useState<{ user: Listed; action: UserActionName }>();
+  const { isOperator } = useUser();
   return (
-    <>
-      <Table
-        className="listing"
-        rows={users}
-        keyOf={({ login }) => login}
-        columns={[
-          [messages.login, ({ login }) => <b>{login}</b>],
-          [messages.role, ({ role }) => roleName(messages, role)],
-          own.isOperator && [messages.merchant, ({ merchant }) => merchant, "minor"],
-          [messages.signInBy, (user) => signInBy(user, messages), "minor"],
-          [
-            messages.lastSeen,
-            ({ seenAt }) => (seenAt === undefined ? messages.never : <Time at={seenAt} />),
-            "minor quiet",
-          ],
-          [messages.state, (user) => <State user={user} />],
-        ]}
-        actions={(user) => (
-          <Tools
-            user={user}
-            actions={actionsFor(user, own)}
-            ask={(action) => setAsked({ user, action })}
-          />
-        )}
-      />
-      {asked && <UserAction {...asked} close={() => setAsked(undefined)} />}
-    </>
+    <Table
+      className="listing"
+      rows={users}
+      keyOf={({ login }) => login}
+      columns={[
+        [messages.login, ({ login }) => <b>{login}</b>],
+        [messages.role, ({ role }) => roleName(messages, role)],
+        isOperator && [messages.merchant, ({ merchant }) => merchant, "minor"],
+        [messages.signInBy, (user) => signInBy(user, messages), "minor"],
+        [
+          messages.lastSeen,
+          ({ seenAt }) => (seenAt === undefined ? messages.never : <Time at={seenAt} />),
+          "minor quiet",
+        ],
+        [messages.state, (user) => <State user={user} />],
+      ]}
+      actions={(user) => <Tools user={user} />}
+    />
   );
 }
 
-function State({ user: { enabled, isIdle } }: { readonly user: Listed }) {
+type UserProps = { readonly user: Listed };
+
+function State({ user: { enabled, isIdle } }: UserProps) {
   const messages = useMessages();
   return (
     <>
@@ -57,31 +49,72 @@ function State({ user: { enabled, isIdle } }: { readonly user: Listed }) {
   );
 }
 
-type ToolsProps = {
-  readonly user: Listed;
-  readonly actions: readonly UserActionName[];
-  readonly ask: (action: UserActionName) => void;
-};
-
-function Tools({ user, actions, ask }: ToolsProps) {
-  const messages = useMessages();
-  const labels = actionLabels(messages);
+function Tools({ user }: UserProps) {
+  const { userActions, userActionHints, actionsFor: nameOf } = useMessages();
+  const actions = actionsFor(user, useUser());
+  const [asked, ask] = useState<UserAction>("user role");
+  const [isOpen, setOpen] = useState(false);
+  const [made, setMade] = useState<object>();
   if (actions.length === 0) return null;
+  const { login, role } = user;
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon aria-label={messages.actionsFor(user.login)}>
-          <Icon name="dots" />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {actions.map((action) => (
-          <Fragment key={action}>
-            {(action === "disable" || action === "enable") && <Menu.Divider />}
-            <Menu.Item onClick={() => ask(action)}>{labels[action]}</Menu.Item>
-          </Fragment>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon aria-label={nameOf(login)}>
+            <Icon name="dots" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {actions.map((action) => (
+            <Fragment key={action}>
+              {(action === "user disable" || action === "user enable") && <Menu.Divider />}
+              <Menu.Item
+                onClick={() => {
+                  ask(action);
+                  setOpen(true);
+                }}
+              >
+                {userActions[action]}
+              </Menu.Item>
+            </Fragment>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      <ActionWindow
+        isOpen={isOpen}
+        close={() => setOpen(false)}
+        action={asked}
+        label={userActions[asked]}
+        title={`${userActions[asked]}: ${login}`}
+        hint={userActionHints[asked]}
+        isDangerous={asked === "user disable"}
+        values={{ login }}
+        known={{ role }}
+        {...(asked === "user password" && { onDone: setMade })}
+      />
+      {made && <TemporaryPassword made={made} close={() => setMade(undefined)} />}
+    </>
+  );
+}
+
+type MadeProps = { readonly made: object; readonly close: () => void };
+
+/** `made` is what the action has answered. It is shown once. */
+export function TemporaryPassword({ made, close }: MadeProps) {
+  const { messages, showTime, showUtc } = useLanguage();
+  const { login, password, expiresAt } = { login: "", password: "", expiresAt: 0, ...made };
+  return (
+    <Dialog title={messages.userActions["user password"]} close={close}>
+      <div className="action">
+        <p className="quiet" title={showUtc(expiresAt)}>
+          {messages.temporaryShown(login, showTime(expiresAt))}
+        </p>
+        <ShownOnce text={password} />
+        <Button size="sm" onClick={close}>
+          {messages.close}
+        </Button>
+      </div>
+    </Dialog>
   );
 }

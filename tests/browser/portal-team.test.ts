@@ -1,5 +1,6 @@
 /** The portal's account, passkeys, team, audit and command palette in a real browser. */
 import assert from "node:assert/strict";
+import type { Locator } from "playwright-core";
 import { assertFitsWidth } from "../support/browser/accessibility.ts";
 import { openWindow, takePicture, test, testInLongRun } from "../support/browser/browser.ts";
 import {
@@ -87,10 +88,12 @@ test("an administrator adds a user, who needs a password of their own, and ends 
   const { page, troubles } = await atDesk("team");
   await page.getByRole("button", { name: "Add user" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Login").fill("carl");
+  await dialog.getByLabel("Name").fill("carl");
   await dialog.getByLabel("Role").selectOption("merchant-viewer");
-  await dialog.getByLabel("Merchant").selectOption("demo");
-  await dialog.getByRole("button", { name: "Add user" }).click();
+  await dialog.getByLabel("Merchant").fill("demo");
+  await page.getByRole("option", { name: "demo" }).click();
+  await dialog.getByRole("button", { name: "Preview" }).click();
+  await give(dialog, "Add user");
   const made = (await dialog.locator("pre").textContent()) ?? "";
   assert.match(made, /^[a-z0-9-]{23}$/);
   await takePicture(page, "portal-team-added");
@@ -115,7 +118,7 @@ test("an administrator adds a user, who needs a password of their own, and ends 
   await page.getByRole("link", { name: "Users" }).click();
   await page.getByRole("button", { name: "Actions for carl@demo" }).click();
   await page.getByRole("menuitem", { name: "Disable" }).click();
-  await dialog.getByRole("button", { name: "Disable" }).click();
+  await give(dialog, "Disable: carl@demo");
   await page.getByRole("row", { name: /carl.*Disabled/ }).waitFor();
   assert.deepEqual(troubles, []);
 });
@@ -124,12 +127,13 @@ test("where the gateway does not answer, the dialog tells it and the screen stay
   const { page } = await atDesk("team");
   await page.getByRole("button", { name: "Actions for bob@demo" }).click();
   await page.getByRole("menuitem", { name: "Disable" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Reason").fill("left the shop");
   const asked: string[] = [];
   await page.route("**/portal/api/**", (route) => {
     asked.push(route.request().method());
     return route.abort();
   });
-  const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Disable" }).click();
   await dialog.getByText("The gateway cannot be reached.").waitFor();
 
@@ -178,3 +182,9 @@ test("on a phone every screen is reached, and a merchant's administrator sees no
   await assertFitsWidth(page);
   assert.deepEqual(troubles, []);
 });
+
+/** After the preview of a form: the reason, and the button that performs it. */
+async function give(dialog: Locator, button: string): Promise<void> {
+  await dialog.getByLabel("Reason").fill("the shop asked for it");
+  await dialog.getByRole("button", { name: button }).click();
+}

@@ -17,7 +17,7 @@ import {
 import type { MerchantId } from "../../values/ids.ts";
 import { hasCardNumber } from "../../values/mask-card-numbers.ts";
 import { Problem } from "../../values/problem.ts";
-import { isMerchantRole, type Role, roles, userNameForm } from "../../values/roles.ts";
+import { isMerchantRole, portalRoles, type Role, roles, userNameForm } from "../../values/roles.ts";
 import { Secret } from "../../values/secret.ts";
 import { hours, later } from "../../values/time.ts";
 import { hashPassword, newPassword } from "../../vault/password.ts";
@@ -26,10 +26,14 @@ import { type Help, lastWord, option, required, word } from "../field.ts";
 import { printSwitch } from "../readers.ts";
 import { type Output, Report, type Session } from "../session.ts";
 
-const login = word("user", "login", ["the user's login"]);
-const role = required(roles, "role", [`one of ${roles.join(", ")}`]);
+const login = word("user", "login", ["the user's login", "der Anmeldename des Benutzers"]);
+const roleNames = roles.join(", ");
+const role = {
+  ...required(roles, "role", [`one of ${roleNames}`, `eine von ${roleNames}`]),
+  // Accounts of programs are made where they run, and a merchant's users make no operator.
+  offered: (by: Role) => portalRoles.filter((each) => !isMerchantRole(by) || isMerchantRole(each)),
+};
 const ofUser = {
-  hasOwnRoute: true,
   findOwner: ({ database }: Pick<Session, "database">, given: ByLogin) =>
     findMerchantOf(database.query, given.login),
 } as const;
@@ -59,13 +63,18 @@ export const userActions: readonly Action[] = [
   }),
   action("change", "manage_users", {
     name: "user add",
-    does: ["add a user; a merchant's user signs in as name@merchant"],
-    hasOwnRoute: true,
+    does: [
+      "add a user; a merchant's user signs in as name@merchant",
+      "einen Benutzer hinzufügen; der eines Händlers meldet sich als Name@Händler an",
+    ],
     findOwner: ownerByMerchant,
     fields: {
-      name: word("text", "name", ["what the user is called"]),
+      name: word("text", "name", ["what the user is called", "wie der Benutzer genannt wird"]),
       role,
-      merchant: option("merchant", "login", ["whose user it is; for roles of a merchant"]),
+      merchant: option("merchant", "login", [
+        "whose user it is; for roles of a merchant",
+        "wessen Benutzer; für Händlerrollen",
+      ]),
     },
     async perform(session, { name, ...given }) {
       if (!userNameForm.test(name)) {
@@ -90,7 +99,7 @@ export const userActions: readonly Action[] = [
   }),
   action("change", "manage_users", {
     name: "user role",
-    does: ["give a user another role"],
+    does: ["give a user another role", "einem Benutzer eine andere Rolle geben"],
     ...ofUser,
     // With another role too, an administrator could get rid of a colleague's second factors.
     needsSecondPerson: true,
@@ -109,7 +118,10 @@ export const userActions: readonly Action[] = [
   }),
   action("change", "manage_users", {
     name: "user password",
-    does: ["make a temporary password for the portal, and print it"],
+    does: [
+      "make a temporary password for the portal, and print it",
+      "ein vorläufiges Passwort für das Portal anlegen und zeigen",
+    ],
     ...ofUser,
     fields: { login },
     // The user replaces it at the first sign-in.
@@ -124,7 +136,10 @@ export const userActions: readonly Action[] = [
   }),
   action("change", "manage_users", {
     name: "user reset-factors",
-    does: ["remove the second factors of a user who has lost them"],
+    does: [
+      "remove the second factors of a user who has lost them",
+      "die zweiten Faktoren eines Benutzers entfernen, der sie verloren hat",
+    ],
     ...ofUser,
     needsSecondPerson: true,
     fields: { login },
@@ -137,12 +152,13 @@ export const userActions: readonly Action[] = [
     name: "user demand-factor",
     does: [
       "demand a second factor of all users of a merchant, or only of those whose role needs it",
+      "von allen Benutzern eines Händlers einen zweiten Faktor verlangen, oder nur von denen, " +
+        "deren Rolle ihn braucht",
     ],
-    hasOwnRoute: true,
     findOwner: ownerByMerchant,
     fields: {
-      merchant: word("merchant", "merchant", ["the merchant's login"]),
-      demanded: word("switch", "on|off", ["whether all users need one"]),
+      merchant: word("merchant", "merchant", ["the merchant's login", "der Händler"]),
+      demanded: word("switch", "on|off", ["whether all users need one", "ob alle Benutzer einen brauchen"]),
     },
     // It counts from the users' next requests on: a session without a second factor sets one up.
     async perform({ audit, database }, { merchant, demanded }) {
@@ -156,6 +172,7 @@ export const userActions: readonly Action[] = [
     name: "user end-session",
     does: ["sign a user out of the portal, in one session or in all"],
     ...ofUser,
+    hasOwnRoute: true,
     fields: {
       login,
       session: lastWord("text", "session", ["only this session"]),
@@ -167,8 +184,11 @@ export const userActions: readonly Action[] = [
       return new Problem(`${of} has no session ${id}.`, "nothing_found");
     },
   }),
-  enablingAction("user disable", false, ["disable a user: every command is refused"]),
-  enablingAction("user enable", true, ["enable a user again"]),
+  enablingAction("user disable", false, [
+    "disable a user: every command is refused",
+    "einen Benutzer sperren: jeder Befehl wird abgelehnt",
+  ]),
+  enablingAction("user enable", true, ["enable a user again", "einen Benutzer wieder freigeben"]),
   action("change", "manage_users", {
     name: "user remove",
     does: ["remove a user; the audit keeps what it did"],
@@ -209,9 +229,9 @@ async function readRole(
 }
 
 /** Programs take the end as a number, in milliseconds since 1970. */
-async function makePassword({ now, printDate }: Session) {
+async function makePassword({ now, printDate, isTrial }: Session) {
   const password = newPassword();
-  const stored = await hashPassword(new Secret(password));
+  const stored = isTrial ? "" : await hashPassword(new Secret(password));
   const expiresAt = later(await now(), hours(temporaryPasswordHours));
   return {
     kept: { stored, isTemporary: true },

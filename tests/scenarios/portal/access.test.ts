@@ -373,7 +373,7 @@ test("an administrator's new password ends the lock of a known browser", async (
   assert.equal(await own.signIn(login), "too_many_tries");
   await administrator.signIn(await newUser());
 
-  const made = (await administrator.call("POST /users/password/:login", { login })).body;
+  const made = (await administrator.act("user password", { login })).result;
 
   assert.equal(await own.signIn(login, made.password), "new_password");
   const next = "another long phrase 7";

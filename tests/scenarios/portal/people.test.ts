@@ -37,7 +37,8 @@ test("a merchant's administrator who takes the names of the gateway's accounts s
   const account = userInfo().username;
   const added = [];
   for (const name of [account, "tollgate", "backup"]) {
-    added.push((await bob.call("POST /users/add", { name, role: "merchant-admin" })).body.login);
+    const given = { name, role: "merchant-admin", merchant: "demo" };
+    added.push((await bob.act("user add", given)).result.login);
   }
   // No action gives such a login: it is written to the table.
   await query(
@@ -68,28 +69,27 @@ const names: readonly (readonly [what: string, name: string])[] = [
 
 for (const [what, name] of names) {
   test(`a name ${what} is refused`, async () => {
-    const { status, body } = await mallory.call("POST /users/add", { name, role });
+    const { status, error } = await mallory.act("user add", { name, role, merchant: "stranger" });
 
-    assert.deepEqual([status, body.error?.code], [400, "invalid_input"]);
+    assert.deepEqual([status, error?.code], [400, "invalid_input"]);
   });
 }
 
 test("the same name may be used by each merchant once, in one case of its letters", async () => {
-  const add = async (own: typeof bob, name: string) => {
-    const { body } = await own.call("POST /users/add", { name, role });
-    return body.error?.code ?? body.login;
+  const add = async (own: typeof bob, name: string, merchant: string) => {
+    const { error, result } = await own.act("user add", { name, role, merchant });
+    return error?.code ?? result.login;
   };
 
-  assert.equal(await add(bob, "carl"), "carl@demo");
-  assert.equal(await add(mallory, "carl"), "carl@stranger");
-  assert.equal(await add(bob, "carl"), "taken");
-  assert.equal(await add(bob, "CARL"), "taken");
+  assert.equal(await add(bob, "carl", "demo"), "carl@demo");
+  assert.equal(await add(mallory, "carl", "stranger"), "carl@stranger");
+  assert.equal(await add(bob, "carl", "demo"), "taken");
+  assert.equal(await add(bob, "CARL", "demo"), "taken");
 });
 
 test("no merchant's user becomes an operator, and no operator a merchant's user", async () => {
   const change = async (own: typeof ann, login: string, given: "admin" | typeof role) => {
-    const { body } = await own.call("POST /users/role/:login", { login, role: given });
-    return body.error?.code;
+    return (await own.act("user role", { login, role: given })).error?.code;
   };
 
   assert.equal(await change(bob, "carl@demo", "admin"), "invalid_input");
@@ -106,33 +106,40 @@ test("no merchant's user becomes an operator, and no operator a merchant's user"
 
 test("no user changes its own account where another administrator has to", async () => {
   const refused = await Promise.all([
-    bob.call("POST /users/role/:login", { login: "bob@demo", role }),
-    bob.call("POST /users/enable/:login", { login: "bob@demo", enabled: false }),
-    bob.call("POST /users/password/:login", { login: "bob@demo" }),
-    ann.call("POST /users/reset-factors/:login", { login: "ann" }),
+    bob.act("user role", { login: "bob@demo", role }),
+    bob.act("user disable", { login: "bob@demo" }),
+    bob.act("user password", { login: "bob@demo" }),
+    ann.act("user reset-factors", { login: "ann" }),
   ]);
 
-  for (const { status, body } of refused) {
-    assert.deepEqual([status, body.error?.code], [409, "own_account"]);
+  for (const { status, error } of refused) {
+    assert.deepEqual([status, error?.code], [409, "own_account"]);
   }
 });
 
 // biome-ignore format: a table
-const beyond: readonly (readonly [what: string, route: string, input: object])[] = [
-  ["adds an operator",                        "POST /users/add",                         { name: "evil", role: "admin" }],
-  ["makes a user a program's account",        "POST /users/role/:login",                 { login: "carl@demo", role: "service" }],
-  ["gives another merchant's user a role",    "POST /users/role/:login",                 { login: "mallory@stranger", role }],
-  ["disables an operator",                    "POST /users/enable/:login",               { login: "ann", enabled: false }],
-  ["makes a password for an operator",        "POST /users/password/:login",             { login: "ann" }],
-  ["makes a password for another merchant's", "POST /users/password/:login",             { login: "mallory@stranger" }],
-  ["removes an operator's second factors",    "POST /users/reset-factors/:login",        { login: "ann" }],
+const beyond: readonly (readonly [what: string, action: string, values: Readonly<Record<string, string>>])[] = [
+  ["adds an operator",                        "user add",            { name: "evil", role: "admin" }],
+  ["adds an operator beside its own users",   "user add",            { name: "evil", role: "admin", merchant: "demo" }],
+  ["adds a user of another merchant",         "user add",            { name: "evil", role, merchant: "stranger" }],
+  ["makes a user a program's account",        "user role",           { login: "carl@demo", role: "service" }],
+  ["gives another merchant's user a role",    "user role",           { login: "mallory@stranger", role }],
+  ["disables an operator",                    "user disable",        { login: "ann" }],
+  ["makes a password for an operator",        "user password",       { login: "ann" }],
+  ["makes a password for another merchant's", "user password",       { login: "mallory@stranger" }],
+  ["removes an operator's second factors",    "user reset-factors",  { login: "ann" }],
+  ["demands factors of another merchant",     "user demand-factor",  { merchant: "stranger", demanded: "on" }],
+];
+// biome-ignore format: a table
+const beyondByRoute: readonly (readonly [what: string, route: string, input: object])[] = [
   ["signs an operator out",                   "POST /users/end-session/:login/:session", { login: "ann", session: "0".repeat(32) }],
   ["approves anything",                       "POST /approvals/give/:approval",          { approval: "1" }],
+  ...beyond.map(([what, action, values]) => [what, "POST /actions/run", { action, values, reason: "a test" }] as const),
 ];
 
 const readUsers = () => query("select * from users order by id");
 
-for (const [what, route, input] of beyond) {
+for (const [what, route, input] of beyondByRoute) {
   test(`refused: a merchant's administrator ${what}`, async () => {
     const before = await readUsers();
 
@@ -308,7 +315,7 @@ test("a merchant demands a second factor of its viewers, and no other merchant i
     }),
   );
   await bob.signIn("bob@demo");
-  await bob.call("POST /users/demand-factor", { demanded: true, merchant: "stranger" });
+  await bob.act("user demand-factor", { demanded: "on", merchant: "demo" });
 
   const states = await Promise.all(
     viewers.map(async (own) => (await own.call("GET /session", {})).body.state),
@@ -415,7 +422,7 @@ test("users who have not used their account for 90 days are shown, and disabled 
 
 test("the review of access has each user with role, factors, last use and who admitted it", async () => {
   await ann.signIn("ann");
-  const made = await ann.call("POST /users/add", { name: "petra", role: "finance" });
+  const made = await ann.act("user add", { name: "petra", role: "finance" });
   assert.equal(made.status, 200);
 
   const rows = await readGw(world, "access-review");

@@ -83,10 +83,7 @@ test("a return of a small order needs no second person", async () => {
 test("a colleague's factors are removed by two persons", async () => {
   const { secret } = (await carl.call("POST /totp/begin", { password })).body;
   await carl.call("POST /totp/confirm", { code: codeAt(secret, world.clock.now()) });
-  const reset = async () => {
-    const { body } = await bob.call("POST /users/reset-factors/:login", { login: "carl@demo" });
-    return body;
-  };
+  const reset = () => bob.act("user reset-factors", { login: "carl@demo" });
 
   const number = numberIn((await reset()).error?.message);
   const listed = (await ann.call("GET /approvals", {})).body.approvals;
@@ -94,25 +91,23 @@ test("a colleague's factors are removed by two persons", async () => {
   assert.deepEqual([own?.work, own?.isOwn], ["user reset-factors carl@demo", false]);
   assert.equal(await giveAs(ann, number), true);
 
-  assert.deepEqual(await reset(), { done: true });
+  assert.deepEqual((await reset()).result, { login: "carl@demo", factors: "none" });
 });
 
 test("a colleague's role is changed by two persons, of whom neither has admitted the other", async () => {
-  const made = (await bob.call("POST /users/add", { name: "hal", role: "merchant-admin" })).body;
+  const wanted = { name: "hal", role: "merchant-admin", merchant: "demo" };
+  const made = (await bob.act("user add", wanted)).result;
   const hal = openBrowser(world.gateway);
   await hal.signIn(made.login, made.password);
   const next = "another long phrase 7";
   await hal.call("POST /password", { current: made.password, next });
-  const change = async () => {
-    const wanted = { login: "eve@demo", role: "merchant-developer" } as const;
-    return (await bob.call("POST /users/role/:login", wanted)).body;
-  };
+  const change = () => bob.act("user role", { login: "eve@demo", role: "merchant-developer" });
 
   const number = numberIn((await change()).error?.message);
   assert.equal(await giveAs(hal, number), "refused");
   assert.equal((await change()).error?.code, "second_person");
   assert.equal(await giveAs(ann, number), true);
-  assert.deepEqual(await change(), { done: true });
+  assert.deepEqual((await change()).result, { login: "eve@demo", role: "merchant-developer" });
 });
 
 test("nobody is asked to approve what would be refused", async () => {
@@ -120,10 +115,10 @@ test("nobody is asked to approve what would be refused", async () => {
   const count = async () => (await database.query("select from approvals")).length;
   const before = await count();
 
-  const own = await bob.call("POST /users/reset-factors/:login", { login: "bob@demo" });
+  const own = await bob.act("user reset-factors", { login: "bob@demo" });
   const unknown = await runGw(as("ann"), "user", "role", "nobody", "--role", "admin");
 
-  assert.equal(own.body.error?.code, "own_account");
+  assert.equal(own.error?.code, "own_account");
   assert.match(unknown.complaint, /^There is no user nobody/);
   assert.equal(await count(), before);
 });

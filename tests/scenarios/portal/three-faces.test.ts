@@ -79,13 +79,6 @@ async function perform(place: Place, example: Example): Promise<Answer> {
 /** Routes that one action alone has, and what they take of its values. */
 // biome-ignore format: a table
 const routes: Readonly<Record<string, readonly [name: string, take: (values: object) => object]>> = {
-  "user add":           ["POST /users/add",                    (values) => values],
-  "user role":          ["POST /users/role/:login",            (values) => values],
-  "user password":      ["POST /users/password/:login",        (values) => values],
-  "user reset-factors": ["POST /users/reset-factors/:login",   (values) => values],
-  "user demand-factor": ["POST /users/demand-factor",          (values) => ({ ...values, demanded: false })],
-  "user disable":       ["POST /users/enable/:login",          (values) => ({ ...values, enabled: false })],
-  "user enable":        ["POST /users/enable/:login",          (values) => ({ ...values, enabled: true })],
   "approval give":      ["POST /approvals/give/:approval",     () => ({ approval: "1" })],
   "callback resend":    ["POST /callbacks/resend",             () => ({ order: "1", reason: "test" })],
 };

@@ -35,7 +35,6 @@ const linkWords = ["link", "create", "--amount", "5", "--currency", "USD"];
 
 /** A user of the demonstration merchant. */
 const victim = "victim-of-the-matrix@demo";
-let users = 0;
 
 const wrong = { password: "not the password at all" };
 
@@ -95,12 +94,6 @@ const inputs: Inputs = {
   "GET /checksum/operations":         () => ({}),
   "POST /checksum/try":               ({ endpoint }) => ({ endpoint, operation: "sale", fields: { control: "0".repeat(40) } }),
   "GET /users":                       () => ({}),
-  "POST /users/add":                  () => ({ name: `new-${++users}`, role: "merchant-viewer", merchant: "demo" }),
-  "POST /users/role/:login":          () => ({ login: victim, role: "merchant-viewer" }),
-  "POST /users/enable/:login":        () => ({ login: victim, enabled: true }),
-  "POST /users/password/:login":      () => ({ login: victim }),
-  "POST /users/demand-factor":        () => ({ demanded: false, merchant: "demo" }),
-  "POST /users/reset-factors/:login": () => ({ login: victim }),
   "GET /sandbox":                     () => ({}),
   "POST /sandbox/pay":                () => ({ card: "not-enrolled", endpoint: "none" }),
   "POST /sandbox/switch":             () => ({ name: "seed", value: "1" }),
