@@ -1,12 +1,11 @@
 /** The user's own account: password, second factors and sessions. */
-import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
 import { Head, LoadedPart } from "../design/details.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, useAnswer } from "../shell/call.ts";
 import { useSession, useUser } from "../shell/session.ts";
-import { OwnPassword, SecretInput } from "../sign-in/step.tsx";
+import { usePasswordChange } from "../sign-in/step.tsx";
 import { Authenticator } from "./authenticator.tsx";
 import { Panel } from "./panel.tsx";
 import { Passkeys } from "./passkeys.tsx";
@@ -41,24 +40,10 @@ export function Account() {
 
 function ChangePassword() {
   const messages = useMessages();
-  const [current, setCurrent] = useState("");
-  const [next, setNext] = useState("");
-  const send = usePerformer(() => call("POST /password", { current, next }), {
-    onDone() {
-      setNext("");
-      setCurrent("");
-    },
-    onRefused: () => setCurrent(""),
-  });
+  const { send, fields } = usePasswordChange({});
   return (
     <PerformerForm performer={send} label={messages.savePassword} variant="default">
-      <OwnPassword label={messages.currentPassword} value={current} onChange={setCurrent} />
-      <SecretInput
-        label={messages.nextPassword}
-        autoComplete="new-password"
-        value={next}
-        onChange={setNext}
-      />
+      {fields}
       {send.isSuccess && (
         <p className="success" role="status">
           {messages.passwordSaved}

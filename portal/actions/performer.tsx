@@ -10,7 +10,7 @@ import { CallError } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 import { sessionKey } from "../shell/session.ts";
 
-type Options<Done> = {
+export type Options<Done> = {
   /**
    * What the portal reads again afterwards: by default the data of all screens; with `account` also
    * the signed-in user with the second factors; with `nothing` no data.
@@ -49,7 +49,7 @@ export function usePerformer<Done, Given = void>(
   });
 }
 
-type Performer = {
+export type Performer = {
   readonly isPending: boolean;
   readonly error: Error | null;
   readonly mutate: () => void;

@@ -2,7 +2,6 @@
  * Setting up an authenticator app: the secret, a code that proves the app has it, and the recovery
  * codes, which are shown once.
  */
-import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { SecretPicture } from "../account/panel.tsx";
@@ -29,34 +28,29 @@ export function Enrolment() {
       <Step
         title={messages.recoveryCodes}
         hint={messages.recoveryCodesHint}
-        error={null}
-        send={goOn}
+        performer={{ isPending: false, error: null, mutate: goOn }}
+        label={messages.codesKept}
       >
         <ShownOnce text={confirm.data.recoveryCodes.join("\n")} />
-        <Button type="submit" size="sm">
-          {messages.codesKept}
-        </Button>
       </Step>
     );
   }
-  const isBegun = begin.data !== undefined;
+  const shown = begin.data;
   return (
     <Step
       title={messages.enrolment}
       hint={messages.enrolmentHint}
-      error={begin.error ?? confirm.error}
-      send={() => (isBegun ? confirm.mutate() : begin.mutate())}
+      performer={shown === undefined ? begin : confirm}
+      label={shown === undefined ? messages.beginEnrolment : messages.confirm}
     >
-      {!isBegun && <OwnPassword value={password} onChange={setPassword} />}
-      {isBegun && (
+      {shown === undefined ? (
+        <OwnPassword value={password} onChange={setPassword} />
+      ) : (
         <>
-          <SecretPicture shown={begin.data} />
+          <SecretPicture shown={shown} />
           <CodeInput value={code} onChange={setCode} />
         </>
       )}
-      <Button type="submit" size="sm" loading={begin.isPending || confirm.isPending}>
-        {isBegun ? messages.confirm : messages.beginEnrolment}
-      </Button>
     </Step>
   );
 }

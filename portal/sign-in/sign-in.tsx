@@ -11,7 +11,7 @@ import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { useAccept } from "../shell/session.ts";
 import { Enrolment } from "./enrolment.tsx";
-import { CodeInput, OwnPassword, SecretInput, Step, type StepProps } from "./step.tsx";
+import { CodeInput, SecretInput, Step, type StepProps, usePasswordChange } from "./step.tsx";
 
 export function SignIn(props: StepProps) {
   const { state } = props.session;
@@ -36,8 +36,8 @@ function Password({ session }: StepProps) {
       title={messages.signIn}
       hint={messages.signInHint}
       environment={session.environment}
-      error={send.error}
-      send={() => send.mutate()}
+      performer={send}
+      label={messages.signIn}
     >
       <TextInput
         label={messages.login}
@@ -55,9 +55,6 @@ function Password({ session }: StepProps) {
         value={password}
         onChange={setPassword}
       />
-      <Button type="submit" size="sm" loading={send.isPending}>
-        {messages.signIn}
-      </Button>
     </Step>
   );
 }
@@ -86,8 +83,9 @@ function SecondFactor({ session }: StepProps) {
     <Step
       title={messages.secondFactor}
       hint={mayShow ? messages.passkeyHint : messages.secondFactorHint}
-      error={send.error ?? passkey.error}
-      send={() => send.mutate()}
+      performer={{ ...send, error: send.error ?? passkey.error }}
+      label={messages.confirm}
+      {...(mayShow && { variant: "default" })}
     >
       {mayShow && (
         <>
@@ -98,44 +96,21 @@ function SecondFactor({ session }: StepProps) {
         </>
       )}
       <CodeInput value={code} onChange={setCode} />
-      <Button
-        type="submit"
-        size="sm"
-        variant={mayShow ? "default" : "filled"}
-        loading={send.isPending}
-      >
-        {messages.confirm}
-      </Button>
     </Step>
   );
 }
 
 function NewPassword() {
   const messages = useMessages();
-  const accept = useAccept();
-  const [current, setCurrent] = useState("");
-  const [next, setNext] = useState("");
-  const send = usePerformer(() => call("POST /password", { current, next }), {
-    changes: "nothing",
-    onDone: accept,
-  });
+  const { send, fields } = usePasswordChange({ changes: "nothing", onDone: useAccept() });
   return (
     <Step
       title={messages.newPassword}
       hint={messages.newPasswordHint}
-      error={send.error}
-      send={() => send.mutate()}
+      performer={send}
+      label={messages.savePassword}
     >
-      <OwnPassword label={messages.currentPassword} value={current} onChange={setCurrent} />
-      <SecretInput
-        label={messages.nextPassword}
-        autoComplete="new-password"
-        value={next}
-        onChange={setNext}
-      />
-      <Button type="submit" size="sm" loading={send.isPending}>
-        {messages.savePassword}
-      </Button>
+      {fields}
     </Step>
   );
 }

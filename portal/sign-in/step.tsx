@@ -1,11 +1,11 @@
 /** The frame of one step of signing in, and its fields. */
-
-import { PasswordInput, TextInput } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { type Options as PerformerOptions, type Performer, usePerformer } from "../actions/performer.tsx";
 import { Logo } from "../design/icons.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
-import type { Session } from "../shell/call.ts";
+import { call, type Session } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 import { useUser } from "../shell/session.ts";
 
@@ -67,17 +67,48 @@ export function CodeInput({ value, onChange }: FieldProps) {
   );
 }
 
+/** Replaces the user's own password: the field of the present one and of the next, and the call. */
+export function usePasswordChange(options: PerformerOptions<Session>) {
+  const messages = useMessages();
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const send = usePerformer(() => call("POST /password", { current, next }), {
+    ...options,
+    async onDone(session) {
+      await options.onDone?.(session);
+      setNext("");
+      setCurrent("");
+    },
+    onRefused: () => setCurrent(""),
+  });
+  const fields = (
+    <>
+      <OwnPassword label={messages.currentPassword} value={current} onChange={setCurrent} />
+      <SecretInput
+        label={messages.nextPassword}
+        autoComplete="new-password"
+        value={next}
+        onChange={setNext}
+      />
+    </>
+  );
+  return { send, fields };
+}
+
 type StepFrameProps = {
   readonly title: string;
   readonly hint: string;
   readonly environment?: Session["environment"];
-  readonly error: Error | null;
-  readonly send: () => void;
+  readonly performer: Performer;
+  /** Of the button that goes on. */
+  readonly label: string;
+  readonly variant?: "default";
   readonly children: ReactNode;
 };
 
-export function Step({ title, hint, environment, error, send, children }: StepFrameProps) {
+export function Step({ title, hint, environment, children, ...given }: StepFrameProps) {
   const messages = useMessages();
+  const { performer, label, variant } = given;
   return (
     <main className="sign-in">
       <div className="brand">
@@ -89,11 +120,14 @@ export function Step({ title, hint, environment, error, send, children }: StepFr
           </span>
         )}
       </div>
-      <form onSubmit={submitting(send)}>
+      <form onSubmit={submitting(() => performer.mutate())}>
         <h1>{title}</h1>
         <p>{hint}</p>
-        <Refusal text={error?.message} />
+        <Refusal text={performer.error?.message} />
         {children}
+        <Button type="submit" size="sm" loading={performer.isPending} {...(variant && { variant })}>
+          {label}
+        </Button>
       </form>
     </main>
   );
