@@ -14,8 +14,6 @@ export const fieldLabels: Labels = {
   gate:                    texts("Gate",                               "Gate"),
   endpoint:                texts("Endpoint",                           "Endpunkt"),
   merchant:                texts("Merchant",                           "Händler"),
-  role:                    texts("Role",                               "Rolle"),
-  demanded:                texts("All users need one",                 "Alle Benutzer brauchen einen"),
   currency:                texts("Currency",                           "Währung"),
   amount:                  texts("Amount",                             "Betrag"),
   description:             texts("Description",                        "Beschreibung"),

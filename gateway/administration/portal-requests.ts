@@ -50,7 +50,12 @@ export type ActionRequest = {
 
 /** `not_found` also stands for what is another merchant's, or not for the user's role. */
 export type RefusedAction = {
-  readonly refused: "not_found" | "card_number" | "invalid_input" | "refused" | (typeof told)[number];
+  readonly refused:
+    | "not_found"
+    | "card_number"
+    | "invalid_input"
+    | "refused"
+    | (typeof told)[number];
   readonly sentence: string;
   /** The written name of the field that it is about. */
   readonly field?: string;

@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
-import { Dialog, ShownOnce } from "../design/dialog.tsx";
+import { Dialog, SecretDialog } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { CodeInput, OwnPassword } from "../sign-in/step.tsx";
@@ -17,6 +17,24 @@ export function Authenticator({ factors }: { readonly factors: Factors }) {
   const keep = (made: { readonly recoveryCodes: readonly string[] }) => {
     setShown(undefined);
     setCodes(made.recoveryCodes);
+  };
+  const forms = {
+    on: {
+      title: messages.app,
+      label: messages.turnOn,
+      run: async (password: string) => setShown(await call("POST /totp/begin", { password })),
+    },
+    off: {
+      title: messages.app,
+      label: messages.turnOff,
+      run: (password: string) => call("POST /totp/remove", { password }),
+    },
+    codes: {
+      title: messages.newCodes,
+      hint: messages.newCodesHint,
+      label: messages.newCodes,
+      run: async (password: string) => keep(await call("POST /recovery-codes", { password })),
+    },
   };
   return (
     <Panel title={messages.app} hint={messages.appHint}>
@@ -41,50 +59,17 @@ export function Authenticator({ factors }: { readonly factors: Factors }) {
         </div>
       )}
       {shown && <Scan shown={shown} keep={keep} close={() => setShown(undefined)} />}
-      {codes && <RecoveryCodes codes={codes} close={() => setCodes(undefined)} />}
-      {asked === "on" && (
-        <WithPassword
-          title={messages.app}
-          label={messages.turnOn}
-          run={async (password) => setShown(await call("POST /totp/begin", { password }))}
-          close={() => setAsked(undefined)}
+      {codes && (
+        <SecretDialog
+          title={messages.recoveryCodes}
+          hint={messages.recoveryCodesHint}
+          text={codes.join("\n")}
+          label={messages.codesKept}
+          close={() => setCodes(undefined)}
         />
       )}
-      {asked === "off" && (
-        <WithPassword
-          title={messages.app}
-          label={messages.turnOff}
-          run={(password) => call("POST /totp/remove", { password })}
-          close={() => setAsked(undefined)}
-        />
-      )}
-      {asked === "codes" && (
-        <WithPassword
-          title={messages.newCodes}
-          hint={messages.newCodesHint}
-          label={messages.newCodes}
-          run={async (password) => keep(await call("POST /recovery-codes", { password }))}
-          close={() => setAsked(undefined)}
-        />
-      )}
+      {asked && <WithPassword {...forms[asked]} close={() => setAsked(undefined)} />}
     </Panel>
-  );
-}
-
-type RecoveryCodesProps = { readonly codes: readonly string[]; readonly close: () => void };
-
-function RecoveryCodes({ codes, close }: RecoveryCodesProps) {
-  const messages = useMessages();
-  return (
-    <Dialog title={messages.recoveryCodes} close={close}>
-      <div className="action">
-        <p className="quiet">{messages.recoveryCodesHint}</p>
-        <ShownOnce text={codes.join("\n")} />
-        <Button size="sm" onClick={close}>
-          {messages.codesKept}
-        </Button>
-      </div>
-    </Dialog>
   );
 }
 

@@ -60,9 +60,8 @@ export function Settings({ settings, action }: SettingsProps) {
   const messages = useConfigurationMessages();
   const { choices, fields } = messages;
   const rows = Object.entries(settings).map(([name, value]) => {
-    const isPicture = value.startsWith("data:");
-    const shown = isPicture ? <img src={value} alt="" height={28} /> : showSetting(value, choices);
-    return [labelOf(name, fields), shown] as const;
+    const picture = value.startsWith("data:") && <img key={name} src={value} alt="" height={28} />;
+    return [labelOf(name, fields), picture || showSetting(value, choices)] as const;
   });
   return (
     <Section title={messages.settings} action={action}>

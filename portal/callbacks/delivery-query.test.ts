@@ -38,8 +38,8 @@ for (const [query, filter, isNarrow] of queries) {
 }
 
 test("every filter of the address is cleared, with the page and the chosen row", () => {
-  const filters = ["state", "endpoint", "merchant", "host", "order", "from", "until"];
-  const names = [...filters, "after", "row"];
+  const set = ["state", "endpoint", "merchant", "host", "order", "from", "until"];
+  const names = [...set, "after", "row"];
 
   assert.deepEqual(Object.keys(filters.withoutFilters).sort(), names.sort());
 });

@@ -12,12 +12,12 @@ export function DeliveryFilters() {
   const messages = useMessages();
   const { isOperator } = useUser();
   const { endpoint, merchant } = configured(useKnown().data);
-  const choices = {
-    state: states.map((value) => ({ value, label: messages.callbackStates[value] })),
-    endpoint,
-    ...(isOperator && { merchant }),
-  };
-  const offered = (["state", "endpoint", "merchant"] as const).map((name) => {
+  const state = states.map((value) => ({ value, label: messages.callbackStates[value] }));
+  const choices = { state, endpoint, merchant };
+  const names = isOperator
+    ? (["state", "endpoint", "merchant"] as const)
+    : (["state", "endpoint"] as const);
+  const offered = names.map((name) => {
     return { name, label: messages[name], choices: choices[name], isSingle: true };
   });
   return (

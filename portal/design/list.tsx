@@ -12,7 +12,7 @@ import { Failed, type Found, Nothing } from "./states.tsx";
 type Page = { readonly next?: string | undefined; readonly searchedTo?: number | undefined };
 type Texts = readonly [title: string, hint: string];
 
-type ListProps<Answer extends Page, Row> = {
+type ListProps<Answer extends object, Row> = {
   readonly found: Found<Answer>;
   readonly rowsOf: (answer: Answer) => readonly Row[];
   /** Tells how many rows this page has. */
@@ -27,7 +27,7 @@ type ListProps<Answer extends Page, Row> = {
   readonly children: (rows: readonly Row[]) => ReactNode;
 };
 
-export function List<Answer extends Page, Row>({
+export function List<Answer extends object, Row>({
   found,
   rowsOf,
   ...given
@@ -40,7 +40,7 @@ export function List<Answer extends Page, Row>({
   const rows = rowsOf(data);
   const isFiltered = filters?.isFiltered(query) === true;
   const [title, hint] = (isFiltered && noMatch) || none;
-  const { searchedTo } = data;
+  const { next, searchedTo }: Page = data;
   return (
     <>
       {rows.length > 0 ? (
@@ -59,7 +59,7 @@ export function List<Answer extends Page, Row>({
           {messages.searchedTo(showTime(searchedTo))}
         </p>
       )}
-      <Pages text={count?.(rows.length)} next={data.next} isByName={isByName} />
+      <Pages text={count?.(rows.length)} next={next} isByName={isByName} />
     </>
   );
 }

@@ -1,7 +1,7 @@
 /** The gates: the connections to acquirers, and whether they are up. */
 import { ActionButton } from "../actions/action-button.tsx";
-import { Head, Loaded, Mark } from "../design/details.tsx";
-import { Nothing } from "../design/states.tsx";
+import { Head, Mark } from "../design/details.tsx";
+import { List } from "../design/list.tsx";
 import { Name, Table } from "../design/table.tsx";
 import { useConfigurationMessages } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";
@@ -21,15 +21,13 @@ export function Gates() {
           isMain
         />
       </Head>
-      <Loaded query={found}>
-        {({ gates }) =>
-          gates.length === 0 ? (
-            <Nothing title={messages.noGates} hint={messages.noGatesHint} />
-          ) : (
-            <GateTable gates={gates} />
-          )
-        }
-      </Loaded>
+      <List
+        found={found}
+        rowsOf={({ gates }) => gates}
+        none={[messages.noGates, messages.noGatesHint]}
+      >
+        {(gates) => <GateTable gates={gates} />}
+      </List>
       <Directories />
     </div>
   );

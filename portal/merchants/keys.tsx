@@ -28,7 +28,9 @@ function ControlKey({ detail }: PartProps) {
         className="fields settings"
         rows={[
           [messages.keySetAt, <PrintedTime key="set" text={setAt} />],
-          ...(hasOld ? [[messages.oldKeyUsed, <PrintedTime key="old" text={used} />] as const] : []),
+          ...(hasOld
+            ? [[messages.oldKeyUsed, <PrintedTime key="old" text={used} />] as const]
+            : []),
         ]}
       />
       <p className="quiet note-line">{hasOld ? messages.oldKeyHint : messages.controlKeyHint}</p>

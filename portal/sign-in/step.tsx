@@ -1,7 +1,11 @@
 /** The frame of one step of signing in, and its fields. */
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { type Options as PerformerOptions, type Performer, usePerformer } from "../actions/performer.tsx";
+import {
+  type Performer,
+  type Options as PerformerOptions,
+  usePerformer,
+} from "../actions/performer.tsx";
 import { Logo } from "../design/icons.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";

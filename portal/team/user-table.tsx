@@ -1,10 +1,10 @@
 /** Users as a table, with what can be done to each, and the password that one may be given. */
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { ActionIcon, Menu } from "@mantine/core";
 import { Fragment, useState } from "react";
 import { actionsFor, type Listed, roleName, signInBy, type UserAction } from "../account/users.ts";
 import { ActionWindow } from "../actions/action-button.tsx";
 import { Time } from "../design/details.tsx";
-import { Dialog, ShownOnce } from "../design/dialog.tsx";
+import { SecretDialog } from "../design/dialog.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Table } from "../design/table.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
@@ -105,16 +105,16 @@ export function TemporaryPassword({ made, close }: MadeProps) {
   const { messages, showTime, showUtc } = useLanguage();
   const { login, password, expiresAt } = { login: "", password: "", expiresAt: 0, ...made };
   return (
-    <Dialog title={messages.userActions["user password"]} close={close}>
-      <div className="action">
-        <p className="quiet" title={showUtc(expiresAt)}>
+    <SecretDialog
+      title={messages.userActions["user password"]}
+      hint={
+        <span title={showUtc(expiresAt)}>
           {messages.temporaryShown(login, showTime(expiresAt))}
-        </p>
-        <ShownOnce text={password} />
-        <Button size="sm" onClick={close}>
-          {messages.close}
-        </Button>
-      </div>
-    </Dialog>
+        </span>
+      }
+      text={password}
+      label={messages.close}
+      close={close}
+    />
   );
 }

@@ -85,7 +85,11 @@ export function openBrowser({ port }: Pick<Gateway, "port">, fixed: Record<strin
     send: (name: string, input: object) => send<object>(name, input, {}),
     /** As a form of the portal performs it. Answers what the action returns, or the error. */
     async act(action: string, values: Api["POST /actions/run"]["input"]["values"]) {
-      const { status, body } = await call("POST /actions/run", { action, values, reason: "a test" });
+      const { status, body } = await call("POST /actions/run", {
+        action,
+        values,
+        reason: "a test",
+      });
       return { status, error: body.error, result: Object(body.result) };
     },
     /** Answers the session's state. */
