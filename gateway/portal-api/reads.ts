@@ -8,8 +8,8 @@ import type { Figure, IndexRow } from "./order-index.ts";
 /** What a list shows of an order's row. */
 export type OrderLineRow = Omit<
   IndexRow,
-  "version" | "outcome" | "overheadMs" | "net" | "words" | "people"
->;
+  "at" | "version" | "outcome" | "overheadMs" | "net" | "words" | "people"
+> & { readonly at: number };
 
 export type OrderListQuery = {
   /** Absent: of all merchants. */

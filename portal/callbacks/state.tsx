@@ -1,4 +1,4 @@
-/** Parts of a delivery: its state as a label, an attempt, and the signature's values before the key. */
+/** Of a delivery: its state as a label, an attempt, and the signed values before the key. */
 import type { ReactNode } from "react";
 import { Mark, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";

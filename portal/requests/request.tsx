@@ -102,9 +102,16 @@ function Faults({ faults }: { readonly faults: readonly string[] }) {
 function Sent({ fields }: Pick<Detail, "fields">) {
   const messages = useMessages();
   if (fields.length === 0) return <p className="quiet">{messages.noFields}</p>;
-  const rows = fields.map(({ name, value, length, isDigits = false }, at) => {
+  const rows = fields.map(({ name, value, length, isDigits = false }) => {
     const lacking = messages.notKept(length, isDigits);
-    return [name, value ?? <span key={`${name} ${at}`} className="quiet">{lacking}</span>] as const;
+    return [
+      name,
+      value ?? (
+        <span key={name} className="quiet">
+          {lacking}
+        </span>
+      ),
+    ] as const;
   });
   return <Fields rows={rows} />;
 }

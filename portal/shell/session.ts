@@ -1,6 +1,6 @@
 /**
- * The session of this browser. Every screen belongs to a user who is signed in whole, and shows what
- * the rights of that user allow.
+ * The session of this browser. Every screen belongs to a user who is signed in whole, and shows
+ * what the rights of that user allow.
  */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { call, type Session, type User } from "./call.ts";
