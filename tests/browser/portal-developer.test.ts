@@ -66,7 +66,7 @@ test("a callback shows its attempts and signature, and is sent again after a pre
 
   const row = page.locator("tbody tr").first();
   await row.locator('.status[data-status="declined"]').getByText("Failing").waitFor();
-  assert.match((await row.locator(".result[data-failed]").textContent()) ?? "", /500 1 try/);
+  assert.match((await row.locator(".result [data-failed]").textContent()) ?? "", /500 1 try/);
   assert.match((await row.locator(".next").textContent()) ?? "", /\d/);
   await lookAtBoth(page, "portal-callbacks");
   await page.locator("tbody a").first().click();

@@ -161,7 +161,7 @@ test("an order shows what happened, and is refunded after a preview, with a reas
 
   await page.getByRole("status").getByText("Refund 49.00 USD: Approved").waitFor();
   await page.getByText("200.00 USD").first().waitFor();
-  await page.locator(".detail-heading").getByText("Partly refunded").waitFor();
+  await page.locator(".heading").getByText("Partly refunded").waitFor();
   assert.equal(await page.getByText("sale_approved").first().isVisible(), false);
   const asked = page.locator(".timeline li").filter({ hasText: "Return requested" });
   assert.match((await asked.textContent()) ?? "", /Amount49\.00 USD.*Byann/);
