@@ -158,7 +158,10 @@ export const userActions: readonly Action[] = [
     findOwner: ownerByMerchant,
     fields: {
       merchant: word("merchant", "merchant", ["the merchant's login", "der Händler"]),
-      demanded: word("switch", "on|off", ["whether all users need one", "ob alle Benutzer einen brauchen"]),
+      demanded: word("switch", "on|off", [
+        "whether all users need one",
+        "ob alle Benutzer einen brauchen",
+      ]),
     },
     // It counts from the users' next requests on: a session without a second factor sets one up.
     async perform({ audit, database }, { merchant, demanded }) {

@@ -35,10 +35,10 @@ const role = "merchant-viewer" as const;
 
 test("a merchant's administrator who takes the names of the gateway's accounts stops no command", async () => {
   const account = userInfo().username;
-  const logins = [account, "tollgate", "backup"];
+  const taken = [account, "tollgate", "backup"];
   const given = { role: "merchant-admin", merchant: "demo" };
-  const added = [];
-  for (const name of logins) added.push((await bob.act("user add", { name, ...given })).result.login);
+  const made = [];
+  for (const name of taken) made.push((await bob.act("user add", { name, ...given })).result.login);
   // No action gives such a login: it is written to the table.
   await query(
     `insert into users (login, role, merchant_id)
@@ -49,7 +49,7 @@ test("a merchant's administrator who takes the names of the gateway's accounts s
   const ran = await runGw(world, "migrate", "--dry-run");
   await query("delete from users where login = $1", [account]);
 
-  assert.deepEqual(added, [`${account}@demo`, "tollgate@demo", "backup@demo"]);
+  assert.deepEqual(made, [`${account}@demo`, "tollgate@demo", "backup@demo"]);
   assert.equal(ran.code, 0, ran.complaint);
   const operator = await readGw(world, "user", "add", "tollgate", "--role", "support");
   assert.equal(Object(operator).login, "tollgate");
