@@ -17,10 +17,10 @@ export function useSession(everyMs?: number) {
 }
 
 /** Of a session that has ended, until its screen is gone. */
-const nobody: User = { login: "", role: "", rights: [] };
+const signedOut: User = { login: "", role: "", rights: [] };
 
 export function useUser() {
-  const user = useQueryClient().getQueryData<Session>(sessionKey)?.user ?? nobody;
+  const user = useQueryClient().getQueryData<Session>(sessionKey)?.user ?? signedOut;
   return {
     ...user,
     isOperator: user.merchant === undefined,
