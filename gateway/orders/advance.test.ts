@@ -5,10 +5,11 @@ import { Failure } from "../values/failure.ts";
 import { later } from "../values/time.ts";
 import { makeAdvance } from "./advance.ts";
 import type { EventKind, OrderEvent } from "./events.ts";
-import type { Order, Stage } from "./order.ts";
-import { isAboutPrior } from "./prior-attempts.ts";
+import type { Order, Stage, TransactionKind } from "./order.ts";
+import { isFinal } from "./stages.ts";
 import {
   advance,
+  answer,
   conditions,
   deadlines,
   draft,
@@ -20,7 +21,7 @@ import {
   step,
   unsupported,
 } from "./testing.ts";
-import { tables } from "./transitions.ts";
+import { anyStage, beginnings, tables } from "./transitions.ts";
 
 test("an accepted order is screened and cleared in one step", () => {
   const { from, order, events: met } = step(draft, events.received);
@@ -132,15 +133,65 @@ function stagesOf(): readonly Stage[] {
 }
 
 function refusedIn(stage: Stage): readonly OrderEvent[] {
-  const always: readonly EventKind[] = ["received", "claimed", "noted", "charged_back"];
-  // These two begin another transaction: what they mean is decided by the whole order.
-  const beginning: readonly EventKind[] = ["capture_asked", "return_asked"];
+  // What begins a transaction is decided by the whole order.
+  const beginning: readonly EventKind[] = Object.values(beginnings).map(({ event }) => event);
   return Object.values(events).filter(
-    (event) =>
-      tables.sale[stage]?.[event.kind] === undefined &&
-      !isAboutPrior(event) &&
-      ![...always, ...beginning].includes(event.kind),
+    ({ kind }) =>
+      tables.sale[stage]?.[kind] === undefined &&
+      anyStage[kind]?.in !== "every stage" &&
+      !beginning.includes(kind),
   );
+}
+
+const { identifiers = assert.fail() } = meet(draft, events.received).transaction;
+const owes = { approvedAt: start, approvalCode: answer.approvalCode, tries: 0 };
+const { reference } = identifiers;
+const about = { reference, answer, approvedAt: start };
+
+for (const [kind, cell] of Object.entries(anyStage)) {
+  test(`${kind} leaves the transaction in its stage, with its deadline, in ${cell.in}`, () => {
+    for (const [transaction, stage] of placesOf()) {
+      const order = busyIn(stage, transaction);
+      const event = { ...events[kind as EventKind], ...about } as OrderEvent;
+
+      const taken = advance(order, event, start);
+
+      const isOpenCharge = order.earlier.length === 0 && !isFinal(stage);
+      if (cell.in !== "every stage" && !isOpenCharge) {
+        assert.ok(taken instanceof Failure, stage);
+        continue;
+      }
+      assert.ok(!(taken instanceof Failure), stage);
+      const { owed, deadlineAt, version } = taken.order;
+      assert.deepEqual([taken.order.transaction.stage, deadlineAt], [stage, order.deadlineAt]);
+      assert.equal(version, order.version + 1);
+      const leasedAnew = { effect: "capture", claimableAt: later(start, deadlines.leaseMs) };
+      assert.deepEqual(owed, cell.owes === "anew" ? leasedAnew : order.owed);
+    }
+  });
+}
+
+function placesOf(): readonly (readonly [TransactionKind, Stage])[] {
+  return Object.entries(tables).flatMap(([kind, table]) =>
+    Object.keys(table).map((stage) => [kind as TransactionKind, stage as Stage] as const),
+  );
+}
+
+/** It owes something, has a page whose time is over, and an attempt before that was approved. */
+function busyIn(stage: Stage, kind: TransactionKind): Order {
+  const order = inStage(stage, kind);
+  const priorAttempts = [{ identifiers, amount: order.transaction.amount, owes }];
+  const charge = { ...order.transaction, priorAttempts };
+  const paid = { ...charge, kind: "sale", stage: "approved" } as const;
+  const isCharge = beginnings[kind].event === "received";
+  return {
+    ...order,
+    transaction: isCharge ? charge : order.transaction,
+    earlier: isCharge ? [] : [paid],
+    page: { triesMax: 3, expiresAt: start, refused: [] },
+    owed: { effect: "capture", claimableAt: later(start, 7) },
+    deadlineAt: start,
+  };
 }
 
 test("a deadline is set when a stage is entered, and a final stage has none", () => {

@@ -13,7 +13,7 @@ import { applyFacts } from "./facts.ts";
 import type { Endpoint } from "./merchant.ts";
 import type { Finding, Order, Owed } from "./order.ts";
 import { closePage, endTry, enterCard, mayTryAgain } from "./payment-page.ts";
-import { findOwingAttempt, mayReversePrior, meetPrior } from "./prior-attempts.ts";
+import { decidePrior, findOwingAttempt, mayReversePrior, meetPrior } from "./prior-attempts.ts";
 import {
   type Effect,
   type ImmediateEffect,
@@ -22,8 +22,15 @@ import {
   isImmediate,
   type OpenStage,
 } from "./stages.ts";
-import { followUp } from "./transactions.ts";
-import { beginnings, tables, tablesWithTriesLeft } from "./transitions.ts";
+import { followUp, initialOf } from "./transactions.ts";
+import {
+  anyStage,
+  beginningOnPage,
+  beginnings,
+  tables,
+  tablesWithTriesLeft,
+  whileOwingPrior,
+} from "./transitions.ts";
 
 export type Step = {
   /** The version that the order must still have when the step is committed. */
@@ -86,26 +93,9 @@ export type Deadlines = {
 
 export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): Advance {
   return (order, event, at, conditions) => {
-    // A note changes nothing but the history.
-    if (event.kind === "noted") {
-      const noted = { ...order, version: order.version + 1 };
-      return stepFrom(order, noted, [event], at);
-    }
-
-    if (event.kind === "charged_back") return chargeBack(order, event, at);
-    if (event.kind === "page_closed") {
-      const closed = closePage(order, at) ?? notIn(order, event);
-      if (closed instanceof Failure) return closed;
-      return stepFrom(order, closed, [event], at);
-    }
-
-    const prior = meetPrior(order, event, at);
-    if (prior instanceof Failure) return prior;
-    if (prior !== undefined) {
-      const isFree = order.owed === undefined || order.owed.effect === "reverse_prior";
-      const owed = isFree ? priorOwed(prior, event, at) : order.owed;
-      return stepFrom(order, { ...prior, owed }, [event], at);
-    }
+    const stayed = meetInAnyStage(order, event, at);
+    if (stayed instanceof Failure) return stayed;
+    if (stayed !== undefined) return stepInAnyStage(order, stayed, event, at);
 
     if (isContradicted(order, event, at)) return mayArrive;
     const events: OrderEvent[] = [event];
@@ -125,8 +115,7 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     const owed = owedFor(met, last, at) ?? priorOwed(met.order, last, at);
     const next = { ...met.order, deadlineAt, owed };
     const step = stepFrom(order, next, events, at);
-    const callback = met.effects.includes("notify_merchant") ? callbackOf(next) : undefined;
-    return callback === undefined ? step : { ...step, callback };
+    return withCallback(step, met.effects, event);
   };
 
   /** A message that may still be on its way to the host would undo what the operator decides. */
@@ -143,6 +132,17 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     if (!isReversal) return isOnItsWay(repeatedAt, answerTimeoutMs);
     // The charge itself, which its node sends at any time within the lease that leaves the timeout.
     return !isAnswered && isOnItsWay(identifiers?.transmittedAt, leaseMs);
+  }
+
+  function stepInAnyStage(before: Order, after: Order, event: OrderEvent, at: Instant): Step {
+    const { owes, effects = [] } = anyStage[event.kind] ?? whileOwingPrior[event.kind] ?? {};
+    const isFree = before.owed === undefined || before.owed.effect === "reverse_prior";
+    let { owed } = before;
+    if (owes === "reverse_prior" && isFree) owed = priorOwed(after, event, at);
+    if (owes === "anew" && owed) {
+      owed = claimableFrom(owed.effect, event, after.transaction.tries, at);
+    }
+    return withCallback(stepFrom(before, { ...after, owed }, [event], at), effects, event);
   }
 
   function owedFor({ order, effects }: Met, last: OrderEvent, at: Instant): Owed | undefined {
@@ -204,9 +204,6 @@ function stepFrom(before: Order, after: Order, events: readonly OrderEvent[], at
  * and that the bank was not being asked was decided then.
  */
 export function meetRecorded(order: Order, event: OrderEvent, at: Instant): Order | Failure {
-  if (event.kind === "noted") return { ...order, version: order.version + 1 };
-  if (event.kind === "charged_back") return withChargeback(order, event.chargeback);
-  if (event.kind === "page_closed") return closePage(order, at) ?? notIn(order, event);
   const effect = mayReversePrior(order) ? "reverse_prior" : "reverse";
   const resting = { effect, claimableAt: at, resting: true } as const;
   const met = preview("by" in event ? { ...order, owed: resting } : order, event, at);
@@ -215,10 +212,36 @@ export function meetRecorded(order: Order, event: OrderEvent, at: Instant): Orde
 
 /** The order as the event would leave it, before what follows from that. */
 export function preview(order: Order, event: OrderEvent, at: Instant): Order | Failure {
-  const prior = meetPrior(order, event, at);
-  if (prior !== undefined) return prior;
+  const stayed = meetInAnyStage(order, event, at);
+  if (stayed !== undefined) return stayed;
   const met = meet(order, event, at);
   return met instanceof Failure ? met : met.order;
+}
+
+/** The order after an event that leaves its open transaction where it is; nothing for others. */
+function meetInAnyStage(order: Order, event: OrderEvent, at: Instant): Order | Failure | undefined {
+  if ("by" in event) {
+    return order.owed?.effect === "reverse_prior" ? decidePrior(order, event) : undefined;
+  }
+  const cell = anyStage[event.kind];
+  if (cell === undefined) return undefined;
+  if (cell.in !== "every stage" && isFinal(initialOf(order).stage)) return notIn(order, event);
+  switch (event.kind) {
+    case "claimed":
+      return { ...takeOver(order, event, at), version: order.version + 1 };
+    case "charged_back":
+      return withChargeback(order, event.chargeback);
+    case "page_closed":
+      return closePage(order, at) ?? notIn(order, event);
+    case "prior_approved_late":
+    case "prior_reversed":
+    case "prior_unreversed":
+      return meetPrior(order, event, at);
+    case "noted":
+      return { ...order, version: order.version + 1 };
+    default:
+      assert.fail(`${event.kind} means nothing in every stage`);
+  }
 }
 
 type Met = { readonly order: Order; readonly effects: readonly Effect[] };
@@ -228,11 +251,7 @@ function meet(given: Order, event: OrderEvent, at: Instant): Met | Failure {
   const { transaction } = order;
   const version = order.version + 1;
   if (event.kind === "received") {
-    const effects = order.page === undefined ? beginnings[transaction.kind].effects : [];
-    return { order: { ...order, version }, effects };
-  }
-  if (event.kind === "claimed") {
-    const effects = order.owed === undefined ? [] : [order.owed.effect];
+    const { effects } = order.page === undefined ? beginnings[transaction.kind] : beginningOnPage;
     return { order: { ...order, version }, effects };
   }
   if (event.kind === "capture_asked" || event.kind === "return_asked") {
@@ -281,16 +300,23 @@ function notIn({ transaction: { stage } }: Order, { kind }: OrderEvent): Failure
   return new Failure("not_allowed_now", "", `${kind} in stage ${stage}`);
 }
 
-/** The order's transactions go on as they were; the merchant is told if its endpoint wants that. */
-function chargeBack(order: Order, event: EventOf<"charged_back">, at: Instant): Step | Failure {
-  const next = withChargeback(order, event.chargeback);
-  if (next instanceof Failure) return next;
-  const step = stepFrom(order, next, [event], at);
-  const url = next.purchase.urls.notify;
-  if (!event.notify || url === undefined) return step;
-  const { serialNumber } = event.chargeback;
-  const sequence = callbackSequenceOf(next);
-  return { ...step, callback: { url, receiver: receiverOf(url), sequence, serialNumber } };
+/** The merchant is told of a dispute if its endpoint wants that. */
+function disputeCallbackOf(
+  order: Order,
+  { chargeback: { serialNumber }, notify }: EventOf<"charged_back">,
+): OwedCallback | undefined {
+  const url = notify ? order.purchase.urls.notify : undefined;
+  if (url === undefined) return undefined;
+  const sequence = callbackSequenceOf(order);
+  return { url, receiver: receiverOf(url), sequence, serialNumber };
+}
+
+function withCallback(step: Step, effects: readonly Effect[], event: OrderEvent): Step {
+  if (!effects.includes("notify_merchant")) return step;
+  const { order } = step;
+  const isDispute = event.kind === "charged_back";
+  const callback = isDispute ? disputeCallbackOf(order, event) : callbackOf(order);
+  return callback === undefined ? step : { ...step, callback };
 }
 
 /** The callback of the first transaction goes to one address, those of later ones to another. */

@@ -36,7 +36,7 @@ type Facts = {
     /** What a wallet has proved already. */
     readonly authentication?: Authentication;
   };
-  /** The page takes no further card. Accepted in every open stage. */
+  /** The page takes no further card. */
   page_closed: { readonly cause: string };
   wallet_refused: { readonly reason: Reason };
   /** The rules of screening that have fired or could not tell, with what they have done. */
@@ -93,7 +93,7 @@ type Facts = {
   /** The host does not know the charge to reverse. It counts once a later answer confirms it. */
   original_not_found: { readonly code: string };
 
-  /** About a charge for an earlier amount; accepted in every stage. */
+  /** About a charge for an earlier amount. */
   prior_approved_late: { readonly reference: string; readonly answer: Answer };
   prior_reversed: { readonly reference: string; readonly approvedAt: Instant };
   prior_unreversed: { readonly reference: string; readonly answered: Unproved };
@@ -112,7 +112,7 @@ type Facts = {
   /** For what the repeat is: whether the message before it was performed stays unknown. */
   repeat_refused: { readonly code: string };
 
-  /** The acquirer has reported a stage of a dispute. Accepted in every stage. */
+  /** The acquirer has reported a stage of a dispute. */
   charged_back: { readonly chargeback: Chargeback; readonly notify: boolean };
   operator_alerted: object;
   /** An operator wants the acquirer asked again now, or has settled the doubt with the acquirer. */
@@ -122,9 +122,9 @@ type Facts = {
 
   /** The stage's deadline has passed. */
   expired: object;
-  /** A node took the order over from one whose lease ran out. Accepted in every stage. */
+  /** A node took the order over from one whose lease ran out. */
   claimed: { readonly node: string };
-  /** News that no longer changes anything. Accepted in every stage. */
+  /** News that no longer changes anything. */
   noted: { readonly what: string; readonly detail: string };
 };
 

@@ -10,8 +10,8 @@ import type { EventOf } from "./events.ts";
 import type { CardFacts, Customer, Order, PaymentPage, RefusedTry } from "./order.ts";
 import { findOwingAttempt } from "./prior-attempts.ts";
 import type { PageTerms } from "./requests.ts";
-import { isFinal } from "./stages.ts";
-import { initialOf, newTransaction } from "./transactions.ts";
+import { newTransaction } from "./transactions.ts";
+import { beginningOnPage } from "./transitions.ts";
 
 /** No card was entered yet, or a wallet's payment data was refused. */
 export const noCard: CardFacts = {
@@ -31,7 +31,7 @@ export function openPage(
   { lifeMs, ...terms }: PageTerms,
 ): Pick<Order, "transaction" | "page"> {
   const page = { ...terms, expiresAt: later(acceptedAt, lifeMs), refused: [] };
-  return { page, transaction: { ...transaction, stage: "awaiting_card" } };
+  return { page, transaction: { ...transaction, stage: beginningOnPage.stage } };
 }
 
 /** How many tries may begin, the one in progress included. */
@@ -83,7 +83,7 @@ function fieldsBeyond(sent: Customer, whole: Customer): readonly (keyof Customer
 /** An order that waits for a card is due at once, and expires; a try in progress is the last. */
 export function closePage(order: Order, at: Instant): Order | undefined {
   const { page, transaction, deadlineAt } = order;
-  if (page === undefined || isFinal(initialOf(order).stage)) return undefined;
+  if (page === undefined) return undefined;
   const expiresAt = at < page.expiresAt ? at : page.expiresAt;
   return {
     ...order,
@@ -115,7 +115,7 @@ export function endTry(order: Order, at: Instant): Order {
     ...order,
     card: noCard,
     page: { ...page, refused: [...page.refused, ended] },
-    transaction: { ...fresh, stage: "awaiting_card" },
+    transaction: { ...fresh, stage: beginningOnPage.stage },
   };
 }
 

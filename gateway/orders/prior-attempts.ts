@@ -3,14 +3,15 @@
  * payment page that were approved after the order had gone on to another attempt. Each owes a
  * reversal of its own. The gateway sends it when the order is final, or waits for the next card,
  * and owes nothing else, and repeats it until it is proved; the result that the merchant knows does
- * not change. These events are accepted in every stage.
+ * not change.
  */
 import { Failure } from "../values/failure.ts";
 import type { Instant } from "../values/time.ts";
-import { bankIsAsked, type OrderEvent, type Unproved } from "./events.ts";
+import { bankIsAsked, type OperatorEvent, type OrderEvent, type Unproved } from "./events.ts";
 import type { Order, OwedReversal, PriorAttempt, ReversalProgress } from "./order.ts";
 import { isFinal, stagesInDoubt } from "./stages.ts";
 import { initialOf } from "./transactions.ts";
+import { anyStage, whileOwingPrior } from "./transitions.ts";
 
 export type OwingAttempt = PriorAttempt & { readonly owes: OwedReversal };
 
@@ -82,15 +83,15 @@ export function mayReversePrior(order: Order): boolean {
 }
 
 export function isAboutPrior({ kind }: OrderEvent): boolean {
-  return ["prior_approved_late", "prior_reversed", "prior_unreversed"].includes(kind);
+  return anyStage[kind]?.owes === "reverse_prior";
 }
 
-/** Nothing when the event is not about an earlier attempt. */
-export function meetPrior(
-  order: Order,
-  event: OrderEvent,
-  at: Instant,
-): Order | Failure | undefined {
+type PriorEvent = Extract<
+  OrderEvent,
+  { readonly kind: "prior_approved_late" | "prior_reversed" | "prior_unreversed" }
+>;
+
+export function meetPrior(order: Order, event: PriorEvent, at: Instant): Order | Failure {
   switch (event.kind) {
     case "prior_approved_late": {
       const { approvalCode, processedAt: approvedAt } = event.answer;
@@ -105,9 +106,16 @@ export function meetPrior(
       const progress = progressAfter(owes, event.answered, at);
       return mark(order, event.reference, { ...kept, ...progress, tries: owes.tries + 1 });
     }
-    default:
-      return order.owed?.effect === "reverse_prior" ? meetOperator(order, event) : undefined;
   }
+}
+
+/** An operator decides about the reversal that the order owes. */
+export function decidePrior(order: Order, { kind }: OperatorEvent): Order | Failure {
+  if (order.owed?.resting !== true) return bankIsAsked;
+  if (whileOwingPrior[kind] === undefined) return hasResult;
+  if (kind === "asked_again") return { ...order, version: order.version + 1 };
+  const attempt = findOwingAttempt(order);
+  return settle(order, attempt?.identifiers.reference ?? "", attempt?.owes.approvedAt);
 }
 
 /** What the host has said to a reversal so far. */
@@ -135,22 +143,6 @@ export function isSent(cause: string): boolean {
   return !["gate_unavailable", "card_not_held", "too_late"].includes(cause);
 }
 
-/** The order's own stage has no part in it. */
-function meetOperator(order: Order, event: OrderEvent): Order | Failure | undefined {
-  if ("by" in event && order.owed?.resting !== true) return bankIsAsked;
-  const attempt = findOwingAttempt(order);
-  switch (event.kind) {
-    case "asked_again":
-      return { ...order, version: order.version + 1 };
-    case "settled_as_not_done":
-      return settle(order, attempt?.identifiers.reference ?? "", attempt?.owes.approvedAt);
-    case "settled_as_done":
-      return new Failure("not_allowed_now", "", "the order has its result");
-    default:
-      return undefined;
-  }
-}
-
 /** An approval that came after the reversal was sent has to be reversed anew. */
 function settle(order: Order, reference: string, approvedAt: Instant | undefined) {
   const owes = findPriorAttempt(order, reference)?.owes;
@@ -175,6 +167,7 @@ function mark(order: Order, reference: string, owes: OwedReversal | undefined): 
     : { ...next, earlier: [marked, ...later] };
 }
 
+const hasResult = new Failure("not_allowed_now", "", "the order has its result");
 const nothingOwed = new Failure("not_allowed_now", "", "no such reversal is owed");
 
 function isOwing(attempt: PriorAttempt): attempt is OwingAttempt {

@@ -9,6 +9,7 @@ import type { OrderEvent } from "./events.ts";
 import type { Order } from "./order.ts";
 import { noCard } from "./payment-page.ts";
 import { initialOf, newTransaction } from "./transactions.ts";
+import { beginningOnPage } from "./transitions.ts";
 
 export type Recorded = { readonly event: OrderEvent; readonly at: Instant };
 
@@ -41,6 +42,6 @@ function draftOf({ chargebacks: _, page, ...order }: Order): Order {
     ...none,
     card: noCard,
     page: { ...page, refused: [] },
-    transaction: { ...begun, stage: "awaiting_card" },
+    transaction: { ...begun, stage: beginningOnPage.stage },
   };
 }

@@ -15,12 +15,14 @@ import {
 } from "./stages.ts";
 import { events } from "./testing.ts";
 import {
+  anyStage,
   beginnings,
   type Cell,
   needsConditions,
   type TransitionTable,
   tables,
   tablesWithTriesLeft,
+  whileOwingPrior,
 } from "./transitions.ts";
 
 type Place = { readonly stage: Stage; readonly kind: EventKind; readonly cell: Cell };
@@ -237,6 +239,21 @@ for (const [name, kind, table] of withTriesLeft) {
     }
   });
 }
+
+test("every event stands in one place: in stages, in every stage, or at a beginning", () => {
+  const inStages = Object.values(tables).flatMap((table) => Object.values(table).flatMap(keysOf));
+  const beginning = Object.values(beginnings).map(({ event }) => event);
+  const places = [inStages, beginning, keysOf(anyStage)].map((kinds) => [...new Set(kinds)]);
+
+  assert.deepEqual(places.flat().sort(), [...keysOf(events)].sort());
+});
+
+test("while an earlier attempt is reversed, only an operator's events mean something else", () => {
+  const own = keysOf(whileOwingPrior);
+
+  assert.ok(own.length > 0);
+  for (const kind of own) assert.ok("by" in events[kind], kind);
+});
 
 test("every effect is in exactly one list", () => {
   assert.equal(new Set(all).size, all.length);

@@ -1,7 +1,8 @@
 /**
  * The life of a transaction: one table for each kind, with a row for each stage and a cell for each
  * event that the stage accepts. Two outcomes that lead to different stages are two different
- * events, so the tables need no conditions. `docs/orders.md` is drawn from them.
+ * events, so the tables need no conditions. An event that begins a transaction stands in
+ * `beginnings`, one that any stage accepts in `anyStage`. `docs/orders.md` is drawn from them.
  */
 import type { EventKind, OrderEvent } from "./events.ts";
 import type { TransactionKind } from "./order.ts";
@@ -232,13 +233,60 @@ export function needsConditions({ kind }: OrderEvent): boolean {
   return immediateEvents.has(kind);
 }
 
-/** Where a transaction of each kind begins, and what it is owed then. */
+export type FirstCell = Cell & { readonly event: "received" | "capture_asked" | "return_asked" };
+
+/** The event that begins a transaction of each kind, its first stage, and what it is owed then. */
 // biome-ignore format: a table
-export const beginnings: Readonly<Record<TransactionKind, Cell>> = {
-  sale:                   to("filtering", "screen"),
-  preauth:                to("filtering", "screen"),
-  "account-verification": to("filtering", "screen"),
-  capture:                to("capturing", "capture"),
-  refund:                 to("returning", "refund"),
-  cancel:                 to("returning", "refund"),
+export const beginnings: Readonly<Record<TransactionKind, FirstCell>> = {
+  sale:                   { event: "received",      ...to("filtering", "screen") },
+  preauth:                { event: "received",      ...to("filtering", "screen") },
+  "account-verification": { event: "received",      ...to("filtering", "screen") },
+  capture:                { event: "capture_asked", ...to("capturing", "capture") },
+  refund:                 { event: "return_asked",  ...to("returning", "refund") },
+  cancel:                 { event: "return_asked",  ...to("returning", "refund") },
 };
+
+/** An order of the payment page begins without a card. */
+export const beginningOnPage: FirstCell = { event: "received", ...to("awaiting_card") };
+
+/** An event that leaves the open transaction in its stage, with the deadline of that. */
+export type AnyStageCell = {
+  readonly in: "every stage" | "every open stage of a charge";
+  /**
+   * What the order owes then. `as before`: the same, for as long. `anew`: the same, and the node of
+   * the event has the whole lease for it. `reverse_prior`: that, while an attempt has a reversal to
+   * come and the order is free for it.
+   */
+  readonly owes: "as before" | "anew" | "reverse_prior";
+  readonly effects: readonly Effect[];
+};
+type AnyStageTable = { readonly [Kind in EventKind]?: AnyStageCell };
+
+/**
+ * Events about something beside the open transaction: the node that runs the order, a dispute, the
+ * payment page, a charge of an earlier attempt.
+ */
+// biome-ignore format: a table
+export const anyStage: AnyStageTable = {
+  claimed:             stay("every stage", "anew"),
+  noted:               stay("every stage", "as before"),
+  charged_back:        stay("every stage", "as before", "notify_merchant"),
+  page_closed:         stay("every open stage of a charge", "as before"),
+  prior_approved_late: stay("every stage", "reverse_prior"),
+  prior_reversed:      stay("every stage", "reverse_prior"),
+  prior_unreversed:    stay("every stage", "reverse_prior"),
+};
+
+/** While the order owes `reverse_prior`, an operator decides about that in every stage. */
+export const whileOwingPrior: AnyStageTable = {
+  asked_again: stay("every stage", "reverse_prior"),
+  settled_as_not_done: stay("every stage", "reverse_prior"),
+};
+
+function stay(
+  where: AnyStageCell["in"],
+  owes: AnyStageCell["owes"],
+  ...effects: readonly Effect[]
+): AnyStageCell {
+  return { in: where, owes, effects };
+}

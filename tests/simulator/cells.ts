@@ -5,7 +5,7 @@
 import type { OrderEvent } from "../../gateway/orders/events.ts";
 import type { Transaction } from "../../gateway/orders/order.ts";
 import type { Stage } from "../../gateway/orders/stages.ts";
-import { beginnings, tables } from "../../gateway/orders/transitions.ts";
+import { anyStage, beginnings, tables } from "../../gateway/orders/transitions.ts";
 
 /** What the tables do not show, and what has to be met all the same. */
 const situations = [
@@ -18,7 +18,8 @@ const cellsOfTables = Object.entries(tables).flatMap(([kind, table]) =>
     Object.keys(row).map((event) => `${kind} ${stage} ${event}`),
   ),
 );
-export const allCells: readonly string[] = [...cellsOfTables, ...situations];
+const cellsOfAnyStage = Object.keys(anyStage).map((event) => `any stage ${event}`);
+export const allCells: readonly string[] = [...cellsOfTables, ...cellsOfAnyStage, ...situations];
 
 const charges = ["sale", "preauth", "account-verification"];
 
@@ -30,6 +31,8 @@ const unreachableRows: readonly (readonly [kinds: readonly string[], place: stri
   [charges,                  "inquiring asked_again",     "an operator decides while an order rests between two tries, and an inquiry has no second try"],
   [charges,                  "inquiring settled_as_done", "an operator decides while an order rests between two tries, and an inquiry has no second try"],
   [charges,                  "inquiring settled_as_not_done", "an operator decides while an order rests between two tries, and an inquiry has no second try"],
+  [["any stage"],            "charged_back",              "no acquirer of the simulation reports a dispute"],
+  [["any stage"],            "page_closed",               "only a restored installation closes pages"],
   [["account-verification"], "filtering filtered_out",    "no limit and no rule of the simulation judges a payment of nothing"],
   [["account-verification"], "authorizing amount_refused", "it has no other amounts to try"],
   [["account-verification"], "authorizing amount_in_doubt", "it has no other amounts to try"],
@@ -57,10 +60,11 @@ export function makeCellWatch() {
       let from = stages.get(serialNumber) ?? beginnings[kind].stage;
       for (const event of events) {
         const cell = tables[kind][from]?.[event.kind];
-        if (cell === undefined) continue;
-        const name = `${kind} ${from} ${event.kind}`;
+        const isOfAny = anyStage[event.kind] !== undefined;
+        if (cell === undefined && !isOfAny) continue;
+        const name = `${isOfAny ? "any stage" : `${kind} ${from}`} ${event.kind}`;
         if (!reached.has(name)) reached.set(name, orderId);
-        from = cell.stage;
+        from = cell?.stage ?? from;
       }
       stages.set(serialNumber, stage);
     },

@@ -16,11 +16,16 @@ import {
   outboxEffects,
 } from "../../gateway/orders/stages.ts";
 import {
+  type AnyStageCell,
+  anyStage,
+  beginningOnPage,
   beginnings,
   type Cell,
+  type FirstCell,
   type TransitionTable,
   tables,
   tablesWithTriesLeft,
+  whileOwingPrior,
 } from "../../gateway/orders/transitions.ts";
 import { statusOf, wireStageOf, wireTypeOf } from "../../gateway/views/status.ts";
 import { fence, mono, renderTemplate, sentence, table } from "./text.ts";
@@ -37,6 +42,7 @@ export function renderOrdersPage(): string {
     capture: wholeTable("capture"),
     refund: wholeTable("refund"),
     cancel: differences("cancel", "refund", "a return"),
+    "any-stage": table(["Stage", "Event", "Next stage", "Effect"], anyStageRows()),
     events: table(["Event", "What happened"], eventRows()),
     effects: table(["Effect", "Kind", "What is done"], effectRows()),
   });
@@ -56,7 +62,13 @@ function wholeTable(kind: TransactionKind): string {
     `${mono(statusOf(stage))}, ${mono(wireStageOf(kind, stage))}`,
     deadlineOf(stage),
   ]);
-  const cells = cellsOf(transitions).map(printCell);
+  const begun = beginningsOf(kind).map(({ on, event, stage, effects }) => [
+    `none yet${on}`,
+    mono(event),
+    mono(stage),
+    effects.map(mono).join(", "),
+  ]);
+  const cells = [...begun, ...cellsOf(transitions).map(printCell)];
   return [
     fence("mermaid", drawingOf(kind)),
     table(["Stage", "Meaning", "Seen by merchants as", "Deadline"], stages),
@@ -98,8 +110,7 @@ function drawingOf(kind: TransactionKind): string {
   return [
     "stateDiagram-v2",
     "  direction LR",
-    `  [*] --> ${beginnings[kind].stage} : ${firstEventOf(kind)}`,
-    ...(tables[kind].awaiting_card ? ["  [*] --> awaiting_card : received for the page"] : []),
+    ...beginningsOf(kind).map(({ on, stage, event }) => `  [*] --> ${stage} : ${event}${on}`),
     ...[...edges].map(
       ([edge, group]) => `  ${edge} : ${group.map((each) => each.kind).join(", ")}`,
     ),
@@ -109,23 +120,29 @@ function drawingOf(kind: TransactionKind): string {
   ].join("\n");
 }
 
-function firstEventOf(kind: TransactionKind): EventKind {
-  if (kind === "capture") return "capture_asked";
-  return kind === "refund" || kind === "cancel" ? "return_asked" : "received";
+/** With where it begins, when that is not the merchant interface. */
+function beginningsOf(kind: TransactionKind): readonly (FirstCell & { readonly on: string })[] {
+  const onPage = { ...beginningOnPage, on: " on the payment page" };
+  return [{ ...beginnings[kind], on: "" }, ...(tables[kind].awaiting_card ? [onPage] : [])];
 }
 
-/** Accepted in every stage. */
-const everywhere = [
-  ...(["prior_approved_late", "prior_reversed", "prior_unreversed"] as const),
-  ...(["page_closed", "charged_back", "claimed", "noted"] as const),
-];
+function anyStageRows(): readonly (readonly string[])[] {
+  const rows = (cells: typeof anyStage, condition = "") =>
+    keysOf(cells).flatMap((kind) => {
+      const cell = cells[kind];
+      if (cell === undefined) return [];
+      const effects = [owedMeanings[cell.owes], ...cell.effects.map(mono)];
+      return [[`${cell.in}${condition}`, mono(kind), "the same", effects.join(", ")]];
+    });
+  return [...rows(anyStage), ...rows(whileOwingPrior, ", while `reverse_prior` is owed")];
+}
 
 function eventRows(): readonly (readonly string[])[] {
   const inTables = transactionKinds.flatMap((kind) =>
     cellsOf(tables[kind]).map((each) => each.kind),
   );
-  const first = transactionKinds.map(firstEventOf);
-  const kinds = new Set<EventKind>([...first, ...inTables, ...everywhere]);
+  const first = transactionKinds.map((kind) => beginnings[kind].event);
+  const kinds = new Set<EventKind>([...first, ...inTables, ...keysOf(anyStage)]);
   return [...kinds].map((kind) => [mono(kind), sentence(eventMeanings[kind])]);
 }
 
@@ -231,11 +248,17 @@ const stageMeanings: Readonly<Record<Stage, string>> = {
   error:              "failed; nothing was done, or it has been reversed",
 };
 
+const owedMeanings: Readonly<Record<AnyStageCell["owes"], string>> = {
+  "as before": "as before",
+  anew: "the one that is owed, by the claiming node",
+  reverse_prior: "`reverse_prior`",
+};
+
 // biome-ignore format: a table
 const eventMeanings: Readonly<Record<EventKind, string>> = {
   received:              "the merchant's request was accepted",
   card_entered:          "the cardholder has entered a card on the payment page, or paid with a wallet",
-  page_closed:           "an installation was released after a restore: the payment page takes no further card, in any open stage",
+  page_closed:           "an installation was released after a restore: the payment page takes no further card",
   wallet_refused:        "the wallet's payment data is not valid",
   cleared:               "the checks passed, and the endpoint does no 3-D Secure",
   cleared_for_3ds:       "the checks passed, and 3-D Secure comes next",

@@ -6,6 +6,7 @@
 import type { Begin, Beginning } from "../../engine/accept.ts";
 import { dueAtOf, type Step } from "../../orders/advance.ts";
 import type { Commit } from "../../orders/apply.ts";
+import { anyStage } from "../../orders/transitions.ts";
 import {
   type ConfirmKeys,
   lockUsableKeys,
@@ -170,10 +171,7 @@ function leavesRun({ order, events }: Step): boolean {
   const isPriorNext = order.owed?.effect === "reverse_prior";
   return events.every(
     ({ kind }) =>
-      kind === "noted" ||
-      kind === "charged_back" ||
-      kind === "page_closed" ||
-      (kind === "prior_approved_late" && !isPriorNext),
+      anyStage[kind]?.owes === "as before" || (kind === "prior_approved_late" && !isPriorNext),
   );
 }
 
