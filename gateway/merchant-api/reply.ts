@@ -1,6 +1,8 @@
 /**
  * Replies: the acknowledgement of a transaction, the status response, and both on the wire, as
  * name=value pairs or as a JSON object of strings. Absent values are left out, never sent empty.
+ * The form is the default, also for the `Accept` headers that HTTP libraries send unasked; JSON is
+ * for clients that prefer it to every type the form could pass for.
  */
 import { writeForm } from "@tollgate/protocols/form";
 import type { Order } from "../orders/order.ts";
@@ -11,7 +13,6 @@ import { asSerialNumber, type SerialNumber } from "../values/ids.ts";
 import { printBrowserStep } from "../views/browser-step.ts";
 import { printStatus } from "../views/status.ts";
 import type { CalledParts, Context, Operation, Reply } from "./operation.ts";
-import type { ReplyFormat } from "./reply-format.ts";
 
 export function acknowledge({ order, transaction }: FoundOrder): Reply {
   return {
@@ -195,4 +196,41 @@ function fieldPairs(answer: Reply, fieldWord: string): readonly [string, string]
     pairs.push([name.startsWith("gw-") ? fieldWord + name.slice(2) : name, value]);
   }
   return pairs;
+}
+
+export type ReplyFormat = "form" | "json";
+
+export const contentTypes = {
+  form: "text/html;charset=utf-8",
+  json: "application/json;charset=utf-8",
+} as const;
+
+/** Types that a client which reads the form may name. */
+const formTypes = ["*/*", "text/*", "text/html"];
+
+export function formatFor(accept: string | undefined): ReplyFormat {
+  if (accept === undefined || !/json/i.test(accept)) return "form";
+  const weights = readAccept(accept);
+  const weightOf = (type: string) => weights.get(type) ?? 0;
+  if (weightOf("application/vnd.pay+json") > 0) return "json";
+  const json = weightOf("application/json");
+  const isPreferred = json > 0 && [...weights.values()].every((weight) => weight <= json);
+  return isPreferred && formTypes.every((type) => weightOf(type) < json) ? "json" : "form";
+}
+
+const weightForm = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/;
+
+/**
+ * The weights by media range. Parameters other than the weight do not matter here; a media range
+ * whose weight is malformed counts as not sent.
+ */
+function readAccept(accept: string): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>();
+  for (const element of accept.toLowerCase().split(",")) {
+    const [type = "", ...parameters] = element.split(";").map((part) => part.trim());
+    const weight = parameters.find((each) => each.startsWith("q="))?.slice(2) ?? "1";
+    if (!weightForm.test(weight)) continue;
+    weights.set(type, Math.max(Number(weight), weights.get(type) ?? 0));
+  }
+  return weights;
 }

@@ -18,8 +18,13 @@ import {
 } from "./pipeline.ts";
 import { logAnswer, type RecordOptions, recordRequest } from "./record.ts";
 import { isRefused, type RefusedOutcome, type RefusedRequests } from "./refused-requests.ts";
-import { synchronousVariantOf, type WireOptions, writeReply } from "./reply.ts";
-import { contentTypes, formatFor } from "./reply-format.ts";
+import {
+  contentTypes,
+  formatFor,
+  synchronousVariantOf,
+  type WireOptions,
+  writeReply,
+} from "./reply.ts";
 
 export type RoutesOptions = PipelineDependencies &
   RecordOptions & {
