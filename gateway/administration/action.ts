@@ -36,6 +36,8 @@ export type Action = {
    * a time. `hours`: the portal only starts it; the audit has its end.
    */
   readonly duration?: "minutes" | "hours";
+  /** Computes the hash of a password, for which few requests at a time get memory and a thread. */
+  readonly computesPassword?: true;
   /** Says how far it is, like an action with a duration; it has a preview all the same. */
   readonly showsProgress?: true;
   /**
@@ -71,7 +73,7 @@ type Made =
   | "findOwner"
   | "findRight"
   | "needsSecondPerson";
-/** As it is written. */
+/** The row that an author of an action writes. */
 export type ActionRow<Taken extends Fields> = Omit<Action, Made> & {
   /** Left out where the subject, which has no other action, says it. */
   readonly does?: Help;

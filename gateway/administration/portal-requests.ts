@@ -71,7 +71,7 @@ export type PortalActions = ReturnType<typeof makePortalActions>;
 export function makePortalActions(opened: Opened) {
   const inTurn = makeTurns(previewsMax);
   let isBusy = false;
-  return { describe, preview, run, describeSchemas };
+  return { describe, preview, run, computesPassword, describeSchemas };
 
   async function describe(
     name: string,
@@ -123,6 +123,10 @@ export function makePortalActions(opened: Opened) {
       notes: face.notes,
       isChange: isChange(action),
     };
+  }
+
+  async function computesPassword(name: string): Promise<boolean> {
+    return (await findOffered(name))?.computesPassword === true;
   }
 
   /** Returns the schema of the values of every action that the portal offers. */

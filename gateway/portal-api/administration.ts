@@ -10,6 +10,7 @@ import type {
 import type { Handlers } from "./api.ts";
 import type { ChangeView } from "./configuration-routes.ts";
 import { type Caller, notFound, PortalRefusal, type RecordRefusal } from "./route.ts";
+import type { Guard } from "./sign-in.ts";
 
 export type AdministrationOptions = {
   /** They are loaded when they are first used: a node at rest does not have them in memory. */
@@ -17,12 +18,13 @@ export type AdministrationOptions = {
   /** Has this node read what an action has changed. */
   readonly reload: () => Promise<void>;
   readonly recordRefusal: RecordRefusal;
+  readonly guard: Pick<Guard, "bounded">;
   /** Where the documentation is. */
   readonly documentsUrl: () => string;
 };
 
 export function administrationHandlers(options: AdministrationOptions) {
-  const { loadActions, reload, recordRefusal, documentsUrl } = options;
+  const { loadActions, reload, recordRefusal, guard, documentsUrl } = options;
   return {
     async "GET /actions/:action"({ action, language }, caller) {
       const actions = await loadActions();
@@ -43,7 +45,10 @@ export function administrationHandlers(options: AdministrationOptions) {
 
     async "POST /actions/run"(request, caller) {
       const actions = await loadActions();
-      const ran = await actions.run(request, userOf(caller));
+      const run = () => actions.run(request, userOf(caller));
+      const computes = await actions.computesPassword(request.action);
+      const ran = await (computes ? guard.bounded(run) : run());
+      if (ran instanceof PortalRefusal) return ran;
       if ("refused" in ran) {
         const { right } = ran;
         if (right !== undefined) await recordRefusal(caller.actor, `gw ${request.action}`, right);

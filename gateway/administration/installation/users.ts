@@ -68,6 +68,7 @@ export const userActions: readonly Action[] = [
       "einen Benutzer hinzufügen; der eines Händlers meldet sich als Name@Händler an",
     ],
     findOwner: ownerByMerchant,
+    computesPassword: true,
     fields: {
       name: word("text", "name", ["what the user is called", "wie der Benutzer genannt wird"]),
       role,
@@ -123,6 +124,7 @@ export const userActions: readonly Action[] = [
       "ein vorläufiges Passwort für das Portal anlegen und zeigen",
     ],
     ...ofUser,
+    computesPassword: true,
     fields: { login },
     // The user replaces it at the first sign-in.
     perform: onUser(async (user, session) => {

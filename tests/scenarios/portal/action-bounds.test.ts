@@ -46,3 +46,19 @@ test("a user who only looks gets a list in pages", async () => {
 
   assert.equal(error?.field, "limit");
 });
+
+test("few passwords are computed at a time, and too many requests for one are refused", async () => {
+  const ann = await signedIn("ann", "admin");
+  await addUser(world, { login: "pat", role: "support" });
+  const values = { login: "pat" };
+  const request = { action: "user password", values, reason: "the test" };
+
+  const replies = await Promise.all(
+    Array.from({ length: 60 }, () => ann.call("POST /actions/run", request)),
+  );
+
+  const refused = replies.filter(({ status }) => status !== 200);
+  assert.ok(refused.length > 0 && refused.length < replies.length, `${refused.length} are refused`);
+  for (const { status, body } of refused)
+    assert.deepEqual([status, body.error?.code], [503, "busy"]);
+});
