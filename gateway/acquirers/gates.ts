@@ -288,8 +288,8 @@ export function certificateFilesOf(settings: GateSettings) {
 }
 
 /**
- * By gate: the client certificate in its files as they are now, which the next connection shows.
- * Undefined where the files cannot be read.
+ * Reads each gate's client certificate, which the next connection shows, from its files. It is
+ * undefined if the files cannot be read.
  */
 export async function readGateCertificates(
   gates: readonly Gate[],

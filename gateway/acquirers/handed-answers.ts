@@ -1,8 +1,9 @@
 /**
  * A host may answer over any connection of a gate, also over one of another process. Such an answer
- * is handed to all processes, and the one that waits takes it; twice, because a process that loses
- * its connection to the database misses what is handed over meanwhile. It may quote a card number,
- * so it is sealed. An answer that is lost both times leaves the charge in doubt.
+ * is handed to all processes, and the one that waits takes it. It is handed over twice, because a
+ * process that loses its connection to the database misses what is handed over until it is back.
+ * The answer may quote a card number, so it is sealed. An answer that is lost both times leaves the
+ * charge in doubt.
  */
 import { asGateId, type GateId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";

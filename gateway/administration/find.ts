@@ -60,7 +60,7 @@ export function queriesOf({ cells }: Pick<Opened, "cells">) {
   return cells.stores(({ node }) => node.query);
 }
 
-/** By the merchants' ids. */
+/** Returns the merchants' logins by their ids. */
 export function loginsOf({ merchants }: Pick<Configuration, "merchants">) {
   return new Map(merchants.map(({ id, login: name }) => [id, name]));
 }

@@ -22,7 +22,7 @@ async function loadActions(opened: Opened | undefined): Promise<PortalActions> {
   return makePortalActions(opened);
 }
 
-/** As the options of commands would set them. */
+/** Prints settings under the names of the options that set them. */
 export function makePrintSettings(gates: () => ReadonlyMap<string, Gate>) {
   return {
     merchant: async (merchant: Endpoint["merchant"]) => (await loadSettings()).merchant(merchant),

@@ -73,7 +73,8 @@ export function makeRunningNode({ now, noteStep, ...parts }: NodeParts): Running
     noteStep,
     async followUp(order, request) {
       const entryPoint = parts.findEntryPoint(order.endpointId);
-      // As in the merchant interface: a disabled endpoint goes on, a disabled merchant does not.
+      // The merchant interface has the same rule: a disabled endpoint goes on, a disabled merchant
+      // does not.
       if (entryPoint?.merchant.enabled !== true) return new Failure("unknown_endpoint");
       const wanted = { clientOrderId: order.clientOrderId, orderId: order.id };
       const serialNumber = asSerialNumber(randomUUIDv7());

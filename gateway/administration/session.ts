@@ -72,7 +72,7 @@ export type Session = Opened & {
   readonly findings: Findings;
   /** In the time zone of the installation. */
   readonly printDate: (instant: Instant) => string;
-  /** By the database's clock, which all nodes share. */
+  /** Returns the time of the database's clock, which all nodes share. */
   readonly now: () => Promise<Instant>;
   /** The reason that the user gives, for the audit. */
   readonly reason: string | undefined;

@@ -31,7 +31,7 @@ import {
 import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
 
 const askEveryMs = 300;
-/** As the gateway waits. */
+/** The gateway waits for a callback's answer for the same time. */
 const answersWithinMs = 15_000;
 
 const listenFields = {

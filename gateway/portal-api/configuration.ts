@@ -49,7 +49,7 @@ type Printed = Readonly<Record<string, string>>;
 
 export type ConfigurationOptions = {
   readonly configured: () => Configured;
-  /** As the options of commands would set them. */
+  /** Prints settings under the names of the options that set them. */
   readonly settingsOf: {
     merchant(merchant: Merchant): Promise<Printed>;
     endpoint(endpoint: Endpoint): Promise<Printed>;

@@ -213,7 +213,7 @@ async function find({ database }: Session, given: Named) {
   return (await loadDirectories(database.query)).find((server) => server.name === given.name);
 }
 
-/** By the names of the fields that set them. */
+/** Shows each setting under the name of the field that sets it. */
 function describe({ name: known, networks: served, settings: own }: DirectoryServer) {
   const values = { ...own, networks: served.join(",") || "all" };
   const pairs = directoryTable.map((row) => [written(row.name), values[row.key]]);

@@ -206,7 +206,7 @@ function isOtherHost(known: ReadGate, next: ReadGate): boolean {
   return known.kind !== next.kind || !stays || !isSame;
 }
 
-/** By the names of the fields that set them. */
+/** Shows each setting under the name of the field that sets it. */
 function describe(gate: Gate, configuration: Configuration): Output {
   const endpoints = endpointsOf(gate, configuration);
   const [first] = gate.settings.currencies ?? [];

@@ -144,7 +144,7 @@ function describe({ id, name, currency, enabled, settings: own, gates }: Endpoin
   return { id, name, currency, enabled, settings: own, gates: places };
 }
 
-/** By the names of the fields that set them. */
+/** Shows each setting under the name of the field that sets it. */
 function describeWhole(known: Endpoint) {
   const { id, name, merchant, currency, enabled, settings: own } = known;
   return {

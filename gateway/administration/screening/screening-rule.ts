@@ -54,7 +54,7 @@ export function readRule(
   return { kind, parameters: inOrder(kind, parameters), action: does, ...rest };
 }
 
-/** As the rule declares them, in whichever order they were given or stored. */
+/** Returns the parameters in the order in which the kind of rule declares them. */
 export function inOrder(kind: string, parameters: NewRule["parameters"]): NewRule["parameters"] {
   const names = Object.keys(findRule(kind)?.parameters ?? parameters);
   const given = names.flatMap((name) => {
