@@ -36,15 +36,14 @@ export function stepPage(step: PendingStep, texts: Texts, links: JourneyLinks): 
 }
 
 /** The browser's properties that the script of the method page fills in, and their defaults. */
-// biome-ignore format: a table
 export const browserReport: PostForm["fields"] = [
   ["browserJavascriptEnabled", "false"],
-  ["browserJavaEnabled",       ""],
-  ["browserLanguage",          ""],
-  ["browserColorDepth",        ""],
-  ["browserTZ",                ""],
-  ["browserScreenHeight",      ""],
-  ["browserScreenWidth",       ""],
+  ["browserJavaEnabled", ""],
+  ["browserLanguage", ""],
+  ["browserColorDepth", ""],
+  ["browserTZ", ""],
+  ["browserScreenHeight", ""],
+  ["browserScreenWidth", ""],
 ];
 
 function methodPage(step: StepOf<"method">, texts: Texts, report: string): CardholderPage {
@@ -161,21 +160,20 @@ export function tellingPage(
   };
 }
 
-// biome-ignore format: a table
+/** The texts of each result: its title, what has happened, and what the cardholder does next. */
 const endings = {
-  approved: { tone: "good", title: "approvedTitle", sentence: "approvedSentence", next: "approvedNext" },
-  declined: { tone: "bad",  title: "declinedTitle", sentence: "declinedSentence", next: "declinedNext" },
-  filtered: { tone: "bad",  title: "filteredTitle", sentence: "filteredSentence", next: "filteredNext" },
-  error:    { tone: "bad",  title: "errorTitle",    sentence: "errorSentence",    next: "errorNext" },
+  approved: ["approvedTitle", "approvedSentence", "approvedNext"],
+  declined: ["declinedTitle", "declinedSentence", "declinedNext"],
+  filtered: ["filteredTitle", "filteredSentence", "filteredNext"],
+  error: ["errorTitle", "errorSentence", "errorNext"],
 } as const;
 
 /** A verification charges nothing, so its texts do not speak of a payment. */
-// biome-ignore format: a table
 const verifications = {
-  approved: { tone: "good", title: "verifiedTitle",   sentence: "verifiedSentence",   next: "approvedNext" },
-  declined: { tone: "bad",  title: "unverifiedTitle", sentence: "unverifiedSentence", next: "unverifiedNext" },
-  filtered: { tone: "bad",  title: "unverifiedTitle", sentence: "uncheckedSentence",  next: "filteredNext" },
-  error:    { tone: "bad",  title: "uncheckedTitle",  sentence: "uncheckedSentence",  next: "uncheckedNext" },
+  approved: ["verifiedTitle", "verifiedSentence", "approvedNext"],
+  declined: ["unverifiedTitle", "unverifiedSentence", "unverifiedNext"],
+  filtered: ["unverifiedTitle", "uncheckedSentence", "filteredNext"],
+  error: ["uncheckedTitle", "uncheckedSentence", "uncheckedNext"],
 } as const;
 
 function resultPage(
@@ -186,17 +184,18 @@ function resultPage(
   const { merchantName: merchant, cardMask, clientOrderId, receipt } = result;
   const amount = texts.money(result.amount);
   const isVerification = result.kind === "account-verification";
-  const ending = (isVerification ? verifications : endings)[finalOf(result.status)];
+  const ending = finalOf(result.status);
+  const [title, sentence, next] = (isVerification ? verifications : endings)[ending];
   const paid = isVerification ? undefined : html`<dt>${texts.amount}</dt><dd>${amount}</dd>\n`;
   const card = cardMask && html`<dt>${texts.card}</dt><dd class="mono">${cardMask}</dd>\n`;
   const link = receipt && renderReceiptLink(toReceipt(receipt), texts);
   return {
-    title: texts[ending.title],
+    title: texts[title],
     content: html`<main class="narrow">
-<section class="result ${ending.tone}">
-<h1>${texts[ending.title]}</h1>
-<p>${texts[ending.sentence]({ amount, merchant })}</p>
-<p class="lead">${texts[ending.next]}</p>
+<section class="result ${ending === "approved" ? "good" : "bad"}">
+<h1>${texts[title]}</h1>
+<p>${texts[sentence]({ amount, merchant })}</p>
+<p class="lead">${texts[next]}</p>
 </section>
 <dl>
 <dt>${texts.merchant}</dt><dd>${merchant}</dd>
