@@ -24,27 +24,30 @@ export type Figure<Measured> = readonly [
   read: (round: Measured) => number,
 ];
 
-// biome-ignore format: a table
 export const saleFigures: readonly Figure<Turns>[] = [
-  ["gateway's time per sale ÷ bare-route request", "", ({ costs }) => costs.sale.gateway / costs.routeRequest],
-  ["PostgreSQL's time per sale ÷ insert",    "",   ({ costs }) => costs.sale.database / costs.insert],
-  ["processor time of a sale: gateway",      "µs", ({ costs }) => costs.sale.gateway],
-  ["processor time of a sale: PostgreSQL",   "µs", ({ costs }) => costs.sale.database],
-  ["processor time of a sale: bank",         "µs", ({ costs }) => costs.sale.bank],
-  ["processor time of a sale: generator",    "µs", ({ costs }) => costs.sale.load],
-  ["baseline: of a bare-route request",      "µs", ({ costs }) => costs.routeRequest],
-  ["baseline: of an insert, PostgreSQL",     "µs", ({ costs }) => costs.insert],
+  [
+    "gateway's time per sale ÷ bare-route request",
+    "",
+    ({ costs }) => costs.sale.gateway / costs.routeRequest,
+  ],
+  ["PostgreSQL's time per sale ÷ insert", "", ({ costs }) => costs.sale.database / costs.insert],
+  ["processor time of a sale: gateway", "µs", ({ costs }) => costs.sale.gateway],
+  ["processor time of a sale: PostgreSQL", "µs", ({ costs }) => costs.sale.database],
+  ["processor time of a sale: bank", "µs", ({ costs }) => costs.sale.bank],
+  ["processor time of a sale: generator", "µs", ({ costs }) => costs.sale.load],
+  ["baseline: of a bare-route request", "µs", ({ costs }) => costs.routeRequest],
+  ["baseline: of an insert, PostgreSQL", "µs", ({ costs }) => costs.insert],
 
-  ["accepted sales",                         "/s", ({ sales }) => sales.acceptedPerSecond],
-  ["completed sales",                        "/s", ({ sales }) => sales.completedPerSecond],
-  ["sales refused under that load",          "",   ({ sales }) => sales.refused],
-  ["baseline: single-row inserts",           "/s", ({ insertsPerSecond }) => insertsPerSecond],
-  ["baseline: bare route",                   "/s", ({ routePerSecond }) => routePerSecond],
-  ["orders per commit, accepting",           "",   ({ sales }) => sales.means.beginBatch],
-  ["orders per commit, finishing",           "",   ({ sales }) => sales.means.moveBatch],
-  ["commit, accepting, mean",                "ms", ({ sales }) => sales.means.beginMs],
-  ["commit, finishing, mean",                "ms", ({ sales }) => sales.means.moveMs],
-  ["gateway's memory, highest",              "MB", ({ memoryBytes }) => memoryBytes / 1e6],
+  ["accepted sales", "/s", ({ sales }) => sales.acceptedPerSecond],
+  ["completed sales", "/s", ({ sales }) => sales.completedPerSecond],
+  ["sales refused under that load", "", ({ sales }) => sales.refused],
+  ["baseline: single-row inserts", "/s", ({ insertsPerSecond }) => insertsPerSecond],
+  ["baseline: bare route", "/s", ({ routePerSecond }) => routePerSecond],
+  ["orders per commit, accepting", "", ({ sales }) => sales.means.beginBatch],
+  ["orders per commit, finishing", "", ({ sales }) => sales.means.moveBatch],
+  ["commit, accepting, mean", "ms", ({ sales }) => sales.means.beginMs],
+  ["commit, finishing, mean", "ms", ({ sales }) => sales.means.moveMs],
+  ["gateway's memory, highest", "MB", ({ memoryBytes }) => memoryBytes / 1e6],
 ];
 
 // biome-ignore format: a table

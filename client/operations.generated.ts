@@ -298,7 +298,7 @@ export type UploadMethodUrlResultRequest = {
   readonly threeDSServerTransID: string;
   /** 1/String: whether the method has run: `Y`, `N`, or `U` for unknown. */
   readonly threeDSCompInd: string;
-  /** 256/String: URL to which the issuer posts the CRes after a challenge; the gateway's own page by default. */
+  /** 256/String: URL to which the issuer posts the CRes after a challenge; the gateway's own by default. */
   readonly notificationURL?: string | undefined;
   /** 100/String: `navigator.language`. */
   readonly browserLanguage?: string | undefined;

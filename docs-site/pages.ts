@@ -21,13 +21,12 @@ export const sections: readonly Section[] = [
 ];
 
 /** Names in the navigation that are shorter than the titles of the documents. */
-// biome-ignore format: a table
 const shortTitles: Readonly<Record<string, string>> = {
-  "docs/README.md":              "Welcome",
+  "docs/README.md": "Welcome",
   "docs/merchant-api/README.md": "Overview and signing",
-  "docs/orders.md":              "States of an order",
+  "docs/orders.md": "States of an order",
   "docs/merchant-api/errors.md": "Error codes",
-  "CHANGELOG.md":                "Changes",
+  "CHANGELOG.md": "Changes",
 };
 
 export type Source = {

@@ -148,25 +148,24 @@ export const scenarios: readonly Scenario[] = [
 ];
 
 /** What the CVV decides where the card's own row leaves it to that. */
-// biome-ignore format: a table
 export const cvvOutcomes: ReadonlyMap<string, Outcome> = new Map([
-  ["",     approval],         // The gate may allow payments without it.
-  ["123",  approval],
+  ["", approval], // The gate may allow payments without it.
+  ["123", approval],
   ["1234", approval],
-  ["101",  decline("54")],
-  ["116",  decline("51")],
-  ["119",  decline("57")],
-  ["209",  decline("43")],
-  ["217",  noAnswer],
+  ["101", decline("54")],
+  ["116", decline("51")],
+  ["119", decline("57")],
+  ["209", decline("43")],
+  ["217", noAnswer],
 ]);
 
 export const cvvMismatch: Outcome = decline("N7");
 
 /** What the last two digits of the amount decide on the amount-driven card; others approve. */
-// biome-ignore format: a table
 export const amountOutcomes: ReadonlyMap<string, Outcome> = new Map([
-  ...["05", "12", "13", "41", "43", "51", "54", "57", "59", "61", "62", "65", "91", "96"]
-    .map((code): [string, Outcome] => [code, decline(code)]),
+  ...["05", "12", "13", "41", "43", "51", "54", "57", "59", "61", "62", "65", "91", "96"].map(
+    (code): [string, Outcome] => [code, decline(code)],
+  ),
   ["68", noAnswer],
 ]);
 

@@ -120,13 +120,12 @@ export const importRules: readonly Rule[] = [
 ];
 
 /** Packages that only these folders may use. */
-// biome-ignore format: a table
 export const packageRules: readonly Rule[] = [
-  ["pg",                    ["gateway/storage", "tests", "benchmarks"]],
-  ["pg-copy-streams",       ["gateway/storage"]],
-  ["age-encryption",        ["gateway/backup"]],
+  ["pg", ["gateway/storage", "tests", "benchmarks"]],
+  ["pg-copy-streams", ["gateway/storage"]],
+  ["age-encryption", ["gateway/backup"]],
   ["@simplewebauthn/server", ["gateway/portal-api"]],
-  ["undici",                ["gateway/callbacks"]],
+  ["undici", ["gateway/callbacks"]],
 ];
 
 /** Folders without I/O: no clock, no disk, no network, no other process. */
@@ -135,11 +134,10 @@ const inputOrOutput =
   /^node:(fs|net|tls|dgram|dns|https?|http2|timers|child_process|worker_threads|cluster)\b/;
 
 /** The file that a workspace exports under its bare name. */
-// biome-ignore format: a table
 const mainFiles: Readonly<Record<string, string>> = {
-  "gateway":      "gateway/main",
+  "gateway": "gateway/main",
   "sandbox-bank": "sandbox-bank/bank",
-  "client":       "client/client",
+  "client": "client/client",
 };
 
 export function findImportFaults(file: TextFile): readonly string[] {

@@ -132,15 +132,18 @@ function renderCardForm(id: string): Html {
 </form>`;
 }
 
-// biome-ignore format: a table
-const contactFields: readonly (readonly [keyof typeof demonstrationContact, label: string, autocomplete: string])[] = [
-  ["email",    "Email",       "email"],
-  ["phone",    "Phone",       "tel"],
-  ["address1", "Street",      "street-address"],
-  ["city",     "City",        "address-level2"],
+const contactFields: readonly (readonly [
+  keyof typeof demonstrationContact,
+  label: string,
+  autocomplete: string,
+])[] = [
+  ["email", "Email", "email"],
+  ["phone", "Phone", "tel"],
+  ["address1", "Street", "street-address"],
+  ["city", "City", "address-level2"],
   ["zip_code", "Postal code", "postal-code"],
-  ["state",    "State",       "address-level1"],
-  ["country",  "Country",     "country"],
+  ["state", "State", "address-level1"],
+  ["country", "Country", "country"],
 ];
 
 function renderContact([name, label, autocomplete]: (typeof contactFields)[number]): Html {
@@ -149,7 +152,6 @@ function renderContact([name, label, autocomplete]: (typeof contactFields)[numbe
 </label>`;
 }
 
-// biome-ignore format: a table
 const testCards = [
   ["4000002000000016", "approved at once"],
   ["4000002000000024", "challenge, the code is 1234"],

@@ -13,14 +13,14 @@ export const exitCodes = {
   unread: 141,
 } as const;
 
-// biome-ignore format: a table
 export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
-  done:       "done",
-  findings:   "done, and it found something that needs a person; or the program failed with an error of its own",
-  refused:    "refused: the sentence on standard error says why, and nothing was changed",
+  done: "done",
+  findings:
+    "done, with a finding that needs a person; or the program failed with an error of its own",
+  refused: "refused: the sentence on standard error says why, and nothing was changed",
   notAllowed: "not allowed: the role of the user has not the right; the attempt is in the audit",
-  stopped:    "stopped by a second signal",
-  unread:     "the program that read the output has ended before it",
+  stopped: "stopped by a second signal",
+  unread: "the program that read the output has ended before it",
 };
 
 /** As in `gw order export | head`: without a listener the error would print a stack trace. */

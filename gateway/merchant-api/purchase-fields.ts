@@ -13,12 +13,11 @@ import type { Instant } from "../values/time.ts";
 import * as field from "./fields.ts";
 import { type Context, isWaived } from "./operation.ts";
 
-// biome-ignore format: a table
 export const paidFields = {
-  client_orderid:       field.clientOrderId("merchant order id; it can be paid once"),
-  order_desc:           field.freeText(65_536, "order description"),
-  amount:               field.amount("amount in the highest unit with `.` as delimiter"),
-  currency:             field.currency("three-letter currency code"),
+  client_orderid: field.clientOrderId("merchant order id; it can be paid once"),
+  order_desc: field.freeText(65_536, "order description"),
+  amount: field.amount("amount in the highest unit with `.` as delimiter"),
+  currency: field.currency("three-letter currency code"),
 } as const;
 
 // biome-ignore format: a table
@@ -46,11 +45,10 @@ const browserFields = {
   customer_user_agent:                 field.optional(field.line(2048, "older name of customer_browser_user_agent")),
 } as const;
 
-// biome-ignore format: a table
 const olderNames: Readonly<Record<string, string>> = {
-  customer_browser_accept_header:   "customer_accept",
+  customer_browser_accept_header: "customer_accept",
   customer_browser_accept_language: "customer_accept_language",
-  customer_browser_user_agent:      "customer_user_agent",
+  customer_browser_user_agent: "customer_user_agent",
 };
 
 /** With the older name of each, or the same name again. */
@@ -141,13 +139,12 @@ function cardFaults(request: PurchaseRequest, now: Instant): readonly Failure[] 
 }
 
 const hasNumber = "contains the card number";
-// biome-ignore format: a table
 const addresses = [
-  ["redirect_url",         "return"],
+  ["redirect_url", "return"],
   ["redirect_success_url", "return"],
-  ["redirect_fail_url",    "return"],
-  ["server_callback_url",  "callback"],
-  ["notify_url",           "callback"],
+  ["redirect_fail_url", "return"],
+  ["server_callback_url", "callback"],
+  ["notify_url", "callback"],
 ] as const;
 
 /** The fields that are stored as they are sent, and that contain the number of the card. */

@@ -9,15 +9,18 @@ import type { Chargeback, ChargebackStage, Order } from "./order.ts";
 /**
  * What a stage does to the money of its case: `takes` charges its amount back, `frees` ends that,
  * and in the others the money stays where it is. Merchants see a stage as a transaction of `type`.
+ * With a retrieval the issuer asks for documents; with a representment the merchant contests the
+ * case, and the money is back when it is won; `reversed`: it is won, or the issuer withdrew it.
  */
-// biome-ignore format: a table
-const stages: Readonly<Record<ChargebackStage, { readonly effect: "takes" | "frees" | "none"; readonly type: string }>> = {
-  "retrieval":       { effect: "none",  type: "retrieval" },           // the issuer asks for documents
-  "first":           { effect: "takes", type: "chargeback" },
-  "representment":   { effect: "none",  type: "dispute" },             // the merchant contests it: the money is back when the case is won
+const stages: Readonly<
+  Record<ChargebackStage, { readonly effect: "takes" | "frees" | "none"; readonly type: string }>
+> = {
+  "retrieval": { effect: "none", type: "retrieval" },
+  "first": { effect: "takes", type: "chargeback" },
+  "representment": { effect: "none", type: "dispute" },
   "pre-arbitration": { effect: "takes", type: "chargeback" },
-  "arbitration":     { effect: "takes", type: "chargeback" },
-  "reversed":        { effect: "frees", type: "chargeback-reversal" }, // the dispute is won, or the issuer withdrew it
+  "arbitration": { effect: "takes", type: "chargeback" },
+  "reversed": { effect: "frees", type: "chargeback-reversal" },
 };
 
 export function chargebackTypeOf({ stage }: Chargeback): string {

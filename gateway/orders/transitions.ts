@@ -123,16 +123,15 @@ const sale: TransitionTable = {
  * A charge that was approved late, or refused in doubt, is reversed behind the final result. No
  * callback follows.
  */
-// biome-ignore format: a table
 function unpaid(stage: "declined" | "error"): Row {
   return {
-    approved_late:         to(stage, "reverse"),
-    reversal_unanswered:   to(stage, "reverse"),
-    reversal_refused:      to(stage, "reverse"),
-    original_not_found:    to(stage, "reverse"),
-    reversed:              to(stage),
-    asked_again:           to(stage, "reverse"),
-    settled_as_not_done:   to(stage),
+    approved_late: to(stage, "reverse"),
+    reversal_unanswered: to(stage, "reverse"),
+    reversal_refused: to(stage, "reverse"),
+    original_not_found: to(stage, "reverse"),
+    reversed: to(stage),
+    asked_again: to(stage, "reverse"),
+    settled_as_not_done: to(stage),
   };
 }
 
@@ -236,14 +235,13 @@ export function needsConditions({ kind }: OrderEvent): boolean {
 export type FirstCell = Cell & { readonly event: "received" | "capture_asked" | "return_asked" };
 
 /** The event that begins a transaction of each kind, its first stage, and what it is owed then. */
-// biome-ignore format: a table
 export const beginnings: Readonly<Record<TransactionKind, FirstCell>> = {
-  sale:                   { event: "received",      ...to("filtering", "screen") },
-  preauth:                { event: "received",      ...to("filtering", "screen") },
-  "account-verification": { event: "received",      ...to("filtering", "screen") },
-  capture:                { event: "capture_asked", ...to("capturing", "capture") },
-  refund:                 { event: "return_asked",  ...to("returning", "refund") },
-  cancel:                 { event: "return_asked",  ...to("returning", "refund") },
+  sale: { event: "received", ...to("filtering", "screen") },
+  preauth: { event: "received", ...to("filtering", "screen") },
+  "account-verification": { event: "received", ...to("filtering", "screen") },
+  capture: { event: "capture_asked", ...to("capturing", "capture") },
+  refund: { event: "return_asked", ...to("returning", "refund") },
+  cancel: { event: "return_asked", ...to("returning", "refund") },
 };
 
 /** An order of the payment page begins without a card. */

@@ -31,8 +31,12 @@ const secret = (max = 256) => text("", { max, isExact: true });
 const byPassword = { password: text("the user's own, once more", { max: 256, isExact: true }) };
 const recoveryCodes = record({ recoveryCodes: list(text("for one use each; shown once")) });
 
-// biome-ignore format: a table
-const passkeyRow = record({ id: text(), name: text(), createdAt: instant(), lastUsedAt: optional(instant()) });
+const passkeyRow = record({
+  id: text(),
+  name: text(),
+  createdAt: instant(),
+  lastUsedAt: optional(instant()),
+});
 
 const amount = optional(text("a decimal; left out: all", { max: 20 }));
 const moved = record({

@@ -16,13 +16,12 @@ export type HomeOptions = Pick<OrderOptions, "reads" | "names"> & {
   readonly connections: () => ReadonlyMap<string, Omit<PortalHealth["links"][number], "gate">>;
 };
 
-// biome-ignore format: a table
 const plans = {
-  hour:  { lengthMs: hours(1),        grain: "minute", stepMs: minutes(1) },
-  day:   { lengthMs: hours(24),       grain: "minute", stepMs: minutes(10) },
-  week:  { lengthMs: hours(24 * 7),   grain: "hour",   stepMs: hours(1) },
-  month: { lengthMs: hours(24 * 31),  grain: "hour",   stepMs: hours(6) },
-  year:  { lengthMs: hours(24 * 366), grain: "day",    stepMs: hours(24) },
+  hour: { lengthMs: hours(1), grain: "minute", stepMs: minutes(1) },
+  day: { lengthMs: hours(24), grain: "minute", stepMs: minutes(10) },
+  week: { lengthMs: hours(24 * 7), grain: "hour", stepMs: hours(1) },
+  month: { lengthMs: hours(24 * 31), grain: "hour", stepMs: hours(6) },
+  year: { lengthMs: hours(24 * 366), grain: "day", stepMs: hours(24) },
 } as const;
 
 const reasonsShown = 12;

@@ -41,8 +41,20 @@ export type IndexRow = {
   readonly people: readonly string[];
 };
 
-// biome-ignore format: a list
-export const moneyStates = ["processing", "in_doubt", "held", "captured", "partly_refunded", "refunded", "charged_back", "cancelled", "verified", "declined", "filtered", "error"] as const;
+export const moneyStates = [
+  "processing",
+  "in_doubt",
+  "held",
+  "captured",
+  "partly_refunded",
+  "refunded",
+  "charged_back",
+  "cancelled",
+  "verified",
+  "declined",
+  "filtered",
+  "error",
+] as const;
 export type MoneyState = (typeof moneyStates)[number];
 
 /** What has become of the order's money: a refused capture or refund does not change it. */
@@ -61,11 +73,25 @@ export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): Mo
 }
 
 /** The letter of each filter and of each thing that is searched. */
-// biome-ignore format: a table
 export const letters = {
-  order: "o", clientOrder: "c", email: "e", lastFour: "l", amount: "a", reference: "r",
-  status: "s", stage: "t", type: "k", endpoint: "p", gate: "g", currency: "y", network: "n", merchant: "m", link: "u",
-  outcome: "i", reason: "d", threeds: "h",
+  order: "o",
+  clientOrder: "c",
+  email: "e",
+  lastFour: "l",
+  amount: "a",
+  reference: "r",
+  status: "s",
+  stage: "t",
+  type: "k",
+  endpoint: "p",
+  gate: "g",
+  currency: "y",
+  network: "n",
+  merchant: "m",
+  link: "u",
+  outcome: "i",
+  reason: "d",
+  threeds: "h",
 } as const;
 export type WordKind = keyof typeof letters;
 

@@ -49,8 +49,19 @@ const inventedCursor = new PortalRefusal(
   "invalid_input",
   "This part does not follow one of your export.",
 );
-// biome-ignore format: a list
-export const filterNames = ["status", "stage", "type", "endpoint", "gate", "currency", "network", "link", "outcome", "reason", "threeds"] as const;
+export const filterNames = [
+  "status",
+  "stage",
+  "type",
+  "endpoint",
+  "gate",
+  "currency",
+  "network",
+  "link",
+  "outcome",
+  "reason",
+  "threeds",
+] as const;
 
 export function orderHandlers(options: OrderOptions) {
   const { reads, names, recordExport } = options;

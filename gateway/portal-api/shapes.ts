@@ -181,8 +181,14 @@ const messageShape = record({
   raw: optional(text("encoded anew from the masked fields", { max: 20_000 })),
 });
 
-// biome-ignore format: a list
-const transactionKinds = ["sale", "preauth", "account-verification", "capture", "refund", "cancel"] as const satisfies readonly TransactionKind[];
+const transactionKinds = [
+  "sale",
+  "preauth",
+  "account-verification",
+  "capture",
+  "refund",
+  "cancel",
+] as const satisfies readonly TransactionKind[];
 
 /** What an operator may do about an order in doubt. */
 export const decisions = ["ask", "settle-done", "settle-not-done"] as const;

@@ -115,8 +115,14 @@ const shownFacts = [
 export type FactName = (typeof shownFacts)[number][0] | "amount";
 
 /** Steps of money beside the charge, whose amount is the order's. */
-// biome-ignore format: a list
-const movesOfMoney: readonly string[] = ["capture_asked", "return_asked", "captured", "returned", "settled_as_done", "settled_as_not_done"] satisfies readonly EventKind[];
+const movesOfMoney: readonly string[] = [
+  "capture_asked",
+  "return_asked",
+  "captured",
+  "returned",
+  "settled_as_done",
+  "settled_as_not_done",
+] satisfies readonly EventKind[];
 
 function amountOf(kind: string, after: Order | undefined) {
   if (after === undefined || !movesOfMoney.includes(kind)) return {};

@@ -38,18 +38,21 @@ export async function isPassword(password: Secret<string>, stored?: string): Pro
 }
 
 /** Parts of passwords that are guessed first, as they are typed on common keyboards. */
-// biome-ignore format: a list
-const commonParts = [
-  "password", "passwort", "passw", "kennwort", "qwertyuiop", "qwertzuiop", "qwerty", "qwertz", "azerty", "asdfghjkl", "asdf", "zxcvbn", "yxcvbn", "1q2w3e4r5t", "1q2w3e4r", "1qaz2wsx",
-  "welcome", "willkommen", "letmein", "iloveyou", "changeme", "administrator", "admin", "root", "user", "guest", "login", "default", "secret", "geheim", "master", "test", "demo", "hello", "hallo",
-  "dragon", "monkey", "football", "baseball", "fussball", "sunshine", "princess", "superman", "batman", "starwars", "shadow", "michael", "jordan", "schatz", "tollgate", "gateway", "payment",
-  "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december", "januar", "februar", "spring", "summer", "autumn", "winter", "sommer", "herbst",
-  "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
-  "q1w2e3r4t5y6", "q1w2e3r4", "qazwsx", "qweasd", "qwer", "qwe", "asd", "zxc", "yxc", "1qaz", "2wsx", "3edc", "4rfv", "5tgb", "zaq1", "xsw2", "cde3", "vfr4", "qaz", "wsx", "edc", "zaq", "xsw", "cde",
-  "trustno", "liverpool", "chelsea", "arsenal", "barcelona", "charlie", "jennifer", "jessica", "michelle", "ashley", "daniel", "thomas", "andrew", "matthew", "pokemon", "naruto", "computer", "internet",
-  "samsung", "freedom", "mustang", "ferrari", "mercedes", "porsche", "phoenix", "chocolate", "butterfly", "company", "service", "support", "manager", "office", "soccer", "hockey", "killer", "hunter",
-];
-const commonPart = new RegExp(commonParts.join("|"), "g");
+const commonParts = `
+  password passwort passw kennwort qwertyuiop qwertzuiop qwerty qwertz azerty asdfghjkl asdf
+  zxcvbn yxcvbn 1q2w3e4r5t 1q2w3e4r 1qaz2wsx welcome willkommen letmein iloveyou changeme
+  administrator admin root user guest login default secret geheim master test demo hello hallo
+  dragon monkey football baseball fussball sunshine princess superman batman starwars shadow
+  michael jordan schatz tollgate gateway payment january february march april june july august
+  september october november december januar februar spring summer autumn winter sommer herbst
+  monday tuesday wednesday thursday friday saturday sunday q1w2e3r4t5y6 q1w2e3r4 qazwsx qweasd
+  qwer qwe asd zxc yxc 1qaz 2wsx 3edc 4rfv 5tgb zaq1 xsw2 cde3 vfr4 qaz wsx edc zaq xsw cde
+  trustno liverpool chelsea arsenal barcelona charlie jennifer jessica michelle ashley daniel
+  thomas andrew matthew pokemon naruto computer internet samsung freedom mustang ferrari mercedes
+  porsche phoenix chocolate butterfly company service support manager office soccer hockey killer
+  hunter
+`;
+const commonPart = new RegExp(commonParts.trim().split(/\s+/).join("|"), "g");
 const swapped: Readonly<Record<string, string>> = {
   "0": "o",
   "1": "i",

@@ -21,36 +21,36 @@ import type { Instant } from "../values/time.ts";
 
 export type Status = "processing" | "approved" | "declined" | "error" | "filtered";
 
-// biome-ignore format: a table
 const wireStages: Readonly<Record<Stage, { readonly status: Status; readonly suffix: string }>> = {
-  awaiting_card:      { status: "processing", suffix: "processing" },
-  filtering:          { status: "processing", suffix: "filtering" },
-  authenticating:     { status: "processing", suffix: "3d_validating" },
-  awaiting_method:    { status: "processing", suffix: "3d_validating" },
+  awaiting_card: { status: "processing", suffix: "processing" },
+  filtering: { status: "processing", suffix: "filtering" },
+  authenticating: { status: "processing", suffix: "3d_validating" },
+  awaiting_method: { status: "processing", suffix: "3d_validating" },
   awaiting_challenge: { status: "processing", suffix: "3d_validating" },
-  awaiting_result:    { status: "processing", suffix: "3d_validating" },
-  awaiting_return:    { status: "processing", suffix: "3d_validating" },
-  awaiting_pares:     { status: "processing", suffix: "3d_validating" },
-  authorizing:        { status: "processing", suffix: "processing" },
-  inquiring:          { status: "processing", suffix: "unknown" },
-  reversing:          { status: "processing", suffix: "unknown" },
-  capturing:          { status: "processing", suffix: "processing" },
-  returning:          { status: "processing", suffix: "processing" },
-  repeating:          { status: "processing", suffix: "unknown" },
-  approved:           { status: "approved",   suffix: "approved" },
-  declined:           { status: "declined",   suffix: "declined" },
-  filtered:           { status: "filtered",   suffix: "filtered" },
-  error:              { status: "error",      suffix: "error" },
+  awaiting_result: { status: "processing", suffix: "3d_validating" },
+  awaiting_return: { status: "processing", suffix: "3d_validating" },
+  awaiting_pares: { status: "processing", suffix: "3d_validating" },
+  authorizing: { status: "processing", suffix: "processing" },
+  inquiring: { status: "processing", suffix: "unknown" },
+  reversing: { status: "processing", suffix: "unknown" },
+  capturing: { status: "processing", suffix: "processing" },
+  returning: { status: "processing", suffix: "processing" },
+  repeating: { status: "processing", suffix: "unknown" },
+  approved: { status: "approved", suffix: "approved" },
+  declined: { status: "declined", suffix: "declined" },
+  filtered: { status: "filtered", suffix: "filtered" },
+  error: { status: "error", suffix: "error" },
 };
 
-// biome-ignore format: a table
-const wireKinds: Readonly<Record<TransactionKind, { readonly prefix: string; readonly type: string }>> = {
-  sale:                   { prefix: "sale",     type: "sale" },
-  preauth:                { prefix: "auth",     type: "preauth" },
-  "account-verification": { prefix: "av",       type: "account-verification" },
-  capture:                { prefix: "capture",  type: "capture" },
-  refund:                 { prefix: "reversal", type: "reversal" },
-  cancel:                 { prefix: "cancel",   type: "reversal" },
+const wireKinds: Readonly<
+  Record<TransactionKind, { readonly prefix: string; readonly type: string }>
+> = {
+  sale: { prefix: "sale", type: "sale" },
+  preauth: { prefix: "auth", type: "preauth" },
+  "account-verification": { prefix: "av", type: "account-verification" },
+  capture: { prefix: "capture", type: "capture" },
+  refund: { prefix: "reversal", type: "reversal" },
+  cancel: { prefix: "cancel", type: "reversal" },
 };
 
 export function statusOf(stage: Stage): Status {

@@ -8,8 +8,13 @@ type Signature = OutputOf<"GET /callbacks/:order/:sequence">["attempts"][number]
 
 export type Delivered = Pick<Delivery, "state" | "tries">;
 
-// biome-ignore format: a list
-export const states = ["due", "failing", "delivered", "stopped", "given_up"] as const satisfies readonly DeliveryFilter["state"][];
+export const states = [
+  "due",
+  "failing",
+  "delivered",
+  "stopped",
+  "given_up",
+] as const satisfies readonly DeliveryFilter["state"][];
 
 /** A callback that is due and was refused or unanswered before is failing. */
 export function stateOf({ state, tries }: Delivered): (typeof states)[number] {

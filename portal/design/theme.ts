@@ -5,14 +5,30 @@
 import { createTheme } from "@mantine/core";
 
 /** The colour of the documentation and of the payment page. */
-// biome-ignore format: a table
 const accent = [
-  "#eefaf8", "#d3f2ec", "#a8e4da", "#74d3c5", "#4fd1c0", "#1f9d90", "#0f766e", "#0c5f59", "#0a4b46", "#073733",
+  "#eefaf8",
+  "#d3f2ec",
+  "#a8e4da",
+  "#74d3c5",
+  "#4fd1c0",
+  "#1f9d90",
+  "#0f766e",
+  "#0c5f59",
+  "#0a4b46",
+  "#073733",
 ] as const;
 /** From text to the ground, as Mantine counts them. */
-// biome-ignore format: a table
 const dark = [
-  "#e8eaf1", "#c9cedb", "#9aa2b6", "#7d869c", "#323846", "#232733", "#181b23", "#101218", "#0b0d12", "#07080c",
+  "#e8eaf1",
+  "#c9cedb",
+  "#9aa2b6",
+  "#7d869c",
+  "#323846",
+  "#232733",
+  "#181b23",
+  "#101218",
+  "#0b0d12",
+  "#07080c",
 ] as const;
 
 export const theme = createTheme({

@@ -75,16 +75,15 @@ export function Requests() {
 }
 
 /** Those that merchants meet most; others are found by the other filters. */
-// biome-ignore format: a table
 const errors = [
-  { value: "control_mismatch",  label: "INVALID_CONTROL_CODE" },
-  { value: "access_denied",     label: "ACCESS_DENIED" },
+  { value: "control_mismatch", label: "INVALID_CONTROL_CODE" },
+  { value: "access_denied", label: "ACCESS_DENIED" },
   { value: "missing_parameter", label: "MISSING_PARAMETER" },
   { value: "invalid_parameter", label: "INVALID_PARAMETER" },
   { value: "malformed_request", label: "INVALID_REQUEST" },
-  { value: "unknown_endpoint",  label: "INVALID_ENDPOINT" },
-  { value: "duplicate_order",   label: "DUPLICATE_ORDER" },
-  { value: "order_not_found",   label: "ORDER_NOT_FOUND" },
+  { value: "unknown_endpoint", label: "INVALID_ENDPOINT" },
+  { value: "duplicate_order", label: "DUPLICATE_ORDER" },
+  { value: "order_not_found", label: "ORDER_NOT_FOUND" },
 ] as const;
 
 function RequestFilters() {

@@ -10,14 +10,13 @@ export type Payment = {
 };
 
 /** Cards by their names in the bank's catalogue. */
-// biome-ignore format: a table
 export const payments = {
-  plain:        { card: "not-enrolled",     endpoint: "plain" },
-  frictionless: { card: "frictionless",     endpoint: "secure" },
-  challenge:    { card: "challenge",        endpoint: "secure" },
-  version1:     { card: "v1-authenticated", endpoint: "secure" },
-  wallet:       { card: "not-enrolled",     endpoint: "plain", wallet: true },
-  decline:      { card: "decline-funds",    endpoint: "plain" },
+  plain: { card: "not-enrolled", endpoint: "plain" },
+  frictionless: { card: "frictionless", endpoint: "secure" },
+  challenge: { card: "challenge", endpoint: "secure" },
+  version1: { card: "v1-authenticated", endpoint: "secure" },
+  wallet: { card: "not-enrolled", endpoint: "plain", wallet: true },
+  decline: { card: "decline-funds", endpoint: "plain" },
 } as const satisfies Readonly<Record<string, Payment>>;
 
 type Endpoints = Pick<SandboxView, "endpoints">;

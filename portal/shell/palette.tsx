@@ -123,20 +123,26 @@ function useChoices(session: Session, text: string): readonly Choice[] {
   const { code, change, messages } = useLanguage();
   const { setColorScheme } = useMantineColorScheme();
   const signOut = useSignOut();
-  // biome-ignore format: a table
   const all: readonly Choice[] = [
-    ...entriesFor(session).map(({ screen, icon }) => ({ name: messages[screen], icon, run: () => go(screen) })),
-    { name: messages.account,       icon: "key",      run: () => go("account") },
-    { name: messages.light,         icon: "sun",      run: () => setColorScheme("light") },
-    { name: messages.dark,          icon: "moon",     run: () => setColorScheme("dark") },
-    { name: messages.asSystem,      icon: "screen",   run: () => setColorScheme("auto") },
-    { name: messages.otherLanguage, icon: "language", run: () => change(code === "en" ? "de" : "en") },
-    { name: messages.signOut,       icon: "leave",    run: () => void signOut() },
+    ...entriesFor(session).map(({ screen, icon }) => ({
+      name: messages[screen],
+      icon,
+      run: () => go(screen),
+    })),
+    { name: messages.account, icon: "key", run: () => go("account") },
+    { name: messages.light, icon: "sun", run: () => setColorScheme("light") },
+    { name: messages.dark, icon: "moon", run: () => setColorScheme("dark") },
+    { name: messages.asSystem, icon: "screen", run: () => setColorScheme("auto") },
+    {
+      name: messages.otherLanguage,
+      icon: "language",
+      run: () => change(code === "en" ? "de" : "en"),
+    },
+    { name: messages.signOut, icon: "leave", run: () => void signOut() },
   ];
   const query = new URLSearchParams({ search: text });
-  // biome-ignore format: a table
   return findChoices(all, text, [
-    { name: messages.openOrder(text),       icon: "orders", run: () => go(`orders/${text}`) },
+    { name: messages.openOrder(text), icon: "orders", run: () => go(`orders/${text}`) },
     { name: messages.searchOrdersFor(text), icon: "search", run: () => go(`orders?${query}`) },
   ]);
 }

@@ -211,14 +211,13 @@ export const areq: readonly ElementRow[] = [
 ];
 
 function addressRows(prefix: "billAddr" | "shipAddr"): readonly ElementRow[] {
-  // biome-ignore format: a table
   return [
-    [`${prefix}City`,     text(1, 50), O, O, O],
-    [`${prefix}Country`,  country,     O, O, O],
-    [`${prefix}Line1`,    text(1, 50), O, O, O],
-    [`${prefix}Line2`,    text(1, 50), O, O, O],
-    [`${prefix}Line3`,    text(1, 50), O, O, O],
+    [`${prefix}City`, text(1, 50), O, O, O],
+    [`${prefix}Country`, country, O, O, O],
+    [`${prefix}Line1`, text(1, 50), O, O, O],
+    [`${prefix}Line2`, text(1, 50), O, O, O],
+    [`${prefix}Line3`, text(1, 50), O, O, O],
     [`${prefix}PostCode`, text(1, 16), O, O, O],
-    [`${prefix}State`,    text(1, 3),  O, O, O],
+    [`${prefix}State`, text(1, 3), O, O, O],
   ];
 }

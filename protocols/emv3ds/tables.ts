@@ -39,17 +39,15 @@ import { type MessageType, textOf } from "./message.ts";
 
 const card = digits(13, 19);
 
-// biome-ignore format: a table
 const spanRows: readonly ElementRow[] = [
-  ["start", card,                                  no, no, R],
-  ["end",   provided(card, rises("start", "end")), no, no, R],
+  ["start", card, no, no, R],
+  ["end", provided(card, rises("start", "end")), no, no, R],
 ];
 
-// biome-ignore format: a table
 const acsVersionRows: readonly ElementRow[] = [
-  ["version",          protocolVersion,                    no, no, R],
-  ["acsInfoInd",       array(99, codes("01-11", "80-99")), no, no, O],
-  ["threeDSMethodURL", url(2048),                          no, no, O],
+  ["version", protocolVersion, no, no, R],
+  ["acsInfoInd", array(99, codes("01-11", "80-99")), no, no, O],
+  ["threeDSMethodURL", url(2048), no, no, O],
 ];
 
 // biome-ignore format: a table
@@ -87,11 +85,10 @@ const outcomeRows: readonly ElementRow[] = [
   ["eci",                   printable(2),            O,              O,              O],
 ];
 
-// biome-ignore format: a table
 const trustRows: readonly ElementRow[] = [
-  ["whiteListStatus",       trust,                   no, O,  no],
-  ["whiteListStatusSource", codes("01-03", "80-99"), no, O,  no],
-  ["trustListStatus",       trust,                   no, no, O],
+  ["whiteListStatus", trust, no, O, no],
+  ["whiteListStatusSource", codes("01-03", "80-99"), no, O, no],
+  ["trustListStatus", trust, no, no, O],
   ["trustListStatusSource", codes("01-03", "80-99"), no, no, O],
 ];
 

@@ -167,68 +167,64 @@ export const iso87BinaryLeft: Specification = {
 
 export const iso87BinaryRight: Specification = { ...iso87BinaryLeft, oddDigits: "right F" };
 
-// biome-ignore format: a table
 export const pointOfService60: Positions = {
   field: 60,
   content: "n",
   fill: "0",
   rows: [
-    [ 1, "terminal type",                       1],
-    [ 2, "terminal entry capability",           1],
-    [ 3, "chip condition",                      1],
-    [ 4, "special condition",                   1],
-    [ 5, "reserved",                            2],
-    [ 6, "chip transaction",                    1],
-    [ 7, "chip authentication reliability",     1],
-    [ 8, "electronic commerce indicator",       2],
+    [1, "terminal type", 1],
+    [2, "terminal entry capability", 1],
+    [3, "chip condition", 1],
+    [4, "special condition", 1],
+    [5, "reserved", 2],
+    [6, "chip transaction", 1],
+    [7, "chip authentication reliability", 1],
+    [8, "electronic commerce indicator", 2],
   ],
 };
 
-// biome-ignore format: a table
 export const payment62: Composite = {
   field: 62,
   oddDigits: "left 0",
   rows: [
-    [ 1, "authorisation characteristics",       "ans", "fixed",   1, "ascii" ],
-    [ 2, "network transaction id",              "n",   "fixed",  15, "bcd"   ],
-    [ 3, "validation code",                     "ans", "fixed",   4, "ascii" ],
-    [ 4, "market",                              "ans", "fixed",   1, "ascii" ],
-    [ 5, "duration",                            "n",   "fixed",   2, "bcd"   ],
-    [ 6, "prestigious property",                "ans", "fixed",   1, "ascii" ],
-    [ 7, "purchase id",                         "ans", "fixed",  26, "ascii" ],
-    [17, "interchange compliance",              "ans", "fixed",  15, "ascii" ],
-    [20, "merchant verification value",         "b",   "fixed",   5, "binary"],
-    [21, "risk score and reasons",              "ans", "fixed",   4, "ascii" ],
-    [22, "risk conditions",                     "ans", "fixed",   6, "ascii" ],
-    [23, "product",                             "ans", "fixed",   2, "ascii" ],
-    [24, "program",                             "ans", "fixed",   6, "ascii" ],
+    [1, "authorisation characteristics", "ans", "fixed", 1, "ascii"],
+    [2, "network transaction id", "n", "fixed", 15, "bcd"],
+    [3, "validation code", "ans", "fixed", 4, "ascii"],
+    [4, "market", "ans", "fixed", 1, "ascii"],
+    [5, "duration", "n", "fixed", 2, "bcd"],
+    [6, "prestigious property", "ans", "fixed", 1, "ascii"],
+    [7, "purchase id", "ans", "fixed", 26, "ascii"],
+    [17, "interchange compliance", "ans", "fixed", 15, "ascii"],
+    [20, "merchant verification value", "b", "fixed", 5, "binary"],
+    [21, "risk score and reasons", "ans", "fixed", 4, "ascii"],
+    [22, "risk conditions", "ans", "fixed", 6, "ascii"],
+    [23, "product", "ans", "fixed", 2, "ascii"],
+    [24, "program", "ans", "fixed", 6, "ascii"],
   ],
 };
 
-// biome-ignore format: a table
 export const cardholder63: Positions = {
   field: 63,
   content: "ans",
   fill: " ",
   rows: [
-    [ 1, "loyalty balance",                    12],
-    [ 2, "loyalty bonus",                      12],
-    [ 3, "loyalty program",                    25],
-    [ 4, "loyalty message",                    60],
-    [ 5, "explanation of a refusal",          120],
+    [1, "loyalty balance", 12],
+    [2, "loyalty bonus", 12],
+    [3, "loyalty program", 25],
+    [4, "loyalty message", 60],
+    [5, "explanation of a refusal", 120],
   ],
 };
 
-// biome-ignore format: a table
 export const security126: Composite = {
   field: 126,
   oddDigits: "left 0",
   rows: [
-    [ 9, "authentication value (CAVV)",         "b",   "fixed",  20, "binary"],
-    [10, "CVV2: given, answer wanted, value",   "an",  "fixed",   6, "ascii" ],
-    [13, "point of service environment",        "an",  "fixed",   1, "ascii" ],
-    [15, "UCAF collection indicator",           "an",  "fixed",   1, "ascii" ],
-    [16, "UCAF",                                "ans", "LL binary", 32, "ascii"],
+    [9, "authentication value (CAVV)", "b", "fixed", 20, "binary"],
+    [10, "CVV2: given, answer wanted, value", "an", "fixed", 6, "ascii"],
+    [13, "point of service environment", "an", "fixed", 1, "ascii"],
+    [15, "UCAF collection indicator", "an", "fixed", 1, "ascii"],
+    [16, "UCAF", "ans", "LL binary", 32, "ascii"],
   ],
 };
 

@@ -35,15 +35,18 @@ const sharedFields = [2, 3, 4, 7, 11, 14, 32, 37, 38, 41, 42, 43, 48, 49, 62, 63
 /** As they came; hosts of this edition echo the card number too. */
 const echoedFields = [2, 12, 28, 59];
 
-// biome-ignore format: a table
 const networkCodes: ReadonlyMap<string, string> = new Map([
-  ["801", "001"], ["802", "002"], ["831", "301"], ["811", "161"],
+  ["801", "001"],
+  ["802", "002"],
+  ["831", "301"],
+  ["811", "161"],
 ]);
 
 /** By place 7 of field 22. */
-// biome-ignore format: a table
 const entryModes: ReadonlyMap<string, string> = new Map([
-  ["1", "010"], ["7", "100"], ["S", "810"],
+  ["1", "010"],
+  ["7", "100"],
+  ["S", "810"],
 ]);
 
 /** A request without a field that this edition demands becomes one that the host cannot read. */

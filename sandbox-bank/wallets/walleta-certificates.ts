@@ -38,14 +38,20 @@ const leaf = {
   extensions: [{ id: leafMarker, value: new Null() }],
 } as const;
 
-// biome-ignore format: a table
 const chain: Chain = {
   keyKind: "ec",
   readableBy: "everyone",
-  backdatedDays: 731,   // For tokens whose signing time is set to the past.
+  backdatedDays: 731, // For tokens whose signing time is set to the past.
   certificates: [
-    { file: root,         issuer: root, purpose: "authority", name: "Tollgate Sandbox Walleta Root CA" },
-    { file: intermediate, issuer: root, purpose: "authority", name: "Tollgate Sandbox Walleta Intermediate CA", keyFile: intermediateKey, extensions: [{ id: intermediateMarker, value: new Null() }] },
+    { file: root, issuer: root, purpose: "authority", name: "Tollgate Sandbox Walleta Root CA" },
+    {
+      file: intermediate,
+      issuer: root,
+      purpose: "authority",
+      name: "Tollgate Sandbox Walleta Intermediate CA",
+      keyFile: intermediateKey,
+      extensions: [{ id: intermediateMarker, value: new Null() }],
+    },
     leaf,
   ],
 };

@@ -208,44 +208,43 @@ function deadlineOf(stage: Stage): string {
 }
 
 /** The setting of each stage's deadline, as the engine is wired. */
-// biome-ignore format: a table
 const deadlineSettings = {
-  awaiting_card:      "paymentPageLifeMs",
-  filtering:          "processingDeadlineMs",
-  authenticating:     "processingDeadlineMs",
-  awaiting_method:    "methodDeadlineMs",
+  awaiting_card: "paymentPageLifeMs",
+  filtering: "processingDeadlineMs",
+  authenticating: "processingDeadlineMs",
+  awaiting_method: "methodDeadlineMs",
   awaiting_challenge: "challengeDeadlineMs",
-  awaiting_result:    "resultWaitMs",
-  awaiting_return:    "resultGraceMs",
-  awaiting_pares:     "paresDeadlineMs",
-  authorizing:        "processingDeadlineMs",
-  inquiring:          "processingDeadlineMs",
-  reversing:          "doubtAlarmMs",
-  capturing:          "processingDeadlineMs",
-  returning:          "processingDeadlineMs",
-  repeating:          "doubtAlarmMs",
+  awaiting_result: "resultWaitMs",
+  awaiting_return: "resultGraceMs",
+  awaiting_pares: "paresDeadlineMs",
+  authorizing: "processingDeadlineMs",
+  inquiring: "processingDeadlineMs",
+  reversing: "doubtAlarmMs",
+  capturing: "processingDeadlineMs",
+  returning: "processingDeadlineMs",
+  repeating: "doubtAlarmMs",
 } as const satisfies Record<OpenStage, SettingName>;
 
-// biome-ignore format: a table
 const stageMeanings: Readonly<Record<Stage, string>> = {
-  awaiting_card:      "the payment page waits for a card; nothing is sent",
-  filtering:          "accepted; the gateway's own checks run",
-  authenticating:     "3-D Secure is under way between the gateway and the directory server",
-  awaiting_method:    "waits for the result of the method frame in the cardholder's browser",
+  awaiting_card: "the payment page waits for a card; nothing is sent",
+  filtering: "accepted; the gateway's own checks run",
+  authenticating: "3-D Secure is under way between the gateway and the directory server",
+  awaiting_method: "waits for the result of the method frame in the cardholder's browser",
   awaiting_challenge: "waits for the cardholder to complete the challenge",
-  awaiting_result:    "the browser is back from the challenge; waits for the directory server's result",
-  awaiting_return:    "the challenge was passed; waits briefly for the browser to come back",
-  awaiting_pares:     "waits for the issuer's answer by 3-D Secure 1.0.2",
-  authorizing:        "the charge may have been sent to the acquirer",
-  inquiring:          "the charge is in doubt, and the gateway inquires at the acquirer",
-  reversing:          "the charge is in doubt, or not wanted, and is being reversed",
-  capturing:          "the capture may have been sent to the acquirer",
-  returning:          "the return may have been sent to the acquirer",
-  repeating:          "the capture or return is in doubt, and is repeated until the acquirer answers",
-  approved:           "the money is taken, held, refunded or released, or the card is verified",
-  declined:           "refused by the bank, by 3-D Secure or because of the wallet's payment data",
-  filtered:           "refused by the gateway's own checks",
-  error:              "failed; nothing was done, or it has been reversed",
+  awaiting_result:
+    "the browser is back from the challenge; waits for the directory server's result",
+  awaiting_return: "the challenge was passed; waits briefly for the browser to come back",
+  awaiting_pares: "waits for the issuer's answer by 3-D Secure 1.0.2",
+  authorizing: "the charge may have been sent to the acquirer",
+  inquiring: "the charge is in doubt, and the gateway inquires at the acquirer",
+  reversing: "the charge is in doubt, or not wanted, and is being reversed",
+  capturing: "the capture may have been sent to the acquirer",
+  returning: "the return may have been sent to the acquirer",
+  repeating: "the capture or return is in doubt, and is repeated until the acquirer answers",
+  approved: "the money is taken, held, refunded or released, or the card is verified",
+  declined: "refused by the bank, by 3-D Secure or because of the wallet's payment data",
+  filtered: "refused by the gateway's own checks",
+  error: "failed; nothing was done, or it has been reversed",
 };
 
 const owedMeanings: Readonly<Record<AnyStageCell["owes"], string>> = {
@@ -318,18 +317,18 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
   noted:                 "a fact arrived that no longer changes the order",
 };
 
-// biome-ignore format: a table
 const effectMeanings: Readonly<Record<Effect, string>> = {
-  screen:          "runs the gateway's own checks",
-  look_up_3ds:     "looks up whether and how the card is enrolled in 3-D Secure",
-  authorize:       "sends the charge to the acquirer",
-  inquire:         "asks the acquirer once for the outcome of the charge",
-  reverse:         "reverses the charge at the acquirer, repeated until that is proved",
-  reverse_prior:   "reverses a charge for an earlier amount or try that was approved late, repeated until that is proved",
-  capture:         "sends the capture to the acquirer, in doubt repeated until it answers",
-  refund:          "sends the return to the acquirer, in doubt repeated until it answers",
-  alert_operator:  "alerts the operator",
-  authenticate:    "sends the authentication request to the directory server",
-  ask_enrolment:   "asks the directory server of 1.0.2 whether the card is enrolled",
+  screen: "runs the gateway's own checks",
+  look_up_3ds: "looks up whether and how the card is enrolled in 3-D Secure",
+  authorize: "sends the charge to the acquirer",
+  inquire: "asks the acquirer once for the outcome of the charge",
+  reverse: "reverses the charge at the acquirer, repeated until that is proved",
+  reverse_prior:
+    "reverses a late approval of an earlier amount or try, repeated until that is proved",
+  capture: "sends the capture to the acquirer, in doubt repeated until it answers",
+  refund: "sends the return to the acquirer, in doubt repeated until it answers",
+  alert_operator: "alerts the operator",
+  authenticate: "sends the authentication request to the directory server",
+  ask_enrolment: "asks the directory server of 1.0.2 whether the card is enrolled",
   notify_merchant: "sends the merchant the result",
 };

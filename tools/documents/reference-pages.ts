@@ -28,12 +28,11 @@ const ranges: readonly Range[] = [
   { first: 5000, last: 5999, title: "The gateway itself",   text: "As the answer to a request: a failure of the gateway. As the result of an order: nothing is charged, or the charge has been reversed." },
 ];
 
-// biome-ignore format: a table
 const places: Readonly<Record<FailureType, string>> = {
   "validation-error": "reply of type `validation-error`",
-  error:              "reply of type `error`, or status `error` of an order",
-  declined:           "status `declined`",
-  filtered:           "status `filtered`",
+  error: "reply of type `error`, or status `error` of an order",
+  declined: "status `declined`",
+  filtered: "status `filtered`",
 };
 
 export function renderErrorsPage(): string {

@@ -60,27 +60,25 @@ function partsOf(wireStage: string) {
   return { prefix: wireStage.slice(0, at), suffix: wireStage.slice(at) };
 }
 
-// biome-ignore format: a table
 const suffixMeanings: Readonly<Record<string, string>> = {
-  filtering:       "accepted; the gateway's own checks run",
+  filtering: "accepted; the gateway's own checks run",
   "3d_validating": "the cardholder is being authenticated by 3-D Secure",
-  "3d_validated":  "the cardholder has been authenticated",
-  processing:      "sent to the acquirer",
-  unknown:         "in doubt: the acquirer has not answered, and the gateway is settling the doubt",
-  approved:        "done: the money is taken, held, refunded or released, or the card is verified",
-  declined:        "refused by the bank, by 3-D Secure or because of the wallet's payment data",
-  filtered:        "refused by the gateway's own checks",
-  error:           "failed; nothing was done, or it has been reversed",
+  "3d_validated": "the cardholder has been authenticated",
+  processing: "sent to the acquirer",
+  unknown: "in doubt: the acquirer has not answered, and the gateway is settling the doubt",
+  approved: "done: the money is taken, held, refunded or released, or the card is verified",
+  declined: "refused by the bank, by 3-D Secure or because of the wallet's payment data",
+  filtered: "refused by the gateway's own checks",
+  error: "failed; nothing was done, or it has been reversed",
 };
 
-// biome-ignore format: a table
 const kindMeanings: Readonly<Record<TransactionKind, string>> = {
-  sale:                   "sale",
-  preauth:                "preauthorisation",
+  sale: "sale",
+  preauth: "preauthorisation",
   "account-verification": "account verification",
-  capture:                "capture",
-  refund:                 "return that refunds money",
-  cancel:                 "return that releases the hold of a preauthorisation",
+  capture: "capture",
+  refund: "return that refunds money",
+  cancel: "return that releases the hold of a preauthorisation",
 };
 
 /**

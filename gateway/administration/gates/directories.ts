@@ -31,8 +31,17 @@ import {
   text,
 } from "../settings.ts";
 
-// biome-ignore format: a table
-const networks: readonly Network[] = ["VISA", "MASTERCARD", "AMEX", "DISCOVER", "JCB", "UNIONPAY", "DINERS", "MAESTRO", "MIR"];
+const networks: readonly Network[] = [
+  "VISA",
+  "MASTERCARD",
+  "AMEX",
+  "DISCOVER",
+  "JCB",
+  "UNIONPAY",
+  "DINERS",
+  "MAESTRO",
+  "MIR",
+];
 
 type Values = DirectorySettings & Pick<DirectoryServer, "networks">;
 

@@ -28,18 +28,23 @@ export const iso93Gate = "sandbox-iso93";
 export const demonstrationLogin = "demo";
 export const demonstrationShop = "Demonstration Shop";
 
-// biome-ignore format: a table
 const endpointRows = [
-  { name: "plain",        currency: "USD", policy: "off",           gate: "sandbox", inGroup: true },
-  { name: "secure",       currency: "USD", policy: "when_possible", gate: "sandbox", inGroup: false },
-  { name: "secureAlways", currency: "USD", policy: "always",        gate: "sandbox", inGroup: false },
-  { name: "eur",          currency: "EUR", policy: "off",           gate: "sandbox", inGroup: true },
-  { name: "jpy",          currency: "JPY", policy: "off",           gate: "sandbox", inGroup: true },
-  { name: "secureGbp",    currency: "GBP", policy: "when_possible", gate: "sandbox", inGroup: true },
-  { name: "binary",       currency: "USD", policy: "off",           gate: "binary",  inGroup: false },
-  { name: "secureBinary", currency: "USD", policy: "when_possible", gate: "binary",  inGroup: false },
-  { name: "iso93",        currency: "USD", policy: "off",           gate: "iso93",   inGroup: false },
-  { name: "secure93",     currency: "USD", policy: "when_possible", gate: "iso93",   inGroup: false },
+  { name: "plain", currency: "USD", policy: "off", gate: "sandbox", inGroup: true },
+  { name: "secure", currency: "USD", policy: "when_possible", gate: "sandbox", inGroup: false },
+  { name: "secureAlways", currency: "USD", policy: "always", gate: "sandbox", inGroup: false },
+  { name: "eur", currency: "EUR", policy: "off", gate: "sandbox", inGroup: true },
+  { name: "jpy", currency: "JPY", policy: "off", gate: "sandbox", inGroup: true },
+  { name: "secureGbp", currency: "GBP", policy: "when_possible", gate: "sandbox", inGroup: true },
+  { name: "binary", currency: "USD", policy: "off", gate: "binary", inGroup: false },
+  {
+    name: "secureBinary",
+    currency: "USD",
+    policy: "when_possible",
+    gate: "binary",
+    inGroup: false,
+  },
+  { name: "iso93", currency: "USD", policy: "off", gate: "iso93", inGroup: false },
+  { name: "secure93", currency: "USD", policy: "when_possible", gate: "iso93", inGroup: false },
 ] as const;
 
 /** The gates to the sandbox bank: one per dialect of ISO 8583. */

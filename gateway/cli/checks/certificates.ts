@@ -27,15 +27,22 @@ import {
   together,
 } from "./check.ts";
 
-// biome-ignore format: a table
 export const certificateChecks: readonly Check[] = [
-  ["gates",        "sandbox gates, plain TCP, client certificates, message authentication",  checkGates],
-  ["directories",  "directory servers: their files, plain HTTP, results of challenges",      checkDirectories],
-  ["certificates", "certificates of the ports, and those for directory servers",             checkCertificates],
-  ["authorities",  "the file of `NODE_EXTRA_CA_CERTS`: certificates that the service can read", checkAuthorities],
-  ["wallet keys",  "certificates of wallets' keys",                                          checkWalletKeys],
-  ["mac keys",     "hosts that have stopped delivering keys",                                checkMacKeys],
-  ["control keys", "old control keys that still count",                                      checkControlKeys],
+  ["gates", "sandbox gates, plain TCP, client certificates, message authentication", checkGates],
+  [
+    "directories",
+    "directory servers: their files, plain HTTP, results of challenges",
+    checkDirectories,
+  ],
+  ["certificates", "certificates of the ports, and those for directory servers", checkCertificates],
+  [
+    "authorities",
+    "the file of `NODE_EXTRA_CA_CERTS`: certificates that the service can read",
+    checkAuthorities,
+  ],
+  ["wallet keys", "certificates of wallets' keys", checkWalletKeys],
+  ["mac keys", "hosts that have stopped delivering keys", checkMacKeys],
+  ["control keys", "old control keys that still count", checkControlKeys],
 ];
 
 async function checkGates({ database, config }: MachineSession): Promise<CheckResult> {
@@ -89,11 +96,20 @@ async function checkCertificates({ database, config }: MachineSession): Promise<
   const now = systemClock.now();
   const directories = await loadDirectories(database.query);
   const { tlsCertificateFile, tlsKeyFile, resultsCertificateFile, resultsKeyFile } = config;
-  // biome-ignore format: a table
   const shown = [
-    ["The certificate of the merchant port (GW_TLS_CERTIFICATE_FILE)", { certificateFile: tlsCertificateFile, keyFile: tlsKeyFile }, config.baseUrl],
-    ["The certificate of the results port (GW_RESULTS_CERTIFICATE_FILE)", { certificateFile: resultsCertificateFile, keyFile: resultsKeyFile }, config.resultsUrl],
-    ...directories.map(({ name, settings }) => [`The client certificate for ${name}`, settings, ""] as const),
+    [
+      "The certificate of the merchant port (GW_TLS_CERTIFICATE_FILE)",
+      { certificateFile: tlsCertificateFile, keyFile: tlsKeyFile },
+      config.baseUrl,
+    ],
+    [
+      "The certificate of the results port (GW_RESULTS_CERTIFICATE_FILE)",
+      { certificateFile: resultsCertificateFile, keyFile: resultsKeyFile },
+      config.resultsUrl,
+    ],
+    ...directories.map(
+      ({ name, settings }) => [`The client certificate for ${name}`, settings, ""] as const,
+    ),
   ] as const;
   const used = shown.filter(([, { certificateFile }]) => certificateFile !== "");
   const found = used.map(async ([whose, { certificateFile, keyFile }, url]) => {

@@ -21,19 +21,26 @@ import {
 
 const postgresMin = 150_000;
 
-// biome-ignore format: a table
 export const databaseChecks: readonly Check[] = [
-  ["servers",      "which database servers answer, which of them takes writes, and their certificates", checkServers],
-  ["version",      "PostgreSQL 15 or newer",                                          checkVersion],
-  ["durability",   "`fsync` and `synchronous_commit`",                                checkDurability],
-  ["embedded",     "the embedded database, which is for staging",                     checkEmbedded],
-  ["clock",        "this machine's clock against the database's",                     checkClock],
-  ["encryption",   "plain-text connections to the database or to a pooler before it",  checkEncryption],
-  ["login",        "a login that is a superuser",                                     checkLogin],
-  ["public",       "rights of all roles in the schema `public`",                      checkPublic],
-  ["vault",        "whether nodes can read the vault's tables",                       checkVault],
-  ["keys",         "the age of the vault's keys, and their cryptoperiods",            checkKeys],
-  ["audit rights", "whether nodes can change or delete entries of the audit",         checkAuditRights],
+  [
+    "servers",
+    "which database servers answer, which of them takes writes, and their certificates",
+    checkServers,
+  ],
+  ["version", "PostgreSQL 15 or newer", checkVersion],
+  ["durability", "`fsync` and `synchronous_commit`", checkDurability],
+  ["embedded", "the embedded database, which is for staging", checkEmbedded],
+  ["clock", "this machine's clock against the database's", checkClock],
+  [
+    "encryption",
+    "plain-text connections to the database or to a pooler before it",
+    checkEncryption,
+  ],
+  ["login", "a login that is a superuser", checkLogin],
+  ["public", "rights of all roles in the schema `public`", checkPublic],
+  ["vault", "whether nodes can read the vault's tables", checkVault],
+  ["keys", "the age of the vault's keys, and their cryptoperiods", checkKeys],
+  ["audit rights", "whether nodes can change or delete entries of the audit", checkAuditRights],
 ];
 
 async function checkServers({ databaseUrl, config }: MachineSession): Promise<CheckResult> {

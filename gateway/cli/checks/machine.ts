@@ -14,15 +14,22 @@ import { digestFile, programFolder } from "../installed-files.ts";
 import type { MachineSession } from "../machine-command.ts";
 import { type Check, type CheckResult, inProduction, listOf, troubleUnless } from "./check.ts";
 
-// biome-ignore format: a table
 export const machineChecks: readonly Check[] = [
-  ["node",        "the SHA-256 of the Node that runs, and of those that the units and `gw` start", checkNode],
-  ["key",         "the key-encryption key, and who can read its file",             checkKey],
-  ["permissions", "private keys and the data folder: who can read and write them", checkPermissions],
-  ["disk",        "free space for the data folder and the log",                    checkDisk],
-  ["log",         "whether the log can be written",                                checkLog],
-  ["memory",      "memory for the gateway's processes",                            checkMemory],
-  ["time",        "whether the system synchronises its clock",                     checkTime],
+  [
+    "node",
+    "the SHA-256 of the Node that runs, and of those that the units and `gw` start",
+    checkNode,
+  ],
+  ["key", "the key-encryption key, and who can read its file", checkKey],
+  [
+    "permissions",
+    "private keys and the data folder: who can read and write them",
+    checkPermissions,
+  ],
+  ["disk", "free space for the data folder and the log", checkDisk],
+  ["log", "whether the log can be written", checkLog],
+  ["memory", "memory for the gateway's processes", checkMemory],
+  ["time", "whether the system synchronises its clock", checkTime],
 ];
 
 const mebibyte = 1_048_576;

@@ -29,22 +29,32 @@ export const uploadMethodUrlResult = operation({
   ...shared,
   purpose: "Reports that the issuer's method frame was loaded, and the properties of the browser.",
 
-  // biome-ignore format: a table
   request: {
     ...uploadFields,
-    threeDSServerTransID:     uuid("taken from `tds-method-url-frame-3ds-server-trans-id`"),
-    threeDSCompInd:           choice(completions, "whether the method has run: `Y`, `N`, or `U` for unknown"),
-    notificationURL:          optional(url("URL to which the issuer posts the CRes after a challenge; the gateway's own page by default", 256)),
-    browserLanguage:          optional(line(100, "`navigator.language`")),
-    browserColorDepth:        optional(digits(1, 2, "`screen.colorDepth`")),
-    browserJavaEnabled:       optional(choice(truth, "`navigator.javaEnabled()`")),
+    threeDSServerTransID: uuid("taken from `tds-method-url-frame-3ds-server-trans-id`"),
+    threeDSCompInd: choice(completions, "whether the method has run: `Y`, `N`, or `U` for unknown"),
+    notificationURL: optional(
+      url(
+        "URL to which the issuer posts the CRes after a challenge; the gateway's own by default",
+        256,
+      ),
+    ),
+    browserLanguage: optional(line(100, "`navigator.language`")),
+    browserColorDepth: optional(digits(1, 2, "`screen.colorDepth`")),
+    browserJavaEnabled: optional(choice(truth, "`navigator.javaEnabled()`")),
     browserJavascriptEnabled: optional(choice(truth, "whether JavaScript runs in the browser")),
-    browserIP:                optional(ipAddress("the browser's IP address; the sale's `ipaddress` by default")),
-    browserUserAgent:         optional(line(2048, "the browser's User-Agent header")),
-    browserAcceptHeader:      optional(line(2048, "the browser's Accept header")),
-    browserTZ:                optional(pattern("5/String", /^[+-]?\d{1,4}$/, "`new Date().getTimezoneOffset()`: minutes, positive behind UTC")),
-    browserScreenHeight:      optional(digits(1, 6, "`screen.height`")),
-    browserScreenWidth:       optional(digits(1, 6, "`screen.width`")),
+    browserIP: optional(ipAddress("the browser's IP address; the sale's `ipaddress` by default")),
+    browserUserAgent: optional(line(2048, "the browser's User-Agent header")),
+    browserAcceptHeader: optional(line(2048, "the browser's Accept header")),
+    browserTZ: optional(
+      pattern(
+        "5/String",
+        /^[+-]?\d{1,4}$/,
+        "`new Date().getTimezoneOffset()`: minutes, positive behind UTC",
+      ),
+    ),
+    browserScreenHeight: optional(digits(1, 6, "`screen.height`")),
+    browserScreenWidth: optional(digits(1, 6, "`screen.width`")),
   },
 
   /** The browser returns to it, as to the addresses of a purchase. */
@@ -76,7 +86,6 @@ export const uploadCresResult = operation({
   ...shared,
   purpose: "Reports that the cardholder has returned from the challenge (3-D Secure 2.x).",
 
-  // biome-ignore format: a table
   request: {
     ...uploadFields,
     cres: message(65_536, "the `cres` that the issuer's page has posted through the browser"),
@@ -95,11 +104,10 @@ export const uploadParesResult = operation({
   ...shared,
   purpose: "Submits the PARes of the cardholder's bank (3-D Secure 1.0.2).",
 
-  // biome-ignore format: a table
   request: {
     ...uploadFields,
     paRes: message(65_536, "the `PaRes` that the issuer's page has posted through the browser"),
-    md:    message(254, "the `MD` that was posted with it: `tds-pareq-form-md`"),
+    md: message(254, "the `MD` that was posted with it: `tds-pareq-form-md`"),
   },
 
   handle(request, context) {

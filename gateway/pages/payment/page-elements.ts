@@ -21,38 +21,51 @@ export type PageFacts = {
 const everywhere =
   "aria-describedby aria-hidden aria-invalid aria-label aria-live class dir hidden id lang role";
 const field = "autocomplete data-missing data-wrong name required";
+const typing = "autocapitalize inputmode maxlength minlength pattern placeholder spellcheck";
 const drawing = "fill fill-opacity stroke stroke-linecap stroke-width transform";
 
-// biome-ignore format: a table
 const drawn: Readonly<Record<string, string>> = {
-  svg:    "focusable height viewbox width",
+  svg: "focusable height viewbox width",
   symbol: "data-name viewbox",
-  use:    "href",
-  g:      drawing,
-  path:   `${drawing} d`,
-  rect:   `${drawing} height rx width x y`,
+  use: "href",
+  g: drawing,
+  path: `${drawing} d`,
+  rect: `${drawing} height rx width x y`,
   circle: `${drawing} cx cy r`,
-  text:   `${drawing} font-family font-size font-weight text-anchor x y`,
+  text: `${drawing} font-family font-size font-weight text-anchor x y`,
 };
 
-// biome-ignore format: a table
 const elements: Readonly<Record<string, string>> = {
   ...drawn,
-  html: "", head: "", title: "", noscript: "", body: "", main: "", section: "", footer: "",
-  h1: "", h2: "", span: "", strong: "", fieldset: "", legend: "", details: "", summary: "",
-  meta:     "charset content http-equiv name",
-  link:     "href integrity rel",
-  script:   "defer integrity src",
-  img:      "alt src",
-  div:      "data-failed data-total",
-  p:        "autofocus data-seconds tabindex",
-  form:     "autocomplete data-embed method",
-  label:    "for",
-  input:    `${field} autocapitalize data-challenge inputmode maxlength minlength pattern placeholder spellcheck type value`,
-  select:   field,
+  html: "",
+  head: "",
+  title: "",
+  noscript: "",
+  body: "",
+  main: "",
+  section: "",
+  footer: "",
+  h1: "",
+  h2: "",
+  span: "",
+  strong: "",
+  fieldset: "",
+  legend: "",
+  details: "",
+  summary: "",
+  meta: "charset content http-equiv name",
+  link: "href integrity rel",
+  script: "defer integrity src",
+  img: "alt src",
+  div: "data-failed data-total",
+  p: "autofocus data-seconds tabindex",
+  form: "autocomplete data-embed method",
+  label: "for",
+  input: `${field} ${typing} data-challenge type value`,
+  select: field,
   optgroup: "data-country label",
-  option:   "selected value",
-  button:   "data-busy data-method data-request data-type type",
+  option: "selected value",
+  button: "data-busy data-method data-request data-type type",
 };
 
 const attributesOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
@@ -62,16 +75,19 @@ const attributesOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 type Values = Readonly<Record<string, string | undefined>>;
 type IsOwn = (values: Values, facts: PageFacts) => boolean;
 
-// biome-ignore format: a table
-const targets: ReadonlyMap<string, IsOwn> = new Map(Object.entries<IsOwn>({
-  script: (values, { assets, folder }) => isFile(assets.script, folder, values),
-  link:   (values, facts) => isOwnLink(values, facts),
-  meta:   (values, facts) => isOwnMeta(values, facts),
-  img:    ({ src = "" }) => picture.test(src),
-  use:    ({ href = "" }) => /^#mark-\w+$/.test(href),
-  form:   ({ method, "data-embed": origins = "" }, { embedOrigins }) => method === "post" && areSameWords(origins, embedOrigins.join(" ")),
-  button: ({ "data-method": method }, { walletMethods }) => method === undefined || walletMethods.map(escapeHtml).includes(method),
-}));
+const targets: ReadonlyMap<string, IsOwn> = new Map(
+  Object.entries<IsOwn>({
+    script: (values, { assets, folder }) => isFile(assets.script, folder, values),
+    link: (values, facts) => isOwnLink(values, facts),
+    meta: (values, facts) => isOwnMeta(values, facts),
+    img: ({ src = "" }) => picture.test(src),
+    use: ({ href = "" }) => /^#mark-\w+$/.test(href),
+    form: ({ method, "data-embed": origins = "" }, { embedOrigins }) =>
+      method === "post" && areSameWords(origins, embedOrigins.join(" ")),
+    button: ({ "data-method": method }, { walletMethods }) =>
+      method === undefined || walletMethods.map(escapeHtml).includes(method),
+  }),
+);
 
 export function isKnownTag(tag: Tag, facts: PageFacts): boolean {
   const { source, name, attributes, text } = tag;
