@@ -29,6 +29,8 @@ export type Action = {
    * within the rights of their role. An action without it is for operators.
    */
   readonly findOwner?: FindOwner;
+  /** The command line asks for `--why`, as the portal does for every change. */
+  readonly needsReason?: true;
   /** `true`: where GW_SECOND_PERSON is on. A function decides by what is given. */
   readonly needsSecondPerson?: true | NeedsSecondPerson<never>;
   /**

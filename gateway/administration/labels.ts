@@ -96,7 +96,6 @@ export const fieldLabels: Labels = {
   list:                    texts("List",                               "Liste"),
   value:                   texts("Value",                              "Wert"),
   order:                   texts("Card of this order",                 "Karte dieser Zahlung"),
-  reason:                  texts("Remark",                             "Bemerkung"),
   parameters:              texts("Parameters, as name=value",          "Parameter, als Name=Wert"),
   action:                  texts("Action",                             "Aktion"),
   disabled:                texts("Leave it off",                       "Ausgeschaltet lassen"),

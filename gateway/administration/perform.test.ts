@@ -8,7 +8,7 @@ import { describeWork } from "./perform.ts";
 const works: readonly (readonly [action: string, values: Readonly<Record<string, unknown>>, work: string])[] = [
   ["key rotate",  {},                                          "key rotate"],
   ["user role",   { login: "eve", role: "support" },           "user role eve role support"],
-  ["doubt settle", { order: "7", as: "done", reason: "by phone" }, "doubt settle 7 as done"],
+  ["doubt settle", { order: "7", as: "done", by: "anna" }, "doubt settle 7 as done"],
 ];
 
 for (const [name, values, work] of works) {

@@ -216,7 +216,7 @@ export function entryOf({ name, fields }: Action, values: Values): AuditEntry {
 /** Says everything that decides what is done: other words need another approval. */
 export function describeWork(action: Action, values: Values): string {
   const { subject, after } = entryOf(action, values);
-  const { reason: _reason, by: _by, ...decisive } = { ...after } as Values;
+  const { by: _by, ...decisive } = { ...after } as Values;
   const pairs = Object.entries(decisive).map(([name, value]) => `${written(name)} ${value}`);
   return [action.name, ...(subject === action.name ? [] : [subject]), ...pairs].join(" ");
 }

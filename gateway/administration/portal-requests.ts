@@ -246,7 +246,7 @@ function contentOf(text: string): Content {
 }
 
 /** Fields in which people write sentences; the others are ids, numbers and names. */
-const sentences = ["description", "reason", "name", "shopName"];
+const sentences = ["description", "name", "shopName"];
 
 /** Actions on lists check card numbers themselves. A merchant's order id may look like one. */
 function cleanedOf(

@@ -55,23 +55,33 @@ function addCommand(command: Command, row: Row): void {
     for (const option of optionsOf(name, field, places.length > 0)) command.addOption(option);
   }
   if (isChange(row) || fields.some(([, { right }]) => right !== undefined)) {
-    command.option("--why <text>", "the reason, for the audit");
+    const needed = row.needsReason === true ? " (required)" : "";
+    command.option("--why <text>", `the reason, for the audit${needed}`);
+    const former = new Option("--reason <text>", "the former name of --why on some commands");
+    command.addOption(former.hideHelp().conflicts("why"));
   }
   const isLong = "duration" in row && row.duration !== undefined;
   if (isLong || row.showsProgress === true) {
     command.option("--progress", "report progress also when standard error is no terminal");
   }
   command.option("--json", "as JSON").action(async (...taken: unknown[]) => {
-    const { why, json = false, progress = false } = command.opts<OwnOptions>();
+    const { reason, why = reason, json = false, progress = false } = command.opts<OwnOptions>();
     showProgress(progress || process.stderr.isTTY === true);
     const given = readCommand(row, command, taken.slice(0, places.length));
     const terminal = { reason: why, json };
+    const isMissing = row.needsReason === true && why === undefined;
     if (given instanceof Problem) complain(given);
+    else if (isMissing) complain(new Problem("why is required."));
     else await printOutput(await run(row, given, terminal), json);
   });
 }
 
-type OwnOptions = { readonly why?: string; readonly json?: boolean; readonly progress?: boolean };
+type OwnOptions = {
+  readonly why?: string;
+  readonly reason?: string;
+  readonly json?: boolean;
+  readonly progress?: boolean;
+};
 
 /** `<login>`, `[sequence]` or `<endpoints...>`. */
 export function usageOf({ shows, isRequired, isList }: Field): string {

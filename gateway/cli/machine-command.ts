@@ -21,7 +21,7 @@ export type MachineSession = Session &
     readonly json: boolean;
   };
 
-type Described = Pick<Action, "name" | "does" | "fields" | "showsProgress">;
+type Described = Pick<Action, "name" | "does" | "fields" | "showsProgress" | "needsReason">;
 /** What the command line knows beside the fields. */
 export type Terminal = {
   readonly json: boolean;

@@ -32,7 +32,7 @@ export function actionHandlers({ reads, perform, advance }: ActionOptions) {
       const order = await reads.findOrder(id, caller.merchantId);
       if (order === undefined) return notFound;
       if (order.version !== version) return movedOn;
-      const given = { order: id, reason, as: outcome };
+      const given = { order: id, as: outcome };
       const decided = await perform(name, given, caller, { reason, seen: version });
       if (decided instanceof Problem) return refusalOf(decided);
       const { transaction } = (await reads.findOrder(id, caller.merchantId)) ?? order;

@@ -119,7 +119,7 @@ export function settleByHand(
   world: World,
   order: Acknowledged,
   as: string,
-  why: readonly string[] = ["--reason", "ticket 4711"],
+  why: readonly string[] = ["--why", "ticket 4711"],
 ): Promise<Ran> {
   return runGw(world, "doubt", "settle", order["gw-order-id"], "--as", as, ...why);
 }

@@ -19,7 +19,6 @@ import { type Output, openVault, Report, type Session } from "../session.ts";
 
 const listedMax = 1_000;
 
-const reason = required("text", "text", ["why; stored with the order"]);
 /** A user of the portal decides under its own name. */
 const by = onlyOnCommandLine(option("text", "name", ["who (default: the user of this command)"]));
 
@@ -44,7 +43,8 @@ export const doubtActions: readonly Action[] = [
     name: "doubt ask",
     does: ["have the gateway ask the bank again at once"],
     hasOwnRoute: true,
-    fields: { order, reason, by },
+    needsReason: true,
+    fields: { order, by },
     perform(session, given) {
       return decide(session, given, () => ({ kind: "asked_again", ...whyOf(session, given) }));
     },
@@ -53,13 +53,13 @@ export const doubtActions: readonly Action[] = [
     name: "doubt settle",
     does: ["settle an order with what the bank has told you"],
     hasOwnRoute: true,
+    needsReason: true,
     needsSecondPerson: true,
     fields: {
       order,
       as: required(["done", "not-done"], "outcome", [
         "done (the bank did it) or not-done (it did not)",
       ]),
-      reason,
       by,
     },
     async perform(session, given) {
@@ -97,11 +97,10 @@ function describe(order: Order, printDate: (instant: Instant) => string) {
 
 type Decision = {
   readonly order: string;
-  readonly reason: string;
   readonly by?: string | undefined;
 };
 
-function whyOf({ actor }: Session, { reason: why, by: name = actor.who }: Decision) {
+function whyOf({ actor, reason: why = "" }: Session, { by: name = actor.who }: Decision) {
   return { by: name, why };
 }
 

@@ -50,8 +50,8 @@ export const listActions: readonly Action[] = [
   action("change", right, {
     name: "list add",
     does: [
-      `put a value on the allow or the block list. Kinds: ${meanings}`,
-      `einen Wert auf die Erlaubnis- oder die Sperrliste setzen. Arten: ${kindNames.join(", ")}`,
+      `put a value on the allow or the block list, with the reason. Kinds: ${meanings}`,
+      `einen Wert mit dem Grund auf eine der Listen setzen. Arten: ${kindNames.join(", ")}`,
     ],
     fields: {
       list: word(listNames, "list", ["allow or block", "allow (erlauben) oder block (sperren)"]),
@@ -64,7 +64,6 @@ export const listActions: readonly Action[] = [
       ]),
       ...scopeFields,
       expires: ends,
-      reason: option("text", "text", ["shown with the entry", "steht beim Eintrag"]),
     },
     async perform(session, given) {
       const { list, kind } = given;
@@ -74,18 +73,16 @@ export const listActions: readonly Action[] = [
       if (value instanceof Problem) return value;
       const expiresAt = await readExpiry(session, given.expires);
       if (expiresAt instanceof Problem) return expiresAt;
-      const reason = readReason(given.reason ?? "");
-      if (reason instanceof Problem) return new Problem(`reason is ${reason.sentence}.`);
+      const reason = readReason(session.reason ?? "");
+      if (reason instanceof Problem) return new Problem(`The reason is ${reason.sentence}.`);
       const entry = { list, kind, value, reason, ...scope, ...(expiresAt && { expiresAt }) };
       const id = await session.audit.change(async (query, write) => {
         const { ids } = await putEntries(query, [entry], { by: session.actor.who });
         const [added] = ids;
         if (added === undefined) return undefined;
-        await write({
-          action: "list add",
-          subject: `list entry ${added}`,
-          after: maskEntry(entry),
-        });
+        // The audit has the reason beside every change.
+        const { reason: _, ...after } = maskEntry(entry);
+        await write({ action: "list add", subject: `list entry ${added}`, after });
         return added;
       });
       return { entry: id ?? "as it was", list, kind, value };

@@ -21,7 +21,7 @@ const hourMs = 3_600_000;
 const longestGapMs = 300_000;
 const date = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} UTC$/;
 const told = { by: "anna", why: "ticket 4711" };
-const why = ["--reason", told.why, "--by", told.by];
+const why = ["--why", told.why, "--by", told.by];
 
 test("orders in doubt are listed with what the bank must be asked about", async (t) => {
   const place = await startDoubtPlace(t);
@@ -70,7 +70,7 @@ test("what is in doubt is tried again at once when an operator asks for it", asy
   for (const [at, { name, stage, settled }] of doubtful.entries()) {
     const order = orders[at] ?? assert.fail();
     const waiting = await merchant.describe(order);
-    const asking = ["doubt", "ask", order["gw-order-id"], "--reason", "they are up again"];
+    const asking = ["doubt", "ask", order["gw-order-id"], "--why", "they are up again"];
     const ran = await runGw(world, ...asking);
     await world.settle();
 
@@ -179,12 +179,12 @@ test("what an operator cannot mean is refused with a sentence", async (t) => {
     [["settle", "12345678", "--as", "done", ...why], /^There is no order 12345678\.$/],
     [["ask", "apples", ...why],                      /^There is no order apples\.$/],
     [["settle", id, "--as", "maybe", ...why],        /^as is one of done, not-done, not maybe\.$/],
-    [["settle", id, "--as", "done"],                 /^reason is required\.$/],
+    [["settle", id, "--as", "done"],                 /^why is required\.$/],
     [["settle", id, ...why],                         /^as is required\.$/],
-    [["ask", id],                                    /^reason is required\.$/],
-    [["settle", id, "--as", "done", "--reason", ""], /^Neither the reason nor the name can be empty\.$/],
-    [["ask", id, "--reason", "  "],                  /^Neither the reason nor the name can be empty\.$/],
-    [["ask", id, "--reason", "x", "--by", ""],       /^Neither the reason nor the name can be empty\.$/],
+    [["ask", id],                                    /^why is required\.$/],
+    [["settle", id, "--as", "done", "--why", ""], /^Neither the reason nor the name can be empty\.$/],
+    [["ask", id, "--why", "  "],                  /^Neither the reason nor the name can be empty\.$/],
+    [["ask", id, "--why", "x", "--by", ""],       /^Neither the reason nor the name can be empty\.$/],
   ];
   // One after the other: commands at the same time would each load the sources in a thread.
   for (const [words, sentence] of wrong) {

@@ -95,7 +95,7 @@ test("an operator settles the reversal of an earlier amount with the bank's word
   await world.bank.setSwitches({ approveLate: false, reversalCode: "12" });
   await world.settle();
   const order = payment["gw-order-id"];
-  const why = ["--reason", "ticket 4711", "--by", "anna"];
+  const why = ["--why", "ticket 4711", "--by", "anna"];
 
   await assert.rejects(readGw(world, "doubt", "settle", order, "--as", "done", ...why));
   await world.bank.setSwitches({ reversalCode: null });

@@ -108,7 +108,7 @@ test("25 counts when a repeat gets it again, not before every answer would be lo
   await world.pass(answerTimeoutMs);
 
   const order = sale["gw-order-id"];
-  await readGw(world, "doubt", "ask", order, "--reason", "impatience");
+  await readGw(world, "doubt", "ask", order, "--why", "impatience");
   await world.settle();
   const early = await merchant.status(sale);
   // The charge was booked: the host has only not found it yet.

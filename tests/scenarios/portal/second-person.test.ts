@@ -129,7 +129,7 @@ test("gw settles doubt and rotates keys when another user has approved it", asyn
   const works = [
     ["key", "rotate"],
     ["key", "rewrap"],
-    ["doubt", "settle", order, "--as", "done", "--reason", "told by the bank"],
+    ["doubt", "settle", order, "--as", "done", "--why", "told by the bank"],
   ];
   for (const words of works) {
     const refused = await runGw(as("ann"), ...words);

@@ -93,7 +93,8 @@ async function send(example: Example): Promise<Answer> {
     const { error } = Object((await browser.send(route, take(request.values))).body);
     return error === undefined ? {} : { refusal: error.message };
   }
-  const { body } = await browser.call("POST /actions/run", { reason: "the test", ...request });
+  const reason = /--why (\w+)/.exec(example.words)?.[1] ?? "the test";
+  const { body } = await browser.call("POST /actions/run", { reason, ...request });
   if (body.error !== undefined) return { refusal: body.error.message };
   keepFrom(example, body.result, valuesOf(portal));
   if (duration === "hours") await untilEnded(name);

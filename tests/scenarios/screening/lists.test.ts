@@ -127,7 +127,7 @@ test("a card number on the command line or in a file is refused, and is nowhere"
   const inFile = await runGw(world, "list", "import", file);
   const asReason = await runGw(
     world,
-    ...["list", "add", "block", "bin", "400000", "--reason", `stolen ${otherCard}`],
+    ...["list", "add", "block", "bin", "400000", "--why", `stolen ${otherCard}`],
   );
 
   for (const ran of [asWord, asValue, inFile, asReason]) {
@@ -156,7 +156,7 @@ test("a card number on the command line or in a file is refused, and is nowhere"
 
 test("an entry ends at its moment, and counts at its merchant and endpoint only", async () => {
   const end = new Date(world.clock.now() + hour).toISOString();
-  await add("block", "email", "soon@example.com", "--expires", end, "--reason", "a day off");
+  await add("block", "email", "soon@example.com", "--expires", end, "--why", "a day off");
   await add("block", "email", "there@example.com", "--endpoint", endpointOf("eur"));
   await add("block", "email", "here@example.com", "--merchant", login);
   await known(3);
@@ -219,11 +219,28 @@ test("entries are removed together or not at all", async () => {
   await known(0);
 });
 
+test("the reason of an entry is that of its change, also by the option's former name", async () => {
+  const { entry = "" } = await add("block", "email", "a@example.com", "--why", "by phone");
+  await add("block", "email", "b@example.com", "--reason", "by letter");
+  const both = ["--why", "by phone", "--reason", "by letter"];
+  const refused = await runGw(world, "list", "add", "block", "email", "c@example.com", ...both);
+
+  const lines = (await readGw(world, "list", "show", "--kind", "email")) as readonly Line[];
+  assert.deepEqual(lines.map(({ reason }) => reason).toSorted(), ["by letter", "by phone"]);
+  assert.equal(refused.code, 2);
+  const [audited] = await world.installation.database.query<{ reason: string }>(
+    "select reason from audit where subject = $1",
+    [`list entry ${entry}`],
+  );
+  assert.equal(audited?.reason, "by phone");
+  await removeAll();
+});
+
 test("what is exported is imported again as it was", async () => {
   await removeAll();
   const expires = "2090-01-31T00:00:00Z";
   await add("block", "email", "jane@example.com", "--merchant", login, "--expires", expires);
-  await add("allow", "ip", "192.0.2.0/24", "--reason", "=1, or so");
+  await add("allow", "ip", "192.0.2.0/24", "--why", "=1, or so");
   await known(2);
 
   const { printed, code } = await runGw(world, "list", "export");
