@@ -125,7 +125,7 @@ async function putKey(work: Work, merchant: Merchant, key: string): Promise<void
     throw new Invalid(`${login} has an old control key: drop it before it gets another.`);
   }
   const sealed = vault.sealSecret(new Secret(key), controlKeyContext(login));
-  await administration.renewControlKey(id, sealed);
+  await administration.putControlKey("set", id, sealed);
   steps.push({ what: `control key of ${login}`, change: "change", fields: [] });
 }
 

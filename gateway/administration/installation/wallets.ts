@@ -66,7 +66,8 @@ export const walletActions: readonly Action[] = [
     perform: onMerchant(async (merchant, session, given) => {
       const wallets = readSettings(given, merchant.settings.wallets);
       if (wallets instanceof Problem) return wallets;
-      await session.administration.setMerchant(merchant.id, { ...merchant.settings, wallets });
+      const settings = { ...merchant.settings, wallets };
+      await session.administration.setMerchant(merchant.id, settings, "wallet set");
       return { merchant: merchant.login, ...wallets.walleta, ...wallets.walletb };
     }),
   }),

@@ -29,7 +29,7 @@ export const merchantKeyActions: readonly Action[] = [
     fields: { login },
     perform: onMerchant(async (merchant, session) => {
       const controlKey = makeControlKey();
-      const problem = await putControlKey(session, merchant, controlKey);
+      const problem = await replaceKey("renew", session, merchant, controlKey);
       return problem ?? { login: merchant.login, controlKey };
     }),
   }),
@@ -47,7 +47,7 @@ export const merchantKeyActions: readonly Action[] = [
       if (!isControlKey(key)) {
         return new Problem("A control key is 16 to 128 printable characters without spaces.");
       }
-      const problem = await putControlKey(session, merchant, key);
+      const problem = await replaceKey("set", session, merchant, key);
       return problem ?? { login: merchant.login, "control key": "set" };
     }),
   }),
@@ -133,14 +133,19 @@ export function isControlKey(text: string): boolean {
   return keyForm.test(text);
 }
 
-async function putControlKey(session: Session, merchant: Merchant, key: string) {
+async function replaceKey(
+  how: "renew" | "set",
+  session: Session,
+  merchant: Merchant,
+  key: string,
+): Promise<Problem | undefined> {
   const { id, login: name, oldControlKey } = merchant;
   if (oldControlKey !== undefined) {
     return new Problem(`The merchant ${name} has an old key that still counts: drop it first.`);
   }
   const { sealSecret } = await openVault(session);
   const sealed = sealSecret(new Secret(key), controlKeyContext(name));
-  await session.administration.renewControlKey(id, sealed);
+  await session.administration.putControlKey(how, id, sealed);
   return undefined;
 }
 

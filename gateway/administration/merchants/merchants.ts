@@ -144,7 +144,8 @@ export const merchantActions: readonly Action[] = [
         ...(oldControlKey && { oldControlKeyLastUsed: oldUsed ?? "never" }),
       };
       if (reveal) {
-        await audit.write({ action: "control-key reveal", subject: `merchant ${name}` });
+        const entry = { action: "merchant show", subject: `merchant ${name}`, after: { reveal } };
+        await audit.write(entry);
       }
       const { controlKey, ...set } = merchantSetOf(configuration, merchant);
       const old = oldControlKey?.reveal();

@@ -77,7 +77,7 @@ export const orderActions: readonly Action[] = [
         if (found.length >= most) break;
       }
       // A list of this length is not read on a screen: it counts as an export.
-      if (most > pageSize) await session.audit.write({ ...exported, after: given });
+      if (most > pageSize) await session.audit.write(readBy("order list", given));
       return found.map(await makeDescribeOrder(session));
     },
   }),
@@ -98,7 +98,7 @@ export const orderActions: readonly Action[] = [
         let count = 0;
         for await (const order of walk(session, wanted)) {
           // Before the first row: an export that is interrupted has left its entry.
-          if (count === 0) await session.audit.write({ ...exported, after: given });
+          if (count === 0) await session.audit.write(readBy("order export", given));
           yield describe(order);
           progress(++count);
         }
@@ -227,7 +227,9 @@ function maskOf({ bin, lastFour, cardId }: Order["card"]): string {
   return cardId === noCard.cardId ? "none" : `${bin}****${lastFour}`;
 }
 
-const exported = { action: "order export", subject: "orders" };
+function readBy(action: "order list" | "order export", after: Filters) {
+  return { action, subject: "orders", after };
+}
 
 /** Goes through all cells, the latest orders first. */
 async function* walk({ cells }: Session, chosen: Chosen): AsyncGenerator<Order> {

@@ -50,7 +50,7 @@ export function makeStoreKey(
       await add(query, delivered, now);
       const { algorithm, bytes, checkValue } = delivered;
       const after = { algorithm, bytes, checkValue };
-      await write({ action: "mac-key deliver", subject: `gate with id ${gateId}`, after });
+      await write({ action: "gate mac-key deliver", subject: `gate with id ${gateId}`, after });
       await notifyNodes(query);
       return "stored";
     });

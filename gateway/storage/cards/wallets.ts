@@ -97,7 +97,7 @@ export function makeWalletKeyAdministration(
         );
         const { id = "" } = row ?? {};
         const after = { merchantId, wallet, publicKey };
-        await write({ action: "wallet-key make", subject: `wallet key ${id}`, after });
+        await write({ action: "wallet key make", subject: `wallet key ${id}`, after });
         await notifyNodes(inside);
         return id;
       });
@@ -113,7 +113,7 @@ export function makeWalletKeyAdministration(
           [id, certificate, expiresAt],
         );
         const after = { certificate };
-        await write({ action: "wallet-key certify", subject: `wallet key ${id}`, after });
+        await write({ action: "wallet key certify", subject: `wallet key ${id}`, after });
         await notifyNodes(inside);
       });
     },
@@ -127,7 +127,7 @@ export function makeWalletKeyAdministration(
           [id],
         );
         if (rows.length === 0) return false;
-        await write({ action: "wallet-key remove", subject: `wallet key ${id}` });
+        await write({ action: "wallet key remove", subject: `wallet key ${id}` });
         await notifyNodes(inside);
         return true;
       });

@@ -56,8 +56,12 @@ function forMerchants({ change }: Changes) {
       ]);
     },
 
-    async setMerchant(id: MerchantId, settings: MerchantSettings): Promise<void> {
-      await change("merchant set", "merchant", id, [
+    async setMerchant(
+      id: MerchantId,
+      settings: MerchantSettings,
+      action: "merchant set" | "wallet set" = "merchant set",
+    ): Promise<void> {
+      await change(action, "merchant", id, [
         "update merchants set settings = $2 where id = $1 returning id",
         [id, JSON.stringify(settings)],
       ]);
@@ -73,7 +77,7 @@ function forMerchants({ change }: Changes) {
 
     /** The key is SPKI in PEM. */
     addMerchantKey(merchantId: MerchantId, name: string, publicKey: string): Promise<string> {
-      return change("merchant-key add", "merchant key", undefined, [
+      return change("merchant key add", "merchant key", undefined, [
         `insert into merchant_keys (merchant_id, name, public_key) values ($1, $2, $3)
          returning id`,
         [merchantId, name, publicKey],
@@ -82,7 +86,7 @@ function forMerchants({ change }: Changes) {
 
     /** The row stays: it tells which key an old request was signed with. */
     async removeMerchantKey(merchantId: MerchantId, id: string): Promise<void> {
-      await change("merchant-key remove", "merchant key", id, [
+      await change("merchant key remove", "merchant key", id, [
         `update merchant_keys set removed_at = now()
          where merchant_id = $1 and id = $2 and removed_at is null returning id`,
         [merchantId, id],
@@ -94,8 +98,12 @@ function forMerchants({ change }: Changes) {
 function forControlKeys({ change }: Changes) {
   return {
     /** Requests are accepted with this key and the one before it, until that is dropped. */
-    async renewControlKey(id: MerchantId, sealed: Uint8Array): Promise<void> {
-      await change("control-key renew", "merchant", id, [
+    async putControlKey(
+      how: "renew" | "set",
+      id: MerchantId,
+      sealed: Uint8Array,
+    ): Promise<void> {
+      await change(`merchant control-key ${how}`, "merchant", id, [
         `update merchants set old_control_key = control_key, control_key = $2,
            old_control_key_used_at = null, control_key_set_at = now()
          where id = $1 and old_control_key is null returning id`,
@@ -104,7 +112,7 @@ function forControlKeys({ change }: Changes) {
     },
 
     async dropOldControlKey(id: MerchantId): Promise<void> {
-      await change("control-key drop", "merchant", id, [
+      await change("merchant control-key drop", "merchant", id, [
         `update merchants set old_control_key = null
          where id = $1 and old_control_key is not null returning id`,
         [id],
@@ -192,7 +200,7 @@ function forGates({ change, findAndChange }: Changes) {
   return {
     /** Changes the gate of that name, or creates it. */
     async putGate({ name, kind, settings }: Omit<Gate, "id">): Promise<GateId> {
-      return change("gate put", "gate", name, [
+      return change((isKnown) => (isKnown ? "gate set" : "gate create"), "gate", name, [
         `insert into gates (id, name, kind, settings) values (nextval('gate_ids'), $1, $2, $3)
          on conflict (name) do update set kind = $2, settings = $3 returning id, name as key`,
         [name, kind, JSON.stringify(settings)],
@@ -216,7 +224,7 @@ function forMacKeys({ change, findAndChange }: Changes) {
   return {
     addMacKey(gateId: GateId, key: NewMacKey): Promise<string> {
       const { algorithm, bytes, checkValue, sealed } = key;
-      return change("mac-key add", "mac key", undefined, [
+      return change("gate mac-key set", "mac key", undefined, [
         `insert into gate_mac_keys (gate_id, algorithm, mac_bytes, check_value, sealed)
          values ($1, $2, $3, $4, $5) returning id`,
         [gateId, algorithm, bytes, checkValue, sealed],
@@ -224,7 +232,7 @@ function forMacKeys({ change, findAndChange }: Changes) {
     },
 
     async dropMacKey(id: string): Promise<void> {
-      await change("mac-key drop", "mac key", id, [
+      await change("gate mac-key drop", "mac key", id, [
         `with dropped as (
            delete from gate_mac_keys where id = $1 returning id, gate_id
          ), ended as (
@@ -240,7 +248,7 @@ function forMacKeys({ change, findAndChange }: Changes) {
     /** Under which the gate's host delivers keys. One that is replaced is gone. */
     async putZoneKey(gateId: GateId, key: NewZoneKey): Promise<void> {
       const { cipher, algorithm, bytes, checkValue, sealed, everyS } = key;
-      await change("zone-key put", "zone key", gateId, [
+      await change("gate mac-key zone", "zone key", gateId, [
         `insert into gate_zone_keys
            (gate_id, cipher, algorithm, mac_bytes, check_value, sealed, every_s)
          values ($1, $2, $3, $4, $5, $6, $7)
@@ -251,7 +259,7 @@ function forMacKeys({ change, findAndChange }: Changes) {
     },
 
     async dropZoneKey(gateId: GateId): Promise<boolean> {
-      const dropped = await findAndChange("zone-key drop", "zone key", gateId, [
+      const dropped = await findAndChange("gate mac-key drop-zone", "zone key", gateId, [
         "delete from gate_zone_keys where gate_id = $1 returning gate_id as id",
         [gateId],
       ]);
@@ -305,7 +313,7 @@ type Changes = ReturnType<typeof makeChanges>;
  */
 function makeChanges(audit: Audit) {
   function findAndChange(
-    action: string,
+    action: string | ((isKnown: boolean) => string),
     kind: Kind,
     key: string | undefined,
     [text, values]: Statement,
@@ -319,7 +327,7 @@ function makeChanges(audit: Audit) {
       const [after] = await look(changed.key ?? changed.id);
       const subject = (after ?? before)?.subject ?? kind;
       await write({
-        action,
+        action: typeof action === "string" ? action : action(before !== undefined),
         subject,
         before: withoutSubject(before),
         after: withoutSubject(after),

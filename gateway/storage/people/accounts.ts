@@ -209,7 +209,7 @@ export function endSessions(audit: Audit, login: string, id?: string): Promise<n
     );
     for (const { id: session } of ended) {
       const subject = `session ${session}`;
-      await write({ action: "portal session revoke", subject, before: { login } });
+      await write({ action: "user end-session", subject, before: { login } });
     }
     return ended.length;
   });

@@ -119,7 +119,9 @@ const notIndependent = new Problem(
 
 /** After each of these changes its actor may be the person behind the account. */
 const takeovers = [
-  ...["user add", "user enable", "user role", "user password", "user factors remove"],
+  ...["user add", "user enable", "user role", "user password", "user reset-factors"],
+  // The last one has this name in entries of former releases.
+  "user factors remove",
 ];
 
 type Pair = GivenApproval & { readonly askedBy: string; readonly actor: Actor };

@@ -38,7 +38,7 @@ before(async () => {
   const signer = await openSigner(place.database.query, vault);
   const publish = async (head: SignedHead) => void outside.push(head);
   audit = makeAudit(place.database, { actor, signer, publish });
-  for (const n of [1, 2, 3]) await audit.write({ action: "gate put", subject: `gate ${n}` });
+  for (const n of [1, 2, 3]) await audit.write({ action: "gate set", subject: `gate ${n}` });
 });
 after(() => place.stop());
 
@@ -94,7 +94,7 @@ test("entries of concurrent changes are one chain", async () => {
   const { entries } = await verify();
 
   const names = Array.from({ length: 20 }, (_, index) => `gate ${index}`);
-  await Promise.all(names.map((subject) => audit.write({ action: "gate put", subject })));
+  await Promise.all(names.map((subject) => audit.write({ action: "gate set", subject })));
 
   const verified = await verify();
   assert.deepEqual(verified, { ...verified, entries: entries + 20, unsigned: 0, findings: [] });
@@ -109,7 +109,7 @@ const tamperings: readonly (readonly [what: string, sql: string, finding: RegExp
   ["deletes one",               "delete from audit where seq = 4",                                                                          /The entry 4 is missing/],
   ["deletes the first",         "delete from audit where seq = 1",                                                                          /The entry 1 is missing/],
   ["deletes several",           "delete from audit where seq between 3 and 5",                                                              /The entries 3 to 5 are missing/],
-  ["inserts one before all",    "insert into audit (seq, at, actor, origin, action, subject, hash) values (0, now(), 'alice', '', 'gate put', '', '')",              /There is an entry before the first/],
+  ["inserts one before all",    "insert into audit (seq, at, actor, origin, action, subject, hash) values (0, now(), 'alice', '', 'gate set', '', '')",              /There is an entry before the first/],
   ["inserts one at the end",    "insert into audit (seq, at, actor, origin, action, subject, hash) select seq + 1, now(), 'a', '', 'b', '', sha256('c') from audit_head", /was changed/],
   ["swaps two",                 "update audit set seq = case seq when 3 then -4 else -3 end where seq in (3, 4); update audit set seq = -seq where seq < 0", /The entry 3 or the one before it was changed/],
   ["cuts the end off",          "delete from audit where seq > 5",                                                                          /The head names the entry \d+, and the last entry is 5/],
@@ -140,7 +140,7 @@ test("a chain that the owner has hashed anew is not the one that was signed", as
     await query("update audit_head set seq = 0, hash = ''");
     const forged = makeAudit({ transaction: (work) => work(query) }, { actor: actorOf });
     for (const subject of ["gate 1", "gate 2", "gate 3"]) {
-      await forged.write({ action: "gate put", subject });
+      await forged.write({ action: "gate set", subject });
     }
     const { findings } = await verifyAudit(query, { outside });
 

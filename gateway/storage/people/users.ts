@@ -155,7 +155,7 @@ export function makeUserAdministration(audit: Audit) {
     /** For a person who has lost their phone: passkeys, codes of an app and recovery codes. */
     removeFactors: (login: string) =>
       change(
-        ...(["user factors remove", login] as const),
+        ...(["user reset-factors", login] as const),
         `with gone as (delete from passkeys using users where user_id = users.id and login = $1)
          update users set totp_sealed = null, recovery_codes = '{}' where login = $1`,
         [login],
@@ -228,6 +228,6 @@ function demandFactor(audit: Audit, ...[merchant, isDemanded]: FactorDemand): Pr
       [merchant, isDemanded],
     );
     const subject = `merchant ${row?.login}`;
-    await write({ action: "user factor demand", subject, after: { isDemanded } });
+    await write({ action: "user demand-factor", subject, after: { isDemanded } });
   });
 }

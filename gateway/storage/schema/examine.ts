@@ -43,8 +43,8 @@ export async function countWatchedEntries(query: Query): Promise<ReadonlyMap<str
        count(*) filter (where action = 'portal sign-in refused')::int as sign_in_refused,
        count(*) filter (where action in ('user add', 'user role')
          and after ->> 'role' in ('admin', 'merchant-admin'))::int as administrator_made,
-       count(*) filter (where action in
-         ('control-key reveal', 'control-key renew', 'callback secret'))::int as secret_revealed
+       count(*) filter (where action in ('merchant show', 'merchant control-key renew',
+         'merchant control-key set', 'callback secret'))::int as secret_revealed
      from audit
      where seq > (select seq - 20000 from audit_head) and at > now() - interval '1 hour'`,
   );

@@ -12,7 +12,7 @@ export async function addScreeningRule(
   rule: Omit<ConfiguredRule, "id">,
 ): Promise<string> {
   const { merchantId, endpointId, kind, parameters, action, enabled } = rule;
-  const id = await change(audit, "filter add", undefined, [
+  const id = await change(audit, `filter add ${kind}`, undefined, [
     `insert into screening_rules (merchant_id, endpoint_id, kind, parameters, action, enabled)
      values ($1, $2, $3, $4, $5, $6) returning ${columns}`,
     [merchantId, endpointId, kind, JSON.stringify(parameters), action, enabled],

@@ -51,8 +51,8 @@ test("a merchant is shown without secrets; revealing them is in the audit", asyn
 
   assert.ok(!shown.printed.includes(controlKey));
   assert.equal(JSON.parse(revealed.printed).controlKey, controlKey);
-  assert.deepEqual(await actionsOf(world, "control-key"), [
-    ["control-key reveal", `merchant ${login}`, ""],
+  assert.deepEqual(await actionsOf(world, "merchant show"), [
+    ["merchant show", `merchant ${login}`, ""],
   ]);
 });
 
@@ -130,9 +130,9 @@ test("a control key is renewed with overlap, and the old one's last use is told"
   await after.sale();
   const again = await runGw(world, "merchant", "control-key", "drop", login);
   assert.match(again.complaint, /has no old key/);
-  assert.deepEqual(await actionsOf(world, "control-key").then((all) => all.slice(-2)), [
-    ["control-key renew", `merchant ${login}`, "leaked"],
-    ["control-key drop", `merchant ${login}`, ""],
+  assert.deepEqual(await actionsOf(world, "merchant control-key").then((all) => all.slice(-2)), [
+    ["merchant control-key renew", `merchant ${login}`, "leaked"],
+    ["merchant control-key drop", `merchant ${login}`, ""],
   ]);
   await world.settle();
 });
