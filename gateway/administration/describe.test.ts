@@ -8,7 +8,6 @@ import { action, isOffered } from "./action.ts";
 import { loadAllActions } from "./actions.ts";
 import { describeAction, labelOf, offeredFields, schemaOf } from "./describe.ts";
 import {
-  file,
   flag,
   languages,
   onlyOnCommandLine,
@@ -30,7 +29,7 @@ const sample = action("change", "change_merchants", {
     "3ds": option(["off", "always"], "word", help),
     withoutCvv: toggle({ yes: "without-cvv", no: "with-cvv" }, help),
     callbacks: preset(["GET", "POST"], "word", "GET", help),
-    key: file("file", help),
+    key: word("file", "file", help),
     reveal: { ...flag(help), right: "reveal_secrets" },
     svg: onlyOnCommandLine(option("path", "file", help)),
   },

@@ -84,15 +84,16 @@ export function textsOf([en, de = ""]: Help = [""]): Texts {
 
 /** In the place of a kind, the values that are permitted. */
 type Kind = FieldKind | readonly string[];
-/** What a text of that kind may be. */
-type Text<Given extends Kind> = Given extends readonly (infer Word)[] ? Word : string;
+/** What a value of that kind may be. */
+type ValueOfKind<Given extends Kind> = Given extends readonly (infer Word)[]
+  ? Word
+  : Given extends "file" | "secret"
+    ? Content
+    : string;
 
-function field<Value>(
-  kind: Kind,
-  shows: string,
-  help: Help,
-  more: Partial<Omit<Field, "value">> = {},
-): Field<Value> {
+type Usage = Omit<Partial<Field>, "value">;
+
+function field<Value>(kind: Kind, shows: string, help: Help, more: Usage = {}): Field<Value> {
   const choices = kind === "switch" ? ["on", "off"] : kind;
   const taken = typeof kind === "string" ? { kind } : { kind: "choice" as const };
   const chosen = typeof choices === "string" ? {} : { choices };
@@ -100,65 +101,44 @@ function field<Value>(
   return { ...usage, ...taken, ...chosen, shows, help: textsOf(help) };
 }
 
-/** An optional value behind its name. */
-export function option<const Given extends Kind>(
-  kind: Given,
-  shows: string,
-  help: Help,
-): Field<Text<Given> | undefined> {
-  return field(kind, shows, help);
+/** Makes fields for one value. */
+function one<Absent extends undefined = never>(usage: Usage) {
+  return <const Given extends Kind>(
+    kind: Given,
+    shows: string,
+    help: Help,
+  ): Field<ValueOfKind<Given> | Absent> => field(kind, shows, help, usage);
 }
 
-/** A value behind its name that must be given. */
-export function required<const Given extends Kind>(
-  kind: Given,
-  shows: string,
-  help: Help,
-): Field<Text<Given>> {
-  return field(kind, shows, help, { isRequired: true });
+/** Makes fields for several values. */
+function several<Absent extends undefined = never>(usage: Usage) {
+  return (kind: FieldKind, shows: string, help: Help): Field<readonly string[] | Absent> =>
+    field(kind, shows, help, { isList: true, ...usage });
 }
+
+/** An optional value behind its name. */
+export const option = one<undefined>({});
+/** A value behind its name that must be given. */
+export const required = one({ isRequired: true });
+/** A value at its place that must be given. */
+export const word = one({ isRequired: true, isWord: true });
+/** A value at its place that may be left out. */
+export const lastWord = one<undefined>({ isWord: true });
+/** Several values, each behind the name. */
+export const list = several<undefined>({});
+/** All values from a place on: one at least. */
+export const words = several({ isRequired: true, isWord: true });
+/** All values from a place on, or none. */
+export const lastWords = several({ isWord: true });
 
 /** A value behind its name that is this one unless another is given. */
 export function preset<const Given extends Kind>(
   kind: Given,
   shows: string,
-  value: Text<Given> & string,
+  value: ValueOfKind<Given> & string,
   help: Help,
-): Field<Text<Given>> {
+): Field<ValueOfKind<Given>> {
   return field(kind, shows, help, { preset: value });
-}
-
-/** Several values, each behind the name. */
-export function list(
-  kind: FieldKind,
-  shows: string,
-  help: Help,
-): Field<readonly string[] | undefined> {
-  return field(kind, shows, help, { isList: true });
-}
-
-/** A value at its place that must be given. */
-export function word<const Given extends Kind>(
-  kind: Given,
-  shows: string,
-  help: Help,
-): Field<Text<Given>> {
-  return field(kind, shows, help, { isRequired: true, isWord: true });
-}
-
-/** A value at its place that may be left out. */
-export function lastWord(kind: FieldKind, shows: string, help: Help): Field<string | undefined> {
-  return field(kind, shows, help, { isWord: true });
-}
-
-/** All values from a place on: one at least. */
-export function words(kind: FieldKind, shows: string, help: Help): Field<readonly string[]> {
-  return field(kind, shows, help, { isList: true, isWord: true, isRequired: true });
-}
-
-/** All values from a place on, or none. */
-export function lastWords(kind: FieldKind, shows: string, help: Help): Field<readonly string[]> {
-  return field(kind, shows, help, { isList: true, isWord: true });
 }
 
 /** Given or not. */
@@ -169,30 +149,6 @@ export function flag(help: Help): Field<true | undefined> {
 /** Yes or no, by two names on the command line. */
 export function toggle(names: NonNullable<Field["names"]>, help: Help): Field<boolean | undefined> {
   return field("toggle", "on|off", help, { names });
-}
-
-/** A file at its place on the command line; a browser sends its content. */
-export function file(shows: string, help: Help): Field<Content> {
-  return field("file", shows, help, { isWord: true, isRequired: true });
-}
-
-export function optionalFile(shows: string, help: Help): Field<Content | undefined> {
-  return field("file", shows, help, { isWord: true });
-}
-
-/** A file behind its name. */
-export function fileOption(shows: string, help: Help): Field<Content | undefined> {
-  return field("file", shows, help);
-}
-
-/** Standard input on the command line. */
-export function secret(help: Help): Field<Content> {
-  return field("secret", "", help, { isRequired: true });
-}
-
-/** For an action that reads standard input only when another field asks for it. */
-export function optionalSecret(help: Help): Field<Content | undefined> {
-  return field("secret", "", help);
 }
 
 export function onlyOnCommandLine<Value>(one: Field<Value>): Field<Value> {

@@ -3,7 +3,7 @@
  * payments go on. A restored installation is on hold (decision 0050).
  */
 import { Readable } from "node:stream";
-import { fileOption, flag } from "../administration/field.ts";
+import { flag, option } from "../administration/field.ts";
 import { makeReport, stale } from "../administration/installation/operator-events.ts";
 import {
   type Output,
@@ -58,8 +58,10 @@ export const restoreCommands = [
     name: "restore",
     showsProgress: true,
     fields: {
-      from: fileOption("file", ["the backup, or - for standard input"]),
-      identityFile: fileOption("file", ["the private key of age, as gw backup identity makes it"]),
+      from: option("file", "file", ["the backup, or - for standard input"]),
+      identityFile: option("file", "file", [
+        "the private key of age, as gw backup identity makes it",
+      ]),
       verify: flag(["then prove counts, audit, keys, cards and numbers"]),
     },
     async run({ from, identityFile, verify: verifies }) {

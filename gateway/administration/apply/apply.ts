@@ -22,7 +22,7 @@ import {
   printDirectory,
   printGate,
 } from "../configuration-file.ts";
-import { type Content, file, flag } from "../field.ts";
+import { type Content, flag, word } from "../field.ts";
 import { findGate } from "../find.ts";
 import { directoryTable, findFileFault } from "../gates/directories.ts";
 import { findTlsFault, gateTable, readGate } from "../gates/gate-settings.ts";
@@ -62,7 +62,7 @@ export const applyActions: readonly Action[] = [
     commandLineOnly,
     fields: {
       file: {
-        ...file("file.yaml", ["the file; - for standard input"]),
+        ...word("file", "file.yaml", ["the file; - for standard input"]),
         isWord: false,
         letter: "f",
       },

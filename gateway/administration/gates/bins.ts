@@ -10,7 +10,7 @@ import {
 import { makeIssuerStore } from "../../storage/configuration/issuer-ranges.ts";
 import { Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
-import { file, word } from "../field.ts";
+import { word } from "../field.ts";
 import { loadStaging } from "../installation/staging.ts";
 import { refuseFaults } from "../readers.ts";
 import { Report } from "../session.ts";
@@ -23,7 +23,7 @@ export const binActions: readonly Action[] = [
     does: ["replace the BIN table; a file with any fault changes nothing"],
     duration: "minutes",
     commandLineOnly,
-    fields: { file: file("file.csv", ["the new table"]) },
+    fields: { file: word("file", "file.csv", ["the new table"]) },
     async perform({ database, progress }, { file: { name, open } }) {
       const { replace } = makeIssuerStore(database);
       const ranges = await replace(readIssuerFile(open()), progress("ranges")).catch(

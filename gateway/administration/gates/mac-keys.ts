@@ -17,12 +17,12 @@ import { listMacKeys, macKeyContext, zoneKeyContext } from "../../storage/cards/
 import { Problem } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { flag, option, preset, secret, word } from "../field.ts";
+import { flag, option, preset, required, word } from "../field.ts";
 import { onGate } from "../find.ts";
 import { openVault, readContent } from "../session.ts";
 
 const gate = word("gate", "gate", ["the name of the gate", "der Name des Gates"]);
-const key = secret(["the key, in hex", "der Schlüssel, hexadezimal"]);
+const key = required("secret", "", ["the key, in hex", "der Schlüssel, hexadezimal"]);
 const options = {
   algorithm: preset(macAlgorithmNames, "word", "retail", [
     "how codes are made",

@@ -15,7 +15,7 @@ import { parseDatabaseUrl } from "../../storage/server/database-url.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, fileOption, flag, lastWord, word } from "../field.ts";
+import { type Content, flag, lastWord, option, word } from "../field.ts";
 import { findMerchant } from "../find.ts";
 import { type Output, openVault, readConfiguration, readContent } from "../session.ts";
 
@@ -30,7 +30,7 @@ export const cellActions: readonly Action[] = [
     commandLineOnly,
     fields: {
       name: word("text", "name", ["the name of the cell"]),
-      urlFile: fileOption("file", [
+      urlFile: option("file", "file", [
         "the address of its database, in a file because it has a password; " +
           "else the main database",
       ]),

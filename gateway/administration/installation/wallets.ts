@@ -18,7 +18,7 @@ import { messageOf, Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
 import type { KeyUse } from "../../wallets/wallet-trust.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, file, option, word } from "../field.ts";
+import { type Content, option, word } from "../field.ts";
 import { login, loginsOf, onMerchant, ownerByLogin } from "../find.ts";
 import { pemOf } from "../readers.ts";
 import {
@@ -77,7 +77,7 @@ export const walletActions: readonly Action[] = [
       "serve a wallet's file at /.well-known/<name>",
       "die Datei eines Wallets unter /.well-known/<name> ausliefern",
     ],
-    fields: { name: fileName, file: file("file", ["the file", "die Datei"]) },
+    fields: { name: fileName, file: word("file", "file", ["the file", "die Datei"]) },
     async perform({ audit }, { name, file: content }) {
       if (!isDomainFileName(name)) {
         return new Problem("The name is the part of the wallet's path after /.well-known/.");
@@ -132,7 +132,7 @@ export const walletActions: readonly Action[] = [
     findOwner: ownerOfKey,
     fields: {
       id: keyId,
-      file: file("file", ["the certificate, in PEM", "das Zertifikat, als PEM"]),
+      file: word("file", "file", ["the certificate, in PEM", "das Zertifikat, als PEM"]),
     },
     async perform(session, { id, file: content }) {
       const keys = await openWalletKeys(session);

@@ -9,7 +9,7 @@ import { controlKeyContext, findControlKeyUse } from "../../storage/configuratio
 import { Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
 import { type Action, action } from "../action.ts";
-import { file, option, secret, word } from "../field.ts";
+import { option, required, word } from "../field.ts";
 import { login, onMerchant, ownerByLogin } from "../find.ts";
 import { pemOf } from "../readers.ts";
 import { openVault, Report, readContent, type Session } from "../session.ts";
@@ -41,7 +41,7 @@ export const merchantKeyActions: readonly Action[] = [
     ],
     findOwner: ownerByLogin,
     inFile: "beside",
-    fields: { login, key: secret(["the control key", "der Kontrollschlüssel"]) },
+    fields: { login, key: required("secret", "", ["the control key", "der Kontrollschlüssel"]) },
     perform: onMerchant(async (merchant, session, given) => {
       const key = (await readContent(given.key)).trim();
       if (!isControlKey(key)) {
@@ -76,7 +76,7 @@ export const merchantKeyActions: readonly Action[] = [
     inFile: "beside",
     fields: {
       login,
-      file: file("file.pem", [
+      file: word("file", "file.pem", [
         "the key or certificate, in PEM",
         "der Schlüssel oder das Zertifikat, als PEM",
       ]),

@@ -21,7 +21,7 @@ import { isSameMoney, Money, printMoney } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";
 import { asInstant, parseDate } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { file, option } from "../field.ts";
+import { option, word } from "../field.ts";
 import { formatFields, readFormat } from "../file-format.ts";
 import { findByReference, queriesOf } from "../find.ts";
 import { makeReport, type OperatorReport, reportAtLast } from "../installation/operator-events.ts";
@@ -39,7 +39,7 @@ export const chargebackActions: readonly Action[] = [
     ],
     duration: "minutes",
     fields: {
-      file: file("file.csv", ["the acquirer's file", "die Datei des Acquirers"]),
+      file: word("file", "file.csv", ["the acquirer's file", "die Datei des Acquirers"]),
       ...formatFields([
         "the file's own words for each stage, like PURCHASE=sale",
         "Wörter der Datei für jede Stufe, wie CB1=first",

@@ -22,7 +22,7 @@ import { asCardRefId, isNumericId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, flag, onlyOnCommandLine, option, optionalSecret } from "../field.ts";
+import { type Content, flag, onlyOnCommandLine, option } from "../field.ts";
 import { readCardNumber } from "../screening/list-card.ts";
 import { type Output, openVault, readConfiguration, type Session } from "../session.ts";
 
@@ -38,7 +38,7 @@ export const privacyActions: readonly Action[] = [
         ...option("text", "reference", ["a card reference, or the number on standard input"]),
         alone: "-",
       },
-      number: onlyOnCommandLine(optionalSecret(["the card's number"])),
+      number: onlyOnCommandLine(option("secret", "", ["the card's number"])),
       yes: flag(["without asking"]),
     },
     perform: erase,

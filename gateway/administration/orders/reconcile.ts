@@ -36,11 +36,11 @@ import { asInstant, hours, minutes, parseDate, systemClock } from "../../values/
 import { type Action, action } from "../action.ts";
 import {
   type Content,
-  fileOption,
   flag,
   type Given,
+  lastWord,
   onlyOnCommandLine,
-  optionalFile,
+  option,
   preset,
   required,
 } from "../field.ts";
@@ -51,7 +51,7 @@ import { refuseFaults } from "../readers.ts";
 import { type Output, Report, readConfiguration, type Session } from "../session.ts";
 
 const fields = {
-  file: optionalFile("file.csv", [
+  file: lastWord("file", "file.csv", [
     "the acquirer's settlement file of the day",
     "die Abrechnungsdatei des Acquirers für den Tag",
   ]),
@@ -70,9 +70,9 @@ const fields = {
     "wie weit eine Zeile vom Tag entfernt sein darf, wie 15m oder 2h",
   ]),
   previous: onlyOnCommandLine(
-    fileOption("file.csv", ["the file of the day before, for the day's edge"]),
+    option("file", "file.csv", ["the file of the day before, for the day's edge"]),
   ),
-  next: onlyOnCommandLine(fileOption("file.csv", ["the file of the day after"])),
+  next: onlyOnCommandLine(option("file", "file.csv", ["the file of the day after"])),
 };
 
 export const reconcileActions: readonly Action[] = [

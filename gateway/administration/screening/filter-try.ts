@@ -16,7 +16,7 @@ import { messageOf, Problem } from "../../values/problem.ts";
 import { asInstant, hours, type Instant, later } from "../../values/time.ts";
 import { readFileRules } from "../apply/screening.ts";
 import { Invalid } from "../apply/work.ts";
-import { fileOption, type Given, onlyOnCommandLine, option, toggle } from "../field.ts";
+import { type Given, onlyOnCommandLine, option, toggle } from "../field.ts";
 import { readInstant } from "../readers.ts";
 import { type Output, Report, readConfiguration, readContent, type Session } from "../session.ts";
 import { nameScopes, openCountries, printParameters, readScope } from "./screening-rule.ts";
@@ -33,7 +33,7 @@ export const tryFields = {
     "nur diese Regeln, wie 3,7, auch wenn sie ausgeschaltet sind",
   ]),
   file: onlyOnCommandLine(
-    fileOption("file.yaml", ["the rules of a file for gw apply, in place of the configured"]),
+    option("file", "file.yaml", ["the rules of a file for gw apply, in place of the configured"]),
   ),
   lists: toggle(
     {

@@ -24,13 +24,11 @@ import { asInstant, calendar } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
 import {
   type Content,
-  file,
   flag,
   lastWord,
   lastWords,
   onlyOnCommandLine,
   option,
-  optionalSecret,
   word,
 } from "../field.ts";
 import { findLimitFault, limit, loginsOf } from "../find.ts";
@@ -57,7 +55,7 @@ export const listActions: readonly Action[] = [
       list: word(listNames, "list", ["allow or block", "allow (erlauben) oder block (sperren)"]),
       kind: word(kindNames, "kind", ["the kind of the value", "die Art des Werts"]),
       value: lastWord("text", "value", ["the value", "der Wert"]),
-      number: onlyOnCommandLine(optionalSecret(["the card's number"])),
+      number: onlyOnCommandLine(option("secret", "", ["the card's number"])),
       order: option("text", "orderid", [
         "the card of this order, in place of a value",
         "die Karte dieser Zahlung, anstelle eines Werts",
@@ -196,7 +194,7 @@ export const listActions: readonly Action[] = [
       "alle Einträge einer Datei hinzufügen; eine Datei mit einem Fehler ändert nichts",
     ],
     showsProgress: true,
-    fields: { file: file("file.csv", ["the entries, as CSV", "die Einträge, als CSV"]) },
+    fields: { file: word("file", "file.csv", ["the entries, as CSV", "die Einträge, als CSV"]) },
     async perform(session, { file: { name, open } }) {
       const configuration = await readConfiguration(session);
       const now = await session.now();
