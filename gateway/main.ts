@@ -3,12 +3,8 @@
  * import, and nothing is shared between two gateways in one process.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { makeGates } from "./acquirers/gates.ts";
-import { amountDigitsOf } from "./acquirers/iso8583-host/connector.ts";
 import type { Opened } from "./administration/session.ts";
-import { baseUrlOf } from "./config/config.ts";
 import { openIssuers } from "./issuers/issuers.ts";
-import { openConfiguration } from "./storage/configuration/configuration.ts";
 import { makeIssuerStore } from "./storage/configuration/issuer-ranges.ts";
 import { openGates } from "./wiring/acquirers.ts";
 import { startBackgroundJobs } from "./wiring/background-jobs.ts";
@@ -28,7 +24,7 @@ import {
 import { keepRefusedRequests, merchantInterface } from "./wiring/merchant-interface.ts";
 import { pageRoutes } from "./wiring/pages.ts";
 import { makeIndex, portalRoutes } from "./wiring/portal.ts";
-import { joinNodes, openResources, type ResourceOptions, watchHold } from "./wiring/resources.ts";
+import { openResources, type Ports, type ResourceOptions } from "./wiring/resources.ts";
 import { openScreening } from "./wiring/screening.ts";
 import { guarded, makeServices } from "./wiring/services.ts";
 import type { StagingParts } from "./wiring/staging-parts.ts";
@@ -46,13 +42,8 @@ type GatewayOptions = ResourceOptions & {
   readonly opened?: Opened | undefined;
 };
 
-export type Gateway = {
+export type Gateway = Ports & {
   readonly url: string;
-  readonly port: number;
-  /** Empty when the port above answers for health and figures too. */
-  readonly adminPort: number | "";
-  /** The port above, unless the portal has one of its own. */
-  readonly portalPort: number;
   readonly node: string;
   /** Runs what is due until nothing is due and no order is in flight. */
   settle(): Promise<void>;
@@ -65,60 +56,35 @@ export type Gateway = {
   stop(): Promise<void>;
 };
 
-type Ports = Pick<Gateway, "port" | "adminPort" | "portalPort">;
-
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { staging, shareMetrics, opened } = options;
+  const tls = await openMerchantTls(options);
   const resources = await openResources(options);
-  const { config, log, database, cells, vault } = resources;
-  const tls = await openMerchantTls(resources);
-  let ports: Ports = { ...config, portalPort: config.port };
-  const baseUrl = () => baseUrlOf(config, ports.port);
-  const node = await joinNodes(resources);
-  const audit = resources.auditOf(node.name);
-  const hold = await watchHold(resources, audit);
-  const gates = makeGates(resources.clock, () => hold.current() === undefined);
-  const configuration = await openConfiguration({
-    snapshot: database.snapshot,
-    openSecret: vault.openSecret,
-    amountDigitsOf,
-    onChange: (changed) => gates.update(changed.gates.values()),
-    onError: (error) => log("configuration.reload_failed", { err: error }),
-  });
-  cells.follow(configuration);
+  const { config, log, database, cells, node, hold, gates, configuration, baseUrl } = resources;
   const issuers = await openIssuers({
     store: makeIssuerStore(database),
     builtIn: staging?.ranges ?? [],
     onError: (error) => log("bin_table.reload_failed", { err: error }),
   });
   const screening = await openScreening(resources, staging?.networks);
-  const directoryServers = await openDirectoryServers(resources, { hold });
+  const directoryServers = await openDirectoryServers(resources);
   const { directories, resultsUrl } = directoryServers;
   const wallets = await openWallets(resources);
-  const threeds = makeThreeDs(resources, { directories, resultsUrl, configuration, baseUrl });
-  const callbacks = makeCallbacks(resources, { node, configuration, hold });
+  const threeds = makeThreeDs(resources, { directories, resultsUrl });
+  const callbacks = makeCallbacks(resources);
   const indexQueue = makeIndex(resources);
   const engine = makeEngine(resources, {
-    node,
-    configuration,
-    hold,
-    gates,
     threeds,
     screening,
     findIssuer: issuers.find,
     onStep: [callbacks.start, indexQueue.onStep],
   });
-  const { lateApprovals } = engine;
-  openGates(resources, { gates, node, audit, lateApprovals, configuration });
+  openGates(resources, engine.lateApprovals);
   gates.update(configuration.current().gates.values());
   const { refused, servers } = openEdges();
-  watchFigures(resources, { engine, gates, directories, screening, servers, tls, hold });
+  watchFigures(resources, { engine, directories, screening, servers, tls });
   await open();
   const jobs = startBackgroundJobs(resources, {
-    configuration,
-    gates,
-    audit,
-    hold,
     tls,
     engine,
     callbacks,
@@ -128,7 +94,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   node.follow(() => void reload());
   const { claimDue } = engine.claims;
-  const own = { url: baseUrl(), ...ports, node: node.name };
+  const own = { url: baseUrl(), ...resources.ports(), node: node.name };
   const countInFlight = () => engine.runner.count;
   return { ...own, claimDue, settle, countInFlight, stop, cleanUp: jobs.cleanUp };
 
@@ -136,26 +102,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   function openEdges() {
     const clients = readClients(config);
     const { addressOf } = clients;
-    const services = makeServices(resources, {
-      engine,
-      threeds,
-      wallets,
-      callbacks,
-      configuration,
-      hold,
-      baseUrl,
-    });
-    const refused = keepRefusedRequests(resources, configuration);
-    const checkReadiness = judgeReadiness(resources, { engine, configuration, gates, hold });
+    const services = makeServices(resources, { engine, threeds, wallets, callbacks });
+    const refused = keepRefusedRequests(resources);
+    const checkReadiness = judgeReadiness(resources, engine);
     const findMissing = async () => (await checkReadiness()).missing;
     const servers = openServers(resources, {
       tls,
       clients,
-      health: watchHealth(resources, { node, gates, checkReadiness, shareMetrics }),
+      health: watchHealth(resources, checkReadiness, shareMetrics),
       portal: portalRoutes(resources, {
-        configuration,
         engine,
-        gates,
         indexQueue,
         refusedStore: refused.store,
         services,
@@ -163,23 +119,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         opened,
         staging,
         clients,
-        baseUrl,
-        portalPort: () => ports.portalPort,
       }),
       merchants: [
-        ...merchantInterface(resources, { services, configuration, refused, addressOf }),
+        ...merchantInterface(resources, { services, refused, addressOf }),
         ...pageRoutes(resources, {
           services,
-          configuration,
           engine,
-          hold,
           wallets,
           walletSheet: staging?.walletSheet,
-          baseUrl,
           addressOf,
         }),
-        ...serveDocumentation(baseUrl, staging),
-        ...stagingRoutes(resources, staging, { callbacks, configuration, findMissing }),
+        ...serveDocumentation(resources, staging),
+        ...stagingRoutes(resources, staging, { callbacks, findMissing }),
       ],
     });
     return { servers, refused };
@@ -215,7 +166,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await directoryServers.start(
         guarded(hold.refusing(threeds.makeReceiveResult(engine.reports))),
       );
-      ports = await servers.listen();
+      resources.listensAt(await servers.listen());
       if (hold.current() === undefined) await engine.claims.claimOwn();
     } catch (error) {
       await servers.close();

@@ -1,7 +1,7 @@
 /** Builds the link behind each gate, and the effect handlers that use the links. */
 import { makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
 import { makeFollowUpEffect } from "../acquirers/follow-up.ts";
-import type { Gates, StartAcquirer } from "../acquirers/gates.ts";
+import type { StartAcquirer } from "../acquirers/gates.ts";
 import { type HandedAnswers, makeHandedAnswers } from "../acquirers/handed-answers.ts";
 import { startIso8583Acquirer } from "../acquirers/iso8583-host/running-acquirer.ts";
 import { makeReverse, makeReversePrior } from "../acquirers/reverse.ts";
@@ -9,40 +9,29 @@ import { linkShareOf } from "../config/config.ts";
 import type { LateApprovals } from "../engine/late-approvals.ts";
 import type { Order } from "../orders/order.ts";
 import { makeStoreKey } from "../storage/cards/delivered-keys.ts";
-import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
-import type { Audit } from "../storage/people/audit.ts";
 import { makeHandOver } from "../storage/server/presence.ts";
 import type { Resources } from "./resources.ts";
 import type { ThreeDs } from "./threeds.ts";
 
-type Used = Pick<Resources, "config" | "clock" | "database" | "log" | "metrics" | "vault">;
+type EffectResources = Pick<Resources, "config" | "clock" | "vault" | "configuration" | "gates">;
 
-type GateParts = LinkParts & {
-  readonly gates: Gates;
-  /** Hears what other processes hand over. */
-  readonly node: { receive(listener: (text: string) => void): void };
-};
+type Used = Pick<Resources, "config" | "clock" | "database" | "log" | "metrics" | "vault"> &
+  Pick<Resources, "gates" | "node" | "audit" | "configuration">;
 
 /** From now on the links of gates are started, and processes hand each other's answers over. */
-export function openGates(resources: Used, { gates, node, ...parts }: GateParts): void {
-  const { config, clock, database, vault, log } = resources;
+export function openGates(resources: Used, lateApprovals: LateApprovals): void {
+  const { config, clock, database, vault, log, gates, node } = resources;
   const send = makeHandOver(database.query, { retryMs: config.answerTimeoutMs });
   const onFailure = (error: unknown) => log("acquirer.answer_not_handed_over", { err: error });
   const answers = makeHandedAnswers({ ...vault, gates, clock, send, onFailure });
-  gates.open(makeStartAcquirer(resources, answers, parts));
+  gates.open(makeStartAcquirer(resources, answers, lateApprovals));
   node.receive(answers.receive);
 }
 
-type LinkParts = {
-  readonly audit: Audit;
-  readonly lateApprovals: LateApprovals;
-  readonly configuration: Pick<LiveConfiguration, "reload">;
-};
-
 function makeStartAcquirer(
-  { config, clock, log, metrics, vault }: Used,
+  { config, clock, log, metrics, vault, audit, configuration }: Used,
   answers: HandedAnswers,
-  { audit, lateApprovals, configuration }: LinkParts,
+  lateApprovals: LateApprovals,
 ): StartAcquirer {
   const share = linkShareOf(config);
   return (gate, onReady) => {
@@ -69,15 +58,9 @@ function makeStartAcquirer(
   };
 }
 
-type EffectParts = {
-  readonly configuration: LiveConfiguration;
-  readonly gates: Gates;
-  readonly threeds: ThreeDs;
-};
-
 export function makeAcquirerEffects(
-  { config, clock, vault }: Pick<Resources, "config" | "clock" | "vault">,
-  { configuration, gates, threeds }: EffectParts,
+  { config, clock, vault, configuration, gates }: EffectResources,
+  threeds: ThreeDs,
 ) {
   const using = {
     ...threeds,

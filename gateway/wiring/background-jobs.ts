@@ -1,5 +1,5 @@
 /** The background jobs of a node: claiming due work, and deleting what has expired. */
-import { askForDueKeys, type Gates } from "../acquirers/gates.ts";
+import { askForDueKeys } from "../acquirers/gates.ts";
 import { every } from "../engine/claim.ts";
 import { makeKeepRules, makeRetention } from "../engine/retention.ts";
 import type { ServerTls } from "../http/tls.ts";
@@ -7,7 +7,6 @@ import type { RefusedRequests } from "../merchant-api/refused-requests.ts";
 import type { EventName } from "../observability/events.ts";
 import { makeReportFailures } from "../observability/log.ts";
 import { makeObserveDestroyed } from "../observability/observe.ts";
-import type { LiveHold } from "../storage/backup/installation-hold.ts";
 import { vacuumPendingCards } from "../storage/cards/cards.ts";
 import { claimDueExchanges, postponeExchange } from "../storage/cards/delivered-keys.ts";
 import { makeRetentionStore } from "../storage/cards/retention.ts";
@@ -16,8 +15,7 @@ import {
   makeRotationStore,
   takeRotationLock,
 } from "../storage/cards/vault-keys.ts";
-import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
-import { type Audit, signAndPublish } from "../storage/people/audit.ts";
+import { signAndPublish } from "../storage/people/audit.ts";
 import type { IndexQueue } from "../storage/portal/index-queue.ts";
 import { makeKeepPartitions } from "../storage/schema/partitions.ts";
 import { makeDeleteTallies } from "../storage/screening/tallies.ts";
@@ -41,18 +39,14 @@ type Parts = {
   readonly callbacks: Callbacks;
   readonly indexQueue: IndexQueue;
   readonly refused: RefusedRequests;
-  readonly configuration: LiveConfiguration;
-  readonly gates: Gates;
-  readonly audit: Audit;
   readonly tls: ServerTls | undefined;
-  readonly hold: LiveHold;
   /** Reads again what the operator may have changed: a notice of it may have been lost. */
   readonly reload: () => Promise<void>;
 };
 
 export function startBackgroundJobs(resources: Resources, parts: Parts) {
-  const { config, clock, log, cells, database, signer, publishHead } = resources;
-  const { engine, callbacks, indexQueue, refused, gates, tls, hold } = parts;
+  const { config, clock, log, cells, database, signer, publishHead, gates, hold } = resources;
+  const { engine, callbacks, indexQueue, refused, tls } = parts;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, makeReportFailures(log, failed));
   /** Not while the installation is on hold. */
@@ -64,7 +58,7 @@ export function startBackgroundJobs(resources: Resources, parts: Parts) {
     await resources.pendingCards.destroyExpired(clock.now());
   };
   const cleanPendingCards = makeCleanPendingCards(resources);
-  const destroyCards = makeDestroyCards(resources, parts);
+  const destroyCards = makeDestroyCards(resources);
   const tallies = cells.stores(({ node }) => makeDeleteTallies(node.query));
   const deleteOldTallies = () => tallies.each((deletePage) => deletePage(clock.now()));
   const measureClock = watchSkew(clock, config.clockSkewAlertMs, (skewMs) =>
@@ -148,10 +142,8 @@ function makeCleanPendingCards({
 }
 
 /** Destroys card numbers that are no longer needed, with a line in the log and in the audit. */
-function makeDestroyCards(
-  { config, clock, log, metrics, cells }: Resources,
-  { audit, configuration }: Parts,
-): () => Promise<unknown> {
+function makeDestroyCards(resources: Resources): () => Promise<unknown> {
+  const { config, clock, log, metrics, cells, audit, configuration } = resources;
   const observe = makeObserveDestroyed(log, metrics);
   const rules = makeKeepRules(config, () => configuration.current().merchants);
   const stores = cells.stores((databases) =>

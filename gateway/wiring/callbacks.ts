@@ -6,30 +6,19 @@ import { makeDelivery } from "../callbacks/deliver.ts";
 import { makeBuildMessage, makeRewrite } from "../callbacks/message.ts";
 import { signFor } from "../merchant-api/control.ts";
 import type { DeliveryFilter } from "../portal-api/reads.ts";
-import type { LiveHold } from "../storage/backup/installation-hold.ts";
 import { findCallbacks } from "../storage/callbacks/callback-journal.ts";
 import { routeCallbacks } from "../storage/cells/routed-stores.ts";
-import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
 import { makeFindOrders } from "../storage/orders/find-orders.ts";
-import type { NodeName } from "../storage/server/presence.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Resources } from "./resources.ts";
-
-type Parts = {
-  readonly node: NodeName;
-  readonly configuration: LiveConfiguration;
-  readonly hold: LiveHold;
-};
 
 const gathered = { batchMax: 256, inFlightMax: 1 };
 
 export type Callbacks = ReturnType<typeof makeCallbacks>;
 
-export function makeCallbacks(
-  { config, clock, log, metrics, cells, vault }: Resources,
-  { node, configuration, hold }: Parts,
-) {
-  const { getEndpoint } = configuration;
+export function makeCallbacks(resources: Resources) {
+  const { config, clock, log, metrics, cells, vault, node, hold } = resources;
+  const { getEndpoint } = resources.configuration;
   const { secretFor } = vault;
   const addresses = readAddressOptions(config);
   const timeoutMs = config.callbackTimeoutMs;

@@ -6,7 +6,6 @@ import {
   resultsUrlOf,
 } from "../directory-api/results-server.ts";
 import { every } from "../engine/claim.ts";
-import type { LiveHold } from "../storage/backup/installation-hold.ts";
 import { loadDirectories, makeRangeStore } from "../storage/configuration/directories.ts";
 import type { ReceiveResult } from "../threeds/challenge-result.ts";
 import { type Directories, openDirectories } from "../threeds/directories.ts";
@@ -17,11 +16,8 @@ const lookEveryMs = 5_000;
 /** How long the start waits for the first ranges, without which no card is enrolled. */
 const firstRangesMs = 3_000;
 
-export async function openDirectoryServers(
-  resources: Resources,
-  { hold }: { readonly hold: Pick<LiveHold, "current"> },
-) {
-  const { config, database, clock, log } = resources;
+export async function openDirectoryServers(resources: Resources) {
+  const { config, database, clock, log, hold } = resources;
   const directories = await openDirectories({
     load: () => loadDirectories(database.query),
     store: makeRangeStore(database, clock),

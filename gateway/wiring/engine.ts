@@ -1,5 +1,4 @@
 /** Builds the order engine: decisions, commits, effect handlers and the search for due orders. */
-import type { Gates } from "../acquirers/gates.ts";
 import { callbackLeaseMs } from "../callbacks/callback.ts";
 import { deadlinesOf } from "../config/config.ts";
 import {
@@ -21,16 +20,13 @@ import { makeAdvance, type Step } from "../orders/advance.ts";
 import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
 import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
-import type { LiveHold } from "../storage/backup/installation-hold.ts";
 import { routeOrders } from "../storage/cells/routed-stores.ts";
-import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
 import {
   findPlace,
   makeNextNumbers,
   type OrderPlace,
   openOrderIds,
 } from "../storage/orders/order-ids.ts";
-import type { NodeName } from "../storage/server/presence.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
 import { newCardId } from "../vault/seal.ts";
 import { makeAcquirerEffects } from "./acquirers.ts";
@@ -39,16 +35,13 @@ import type { Screening } from "./screening.ts";
 import type { ThreeDs } from "./threeds.ts";
 
 type Used = Pick<Resources, "config" | "log" | "metrics" | "database" | "cells"> &
-  Pick<Resources, "clock" | "vault" | "digests" | "isBusy">;
+  Pick<Resources, "clock" | "vault" | "digests" | "isBusy"> &
+  Pick<Resources, "node" | "hold" | "gates" | "configuration" | "baseUrl">;
 
 type Parts = {
-  readonly node: NodeName;
-  readonly configuration: LiveConfiguration;
-  readonly hold: Pick<LiveHold, "unless">;
-  readonly gates: Gates;
   readonly threeds: ThreeDs;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
-  readonly screening: Pick<Screening, "makeJudge">;
+  readonly screening: Pick<Screening, "judgePayment" | "isGuess">;
   /** Called with every committed step: they send its callback and index the order. */
   readonly onStep: readonly ((step: Step) => void)[];
 };
@@ -59,14 +52,15 @@ export type Engine = ReturnType<typeof makeEngine>;
 
 export function makeEngine(resources: Used, parts: Parts) {
   const { config, log, metrics, database, clock, vault, digests } = resources;
-  const { node, configuration, gates, hold, threeds, findIssuer } = parts;
+  const { node, gates } = resources;
+  const { threeds, findIssuer } = parts;
   const { onTrouble, ...observe } = makeObserveOrders(log, metrics);
-  const queues = makeQueues(resources, node, observe);
+  const queues = makeQueues(resources, observe);
   const { byId, findExisting, findBySerial, byNumber, atPlace, load, lasting } = queues;
   const ended = makeEndedOrders({ find: byId, isCurrent: queues.isCurrent });
   const waits = makeWaits(resources, load);
   const listeners = [threeds.onStep, ...parts.onStep, observe.onStep, waits.notify, ended.onStep];
-  const { getEndpoint } = configuration;
+  const { getEndpoint } = resources.configuration;
   const conditionsOf = makeConditionsOf({ getEndpoint, isReady: gates.isReady });
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
   const announced = (commit: Commit) => announcing(commit, (step) => step, listeners, onTrouble);
@@ -81,7 +75,7 @@ export function makeEngine(resources: Used, parts: Parts) {
     onTrouble,
     onLostApproval: observe.onLostApproval,
     handlers: {
-      ...makeAcquirerEffects(resources, { configuration, gates, threeds }),
+      ...makeAcquirerEffects(resources, threeds),
       authenticate: threeds.authenticate,
       ask_enrolment: threeds.ask_enrolment,
       alert_operator: observe.alertOperator,
@@ -89,7 +83,7 @@ export function makeEngine(resources: Used, parts: Parts) {
   });
   const lateApprovals = makeLateOnes(resources, { apply, runner, atPlace });
   const admit = makeAdmission(runner, config.inFlightMax);
-  const { judgePayment, isGuess } = parts.screening.makeJudge(configuration, observe);
+  const { judgePayment, isGuess } = parts.screening;
   const payments = { advance, conditionsOf, runner, admit, judgePayment };
   const cards = { ...threeds, ...payments, clock, vault, digests, findIssuer };
   return {
@@ -108,7 +102,7 @@ export function makeEngine(resources: Used, parts: Parts) {
       nextNumbers: makeNextNumbers(orderIds.takeBlock),
     }),
     makePages: (edge: PageEdge) =>
-      makePages(resources, configuration, {
+      makePages(resources, {
         ...cards,
         ...edge,
         load,
@@ -117,7 +111,7 @@ export function makeEngine(resources: Used, parts: Parts) {
       }),
     findRepeat: makeFindRepeat({ findExisting, isGuess, digests, clock, vault }),
     followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, admit, ...vault }),
-    claims: makeClaims(hold, {
+    claims: makeClaims(resources, {
       node,
       clock,
       runner,
@@ -137,8 +131,7 @@ export function makeEngine(resources: Used, parts: Parts) {
 type Observed = ReturnType<typeof makeObserveOrders>;
 
 function makeQueues(
-  { cells, config, vault, isBusy, clock }: Used,
-  node: NodeName,
+  { cells, config, vault, isBusy, clock, node }: Used,
   { onBatch, onStuck }: Pick<Observed, "onBatch" | "onStuck">,
 ) {
   return routeOrders(cells, {
@@ -169,16 +162,16 @@ function makeLateOnes({ database, log, clock }: Used, { atPlace, ...parts }: Lat
   });
 }
 
-type PageEdge = Pick<PageDependencies, "openWallet" | "stepOf" | "baseUrl">;
+type PageEdge = Pick<PageDependencies, "openWallet" | "stepOf">;
 type PageSetting = "tokens" | "getEndpoint" | "newCardId" | "digest" | "linkLifeMs" | "defaults";
 
 function makePages(
-  { config, vault }: Used,
-  configuration: LiveConfiguration,
-  parts: Omit<PageDependencies, PageSetting>,
+  { config, vault, configuration, baseUrl }: Used,
+  parts: Omit<PageDependencies, PageSetting | "baseUrl">,
 ) {
   return makePaymentPages({
     ...parts,
+    baseUrl,
     tokens: vault,
     getEndpoint: configuration.getEndpoint,
     newCardId,
@@ -189,7 +182,7 @@ function makePages(
 }
 
 /** Nothing is claimed while the installation is on hold. */
-function makeClaims(hold: Pick<LiveHold, "unless">, work: Parameters<typeof makeClaimWork>[0]) {
+function makeClaims({ hold }: Used, work: Parameters<typeof makeClaimWork>[0]) {
   const claims = makeClaimWork(work);
   return { ...claims, claimDue: hold.unless(claims.claimDue, 0) };
 }

@@ -2,36 +2,33 @@
  * What `/metrics` shows when it is scraped, and the certificate of the merchant port, whose files
  * are watched as well.
  */
-import { type Gates, readGateCertificates } from "../acquirers/gates.ts";
+import { readGateCertificates } from "../acquirers/gates.ts";
 import { daysLeft } from "../certificates/certificate-files.ts";
 import { readResultsCertificate } from "../directory-api/results-server.ts";
 import { openTls, type ServerTls } from "../http/tls.ts";
 import { findLeastFree, linkFigures, listDays, orNone } from "../observability/node-figures.ts";
 import { findLatestBackup } from "../storage/backup/backups.ts";
-import type { LiveHold } from "../storage/backup/installation-hold.ts";
 import { countOverdue, countWatchedEntries } from "../storage/schema/examine.ts";
 import type { Directories } from "../threeds/directories.ts";
 import { later } from "../values/time.ts";
 import type { Engine } from "./engine.ts";
 import type { HttpServers } from "./http.ts";
-import type { Resources } from "./resources.ts";
+import type { ResourceOptions, Resources } from "./resources.ts";
 import type { Screening } from "./screening.ts";
 
 type Parts = {
   readonly engine: Engine;
-  readonly gates: Gates;
   readonly directories: Directories;
   readonly screening: Pick<Screening, "countEntries">;
   readonly servers: HttpServers;
   readonly tls: ServerTls | undefined;
-  readonly hold: LiveHold;
 };
 
 const overdueMs = 60_000;
 
 export function watchFigures(resources: Resources, parts: Parts): void {
-  const { config, clock, metrics, cells, database } = resources;
-  const { engine, gates, directories, screening, servers, tls, hold } = parts;
+  const { config, clock, metrics, cells, database, gates, hold } = resources;
+  const { engine, directories, screening, servers, tls } = parts;
   metrics.watch({
     inFlight: () => engine.runner.count,
     clockSkewMs: clock.skewMs,
@@ -72,7 +69,10 @@ async function findCertificateDays(
 }
 
 /** Nothing where the gateway does not speak TLS itself. */
-export async function openMerchantTls({ config, log }: Resources): Promise<ServerTls | undefined> {
+export async function openMerchantTls({
+  config,
+  log,
+}: ResourceOptions): Promise<ServerTls | undefined> {
   const { tlsCertificateFile: certificateFile, tlsKeyFile: keyFile } = config;
   if (certificateFile === "") return undefined;
   return openTls({

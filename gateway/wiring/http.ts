@@ -1,6 +1,5 @@
 /** Opens the ports: of merchants and, where they are set, of the portal and of health. */
 import { join } from "node:path";
-import type { Gates } from "../acquirers/gates.ts";
 import { makeReportToOrder } from "../administration/installation/operator-events.ts";
 import { baseUrlOf, type Config } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
@@ -13,8 +12,6 @@ import type { ServerTls } from "../http/tls.ts";
 import { makeAnswerError } from "../merchant-api/routes.ts";
 import { makeCheckReadiness, type Readiness } from "../observability/readiness.ts";
 import { documentationRoutes } from "../pages/documentation.ts";
-import type { LiveHold } from "../storage/backup/installation-hold.ts";
-import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
 import { loadDirectories } from "../storage/configuration/directories.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
 import type { Callbacks } from "./callbacks.ts";
@@ -107,20 +104,13 @@ function boundsOf(
   return { ...config, isTrusted, proxiesOnly, onRefused } satisfies Partial<Bounds>;
 }
 
-type Judged = {
-  readonly engine: Pick<Engine, "probes">;
-  readonly configuration: Pick<LiveConfiguration, "current">;
-  readonly gates: Pick<Gates, "isReady">;
-  readonly hold: Pick<LiveHold, "current">;
-};
-
 export function judgeReadiness(
-  { config, database, keys }: Resources,
-  { engine, configuration, gates, hold }: Judged,
+  { config, database, keys, configuration, gates, hold }: Resources,
+  { probes }: Pick<Engine, "probes">,
 ): () => Promise<Readiness> {
   return makeCheckReadiness({
     timeoutMs: config.readyTimeoutMs,
-    probes: engine.probes,
+    probes,
     endpoints: () => configuration.current().endpoints,
     isReady: gates.isReady,
     whyOnHold: () => hold.current()?.why,
@@ -130,16 +120,10 @@ export function judgeReadiness(
   });
 }
 
-type Watched = {
-  readonly node: { readonly name: string };
-  readonly gates: Pick<Gates, "connections">;
-  readonly checkReadiness: () => Promise<Readiness>;
-  readonly shareMetrics: ShareMetrics | undefined;
-};
-
 export function watchHealth(
-  { metrics: { registry } }: Resources,
-  { node, gates, checkReadiness, shareMetrics = () => () => registry.metrics() }: Watched,
+  { metrics: { registry }, node, gates }: Resources,
+  checkReadiness: () => Promise<Readiness>,
+  shareMetrics: ShareMetrics = () => () => registry.metrics(),
 ): readonly HttpRoute[] {
   const { contentType } = registry;
   return healthRoutes({
@@ -152,7 +136,7 @@ export function watchHealth(
 const builtDocumentation = join(import.meta.dirname, "../../docs-site/dist");
 
 export function serveDocumentation(
-  baseUrl: () => string,
+  { baseUrl }: Resources,
   staging: StagingParts | undefined,
 ): readonly HttpRoute[] {
   return documentationRoutes(builtDocumentation, async () => ({
@@ -163,7 +147,6 @@ export function serveDocumentation(
 
 type Shown = {
   readonly callbacks: Callbacks;
-  readonly configuration: Pick<LiveConfiguration, "current">;
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
 };
 
@@ -171,8 +154,9 @@ type Shown = {
 export function stagingRoutes(
   resources: Resources,
   staging: StagingParts | undefined,
-  { callbacks, configuration: { current }, findMissing }: Shown,
+  { callbacks, findMissing }: Shown,
 ): readonly HttpRoute[] {
+  const { current } = resources.configuration;
   const routes = staging?.routes?.({
     clock: resources.clock,
     callbacks,

@@ -10,26 +10,21 @@ import { makeRefusedRequests, type RefusedRequests } from "../merchant-api/refus
 import { merchantRoutes } from "../merchant-api/routes.ts";
 import { lookedThrough } from "../portal-api/reads.ts";
 import { routeStoreRequest, routeTakeNonce } from "../storage/cells/routed-stores.ts";
-import {
-  findEntryPoint,
-  type LiveConfiguration,
-  makeNoteOldControlKey,
-} from "../storage/configuration/configuration.ts";
+import { findEntryPoint, makeNoteOldControlKey } from "../storage/configuration/configuration.ts";
 import { makeRefusedStore } from "../storage/portal/refused-requests.ts";
 import type { Resources } from "./resources.ts";
 import type { EdgeServices } from "./services.ts";
 
 type Parts = {
   readonly services: EdgeServices;
-  readonly configuration: Pick<LiveConfiguration, "current">;
   readonly refused: Pick<RefusedRequests, "keep">;
   /** The client's own address. */
   readonly addressOf: (request: HttpRequest) => string;
 };
 
 export function merchantInterface(
-  { config, clock, cells, database, log, metrics, isBusy }: Resources,
-  { services, configuration, refused, addressOf }: Parts,
+  { config, clock, cells, database, log, metrics, isBusy, configuration }: Resources,
+  { services, refused, addressOf }: Parts,
 ): readonly HttpRoute[] {
   const {
     pathWord,
@@ -67,10 +62,9 @@ export function merchantInterface(
 }
 
 /** For the portal: what may be shown of them. */
-export function keepRefusedRequests(
-  { config, clock, log, metrics, cells }: Resources,
-  { current }: Pick<LiveConfiguration, "current">,
-) {
+export function keepRefusedRequests(resources: Resources) {
+  const { config, clock, log, metrics, cells } = resources;
+  const { current } = resources.configuration;
   const store = makeRefusedStore(cells, {
     countMax: config.refusedRequestsMax,
     lookedThrough,

@@ -21,13 +21,11 @@ import { paymentRoutes } from "../pages/payment/routes.ts";
 import { walletRoutes } from "../pages/payment/wallet-routes.ts";
 import { makeCardTries, makePageTries } from "../screening/page-tries.ts";
 import { makeProofs } from "../screening/proof-of-work.ts";
-import type { LiveHold } from "../storage/backup/installation-hold.ts";
 import {
   routeFindOfReceipt,
   routeTakeNonce,
   routeTallies,
 } from "../storage/cells/routed-stores.ts";
-import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
 import { findWellKnownFile } from "../storage/configuration/well-known-files.ts";
 import { routeLinks } from "../storage/orders/payment-links.ts";
 import { browserReturnOf } from "../views/result.ts";
@@ -38,21 +36,17 @@ import type { Wallets } from "./wallets.ts";
 
 type Parts = {
   readonly services: EdgeServices;
-  readonly configuration: LiveConfiguration;
   readonly engine: Pick<Engine, "accept" | "findExisting">;
-  readonly hold: LiveHold;
   readonly wallets: Pick<Wallets, "sessions">;
   /** The script that plays wallets, in staging. */
   readonly walletSheet: string | undefined;
-  /** The public address. */
-  readonly baseUrl: () => string;
   /** The client's own. */
   readonly addressOf: (request: HttpRequest) => string;
 };
 
 export function pageRoutes(resources: Resources, parts: Parts): readonly HttpRoute[] {
-  const { config, log, clock, cells, vault } = resources;
-  const { configuration, addressOf } = parts;
+  const { config, log, clock, cells, vault, configuration } = resources;
+  const { addressOf } = parts;
   const { threeds, paymentPages, printDate, querying } = parts.services;
   const { pathWord, pageLogoFile: logoFile } = config;
   const theme = openTheme({
@@ -89,8 +83,8 @@ export function pageRoutes(resources: Resources, parts: Parts): readonly HttpRou
 }
 
 function paymentPageRoutes(resources: Resources, parts: Parts, theme: Theme) {
-  const { config, clock, log, metrics, database, vault } = resources;
-  const { services, addressOf, baseUrl } = parts;
+  const { config, clock, log, metrics, database, vault, baseUrl } = resources;
+  const { services, addressOf } = parts;
   const { paymentPages, threeds, printDate, querying } = services;
   const { sessions } = parts.wallets;
   const paymentLinks = openLinks(resources, parts);
@@ -138,8 +132,8 @@ function paymentPageRoutes(resources: Resources, parts: Parts, theme: Theme) {
 }
 
 function openLinks(
-  { clock, cells, vault }: Resources,
-  { services: { paymentPages, querying }, configuration, engine, hold }: Parts,
+  { clock, cells, vault, configuration, hold }: Resources,
+  { services: { paymentPages, querying }, engine }: Parts,
 ) {
   const links = makePaymentLinks({
     store: routeLinks(cells),

@@ -1,6 +1,5 @@
 /** Builds the portal: its API over the system of record, and the pages of its front end. */
 import { join } from "node:path";
-import type { Gates } from "../acquirers/gates.ts";
 import { makeShownMessages } from "../acquirers/iso8583-host/shown-messages.ts";
 import { listAudit } from "../administration/installation/audit.ts";
 import { makeOperatorAdvance } from "../administration/installation/operator-events.ts";
@@ -43,10 +42,7 @@ import { viewHandlers } from "../portal-api/views.ts";
 import { findRouteShares } from "../screening/route-shares.ts";
 import { rules } from "../screening/rules/index.ts";
 import { listWalletKeys } from "../storage/cards/wallets.ts";
-import {
-  findControlKeyUse,
-  type LiveConfiguration,
-} from "../storage/configuration/configuration.ts";
+import { findControlKeyUse } from "../storage/configuration/configuration.ts";
 import { unpackEvent } from "../storage/orders/order-row.ts";
 import { routeLinks } from "../storage/orders/payment-links.ts";
 import {
@@ -90,9 +86,7 @@ export function makeIndex({ cells, clock, config }: Resources): IndexQueue {
 }
 
 type Parts = {
-  readonly configuration: LiveConfiguration;
   readonly engine: Pick<Engine, "countInDoubt">;
-  readonly gates: Gates;
   readonly indexQueue: IndexQueue;
   readonly refusedStore: RefusedStore;
   readonly services: EdgeServices;
@@ -102,15 +96,12 @@ type Parts = {
   readonly opened: Opened | undefined;
   readonly staging: StagingParts | undefined;
   readonly clients: Clients;
-  /** They are known when the gateway listens. */
-  readonly baseUrl: () => string;
-  readonly portalPort: () => number;
 };
 
 export function portalRoutes(resources: Resources, parts: Parts): readonly HttpRoute[] {
-  const { config, clock, log, database, auditAs } = resources;
-  const { configuration, refusedStore, findMissing, gates, clients } = parts;
-  const origins = () => portalOriginsOf(config, parts.portalPort());
+  const { config, clock, log, database, auditAs, configuration, gates, ports } = resources;
+  const { refusedStore, findMissing, clients } = parts;
+  const origins = () => portalOriginsOf(config, ports().portalPort);
   const recordRefusal = limitRefusals(
     (actor, subject, right) => auditAs(actor).write(refusalEntry(subject, right)),
     clock,
@@ -175,8 +166,8 @@ export function portalRoutes(resources: Resources, parts: Parts): readonly HttpR
 }
 
 function makePerform(
-  { config, database, cells, vault, masterKey, auditAs, clock }: Resources,
-  { configuration, indexQueue, services }: Parts,
+  { config, database, cells, vault, masterKey, auditAs, clock, configuration }: Resources,
+  { indexQueue, services }: Parts,
   recordRefusal: Parameters<typeof makePerformInPortal>[0]["recordRefusal"],
 ) {
   const openKnown = async () => vault.openSecret;
@@ -195,8 +186,8 @@ function makePerform(
 
 /** What the portal reads of orders and does to them. */
 function openOrders(
-  { config, cells, vault, auditAs }: Resources,
-  { configuration, engine, gates, services, baseUrl }: Parts,
+  { config, cells, vault, auditAs, configuration, gates, baseUrl }: Resources,
+  { engine, services }: Parts,
 ) {
   const isElsewhere = config.portalPort !== "" || config.portalUrl !== "";
   const receiptBase = isElsewhere ? baseUrl : () => "";
@@ -226,8 +217,8 @@ function openOrders(
 
 /** What the portal shows of the configuration, and the actions that change it. */
 function openConfiguration(
-  { cells, vault, database, vaultDatabase }: Resources,
-  { configuration, gates, opened, baseUrl }: Parts,
+  { cells, vault, database, vaultDatabase, configuration, gates, baseUrl }: Resources,
+  { opened }: Parts,
 ) {
   const { current } = configuration;
   const noLinks = { up: 0, wanted: 0 };

@@ -1,17 +1,23 @@
-/** What every part of a node uses: settings, databases, clock, log, metrics, vault. */
+/**
+ * What every part of a node uses: settings, databases, clock, log, metrics, vault, the node's name
+ * among others, the gates and the configuration.
+ */
 import { hostname } from "node:os";
-import { type Config, nodeNamesOf } from "../config/config.ts";
+import { makeGates } from "../acquirers/gates.ts";
+import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
+import { baseUrlOf, type Config, nodeNamesOf } from "../config/config.ts";
 import { makePublishHead } from "../observability/audit-heads.ts";
 import { makeIsBusy } from "../observability/event-loop-load.ts";
 import type { Log } from "../observability/log.ts";
 import { makeMetrics } from "../observability/metrics.ts";
-import { type LiveHold, openHold } from "../storage/backup/installation-hold.ts";
+import { openHold } from "../storage/backup/installation-hold.ts";
 import { makeCvvKeyStore, makeKeyStore } from "../storage/cards/vault-keys.ts";
 import { type CellDatabases, type CellPlace, makeCells } from "../storage/cells/cells.ts";
 import { routeFindSealedCard, routePendingCards } from "../storage/cells/routed-stores.ts";
-import { type Actor, type Audit, makeAudit, openSigner } from "../storage/people/audit.ts";
+import { openConfiguration } from "../storage/configuration/configuration.ts";
+import { type Actor, makeAudit, openSigner } from "../storage/people/audit.ts";
 import { openDatabaseClock, readDatabaseTime } from "../storage/server/database-clock.ts";
-import { type Presence, takePresence } from "../storage/server/presence.ts";
+import { takePresence } from "../storage/server/presence.ts";
 import { type Clock, type Instant, systemClock } from "../values/time.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makePendingCards } from "../vault/pending-cards.ts";
@@ -33,7 +39,66 @@ export type ResourceOptions = {
 
 export type Resources = Awaited<ReturnType<typeof openResources>>;
 
+/** Where the node listens; until it does, where it is told to. */
+export type Ports = {
+  readonly port: number;
+  /** Empty when the port above answers for health and figures too. */
+  readonly adminPort: number | "";
+  /** The port above, unless the portal has one of its own. */
+  readonly portalPort: number;
+};
+
+/** How often a node tests the connection that holds its name. */
+const presenceCheckMs = 2_000;
+
+/**
+ * While the installation is on hold (decision 0050) the node answers the status of orders, refuses
+ * everything else with 503, connects to no acquirer, and claims nothing.
+ */
 export async function openResources(options: ResourceOptions) {
+  const stores = await openStores(options);
+  const { config, log, clock, cells, database, vault, auditAs } = stores;
+  const node = await takePresence(database, {
+    names: nodeNamesOf(config),
+    waitMs: config.nodeNameWaitMs,
+    checkMs: presenceCheckMs,
+    onLost: (error) => log("node.presence_lost", { error: error.message }),
+    onRenamed: (renamed) => log("node.renamed", renamed),
+  });
+  const audit = auditAs({ who: `node ${node.name}`, from: hostname() });
+  const hold = await openHold({
+    database,
+    audit,
+    onUnknown: (cause) => log("node.server_unknown", { cause }),
+    onChange: (held) => (held ? log("node.on_hold", { why: held.why }) : log("node.released", {})),
+  });
+  const gates = makeGates(clock, () => hold.current() === undefined);
+  const configuration = await openConfiguration({
+    snapshot: database.snapshot,
+    openSecret: vault.openSecret,
+    amountDigitsOf,
+    onChange: (changed) => gates.update(changed.gates.values()),
+    onError: (error) => log("configuration.reload_failed", { err: error }),
+  });
+  cells.follow(configuration);
+  let ports: Ports = { ...config, portalPort: config.port };
+  return {
+    ...stores,
+    node,
+    audit,
+    hold,
+    gates,
+    configuration,
+    ports: () => ports,
+    listensAt(opened: Ports): void {
+      ports = opened;
+    },
+    /** The public address. */
+    baseUrl: () => baseUrlOf(config, ports.port),
+  };
+}
+
+async function openStores(options: ResourceOptions) {
   const { config, databases, masterKey, log } = options;
   const clock = await openDatabaseClock({
     clock: options.clock ?? systemClock,
@@ -72,38 +137,10 @@ export async function openResources(options: ResourceOptions) {
     signer,
     publishHead,
     auditAs,
-    auditOf: (node: string) => auditAs({ who: `node ${node}`, from: hostname() }),
     pendingCards: makePendingCards(
       keys,
       routePendingCards(cells, { ...lasting, confirmKeys: keys.confirm }),
     ),
     digests: makeRequestDigests({ keys, clock, store: makeCvvKeyStore(databases.vault.query) }),
   };
-}
-
-/** How often a node tests the connection that holds its name. */
-const presenceCheckMs = 2_000;
-
-/** A node among others: its name. */
-export function joinNodes({ config, database, log }: Resources): Promise<Presence> {
-  return takePresence(database, {
-    names: nodeNamesOf(config),
-    waitMs: config.nodeNameWaitMs,
-    checkMs: presenceCheckMs,
-    onLost: (error) => log("node.presence_lost", { error: error.message }),
-    onRenamed: (renamed) => log("node.renamed", renamed),
-  });
-}
-
-/**
- * Whether the installation is on hold (decision 0050). While it is, the node answers the status of
- * orders, refuses everything else with 503, connects to no acquirer, and claims nothing.
- */
-export function watchHold({ database, log }: Resources, audit: Audit): Promise<LiveHold> {
-  return openHold({
-    database,
-    audit,
-    onUnknown: (cause) => log("node.server_unknown", { cause }),
-    onChange: (held) => (held ? log("node.on_hold", { why: held.why }) : log("node.released", {})),
-  });
 }

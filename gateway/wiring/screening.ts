@@ -1,5 +1,5 @@
 /** Screening of a node: its lists and countries of addresses, and the judge of its payments. */
-import type { makeObserveOrders } from "../observability/observe.ts";
+import { makeObserveOrders } from "../observability/observe.ts";
 import type { Order } from "../orders/order.ts";
 import { blockGuesses } from "../screening/guesses.ts";
 import { openIpCountries } from "../screening/ip-countries.ts";
@@ -7,7 +7,6 @@ import { makeJudgePayment } from "../screening/judge.ts";
 import { openLists } from "../screening/lists.ts";
 import { makeFindRuleSet } from "../screening/rule-set.ts";
 import { routeTallies } from "../storage/cells/routed-stores.ts";
-import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
 import { makeListStore } from "../storage/screening/screening-lists.ts";
 import type { Resources } from "./resources.ts";
 
@@ -18,7 +17,7 @@ export async function openScreening(
   resources: Resources,
   networks: readonly (readonly [network: string, country: string])[] = [],
 ) {
-  const { cells, config, database, log, vault } = resources;
+  const { cells, config, configuration, database, log, metrics, vault } = resources;
   const { lists, reload: reloadLists } = await openLists(makeListStore(database), (error) =>
     log("screening.lists_reload_failed", { err: error }),
   );
@@ -27,37 +26,32 @@ export async function openScreening(
     builtIn: networks,
     onError: (error) => log("screening.country_file_unusable", { err: error }),
   });
+  const findRuleSet = makeFindRuleSet(configuration.current, ({ id, kind }, cause) =>
+    log("screening.rule_unusable", { rule: id, kind, cause }),
+  );
+  const onBatch = makeObserveOrders(log, metrics).onBatch("screen");
+  const { digestSubject, countingKey } = vault;
+  const store = routeTallies(cells, { onBatch, retryMs: config.acceptRetryMs });
+  const judge = makeJudgePayment({
+    findRuleSet,
+    store,
+    lists,
+    findIpCountry: countries.find,
+    digestSubject,
+    countingKey,
+    onUndoFailed: ({ id, merchantId }, error) =>
+      log("screening.undo_failed", { order: id, merchant: merchantId, err: error }),
+  });
+  const onReached = ({ id, merchantId, card: { bin, lastFour } }: Order) =>
+    log("screening.guesses_blocked", {
+      order: id,
+      merchant: merchantId,
+      digits: `${bin}****${lastFour}`,
+    });
   return {
+    ...blockGuesses({ max: config.cardGuessesMax, store, digestSubject, onReached }, judge),
     countEntries: () => lists.size,
     /** Never rejects. */
     reload: () => Promise.all([reloadLists(), countries.reload()]),
-    makeJudge(
-      { current }: LiveConfiguration,
-      { onBatch }: Pick<ReturnType<typeof makeObserveOrders>, "onBatch">,
-    ) {
-      const findRuleSet = makeFindRuleSet(current, ({ id, kind }, cause) =>
-        log("screening.rule_unusable", { rule: id, kind, cause }),
-      );
-      const queue = { onBatch: onBatch("screen"), retryMs: config.acceptRetryMs };
-      const { digestSubject, countingKey } = vault;
-      const store = routeTallies(cells, queue);
-      const judge = makeJudgePayment({
-        findRuleSet,
-        store,
-        lists,
-        findIpCountry: countries.find,
-        digestSubject,
-        countingKey,
-        onUndoFailed: ({ id, merchantId }, error) =>
-          log("screening.undo_failed", { order: id, merchant: merchantId, err: error }),
-      });
-      const onReached = ({ id, merchantId, card: { bin, lastFour } }: Order) =>
-        log("screening.guesses_blocked", {
-          order: id,
-          merchant: merchantId,
-          digits: `${bin}****${lastFour}`,
-        });
-      return blockGuesses({ max: config.cardGuessesMax, store, digestSubject, onReached }, judge);
-    },
   };
 }

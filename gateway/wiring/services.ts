@@ -5,9 +5,7 @@
 import { makeCards } from "../engine/cards.ts";
 import { makeStorageGuard } from "../http/server.ts";
 import type { Order } from "../orders/order.ts";
-import type { LiveHold } from "../storage/backup/installation-hold.ts";
 import { routeReferences } from "../storage/cells/routed-stores.ts";
-import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
 import { isUnavailable } from "../storage/server/faults.ts";
 import { makePrintDate } from "../values/time.ts";
 import { newCardRefId } from "../vault/seal.ts";
@@ -25,17 +23,14 @@ type Parts = {
   readonly threeds: ThreeDs;
   readonly wallets: Pick<Wallets, "open">;
   readonly callbacks: Pick<Callbacks, "findAddressFault">;
-  readonly configuration: Pick<LiveConfiguration, "getEndpoint">;
-  readonly hold: LiveHold;
-  /** The public address. */
-  readonly baseUrl: () => string;
 };
 
 export type EdgeServices = ReturnType<typeof makeServices>;
 
-export function makeServices({ config, clock, cells, vault }: Resources, parts: Parts) {
-  const { engine, wallets, callbacks, configuration, baseUrl } = parts;
-  const { refusing } = parts.hold;
+export function makeServices(resources: Resources, parts: Parts) {
+  const { config, clock, cells, vault, configuration } = resources;
+  const { engine, wallets, callbacks } = parts;
+  const { refusing } = resources.hold;
   const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
   const threeds = parts.threeds.makeBrowserAuthentication(engine.reports);
   const cards = makeCards({
@@ -46,7 +41,7 @@ export function makeServices({ config, clock, cells, vault }: Resources, parts: 
     newReferenceId: newCardRefId,
     graceMs: config.cardReferenceGraceMs,
   });
-  const pages = engine.makePages({ openWallet: wallets.open, stepOf: threeds.stepOf, baseUrl });
+  const pages = engine.makePages({ openWallet: wallets.open, stepOf: threeds.stepOf });
   return {
     /** For calls that cost a query each. */
     querying,

@@ -4,7 +4,6 @@
  */
 import { allowsHttp } from "../config/config.ts";
 import type { Order } from "../orders/order.ts";
-import type { LiveConfiguration } from "../storage/configuration/configuration.ts";
 import { makeAuthenticate } from "../threeds/authenticate.ts";
 import { makeFindByLink, makeLinks, stepOf } from "../threeds/browser-steps.ts";
 import { makeReceiveResult, type OrderReports } from "../threeds/challenge-result.ts";
@@ -16,21 +15,19 @@ import type { CardNumber } from "../values/card-number.ts";
 import type { EndpointId } from "../values/ids.ts";
 import type { Resources } from "./resources.ts";
 
-type Used = Pick<Resources, "config" | "clock" | "log" | "vault" | "pendingCards">;
+type Used = Pick<Resources, "config" | "clock" | "log" | "vault" | "pendingCards"> &
+  Pick<Resources, "configuration" | "baseUrl">;
 
 type Parts = {
   readonly directories: Pick<Directories, "find" | "findEnrolment">;
   readonly resultsUrl: (directory: string) => string;
-  readonly configuration: LiveConfiguration;
-  /** The public address. */
-  readonly baseUrl: () => string;
 };
 
 export type ThreeDs = ReturnType<typeof makeThreeDs>;
 
 export function makeThreeDs(
-  { config, clock, log, vault, pendingCards }: Used,
-  { directories, resultsUrl, configuration, baseUrl }: Parts,
+  { config, clock, log, vault, pendingCards, configuration, baseUrl }: Used,
+  { directories, resultsUrl }: Parts,
 ) {
   const links = makeLinks({ ...vault, baseUrl, pathWord: config.pathWord });
   const allowHttp = allowsHttp(config);

@@ -14,6 +14,7 @@ import { makeMetrics } from "../../gateway/observability/metrics.ts";
 import type { WalletPayment } from "../../gateway/orders/order.ts";
 import { makeJudgePayment } from "../../gateway/screening/judge.ts";
 import { makeFindRuleSet } from "../../gateway/screening/rule-set.ts";
+import type { LiveHold } from "../../gateway/storage/backup/installation-hold.ts";
 import { makeCvvKeyStore, makeKeyStore } from "../../gateway/storage/cards/vault-keys.ts";
 import { makeCells } from "../../gateway/storage/cells/cells.ts";
 import {
@@ -107,11 +108,18 @@ export async function startNode({
   const digests = makeRequestDigests({ keys, clock, store: makeCvvKeyStore(database.query) });
   const audit = makeAudit(database, { actor: { who: name, from: "simulation" } });
   const gates = makeGates(clock);
-  const resources = { config, log, metrics, database, cells, clock, vault, digests, pendingCards };
+  const hold: LiveHold = {
+    current: () => undefined,
+    look: async () => undefined,
+    unless: (task) => task,
+    refusing: (call) => call,
+  };
   const baseUrl = () => "https://pay.example";
+  const resources = {
+    ...{ config, log, metrics, database, cells, clock, vault, digests, pendingCards },
+    ...{ node, audit, hold, gates, configuration: live, baseUrl, isBusy: () => false },
+  };
   const threeds = makeThreeDs(resources, {
-    configuration: live,
-    baseUrl,
     resultsUrl: () => `${baseUrl()}/results`,
     directories: {
       find: () => directory,
@@ -120,27 +128,18 @@ export async function startNode({
     },
   });
   const callbacks = makeCallbackDelivery();
-  const engine = makeEngine(
-    { ...resources, isBusy: () => false },
-    {
-      node,
-      configuration: live,
-      gates,
-      threeds,
-      onStep: [callbacks.start],
-      hold: { unless: (task) => task },
-      findIssuer: () => undefined,
-      screening: { makeJudge: () => ({ judgePayment: makeJudge(), isGuess: async () => false }) },
-    },
-  );
+  const engine = makeEngine(resources, {
+    threeds,
+    onStep: [callbacks.start],
+    findIssuer: () => undefined,
+    screening: { judgePayment: makeJudge(), isGuess: async () => false },
+  });
   const browsers = threeds.makeBrowserAuthentication(engine.reports);
   const pages = engine.makePages({
-    baseUrl,
     stepOf: browsers.stepOf,
     openWallet: async () => ({ wallet: refusedWallet, paid: undefined }),
   });
-  const { lateApprovals } = engine;
-  openGates(resources, { gates, node, audit, lateApprovals, configuration: live });
+  openGates(resources, engine.lateApprovals);
   await reload();
   node.follow(() => void reload());
   await engine.claims.claimOwn();
