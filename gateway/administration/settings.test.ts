@@ -4,17 +4,13 @@ import { test } from "node:test";
 import { getCurrency } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
 import { directoryTable } from "./gates/directories.ts";
+import { readCurrencies } from "./gates/gate-settings.ts";
 import {
+  amountIn,
   checkLimits,
-  readAmountIn,
-  readCurrencies,
-  readFee,
-  readOneOf,
-  readSwitch,
-  readText,
-} from "./readers.ts";
-import {
+  fee,
   form,
+  oneOf,
   onOff,
   optional,
   readSettings,
@@ -22,27 +18,31 @@ import {
   type SettingRow,
   setting,
   showSettings,
+  text,
 } from "./settings.ts";
 
-const readAmount = (text: string) => readAmountIn(getCurrency("USD"))(text, "min");
+const dollars = amountIn(getCurrency("USD"));
 
 test("fees, amounts, currencies and switches are read, or told plainly to be none", () => {
-  assert.deepEqual(readFee("2.5%+30"), { percent: "2.5", fixed: "30" });
-  assert.match(complaintOf(readFee("2,5%")), /^2,5% is no fee: write it like 2\.5%/);
-  assert.equal(readAmount("0500"), "50000");
-  assert.match(complaintOf(readAmount("5.001")), /^5\.001 is no amount in USD/);
+  assert.deepEqual(fee.read("2.5%+30", "fee"), { percent: "2.5", fixed: "30" });
+  assert.match(complaintOf(fee.read("2,5%", "fee")), /^2,5% is no fee: write it like 2\.5%/);
+  assert.equal(dollars.read("0500", "min"), "50000");
+  assert.match(complaintOf(dollars.read("5.001", "min")), /^5\.001 is no amount in USD/);
   assert.deepEqual(readCurrencies("USD, EUR,USD"), ["USD", "EUR"]);
   assert.equal(readCurrencies("all"), undefined);
   assert.match(complaintOf(readCurrencies("USD,XYZ")), /^XYZ is no currency/);
-  assert.equal(readSwitch("on", "commissions"), true);
-  assert.match(complaintOf(readSwitch("yes", "commissions")), /^commissions is on or off/);
-  assert.equal(readOneOf(["off", "always"])("always", "3ds"), "always");
-  assert.match(complaintOf(readOneOf(["off"])("on", "3ds")), /^3ds is one of off, not on/);
+  assert.equal(onOff.read("on", "commissions"), true);
+  assert.match(complaintOf(onOff.read("yes", "commissions")), /^commissions is on or off/);
+  assert.equal(oneOf("policy", ["off", "always"]).read("always", "3ds"), "always");
+  assert.match(
+    complaintOf(oneOf("policy", ["off"]).read("on", "3ds")),
+    /^3ds is one of off, not on/,
+  );
 });
 
 type Settings = { readonly name: string; readonly fee?: string; readonly min?: string };
 
-const amount = optional(form("amount", "amount", readAmount));
+const amount = optional(dollars);
 const table: readonly SettingRow<Settings>[] = [
   setting("name", "name", required(form("text", "name", (text) => text)), ["", ""]),
   setting("fee", "fee", amount, ["", ""]),
@@ -76,7 +76,7 @@ test("what is not given stays, and what is taken away is gone", () => {
     fee: "4000",
   });
   assert.match(complaintOf(readSettings(table, { fee: "x" }, known)), /^x is no amount/);
-  assert.match(complaintOf(readText(/^.{1,9}$/, "text")("none", "name")), /^name is text/);
+  assert.match(complaintOf(text("name", /^.{1,9}$/, "text").read("none", "name")), /^name is text/);
 });
 
 test("all settings that are missing are named at once", () => {

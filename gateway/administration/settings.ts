@@ -5,26 +5,18 @@
  */
 import { resolve } from "node:path";
 import type { Currency } from "../values/iso-codes.ts";
+import { type Fee, formatAmount, Money, parseAmount, parseFee } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { type Field, type Help, textsOf, written } from "./field.ts";
-import {
-  orNone,
-  printFee,
-  printLimit,
-  printSwitch,
-  type Read,
-  readAmountIn,
-  readFee,
-  readFlag,
-  readOneOf,
-  readSwitch,
-  readText,
-} from "./readers.ts";
+import { printSwitch } from "./readers.ts";
 
 export type FileValue = string | number | boolean | readonly string[];
 export type FileEntry = Readonly<Record<string, FileValue>>;
 /** By the names of the fields; other fields may be among them. */
 export type GivenSettings = Readonly<Record<string, unknown>>;
+
+/** Reads a setting's value; nothing removes the setting. */
+type Read<Value> = (text: string, name: string) => Value | undefined | Problem;
 
 /** How the values of a setting are written, read and printed. */
 export type Form<Value> = Pick<Field, "kind" | "shows" | "choices" | "names"> & {
@@ -74,25 +66,36 @@ export function required<Value>(inner: Form<Value>): Form<Value> {
 /** `none` removes the setting. */
 export function optional<Value>(inner: Form<Value>): Form<Value> {
   const { choices, read } = inner;
-  return { ...inner, read: orNone(read), choices: choices && [...choices, "none"] };
+  return {
+    ...inner,
+    read: (given, name) => (given === "none" ? undefined : read(given, name)),
+    choices: choices && [...choices, "none"],
+  };
 }
 
+/** The word that removes a setting is none of its values. */
 export function text(shows: string, pattern: RegExp, description: string): Form<string> {
-  return form("text", shows, readText(pattern, description));
+  return form("text", shows, (given, name) => {
+    const isGood = pattern.test(given) && given !== "none";
+    return isGood ? given : new Problem(`${name} is ${description}.`);
+  });
 }
 
 export function oneOf<const Word extends string>(
   shows: string,
   choices: readonly Word[],
 ): Form<Word> {
-  return { ...form("choice", shows, readOneOf(choices)), choices };
+  const read: Read<Word> = (given, name) => {
+    const stray = new Problem(`${name} is one of ${choices.join(", ")}, not ${given}.`);
+    return choices.find((each) => each === given) ?? stray;
+  };
+  return { ...form("choice", shows, read), choices };
 }
 
-/** A number from 1. */
-export function upTo(shows: string, max: number): Form<number> {
+export function whole(shows: string, min: number, max = 999_999): Form<number> {
   return form("whole", shows, (given, name) => {
-    const isGood = /^[1-9]\d{0,6}$/.test(given) && Number(given) <= max;
-    return isGood ? Number(given) : new Problem(`${name} is a number from 1 to ${max}.`);
+    const isGood = /^[1-9]\d{0,6}$/.test(given) && Number(given) >= min && Number(given) <= max;
+    return isGood ? Number(given) : new Problem(`${name} is a number from ${min} to ${max}.`);
   });
 }
 
@@ -101,23 +104,51 @@ export const onOff: Form<boolean> = {
   choices: ["on", "off"],
 };
 
+function readSwitch(given: string, name: string): boolean | Problem {
+  if (given === "on" || given === "off") return given === "on";
+  return new Problem(`${name} is on or off, not ${given}.`);
+}
+
 /** `--sandbox` and `--no-sandbox`, or the two names that are given. */
 export function yesOrNo(names: Field["names"] = {}): Form<boolean> {
-  return { ...form("toggle", "on|off", readFlag), names };
+  return { ...form("toggle", "on|off", (given) => given === "true"), names };
 }
 
 /** Stored as true, and not at all for no. */
-export const onlyYes: Form<true> = { ...yesOrNo(), read: (given) => readFlag(given) || undefined };
+export const onlyYes: Form<true> = { ...yesOrNo(), read: (given) => given === "true" || undefined };
 
 /** Absolute: the gateway may be started in another folder. */
 export const path: Form<string> = form("path", "file", (given) => resolve(given));
 
-export const fee: Form<Parameters<typeof printFee>[0]> = form("fee", "fee", readFee, printFee);
+export const fee: Form<Fee> = form(
+  "fee",
+  "fee",
+  (given) =>
+    parseFee(given) ??
+    new Problem(`${given} is no fee: write it like 2.5%, 30 or 2.5%+30 (30 minor units).`),
+  ({ percent, fixed }) =>
+    [percent && `${percent}%`, fixed].filter((part) => part !== undefined).join("+"),
+);
 
-/** An amount, which settings keep in minor units. */
+/** An amount like 12.34, which settings keep in minor units. */
 export function amountIn(currency: Currency | undefined): Form<string> {
-  const print = (minor: string) => (currency ? printLimit(minor, currency.code) : minor);
-  return form("amount", "amount", readAmountIn(currency), print);
+  const read: Read<string> = (given) => {
+    const money = currency && parseAmount(given, currency);
+    const unread = new Problem(`${given} is no amount in ${currency?.code}.`);
+    return money === undefined ? unread : String(money.minor);
+  };
+  const print = (minor: string) =>
+    currency ? formatAmount(new Money(BigInt(minor), currency)) : minor;
+  return form("amount", "amount", read, print);
+}
+
+type Limits = { readonly amountMin?: string; readonly amountMax?: string };
+
+export function checkLimits<Settings extends Limits>(settings: Settings): Settings | Problem {
+  const { amountMin, amountMax } = settings;
+  if (amountMin === undefined || amountMax === undefined) return settings;
+  if (BigInt(amountMin) <= BigInt(amountMax)) return settings;
+  return new Problem("The smallest amount may not be larger than the largest.");
 }
 
 /** For an action that takes the settings: what is given of them is read by the table alone. */

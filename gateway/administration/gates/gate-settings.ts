@@ -11,13 +11,13 @@ import {
 import { readCertificateFiles } from "../../certificates/certificate-files.ts";
 import { allows, type Config } from "../../config/config.ts";
 import type { CredentialDefaults } from "../../orders/order.ts";
-import { type Currency, getCurrency } from "../../values/iso-codes.ts";
+import { type Currency, findCurrency, getCurrency } from "../../values/iso-codes.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { isTimeZone } from "../../values/time.ts";
 import { findGateFault } from "../installation/rehearsal.ts";
-import { checkLimits, readCurrencies, readOneOf } from "../readers.ts";
 import {
   amountIn,
+  checkLimits,
   type Form,
   fee,
   form,
@@ -32,7 +32,7 @@ import {
   type SettingRow,
   setting,
   text,
-  upTo,
+  whole,
   yesOrNo,
 } from "../settings.ts";
 
@@ -53,7 +53,14 @@ type Values = Omit<GateSettings, keyof HostAddresses | "recurrent" | "refunds"> 
   };
 
 const holdDaysMax = 999;
-const returnKinds = ["reversal", "refund"] as const;
+const returnKind = oneOf("kind", ["reversal", "refund"]);
+const partialAs: Form<"refund"> = {
+  ...returnKind,
+  read(text, option) {
+    const kind = returnKind.read(text, option);
+    return kind === "reversal" ? undefined : kind;
+  },
+};
 const printable = (shows: string, max: number, characters = "!-~") =>
   required(
     text(shows, new RegExp(`^[${characters}]{1,${max}}$`), `1 to ${max} printable characters`),
@@ -70,7 +77,7 @@ const hostSettings: readonly SettingRow<Values>[] = [
     "where the host listens; several addresses by commas",
     "wo der Host lauscht; mehrere Adressen mit Kommas",
   ]),
-  setting("connections", "connections", optional(upTo("n", connectionsMax)), [
+  setting("connections", "connections", optional(whole("n", 1, connectionsMax)), [
     "connections over all addresses together (default one for each)",
     "Verbindungen über alle Adressen zusammen (üblich: eine je Adresse)",
   ]),
@@ -152,11 +159,11 @@ const abilitySettings: readonly SettingRow<Values>[] = [
     "returns are refunds: never (default), always, 24h, or 23:00 daily",
     "Rückgaben sind Erstattungen: never (üblich), always, 24h oder täglich ab 23:00",
   ]),
-  setting("partialAs", "partialAs", { ...oneOf("kind", returnKinds), read: readAs }, [
+  setting("partialAs", "partialAs", partialAs, [
     "returns of a part: reversal (default) or refund",
     "Rückgaben eines Teils: Storno (üblich) oder Erstattung",
   ]),
-  setting("holdDays", "holdDays", optional(upTo("days", holdDaysMax)), [
+  setting("holdDays", "holdDays", optional(whole("days", 1, holdDaysMax)), [
     "how long a hold lives; a later capture is refused (default 7)",
     "wie lange eine Reservierung gilt; eine spätere Buchung wird abgelehnt (üblich: 7)",
   ]),
@@ -285,9 +292,13 @@ function readRefundAfter(text: string, option: string): string | undefined | Pro
   return new Problem(`${option} is never, always, hours like 24h, or a daily cut-off like 23:00.`);
 }
 
-function readAs(text: string, option: string): "refund" | undefined | Problem {
-  const message = readOneOf(returnKinds)(text, option);
-  return message === "reversal" ? undefined : message;
+/** `all` for every currency. */
+export function readCurrencies(text: string): readonly string[] | undefined | Problem {
+  if (text === "all") return undefined;
+  const codes = text.split(",").map((code) => code.trim());
+  const unknown = codes.find((code) => findCurrency(code) === undefined);
+  if (unknown === undefined) return [...new Set(codes)];
+  return new Problem(`${unknown} is no currency: write codes like USD,EUR, or all.`);
 }
 
 /** More would be a mistake, and each is looked up. */

@@ -6,9 +6,9 @@ import type { GatePlace } from "../../storage/configuration/administration.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
 import type { Currency } from "../../values/iso-codes.ts";
 import { Problem } from "../../values/problem.ts";
-import { checkLimits } from "../readers.ts";
 import {
   amountIn,
+  checkLimits,
   fee,
   form,
   type GivenSettings,

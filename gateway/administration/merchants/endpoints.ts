@@ -9,7 +9,7 @@ import { Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
 import { list, required, texts, toggle, word, words } from "../field.ts";
 import { endpointsOf, login, onEndpoint, onMerchant } from "../find.ts";
-import { printFee, printLimit, printSwitch } from "../readers.ts";
+import { printSwitch } from "../readers.ts";
 import { Report } from "../session.ts";
 import { fieldsOf, findNothing, showSettings } from "../settings.ts";
 import {
@@ -172,16 +172,8 @@ const usualSettings = {
   "private-callbacks": "off",
 };
 
-function describeShortly({ id, name, currency, enabled, settings: own, gates }: Endpoint) {
-  return {
-    id,
-    name,
-    currency,
-    state: printSwitch(enabled),
-    "3ds": own.threeDSecure,
-    min: printLimit(own.amountMin, currency),
-    max: printLimit(own.amountMax, currency),
-    fee: own.fee === undefined ? "none" : printFee(own.fee),
-    gates: placesOf({ gates }).join(", "),
-  };
+function describeShortly(known: Endpoint) {
+  const { id, name, currency, state, gates, ...printed } = describeWhole(known);
+  const { "3ds": policy, min, max, fee }: Readonly<Record<string, string>> = printed;
+  return { id, name, currency, state, "3ds": policy, min, max, fee, gates };
 }

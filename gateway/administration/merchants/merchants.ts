@@ -6,18 +6,18 @@ import { Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
 import { flag, type Help, option, toggle, word } from "../field.ts";
 import { endpointsOf, findGate, findMerchant, login, onMerchant, ownerByLogin } from "../find.ts";
-import { printSwitch, readFrom } from "../readers.ts";
+import { printSwitch } from "../readers.ts";
 import { openVault, Report, readConfiguration } from "../session.ts";
 import {
   fieldsOf,
   findNothing,
-  form,
   givenOf,
   onOff,
   optional,
   readSettings,
   type SettingRow,
   setting,
+  whole,
 } from "../settings.ts";
 import { merchantKeyActions } from "./merchant-keys.ts";
 import {
@@ -31,7 +31,7 @@ import { shopNameSetting } from "./page-settings.ts";
 
 const loginForm = /^[A-Za-z0-9._-]{1,20}$/;
 
-const keepDays = (min: number) => optional(form("whole", "days|none", readFrom(min)));
+const keepDays = (min: number) => optional(whole("days|none", min));
 
 export const merchantTable: readonly SettingRow<MerchantSettings>[] = [
   setting<MerchantSettings, "commissions">("commissions", "commissions", onOff, [

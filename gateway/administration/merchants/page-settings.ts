@@ -16,7 +16,7 @@ import {
   type SettingRow,
   setting,
   text,
-  upTo,
+  whole,
 } from "../settings.ts";
 
 /** The page's first view stays below 60 kB with it. */
@@ -44,11 +44,11 @@ export const pageTable: readonly SettingRow<EndpointSettings>[] = [
     "the colour of the payment page",
     "die Farbe der Zahlungsseite",
   ]),
-  setting("pageLifetime", "pageLifeS", optional(upTo("seconds", pageLifeMaxMs / 1000)), [
+  setting("pageLifetime", "pageLifeS", optional(whole("seconds", 1, pageLifeMaxMs / 1000)), [
     "how long a payment page takes cards",
     "wie lange eine Zahlungsseite Karten annimmt",
   ]),
-  setting("pageTries", "pageTries", optional(upTo("count", pageTriesMax)), [
+  setting("pageTries", "pageTries", optional(whole("count", 1, pageTriesMax)), [
     "how many cards may be tried on a payment page",
     "wie viele Karten auf einer Zahlungsseite versucht werden dürfen",
   ]),
