@@ -224,7 +224,11 @@ async function describeDetail(
     curl: curlOf(order, options.merchantAddress()),
     seen: await options.statusTextOf(order),
     transactions: transactionsOf(order).map((each) => viewTransaction(each, names, caller)),
-    timeline: await viewTimeline(order, history, { ...options, isOperator: isOperator(caller) }),
+    timeline: await viewTimeline(order, history, {
+      ...options,
+      gates: names.gates,
+      isOperator: isOperator(caller),
+    }),
     callbacks: callbacks.map((callback) => ({
       callback: viewCallback(callback, names, caller),
       attempts: attempts

@@ -8,7 +8,7 @@ import type { Answer, Order } from "../orders/order.ts";
 import { replay } from "../orders/replay.ts";
 import { formatAmount } from "../values/money.ts";
 import { asInstant, parseDate } from "../values/time.ts";
-import type { HistoryEntry } from "./reads.ts";
+import type { HistoryEntry, PortalNames } from "./reads.ts";
 
 export type TimelineOptions = {
   /** The reply to the merchant's status request. */
@@ -30,7 +30,7 @@ export type MessageView = {
 export async function viewTimeline(
   order: Order,
   history: readonly HistoryEntry[],
-  options: TimelineOptions & { readonly isOperator: boolean },
+  options: TimelineOptions & Reader,
 ) {
   const recorded = history.map(({ at, kind, detail }) => ({
     at: asInstant(parseDate(`${at.replace(" ", "T")}Z`) ?? 0),
@@ -49,7 +49,7 @@ export async function viewTimeline(
       version,
       event: shownEventOf(kind as EventKind, String(detail["cause"] ?? "")),
       ...(options.isOperator && { node }),
-      facts: { ...amountOf(kind, after), ...factsOf(detail, options.isOperator) },
+      facts: { ...amountOf(kind, after), ...factsOf(detail, options) },
       ...(rules.length > 0 && { rules }),
       ...(messages.length > 0 && { messages }),
       ...(after && isVisible && { seen: await options.statusTextOf(after) }),
@@ -112,7 +112,8 @@ const shownFacts = [
   ["chargeback stage", true], ["chargeback reason", true], ["chargeback caseId", true],
   ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
 ] as const satisfies readonly (readonly [path: string, forMerchants: boolean])[];
-export type FactName = (typeof shownFacts)[number][0] | "amount";
+/** A gate is shown by its name, and one that was removed by its id. */
+export type FactName = (typeof shownFacts)[number][0] | "gate" | "amount";
 
 /** Steps of money beside the charge, whose amount is the order's. */
 const movesOfMoney: readonly string[] = [
@@ -135,13 +136,17 @@ export function mayBeNamed(login: string, isOperator: boolean): boolean {
   return isOperator || login.includes("@");
 }
 
-function factsOf(detail: HistoryEntry["detail"], isOperator: boolean) {
+type Reader = Pick<PortalNames, "gates"> & { readonly isOperator: boolean };
+
+function factsOf(detail: HistoryEntry["detail"], { gates, isOperator }: Reader) {
   const shown = shownFacts.filter(([, forMerchants]) => forMerchants || isOperator);
   const facts = shown.flatMap(([path]) => {
     const value = path.split(" ").reduce<unknown>(valueIn, detail);
     const isShown = typeof value === "string" || typeof value === "number";
     if (path === "request by" && !mayBeNamed(String(value), isOperator)) return [];
-    return isShown && value !== "" ? [[path, String(value)] as const] : [];
+    if (!isShown || value === "") return [];
+    const gate = path === "gate id" ? gates.find(({ id }) => id === value) : undefined;
+    return [gate === undefined ? ([path, String(value)] as const) : (["gate", gate.name] as const)];
   });
   // Each name is one of the table's.
   return Object.fromEntries(facts) as Readonly<Partial<Record<FactName, string>>>;

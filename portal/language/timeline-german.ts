@@ -23,7 +23,7 @@ const eventsGerman: typeof timelineEnglish.events = {
 const factsGerman: typeof timelineEnglish.factNames = {
   "reason code": "Grund", "reason detail": "Einzelheit", cause: "Ursache", code: "Antwortcode",
   "answer responseCode": "Antwortcode", "answer approvalCode": "Genehmigungscode", "answer networkId": "Netzwerk-Id",
-  "gate id": "Gate", "gate choice": "Warum dieses Gate", "gate terminalId": "Terminal",
+  gate: "Gate", "gate id": "Entferntes Gate", "gate choice": "Warum dieses Gate", "gate terminalId": "Terminal",
   "threeds version": "3-D Secure", "threeds directory": "Directory Server", "authentication status": "Authentifizierung", "authentication eci": "ECI",
   "request operation": "Operation", "request by": "Von", amount: "Betrag", "request comment": "Bemerkung", serialNumber: "Seriennummer",
   "chargeback stage": "Rückbelastung", "chargeback reason": "Grund der Rückbelastung", "chargeback caseId": "Fall",

@@ -34,7 +34,7 @@ const eventsEnglish: Table<Event> = {
 const factsEnglish: Table<Fact> = {
   "reason code": "Reason", "reason detail": "Detail", cause: "Cause", code: "Response code",
   "answer responseCode": "Response code", "answer approvalCode": "Approval code", "answer networkId": "Network id",
-  "gate id": "Gate", "gate choice": "Why this gate", "gate terminalId": "Terminal",
+  gate: "Gate", "gate id": "Removed gate", "gate choice": "Why this gate", "gate terminalId": "Terminal",
   "threeds version": "3-D Secure", "threeds directory": "Directory server", "authentication status": "Authentication", "authentication eci": "ECI",
   "request operation": "Operation", "request by": "By", amount: "Amount", "request comment": "Comment", serialNumber: "Serial number",
   "chargeback stage": "Chargeback", "chargeback reason": "Chargeback reason", "chargeback caseId": "Case",

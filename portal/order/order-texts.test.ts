@@ -32,7 +32,7 @@ const entry = (
 const declined: readonly Entry[] = [
   entry(1, "received"),
   entry(2, "cleared", {
-    "gate id": "7",
+    gate: "south",
     "gate choice": "rank 1, weight 3 of 4, because north was not ready",
   }),
   entry(9, "refused", { "reason code": "insufficient_funds", "answer responseCode": "51" }),
@@ -47,7 +47,7 @@ function tell(timeline: readonly Entry[], messages: typeof english) {
 test("a decline tells its steps, why this gate was chosen and why the bank refused", () => {
   assert.deepEqual(tell(declined, english), [
     "Received",
-    "Cleared, Gate: 7, Why this gate: rank 1, weight 3 of 4, because north was not ready",
+    "Cleared, Gate: south: gates/south, Why this gate: rank 1, weight 3 of 4, because north was not ready",
     "Refused, Reason: Insufficient funds, Response code: 51",
   ]);
 });
@@ -55,7 +55,7 @@ test("a decline tells its steps, why this gate was chosen and why the bank refus
 test("in German the same steps have no English word", () => {
   assert.deepEqual(tell(declined, german), [
     "Angenommen",
-    "Freigegeben, Gate: 7, Warum dieses Gate: Rang 1, Gewicht 3 von 4, denn north war nicht bereit",
+    "Freigegeben, Gate: south: gates/south, Warum dieses Gate: Rang 1, Gewicht 3 von 4, denn north war nicht bereit",
     "Abgelehnt, Grund: Deckung reicht nicht, Antwortcode: 51",
   ]);
 });
@@ -82,6 +82,7 @@ const facts = [
   ["reason code",           "stolen_card",    "Stolen card",        "Karte gestohlen gemeldet"],
   ["reason code",           "brand_new_code", "Brand new code",     "Brand new code"],
   ["by",                    "toString",       "toString",           "toString"],
+  ["gate id",               "7",              "7",                  "7"],
 ] as const;
 
 for (const [name, value, inEnglish, inGerman] of facts) {

@@ -15,10 +15,13 @@ export type Step = Pick<Entry, "at" | "messages" | "rules"> & {
   readonly title: string;
   /** The fields of the merchant's status response from then on. */
   readonly seen?: readonly Field[];
-  readonly facts: readonly (readonly [name: string, value: string])[];
+  readonly facts: readonly Fact[];
   /** Whether an attempt to deliver a callback has failed. */
   readonly isFailed?: boolean;
 };
+
+/** `to` is the screen of what the value names. */
+type Fact = readonly [name: string, value: string, to?: string];
 
 type Stated = { readonly status: string };
 type Statuses = {
@@ -59,10 +62,10 @@ function showEntry({ event, facts, seen, ...entry }: Entry, messages: Messages):
     ...entry,
     ...(seen !== undefined && { seen: fieldsIn(seen) }),
     title: messages.events[event],
-    facts: given.map(([name, value]) => [
-      messages.factNames[name],
-      showFact(name, value, messages),
-    ]),
+    facts: given.map(([name, value]): Fact => {
+      const shown = [messages.factNames[name], showFact(name, value, messages)] as const;
+      return name === "gate" ? [...shown, `gates/${value}`] : shown;
+    }),
   };
 }
 

@@ -6,11 +6,14 @@
 import { Fields, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
 import { gapOf } from "../language/times.ts";
+import { useUser } from "../shell/session.ts";
+import { Link } from "../shell/url.tsx";
 import { Message, Seen } from "./message.tsx";
 import { type OrderDetail, ruleOf, seenBefore, timelineOf } from "./order-texts.ts";
 
 export function Timeline({ detail }: { readonly detail: OrderDetail }) {
   const messages = useMessages();
+  const maySeeGates = useUser().may("see_configuration");
   const entries = timelineOf(detail, messages);
   return (
     <ol className="timeline">
@@ -24,7 +27,13 @@ export function Timeline({ detail }: { readonly detail: OrderDetail }) {
               {before && <small>{gapOf(entry.at - before.at)}</small>}
               <Time at={entry.at} />
             </div>
-            <Fields className="event-facts" rows={entry.facts} />
+            <Fields
+              className="event-facts"
+              rows={entry.facts.map(([name, value, to]) => [
+                name,
+                to !== undefined && maySeeGates ? <Link to={to}>{value}</Link> : value,
+              ])}
+            />
             {entry.rules && (
               <Fields
                 className="event-facts"

@@ -145,6 +145,9 @@ test("an order shows what happened, and is refunded after a preview, with a reas
   }
   await page.getByText("What the merchant saw").first().click();
   await lookAtBoth(page, "portal-order");
+  await page.locator(".timeline").getByRole("link", { name: "sandbox" }).click();
+  await page.getByRole("heading", { name: "sandbox" }).waitFor();
+  await page.goBack();
 
   await page.getByRole("button", { name: "Refund" }).click();
   const dialog = page.getByRole("dialog");
