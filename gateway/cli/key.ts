@@ -71,7 +71,9 @@ export const keyCommands = [
         const source = masterKeySource(config, which);
         const key = await readMasterKey(source);
         if (typeof key === "string") return new Problem(key);
-        rows.push({ key: source.setting, "check value": checkValueOf(key) });
+        const given = keySourcesOf(config, which).join(" and ");
+        // Staging makes a file without a setting.
+        rows.push({ key: given || source.file, "check value": checkValueOf(key) });
       }
       return rows;
     },

@@ -111,6 +111,10 @@ test("the key-encryption key is changed, and the old one opens nothing any more"
   assert.equal(shown.code, 0, shown.complaint);
   const [, value = "none"] = /both together +([0-9a-f]{8})/.exec(split.printed) ?? [];
   assert.ok(rewrapped.printed.includes(value) && withNew.printed.includes(value));
+  assert.match(withNew.printed, /^GW_MASTER_KEY_PART_FILE_1 and GW_MASTER_KEY_PART_FILE_2 /m);
+  const ofFile = { ...world, settings: { GW_MASTER_KEY_FILE: parts[0] } };
+  assert.match((await runGw(ofFile, "key", "check")).printed, /^GW_MASTER_KEY_FILE /m);
+  assert.match((await runGw(world, "key", "check")).printed, /^\/.*master\.key /m);
   // The running node has its keys open, and goes on until it is started anew.
   const returned = await world.merchant().return(sale);
   await world.settle();
