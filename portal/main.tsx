@@ -8,7 +8,7 @@ import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-qu
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { theme } from "./design/theme.ts";
-import { LanguageProvider, loadLanguage } from "./language/language.tsx";
+import { LanguageProvider } from "./language/language.tsx";
 import { App } from "./shell/app.tsx";
 import { isSessionEnd, mayTryAgain } from "./shell/call.ts";
 import { sessionKey } from "./shell/session.ts";
@@ -34,12 +34,11 @@ const queries = new QueryClient({
 
 const place = document.getElementById("root");
 if (place === null) throw new Error("the page has no place for the portal");
-const language = await loadLanguage();
 createRoot(place).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <QueryClientProvider client={queries}>
-        <LanguageProvider first={language}>
+        <LanguageProvider>
           <App />
         </LanguageProvider>
       </QueryClientProvider>

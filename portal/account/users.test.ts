@@ -1,8 +1,7 @@
 /** The words that describe users: roles, ways to sign in, their browsers, codes as typed. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { english } from "../language/english.ts";
-import { german } from "../language/german.ts";
+import { english, german } from "../language/texts.ts";
 import { mayHavePasskeys } from "./passkey-prompt.ts";
 import { actionsFor, codeIn, describeAgent, hasFactor, roleName, signInBy } from "./users.ts";
 

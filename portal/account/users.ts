@@ -1,5 +1,5 @@
 /** Users and their sessions in words: roles, actions, ways to sign in, browsers; codes as typed. */
-import type { Messages } from "../language/english.ts";
+import type { Messages } from "../language/texts.ts";
 import type { OutputOf, Session, User } from "../shell/call.ts";
 
 export type Listed = OutputOf<"GET /users">["users"][number];

@@ -2,7 +2,7 @@
 import { Button, Modal, Skeleton } from "@mantine/core";
 import { useState } from "react";
 import { Refusal } from "../design/states.tsx";
-import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { ActionForm, type ActionProps, type WindowProps } from "./form.tsx";
@@ -25,7 +25,7 @@ export function ActionButton({ right, isMain = false, isOffered = true, ...given
 
 /** The window of an action. It is rendered all the time, so that it gives the focus back. */
 export function ActionWindow({ isOpen, ...given }: WindowProps & { readonly isOpen: boolean }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   return (
     <Modal
       opened={isOpen}
@@ -42,13 +42,13 @@ export function ActionWindow({ isOpen, ...given }: WindowProps & { readonly isOp
 
 type NamedProps = Omit<ActionProps, "label" | "title" | "isDangerous"> & {
   readonly verb: "remove" | "change" | "enable" | "disable";
-  readonly thing: keyof ReturnType<typeof useConfigurationMessages>["things"];
+  readonly thing: keyof ReturnType<typeof useMessages>["things"];
   readonly name: string | undefined;
 };
 
 /** For one of several things: the window and its button name the one that is changed. */
 export function NamedAction({ verb, thing, name, ...given }: NamedProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   return (
     <ActionButton
       label={messages[verb]}

@@ -9,7 +9,7 @@ import {
   TextInput,
 } from "@mantine/core";
 import { useMemo } from "react";
-import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { GatePlaces } from "./gate-places.tsx";
 import { type Field, isLocalTime, type Shared } from "./values.ts";
@@ -39,7 +39,7 @@ export function isChosen({ kind }: Field): boolean {
 }
 
 function Control(props: FieldProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { field, text, error, filters, write } = props;
   const { kind, label, isRequired: required, isList } = field;
   const shared = { label, description: <Help field={field} />, required, error };
@@ -88,7 +88,7 @@ function typeOf(field: Field, text: string): "date" | "datetime-local" | "text" 
 }
 
 function Help({ field }: { readonly field: Field }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { label, help, document, isList } = field;
   const isWritten = isList && !isChosen(field);
   return (
@@ -116,7 +116,7 @@ const shownMax = 50;
 
 function Chooser({ field, text, filters, write, shared }: PartProps) {
   const { code } = useLanguage();
-  const { nothingMatches } = useConfigurationMessages();
+  const { nothingMatches } = useMessages();
   const { kind } = field;
   const data = useMemo(() => offersOf(kind, filters, code), [kind, filters, code]);
   const listed = { data, limit: shownMax, nothingFoundMessage: nothingMatches };
@@ -147,7 +147,7 @@ function offersOf(kind: Field["kind"], filters: Filters | undefined, language: s
 
 /** A file that is chosen or dropped, or its content. */
 function SentFile({ text, write, shared: { error, required, ...shared } }: PartProps) {
-  const { fileContent } = useConfigurationMessages();
+  const { fileContent } = useMessages();
   return (
     <>
       <TextInput
@@ -171,7 +171,7 @@ function SentFile({ text, write, shared: { error, required, ...shared } }: PartP
 
 /** Sent as a `data:` URL: no file of the gateway is named. */
 function Picture({ text, write, shared }: PartProps) {
-  const { remove } = useConfigurationMessages();
+  const { remove } = useMessages();
   const read = (file: File | undefined) => {
     if (file === undefined) return write("");
     const reader = new FileReader();

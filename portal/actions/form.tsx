@@ -5,7 +5,7 @@
 import { Button } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { ReasonInput } from "../design/dialog.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { useKnown } from "../orders/order-query.ts";
 import { CallError, call } from "../shell/call.ts";
 import { ActionField, isChosen } from "./field.tsx";
@@ -55,7 +55,7 @@ export type WindowProps = Omit<ActionProps, "right" | "isMain" | "isOffered"> & 
 type FormProps = WindowProps & { readonly described: Action };
 
 export function ActionForm({ described, action, close, ...given }: FormProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { label, title = label, values = {}, known = {}, onDone, isDangerous = false } = given;
   const fields = described.fields.filter(({ name }) => !Object.hasOwn(values, name));
   // Kept as they were when the window was opened, so that others' changes are not reverted.
@@ -170,7 +170,7 @@ type ListProps = {
 };
 
 function FieldList({ fields, texts, known, refused, write }: ListProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const filters = useKnown(fields.some(isChosen)).data;
   const [first, more] = splitFields(fields, known);
   const isNew = Object.keys(known).length === 0;

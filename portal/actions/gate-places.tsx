@@ -2,7 +2,7 @@
 import { Button, CloseButton, Input, NativeSelect, TextInput } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import { Icon } from "../design/icons.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { type Place, printPlaces, readPlaces, type Shared } from "./values.ts";
 
 type Props = {
@@ -14,7 +14,7 @@ type Props = {
 };
 
 export function GatePlaces({ shared, text, names, write }: Props) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const places = readPlaces(text);
   const unused = names.filter((name) => places.every((place) => place.name !== name));
   const [first] = unused;
@@ -72,7 +72,7 @@ type RowProps = {
 };
 
 function PlaceRow({ place, unused, isRefused, write, remove }: RowProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { name } = place;
   const count = { type: "number", min: 1, inputMode: "numeric", required: true } as const;
   return (

@@ -3,14 +3,14 @@ import { Button } from "@mantine/core";
 import { Fragment, type ReactNode } from "react";
 import { Fields, Section } from "../design/details.tsx";
 import { ShownOnce } from "../design/dialog.tsx";
-import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { labelOf, secretsIn, showSetting, showValue, subjectOf, type Texts } from "./values.ts";
 
 type ChangesProps = OutputOf<"POST /actions/preview">;
 
 export function Changes({ changes }: ChangesProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { showTime } = useLanguage();
   const { choices, fields: labels } = messages;
   if (changes.length === 0) return <p className="quiet">{messages.noPreview}</p>;
@@ -33,7 +33,7 @@ export function Changes({ changes }: ChangesProps) {
 type ResultProps = OutputOf<"POST /actions/run"> & { readonly close: () => void };
 
 export function Result({ result, notes, close }: ResultProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const secrets = secretsIn(result);
   return (
     <div className="action">
@@ -57,7 +57,7 @@ export function Result({ result, notes, close }: ResultProps) {
 type SettingsProps = { readonly settings: Texts; readonly action?: ReactNode };
 
 export function Settings({ settings, action }: SettingsProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { choices, fields } = messages;
   const rows = Object.entries(settings).map(([name, value]) => {
     const picture = value.startsWith("data:") && <img key={name} src={value} alt="" height={28} />;

@@ -1,7 +1,7 @@
 /** From an action's description to its form, and back to the values of a request. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configurationEnglish } from "../language/configuration.ts";
+import { english } from "../language/texts.ts";
 import {
   type Field,
   initialOf,
@@ -104,12 +104,12 @@ const labelled = [
 
 for (const [name, label] of labelled) {
   test(`the field ${name} is labelled “${label}”`, () => {
-    assert.equal(labelOf(name, configurationEnglish.fields), label);
+    assert.equal(labelOf(name, english.fields), label);
   });
 }
 
 test("the subject of a change begins with the word that the user knows", () => {
-  const labels = configurationEnglish.fields;
+  const labels = english.fields;
 
   assert.equal(subjectOf("endpoint 12", labels), "Endpoint 12");
   assert.equal(subjectOf("toString 12", labels), "toString 12");

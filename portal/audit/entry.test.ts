@@ -1,7 +1,7 @@
 /** The audit: what is asked for, what an entry shows, and when it counts as whole. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { english } from "../language/english.ts";
+import { english } from "../language/texts.ts";
 import { type Entry, fieldsOf, readAuditQuery, verdictOf } from "./entry.ts";
 
 // biome-ignore format: a table

@@ -1,5 +1,5 @@
 /** The audit: what its address asks for, the fields of an entry, and the verdict of a proof. */
-import type { Messages } from "../language/english.ts";
+import type { Messages } from "../language/texts.ts";
 import type { InputOf, OutputOf } from "../shell/call.ts";
 
 export type Entry = OutputOf<"GET /audit">["entries"][number];

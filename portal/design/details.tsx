@@ -1,7 +1,7 @@
 /** Parts of a page about one thing: its sections, its facts, its tabs, and what it loads. */
 import { Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
-import { useConfigurationMessages, useLanguage } from "../language/language.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
 import { printedTimeIn } from "../language/times.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { Icon } from "./icons.tsx";
@@ -118,7 +118,7 @@ type TabsProps = {
 
 /** Links to the parts of a screen, and the part that the address names. */
 export function Tabs({ path, label, parameter = "tab", tabs, usual = tabs[0]?.[0] }: TabsProps) {
-  const { sections } = useConfigurationMessages();
+  const { sections } = useMessages();
   const named = usePlace().query.get(parameter);
   const current = tabs.some(([name]) => name === named) ? named : usual;
   return (
@@ -171,8 +171,8 @@ export function PrintedTime({ text = "" }: { readonly text: string | undefined }
 }
 
 export function OnOff({ isOn }: { readonly isOn: boolean }) {
-  const { enabled, disabled } = useConfigurationMessages();
-  return <Mark kind={isOn ? "approved" : "off"}>{isOn ? enabled : disabled}</Mark>;
+  const { on, off } = useMessages();
+  return <Mark kind={isOn ? "approved" : "off"}>{isOn ? on : off}</Mark>;
 }
 
 /** A coloured label; the colours are those of orders. */

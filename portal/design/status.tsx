@@ -3,10 +3,11 @@
  * label. The label has the word too: colour alone is lost on many. A word that this portal does not
  * know is shown as it is.
  */
-import type { Messages } from "../language/english.ts";
+
 import { useMessages } from "../language/language.tsx";
 import { statusColours } from "../language/money-states.ts";
-import { wordIn } from "../language/timeline.ts";
+import { wordIn } from "../language/rows.ts";
+import type { Messages } from "../language/texts.ts";
 import { Mark } from "./details.tsx";
 
 export const knownTypes = ["sale", "preauth", "account-verification"] as const;

@@ -4,7 +4,7 @@
  * the selected row is in the address.
  */
 import type { ReactNode } from "react";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { useKeys } from "../shell/keys.ts";
 import { rowBelow } from "../shell/place.ts";
 import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
@@ -40,7 +40,7 @@ export function Table<Row>({
   none,
   ...given
 }: TableProps<Row>) {
-  const { does } = useConfigurationMessages();
+  const { does } = useMessages();
   const selected = usePlace().query.get("row");
   const shown = columns.filter((column) => column !== false);
   const { className = opens ? "rows stacked" : "rows stacked still", isOld = false } = given;

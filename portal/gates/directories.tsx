@@ -3,14 +3,14 @@ import { ActionButton, NamedAction } from "../actions/action-button.tsx";
 import { type Row, useRows } from "../actions/values.ts";
 import { LoadedPart, Mark, Section } from "../design/details.tsx";
 import { Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { useUser } from "../shell/session.ts";
 import { addressOf, filesOf } from "./gate-lines.ts";
 
 const right = "change_acquiring";
 
 export function Directories() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { may } = useUser();
   const found = useRows("directory list");
   return (
@@ -40,12 +40,12 @@ export function Directories() {
 }
 
 function Files({ server }: { readonly server: Row }) {
-  const [colour, text] = filesOf(server, useConfigurationMessages().good);
+  const [colour, text] = filesOf(server, useMessages().good);
   return <Mark kind={colour}>{text}</Mark>;
 }
 
 function ServerActions({ name }: { readonly name: string }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   // The form begins with the settings as they are.
   const [known] = useRows("directory show", { name }).data ?? [];
   const values = { name };

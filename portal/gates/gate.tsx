@@ -3,7 +3,7 @@ import { ActionButton, NamedAction } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
 import { useRows } from "../actions/values.ts";
 import { Facts, Head, Loaded, LoadedPart, Mark, Section } from "../design/details.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { EndpointTable } from "../merchants/endpoint-table.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
@@ -21,7 +21,7 @@ export function Gate() {
 }
 
 function Shown({ detail }: { readonly detail: GateDetail }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { line, settings, endpoints } = detail;
   const values = { gate: line.name };
   return (
@@ -67,7 +67,7 @@ function Shown({ detail }: { readonly detail: GateDetail }) {
 }
 
 function MacKeys({ detail: { line, hasZoneKey } }: { readonly detail: GateDetail }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { may } = useUser();
   const gate = line.name;
   const found = useRows("gate mac-key list", { gate });

@@ -3,13 +3,13 @@ import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Mark } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { Name, Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { Directories } from "./directories.tsx";
 import { currenciesOf, type GateLine, hostOf, linkColour } from "./gate-lines.ts";
 
 export function Gates() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const found = useAnswer("GET /gates", {});
   return (
     <div className="screen">
@@ -34,7 +34,7 @@ export function Gates() {
 }
 
 function GateTable({ gates }: { readonly gates: readonly GateLine[] }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   return (
     <Table
       rows={gates}

@@ -5,7 +5,7 @@
 import type { ReactNode } from "react";
 import { Head, Loaded, Mark, PlainSection, Tabs } from "../design/details.tsx";
 import { useLanguage } from "../language/language.tsx";
-import { wordIn } from "../language/timeline.ts";
+import { wordIn } from "../language/rows.ts";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { Link, usePlace } from "../shell/url.tsx";
@@ -154,7 +154,7 @@ function Health({ figures: { links, missing } }: { readonly figures: HomeFigures
           {each}
         </p>
       ))}
-      {links.length === 0 && <p className="quiet">{messages.noLinks}</p>}
+      {links.length === 0 && <p className="quiet">{messages.noGateLinks}</p>}
       <ul className="links">
         {links.map(({ gate, up, wanted }) => (
           <li key={gate}>

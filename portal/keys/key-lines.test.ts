@@ -1,7 +1,7 @@
 /** Keys of the vault and of wallets: their order, their state, and what they seal. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configurationEnglish } from "../language/configuration.ts";
+import { english } from "../language/texts.ts";
 import { byUse, cardsOf, purposeOf, stateOf, walletKeyOf } from "./key-lines.ts";
 
 test("the newest keys stand first, and destroyed ones last", () => {
@@ -27,26 +27,26 @@ const states = [
 
 for (const [retiredAt, destroyedAt, colour, text] of states) {
   test(`a key reads “${text}” when retired at “${retiredAt}” and destroyed at “${destroyedAt}”`, () => {
-    assert.deepEqual(stateOf({ retiredAt, destroyedAt }, configurationEnglish), [colour, text]);
+    assert.deepEqual(stateOf({ retiredAt, destroyedAt }, english), [colour, text]);
   });
 }
 
 test("cards are counted of keys that seal card numbers", () => {
   assert.equal(cardsOf({ purpose: "cards", cards: "12" }), "12");
   assert.equal(cardsOf({ purpose: "secrets", cards: "0" }), "");
-  assert.equal(purposeOf({ purpose: "cards" }, configurationEnglish), "Card numbers");
-  assert.equal(purposeOf({ purpose: "moons" }, configurationEnglish), "moons");
+  assert.equal(purposeOf({ purpose: "cards" }, english), "Card numbers");
+  assert.equal(purposeOf({ purpose: "moons" }, english), "moons");
 });
 
 test("a wallet's key without its certificate is marked, and expires only with one", () => {
   const key = { wallet: "walleta", certificate: "present", expires: "2031-01-31" };
 
-  assert.deepEqual(walletKeyOf(key, configurationEnglish), {
+  assert.deepEqual(walletKeyOf(key, english), {
     name: "Wallet A",
     colour: "approved",
     expires: "2031-01-31",
   });
-  assert.deepEqual(walletKeyOf({ ...key, certificate: "missing" }, configurationEnglish), {
+  assert.deepEqual(walletKeyOf({ ...key, certificate: "missing" }, english), {
     name: "Wallet A",
     colour: "filtered",
     expires: "Missing",

@@ -1,6 +1,7 @@
 /** The vault's keys and wallets' keys as their tables show them. */
 import type { Row } from "../actions/values.ts";
-import type { ConfigurationMessages } from "../language/configuration.ts";
+import { wordIn } from "../language/rows.ts";
+import type { Messages } from "../language/texts.ts";
 
 /** The newest first, and last those that are no more. */
 export function byUse(one: Row, other: Row): number {
@@ -9,7 +10,7 @@ export function byUse(one: Row, other: Row): number {
 }
 
 type State = readonly [colour: "approved" | "filtered" | "off", text: string];
-type Texts = Pick<ConfigurationMessages, "destroyed" | "inUse" | "retired">;
+type Texts = Pick<Messages, "destroyed" | "inUse" | "retired">;
 
 /** A retired key still opens what it has sealed. */
 export function stateOf({ retiredAt, destroyedAt }: Row, messages: Texts): State {
@@ -21,9 +22,9 @@ export function stateOf({ retiredAt, destroyedAt }: Row, messages: Texts): State
 /** A purpose that this portal does not know is shown as it is. */
 export function purposeOf(
   { purpose = "" }: Row,
-  { keyPurposes }: Pick<ConfigurationMessages, "keyPurposes">,
+  { keyPurposes }: Pick<Messages, "keyPurposes">,
 ): string {
-  return keyPurposes[purpose] ?? purpose;
+  return wordIn(keyPurposes, purpose);
 }
 
 /** Only keys of card numbers seal cards. */
@@ -31,7 +32,7 @@ export function cardsOf({ purpose, cards = "" }: Row): string {
   return purpose === "cards" ? cards : "";
 }
 
-type WalletTexts = Pick<ConfigurationMessages, "certificates" | "fields">;
+type WalletTexts = Pick<Messages, "certificates" | "fields">;
 
 /** A key without its certificate cannot be used yet, and does not expire. */
 export function walletKeyOf(

@@ -3,11 +3,11 @@ import { ActionButton, NamedAction } from "../actions/action-button.tsx";
 import { type Row, useRows } from "../actions/values.ts";
 import { Head, LoadedPart, Mark, PrintedTime, Section } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { byUse, cardsOf, purposeOf, stateOf, walletKeyOf } from "./key-lines.ts";
 
 export function Keys() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   return (
     <div className="screen">
       <Head title={messages.keys} />
@@ -19,7 +19,7 @@ export function Keys() {
 }
 
 function VaultKeys() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const found = useRows("key list");
   return (
     <Section
@@ -50,12 +50,12 @@ function VaultKeys() {
 }
 
 function KeyState({ row }: { readonly row: Row }) {
-  const [colour, text] = stateOf(row, useConfigurationMessages());
+  const [colour, text] = stateOf(row, useMessages());
   return <Mark kind={colour}>{text}</Mark>;
 }
 
 function WalletKeys() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const found = useRows("wallet key list");
   return (
     <Section title={messages.walletKeys}>
@@ -84,14 +84,14 @@ function WalletKeys() {
 }
 
 function WalletName({ row }: { readonly row: Row }) {
-  const { colour, name } = walletKeyOf(row, useConfigurationMessages());
+  const { colour, name } = walletKeyOf(row, useMessages());
   return <Mark kind={colour}>{name}</Mark>;
 }
 
 const right = "change_acquiring";
 
 function DomainFiles() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const found = useRows("wallet domain-file list");
   return (
     <Section

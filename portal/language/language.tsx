@@ -4,16 +4,10 @@
  */
 import { createContext, type ReactNode, use, useMemo, useState } from "react";
 import { describeRefusalsWith } from "../shell/call.ts";
-import { english, type Messages } from "./english.ts";
+import type { LanguageCode } from "./rows.ts";
+import { type Messages, messages as texts } from "./texts.ts";
 import { chooseLocale, makeTimes } from "./times.ts";
 
-/** English is part of the first page; another language is loaded when it is wanted. */
-const tables = {
-  en: async () => english,
-  de: async () => (await import("./german.ts")).german,
-} as const;
-type LanguageCode = keyof typeof tables;
-type Chosen = { readonly code: LanguageCode; readonly messages: Messages };
 const storedAs = "portal-language";
 
 type Language = {
@@ -24,16 +18,9 @@ type Language = {
 
 const context = createContext<Language | undefined>(undefined);
 
-/** The user's, before anything is shown. */
-export function loadLanguage(code = findCode()): Promise<Chosen> {
-  return tables[code]().then((messages) => ({ code, messages }));
-}
-
-type ProviderProps = { readonly first: Chosen; readonly children: ReactNode };
-
-export function LanguageProvider({ first, children }: ProviderProps) {
-  const [chosen, setChosen] = useState(first);
-  const language = useMemo(() => makeLanguage(chosen, setChosen), [chosen]);
+export function LanguageProvider({ children }: { readonly children: ReactNode }) {
+  const [code, setCode] = useState(findCode);
+  const language = useMemo(() => makeLanguage(code, setCode), [code]);
   return <context.Provider value={language}>{children}</context.Provider>;
 }
 
@@ -47,14 +34,9 @@ export function useMessages(): Messages {
   return useLanguage().messages;
 }
 
-/** For the screens of the configuration, where some names mean something of their own. */
-export function useConfigurationMessages() {
-  const messages = useMessages();
-  return { ...messages, ...messages.configuration };
-}
-
-function makeLanguage({ code, messages }: Chosen, setChosen: (chosen: Chosen) => void): Language {
+function makeLanguage(code: LanguageCode, setCode: (code: LanguageCode) => void): Language {
   document.documentElement.lang = code;
+  const messages = texts[code];
   describeRefusalsWith(messages.refusalOf);
   const locale = chooseLocale(code, navigator.languages);
   return {
@@ -63,7 +45,7 @@ function makeLanguage({ code, messages }: Chosen, setChosen: (chosen: Chosen) =>
     ...makeTimes(locale),
     change(next) {
       localStorage.setItem(storedAs, next);
-      void loadLanguage(next).then(setChosen);
+      setCode(next);
     },
   };
 }

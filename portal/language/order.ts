@@ -1,113 +1,93 @@
 /** Texts of one order, its timeline and its actions, and of the home screen. */
+import type { Rows } from "./rows.ts";
 
-// biome-ignore format: a table
-export const orderEnglish = {
-  message: (type: string, way: "sent" | "received") => (way === "sent" ? `${type} sent` : `${type} received`),
-  derived: "Made again from the order: messages of a plain charge are not stored. It has the gate's settings of today.",
-  raw: "Raw, encoded anew from the masked fields",
-  details: "Details",
-  sawThen: "What the merchant saw",
-  attemptMade: (answer: string) => `Callback: ${answer}`,
-  copyCurl: "Copy as cURL",
-  copyFailed: "The browser does not let the portal copy. Select the text instead.",
-  doneBefore: "This form was sent before, and was done then. Nothing else was done now.",
-  callbacksResent: "Callbacks sent again",
-  onItsWay: (what: string) => `${what} is on its way to the acquirer.`,
-  settled: (decision: string, status: string) => `${decision}: the order is now ${status}.`,
-  atMost: (amount: string) => `At most ${amount}.`,
+export const order = {
+  message: (type: string, way: "sent" | "received") => `${type} ${way}
+    | ${type} ${way === "sent" ? "gesendet" : "empfangen"}`,
+  derived: `Made again from the order: messages of a plain charge are not stored. It has the gate's
+    settings of today.
+    | Aus der Zahlung wiederhergestellt: Nachrichten einer einfachen Belastung werden nicht
+    gespeichert. Es gelten die heutigen Einstellungen des Gates.`,
+  raw: "Raw, encoded anew from the masked fields | Roh, aus den maskierten Feldern neu kodiert",
+  details: "Details | Einzelheiten",
+  sawThen: "What the merchant saw | Was der Händler sah",
+  attemptMade: (answer: string) => `Callback: ${answer} | Callback: ${answer}`,
+  copyCurl: "Copy as cURL | Als cURL kopieren",
+  copyFailed: `The browser does not let the portal copy. Select the text instead.
+    | Der Browser lässt das Portal nicht kopieren. Markieren Sie stattdessen den Text.`,
+  doneBefore: `This form was sent before, and was done then. Nothing else was done now.
+    | Dieses Formular wurde schon einmal gesendet und damals ausgeführt. Jetzt wurde nichts weiter
+    ausgeführt.`,
+  callbacksResent: "Callbacks sent again | Callbacks erneut gesendet",
+  onItsWay: (what: string) => `${what} is on its way to the acquirer.
+    | ${what} ist auf dem Weg zum Acquirer.`,
+  settled: (decision: string, status: string) => `${decision}: the order is now ${status}.
+    | ${decision}: Die Zahlung ist jetzt ${status}.`,
+  atMost: (amount: string) => `At most ${amount}. | Höchstens ${amount}.`,
   amountHints: {
-    capture: (most: string) => `At most ${most}. Leave it empty for all of it.`,
-    return: (most: string) => `At most ${most}. This cannot be undone.`,
+    capture: (most: string) => `At most ${most}. Leave it empty for all of it.
+      | Höchstens ${most}. Leer lassen für den ganzen Betrag.`,
+    return: (most: string) => `At most ${most}. This cannot be undone.
+      | Höchstens ${most}. Das lässt sich nicht rückgängig machen.`,
   },
-  typeAmount: "The order's amount",
-  typeAmountHint: (amount: string) => `This cannot be undone. Type ${amount} to confirm that it is this order.`,
-  decisions: { ask: "Ask again", "settle-done": "Settle as done", "settle-not-done": "Settle as not done" },
+  typeAmount: "The order's amount | Betrag der Zahlung",
+  typeAmountHint: (amount: string) => `This cannot be undone. Type ${amount} to confirm that it is
+    this order.
+    | Das lässt sich nicht rückgängig machen. Geben Sie ${amount} ein, um zu bestätigen, dass es
+    diese Zahlung ist.`,
+  decisions: {
+    ask: "Ask again | Erneut anfragen",
+    "settle-done": "Settle as done | Als ausgeführt klären",
+    "settle-not-done": "Settle as not done | Als nicht ausgeführt klären",
+  },
   decisionHints: {
-    ask: "The acquirer is asked once more about this order.",
-    "settle-done": "Only when the acquirer has told you that the money has moved.",
-    "settle-not-done": "Only when the acquirer has told you that the money has not moved.",
+    ask: `The acquirer is asked once more about this order.
+      | Der Acquirer wird zu dieser Zahlung noch einmal gefragt.`,
+    "settle-done": `Only when the acquirer has told you that the money has moved.
+      | Nur, wenn der Acquirer Ihnen gesagt hat, dass das Geld geflossen ist.`,
+    "settle-not-done": `Only when the acquirer has told you that the money has not moved.
+      | Nur, wenn der Acquirer Ihnen gesagt hat, dass kein Geld geflossen ist.`,
   },
   begins: {
-    capture: "It is taken from what is held.",
-    refund: "It goes back to the cardholder.",
-    cancel: "It is released: the card is not charged.",
+    capture: "It is taken from what is held. | Es wird vom vorgemerkten Betrag eingezogen.",
+    refund: "It goes back to the cardholder. | Es geht an den Karteninhaber zurück.",
+    cancel: `It is released: the card is not charged.
+      | Es wird freigegeben: Die Karte wird nicht belastet.`,
   },
   decided: {
-    asked: "The acquirer is asked again at once. It stays in doubt until the acquirer has answered.",
-    stays: "Its result stays as it is, and the gateway stops reversing the charge.",
-    approved: "It becomes approved. The merchant is told, and it can be returned.",
-    error: "It ends with an error: no money has moved. The merchant is told.",
-    declined: "It becomes declined: no money has moved. The merchant is told.",
-    filtered: "It ends: no money has moved.",
-    processing: "This try ends unpaid, and the cardholder may pay with another card.",
+    asked: `The acquirer is asked again at once. It stays in doubt until the acquirer has answered.
+      | Der Acquirer wird sofort noch einmal gefragt. Bis er antwortet, bleibt es im Zweifel.`,
+    stays: `Its result stays as it is, and the gateway stops reversing the charge.
+      | Das Ergebnis bleibt, wie es ist, und das Gateway hört auf, die Belastung zu stornieren.`,
+    approved: `It becomes approved. The merchant is told, and it can be returned.
+      | Es wird genehmigt. Der Händler erfährt es und kann es erstatten.`,
+    error: `It ends with an error: no money has moved. The merchant is told.
+      | Es endet mit einem Fehler: Kein Geld ist geflossen. Der Händler erfährt es.`,
+    declined: `It becomes declined: no money has moved. The merchant is told.
+      | Es wird abgelehnt: Kein Geld ist geflossen. Der Händler erfährt es.`,
+    filtered: "It ends: no money has moved. | Es endet: Kein Geld ist geflossen.",
+    processing: `This try ends unpaid, and the cardholder may pay with another card.
+      | Dieser Versuch endet unbezahlt, und der Karteninhaber kann mit einer anderen Karte zahlen.`,
   },
-  p50: "median",
-  perMinute: "Sales per minute",
-  threedsNames: { AUTHENTICATED: "Authenticated", NOT_AUTHENTICATED: "Not authenticated", UNSUPPORTED: "Not supported" },
-  noLinks: "No gate has links on this node.",
+  p50: "median | Median",
+  perMinute: "Sales per minute | Verkäufe pro Minute",
+  threedsNames: {
+    AUTHENTICATED: "Authenticated | Authentifiziert",
+    NOT_AUTHENTICATED: "Not authenticated | Nicht authentifiziert",
+    UNSUPPORTED: "Not supported | Nicht unterstützt",
+  },
+  noGateLinks: "No gate has links on this node. | Kein Gate hat auf diesem Knoten Verbindungen.",
   counted: {
-    orders: "All that were accepted in this time",
-    approvalRate: "Of those that have ended, by their first result: a refund changes nothing",
-    netAmount: "Captured, less refunds and chargebacks",
-    overhead: "The gateway's own time, without acquirer and cardholder",
-    inDoubt: "Now, of any age: the acquirer's answer is missing",
-    failingCallbacks: "Now: refused or unanswered, and tried again",
+    orders: "All that were accepted in this time | Alle, die in dieser Zeit angenommen wurden",
+    approvalRate: `Of those that have ended, by their first result: a refund changes nothing
+      | Von den beendeten, nach ihrem ersten Ergebnis: Eine Erstattung ändert nichts`,
+    netAmount: `Captured, less refunds and chargebacks
+      | Eingezogen, abzüglich Erstattungen und Rückbelastungen`,
+    overhead: `The gateway's own time, without acquirer and cardholder
+      | Eigene Zeit des Gateways, ohne Acquirer und Karteninhaber`,
+    inDoubt: `Now, of any age: the acquirer's answer is missing
+      | Jetzt, gleich wie alt: Die Antwort des Acquirers fehlt`,
+    failingCallbacks: `Now: refused or unanswered, and tried again
+      | Jetzt: abgelehnt oder ohne Antwort, werden wiederholt`,
   },
-};
-
-type OrderMessages = typeof orderEnglish;
-
-// biome-ignore format: a table
-export const orderGerman: OrderMessages = {
-  message: (type, way) => (way === "sent" ? `${type} gesendet` : `${type} empfangen`),
-  derived: "Aus der Zahlung wiederhergestellt: Nachrichten einer einfachen Belastung werden nicht gespeichert. Es gelten die heutigen Einstellungen des Gates.",
-  raw: "Roh, aus den maskierten Feldern neu kodiert",
-  details: "Einzelheiten",
-  sawThen: "Was der Händler sah",
-  attemptMade: (answer) => `Callback: ${answer}`,
-  copyCurl: "Als cURL kopieren",
-  copyFailed: "Der Browser lässt das Portal nicht kopieren. Markieren Sie stattdessen den Text.",
-  doneBefore: "Dieses Formular wurde schon einmal gesendet und damals ausgeführt. Jetzt wurde nichts weiter ausgeführt.",
-  callbacksResent: "Callbacks erneut gesendet",
-  onItsWay: (what) => `${what} ist auf dem Weg zum Acquirer.`,
-  settled: (decision, status) => `${decision}: Die Zahlung ist jetzt ${status}.`,
-  atMost: (amount) => `Höchstens ${amount}.`,
-  amountHints: {
-    capture: (most) => `Höchstens ${most}. Leer lassen für den ganzen Betrag.`,
-    return: (most) => `Höchstens ${most}. Das lässt sich nicht rückgängig machen.`,
-  },
-  typeAmount: "Betrag der Zahlung",
-  typeAmountHint: (amount) => `Das lässt sich nicht rückgängig machen. Geben Sie ${amount} ein, um zu bestätigen, dass es diese Zahlung ist.`,
-  decisions: { ask: "Erneut anfragen", "settle-done": "Als ausgeführt klären", "settle-not-done": "Als nicht ausgeführt klären" },
-  decisionHints: {
-    ask: "Der Acquirer wird zu dieser Zahlung noch einmal gefragt.",
-    "settle-done": "Nur, wenn der Acquirer Ihnen gesagt hat, dass das Geld geflossen ist.",
-    "settle-not-done": "Nur, wenn der Acquirer Ihnen gesagt hat, dass kein Geld geflossen ist.",
-  },
-  begins: {
-    capture: "Es wird vom vorgemerkten Betrag eingezogen.",
-    refund: "Es geht an den Karteninhaber zurück.",
-    cancel: "Es wird freigegeben: Die Karte wird nicht belastet.",
-  },
-  decided: {
-    asked: "Der Acquirer wird sofort noch einmal gefragt. Bis er antwortet, bleibt es im Zweifel.",
-    stays: "Das Ergebnis bleibt, wie es ist, und das Gateway hört auf, die Belastung zu stornieren.",
-    approved: "Es wird genehmigt. Der Händler erfährt es und kann es erstatten.",
-    error: "Es endet mit einem Fehler: Kein Geld ist geflossen. Der Händler erfährt es.",
-    declined: "Es wird abgelehnt: Kein Geld ist geflossen. Der Händler erfährt es.",
-    filtered: "Es endet: Kein Geld ist geflossen.",
-    processing: "Dieser Versuch endet unbezahlt, und der Karteninhaber kann mit einer anderen Karte zahlen.",
-  },
-  p50: "Median",
-  perMinute: "Verkäufe pro Minute",
-  threedsNames: { AUTHENTICATED: "Authentifiziert", NOT_AUTHENTICATED: "Nicht authentifiziert", UNSUPPORTED: "Nicht unterstützt" },
-  noLinks: "Kein Gate hat auf diesem Knoten Verbindungen.",
-  counted: {
-    orders: "Alle, die in dieser Zeit angenommen wurden",
-    approvalRate: "Von den beendeten, nach ihrem ersten Ergebnis: Eine Erstattung ändert nichts",
-    netAmount: "Eingezogen, abzüglich Erstattungen und Rückbelastungen",
-    overhead: "Eigene Zeit des Gateways, ohne Acquirer und Karteninhaber",
-    inDoubt: "Jetzt, gleich wie alt: Die Antwort des Acquirers fehlt",
-    failingCallbacks: "Jetzt: abgelehnt oder ohne Antwort, werden wiederholt",
-  },
-};
+} satisfies Rows;

@@ -1,153 +1,171 @@
 /** Texts of the account, the team and the audit. */
+import { type Rows, some } from "./rows.ts";
 
-// biome-ignore format: a table
-export const teamEnglish = {
-  team: "Team",
-  audit: "Audit",
-  goTo: "Go to …",
-  more: "More",
-  nothingToGoTo: "Nothing of that name. Paste an order id, or write the name of a screen.",
-  openOrder: (order: string) => `Open order ${order}`,
-  searchOrdersFor: (text: string) => `Search orders for “${text}”`,
-  keyboard: "Keyboard shortcuts",
+export const team = {
+  team: "Team | Team",
+  audit: "Audit | Protokoll",
+  goTo: "Go to … | Öffnen …",
+  more: "More | Mehr",
+  nothingToGoTo: `Nothing of that name. Paste an order id, or write the name of a screen.
+    | Nichts mit diesem Namen. Geben Sie eine Zahlungsnummer oder den Namen einer Seite ein.`,
+  openOrder: (order: string) => `Open order ${order} | Zahlung ${order} öffnen`,
+  searchOrdersFor: (text: string) => `Search orders for “${text}” | Zahlungen suchen: „${text}“`,
+  keyboard: "Keyboard shortcuts | Tastenkürzel",
   shortcuts: {
-    "Ctrl K": "Go to a screen, an order or an action", "/": "Search", "j": "Next row", "k": "Previous row",
-    "Enter": "Open the row", "Escape": "Clear, close or go back", "?": "Show these keys",
+    "Ctrl K": "Go to a screen, an order or an action | Seite, Zahlung oder Aktion öffnen",
+    "/": "Search | Suchen",
+    j: "Next row | Nächste Zeile",
+    k: "Previous row | Vorige Zeile",
+    Enter: "Open the row | Zeile öffnen",
+    Escape: "Clear, close or go back | Leeren, schließen oder zurück",
+    "?": "Show these keys | Diese Tasten zeigen",
   },
 
-  passwordHint: "At least 12 characters, letters and digits, none of your last ones. Your other sessions end.",
-  passwordSaved: "The password is changed. Your other sessions have ended.",
-  app: "Authenticator app",
-  appHint: "Codes by time, for sign-in beside your password.",
-  appOn: "On", appOff: "Off",
-  turnOn: "Turn on", turnOff: "Turn off",
-  scanHint: "Scan the code with your authenticator app, or type the secret into it. Then enter the six digits that it shows.",
-  qrCode: "QR code for your authenticator app",
-  codesLeft: (count: number) => `${count} of 10 left`,
-  newCodes: "Make new codes", newCodesHint: "The present codes end.",
-  copy: "Copy", copied: "Copied",
-  passwordAgain: "Your password, once more",
-  passkeys: "Passkeys",
-  passkeysHint: "Your device proves who you are, with a fingerprint, a face or a key. Nothing can be phished.",
-  noPasskeys: "No passkey yet.",
-  addPasskey: "Add a passkey", nameOfPasskey: "Name", passkeyExample: "Work laptop",
-  removePasskey: (name: string) => `Remove ${name}`, remove: "Remove",
-  passkeyHint: "Use your passkey, or enter a code of your authenticator app or one of your recovery codes.",
-  usePasskey: "Use a passkey", orCode: "or a code",
-  passkeyFailed: "No passkey was used. Try again, or use a code.",
-  noPasskeysHere: "This browser has no passkeys, or the address of this page is not the gateway's own.",
-  addedAt: (at: string) => `Added ${at}`, usedAt: (at: string) => `last used ${at}`, neverUsed: "never used",
-  sessions: "Sessions", thisSession: "This one", endSession: "End", lastSeen: "Last seen",
-  endSessionOf: (login: string) => `End the session of ${login}`,
-  noSessions: "No user is signed in.",
+  passwordHint: `At least 12 characters, letters and digits, none of your last ones. Your other
+    sessions end.
+    | Mindestens 12 Zeichen, Buchstaben und Ziffern, keines Ihrer letzten. Ihre anderen Sitzungen
+    enden.`,
+  passwordSaved: `The password is changed. Your other sessions have ended.
+    | Das Passwort ist geändert. Ihre anderen Sitzungen sind beendet.`,
+  app: "Authenticator app | Authentifizierungs-App",
+  appHint: `Codes by time, for sign-in beside your password.
+    | Zeitcodes, die bei der Anmeldung zum Passwort hinzukommen.`,
+  appOn: "On | Ein",
+  appOff: "Off | Aus",
+  turnOn: "Turn on | Einschalten",
+  turnOff: "Turn off | Ausschalten",
+  scanHint: `Scan the code with your authenticator app, or type the secret into it. Then enter the
+    six digits that it shows.
+    | Scannen Sie den Code mit Ihrer App oder tippen Sie das Geheimnis dort ein. Geben Sie dann die
+    sechs Ziffern ein, die sie zeigt.`,
+  qrCode: "QR code for your authenticator app | QR-Code für Ihre App",
+  codesLeft: (count: number) => `${count} of 10 left | ${count} von 10 übrig`,
+  newCodes: "Make new codes | Neue Codes erzeugen",
+  newCodesHint: "The present codes end. | Die bisherigen Codes gelten nicht mehr.",
+  copy: "Copy | Kopieren",
+  copied: "Copied | Kopiert",
+  passwordAgain: "Your password, once more | Ihr Passwort, noch einmal",
+  passkeys: "Passkeys | Passkeys",
+  passkeysHint: `Your device proves who you are, with a fingerprint, a face or a key. Nothing can be
+    phished.
+    | Ihr Gerät weist Sie aus, mit Fingerabdruck, Gesicht oder Schlüssel. Nichts lässt sich
+    abfischen.`,
+  noPasskeys: "No passkey yet. | Noch kein Passkey.",
+  addPasskey: "Add a passkey | Passkey hinzufügen",
+  nameOfPasskey: "Name | Name",
+  passkeyExample: "Work laptop | Firmenlaptop",
+  removePasskey: (name: string) => `Remove ${name} | ${name} entfernen`,
+  remove: "Remove | Entfernen",
+  passkeyHint: `Use your passkey, or enter a code of your authenticator app or one of your recovery
+    codes.
+    | Verwenden Sie Ihren Passkey, oder geben Sie einen Code Ihrer App oder einen Ihrer
+    Wiederherstellungscodes ein.`,
+  usePasskey: "Use a passkey | Passkey verwenden",
+  orCode: "or a code | oder ein Code",
+  passkeyFailed: `No passkey was used. Try again, or use a code.
+    | Es wurde kein Passkey verwendet. Versuchen Sie es erneut oder nehmen Sie einen Code.`,
+  noPasskeysHere: `This browser has no passkeys, or the address of this page is not the gateway's
+    own.
+    | Dieser Browser kennt keine Passkeys, oder die Adresse dieser Seite ist nicht die des
+    Gateways.`,
+  addedAt: (at: string) => `Added ${at} | Hinzugefügt ${at}`,
+  usedAt: (at: string) => `last used ${at} | zuletzt verwendet ${at}`,
+  neverUsed: "never used | nie verwendet",
+  sessions: "Sessions | Sitzungen",
+  thisSession: "This one | Diese",
+  endSession: "End | Beenden",
+  lastSeen: "Last seen | Zuletzt aktiv",
+  endSessionOf: (login: string) => `End the session of ${login} | Sitzung von ${login} beenden`,
+  noSessions: "No user is signed in. | Kein Benutzer ist angemeldet.",
 
-  users: "Users", addUser: "Add user", role: "Role", signInBy: "Signs in with", state: "State",
+  users: "Users | Benutzer",
+  addUser: "Add user | Benutzer hinzufügen",
+  role: "Role | Rolle",
+  signInBy: "Signs in with | Meldet sich an mit",
+  state: "State | Zustand",
   roles: {
-    "admin": "Administrator", "support": "Support", "finance": "Finance", "auditor": "Auditor",
-    "merchant-admin": "Merchant administrator", "merchant-developer": "Merchant developer", "merchant-viewer": "Merchant viewer", "service": "Program",
+    admin: "Administrator | Administrator",
+    support: "Support | Support",
+    finance: "Finance | Finanzen",
+    auditor: "Auditor | Prüfer",
+    "merchant-admin": "Merchant administrator | Händler-Administrator",
+    "merchant-developer": "Merchant developer | Händler-Entwickler",
+    "merchant-viewer": "Merchant viewer | Händler-Betrachter",
+    service: "Program | Programm",
   },
-  passwords: { own: "Password", temporary: "Temporary password", expired: "Expired temporary password", none: "No password" },
-  withApp: "app", withPasskeys: (count: number) => `${count} ${count === 1 ? "passkey" : "passkeys"}`,
-  enabled: "Enabled", disabled: "Disabled", never: "–", idle: "Not used for 90 days",
+  passwords: {
+    own: "Password | Passwort",
+    temporary: "Temporary password | Vorläufiges Passwort",
+    expired: "Expired temporary password | Abgelaufenes vorläufiges Passwort",
+    none: "No password | Kein Passwort",
+  },
+  withApp: "app | App",
+  withPasskeys: (count: number) => `${some(count, "passkey", "passkeys")}
+    | ${some(count, "Passkey", "Passkeys")}`,
+  enabled: "Enabled | Aktiv",
+  disabled: "Disabled | Gesperrt",
+  idle: "Not used for 90 days | Seit 90 Tagen nicht benutzt",
   userActions: {
-    "user role": "Change role", "user password": "Temporary password", "user reset-factors": "Remove second factors", "user disable": "Disable", "user enable": "Enable",
+    "user role": "Change role | Rolle ändern",
+    "user password": "Temporary password | Vorläufiges Passwort",
+    "user reset-factors": "Remove second factors | Zweite Faktoren entfernen",
+    "user disable": "Disable | Sperren",
+    "user enable": "Enable | Entsperren",
   },
-  actionsFor: (login: string) => `Actions for ${login}`,
+  actionsFor: (login: string) => `Actions for ${login} | Aktionen für ${login}`,
   userActionHints: {
-    "user role": "The user is signed out and works with the new role from the next sign-in on.",
-    "user password": "The present password ends, and the user is signed out.",
-    "user reset-factors": "For a user who has lost phone and keys: the password alone lets the user in again.",
-    "user disable": "The user is signed out at once and cannot sign in.",
-    "user enable": "The user can sign in again.",
+    "user role": `The user is signed out and works with the new role from the next sign-in on.
+      | Der Benutzer wird abgemeldet und arbeitet ab der nächsten Anmeldung mit der neuen Rolle.`,
+    "user password": `The present password ends, and the user is signed out.
+      | Das bisherige Passwort gilt nicht mehr, und der Benutzer wird abgemeldet.`,
+    "user reset-factors": `For a user who has lost phone and keys: the password alone lets the user
+      in again.
+      | Für Benutzer, die Telefon und Schlüssel verloren haben: Das Passwort allein genügt wieder.`,
+    "user disable": `The user is signed out at once and cannot sign in.
+      | Der Benutzer wird sofort abgemeldet und kann sich nicht mehr anmelden.`,
+    "user enable": "The user can sign in again. | Der Benutzer kann sich wieder anmelden.",
   },
-  temporaryShown: (login: string, until: string) => `Give this to ${login} in a safe way. It is shown only now, has to be replaced at the first sign-in, and ends ${until}.`,
-  demandFactor: "Demand a second factor of all users", demandFactorHint: "Users without one have to set it up before anything else.",
-  approvals: "Approvals", noApprovals: "Nothing waits for a second person", approvalsHint: "Large returns, settled doubt, new keys and removed second factors may need one.", give: "Approve", given: "Approved", askedBy: "Asked by",
-  giveFor: (work: string) => `Approve: ${work}`,
-  onlyYou: "You are the only user", onlyYouHint: "Add a colleague: everyone signs in with a login of their own, so that the audit tells who did what.",
+  temporaryShown: (login: string, until: string) => `Give this to ${login} in a safe way. It is
+    shown only now, has to be replaced at the first sign-in, and ends ${until}.
+    | Geben Sie es ${login} auf sicherem Weg. Es wird nur jetzt gezeigt, muss bei der ersten
+    Anmeldung ersetzt werden und endet ${until}.`,
+  demandFactor: `Demand a second factor of all users
+    | Von allen Benutzern einen zweiten Faktor verlangen`,
+  demandFactorHint: `Users without one have to set it up before anything else.
+    | Wer keinen hat, muss ihn vor allem anderen einrichten.`,
+  approvals: "Approvals | Freigaben",
+  noApprovals: "Nothing waits for a second person | Nichts wartet auf eine zweite Person",
+  approvalsHint: `Large returns, settled doubt, new keys and removed second factors may need one.
+    | Große Erstattungen, geklärte Zweifel, neue Schlüssel und entfernte zweite Faktoren können eine
+    brauchen.`,
+  give: "Approve | Freigeben",
+  given: "Approved | Freigegeben",
+  askedBy: "Asked by | Von",
+  giveFor: (work: string) => `Approve: ${work} | Freigeben: ${work}`,
+  onlyYou: "You are the only user | Sie sind der einzige Benutzer",
+  onlyYouHint: `Add a colleague: everyone signs in with a login of their own, so that the audit
+    tells who did what.
+    | Fügen Sie Kollegen hinzu: Jeder meldet sich mit eigenem Namen an, damit das Protokoll zeigt,
+    wer was getan hat.`,
 
-  searchAudit: "Who, what, of what or why",
-  why: "Why", before: "Before", after: "After", fromWhere: "From where",
-  noEntries: "No entry matches", noEntriesHint: "Search for a login, an action such as merchant add, or an order id.",
-  verify: "Verify chain",
-  verifyHint: "Every entry has the hash of the one before it, and the newest is signed.",
-  whole: (entries: number) => `The audit is whole: ${entries} entries, none changed, deleted, inserted or reordered.`,
-  broken: "The audit was tampered with:",
-  proofs: (signatures: number, outside: number, unsigned: number) => `${signatures} signed heads, ${outside} heads from outside, ${unsigned} entries since the last signature.`,
-};
-
-// biome-ignore format: a table
-export const teamGerman: typeof teamEnglish = {
-  team: "Team",
-  audit: "Protokoll",
-  goTo: "Öffnen …",
-  more: "Mehr",
-  nothingToGoTo: "Nichts mit diesem Namen. Geben Sie eine Zahlungsnummer oder den Namen einer Seite ein.",
-  openOrder: (order) => `Zahlung ${order} öffnen`,
-  searchOrdersFor: (text) => `Zahlungen suchen: „${text}“`,
-  keyboard: "Tastenkürzel",
-  shortcuts: {
-    "Ctrl K": "Seite, Zahlung oder Aktion öffnen", "/": "Suchen", "j": "Nächste Zeile", "k": "Vorige Zeile",
-    "Enter": "Zeile öffnen", "Escape": "Leeren, schließen oder zurück", "?": "Diese Tasten zeigen",
-  },
-
-  passwordHint: "Mindestens 12 Zeichen, Buchstaben und Ziffern, keines Ihrer letzten. Ihre anderen Sitzungen enden.",
-  passwordSaved: "Das Passwort ist geändert. Ihre anderen Sitzungen sind beendet.",
-  app: "Authentifizierungs-App",
-  appHint: "Zeitcodes, die bei der Anmeldung zum Passwort hinzukommen.",
-  appOn: "Ein", appOff: "Aus",
-  turnOn: "Einschalten", turnOff: "Ausschalten",
-  scanHint: "Scannen Sie den Code mit Ihrer App oder tippen Sie das Geheimnis dort ein. Geben Sie dann die sechs Ziffern ein, die sie zeigt.",
-  qrCode: "QR-Code für Ihre App",
-  codesLeft: (count) => `${count} von 10 übrig`,
-  newCodes: "Neue Codes erzeugen", newCodesHint: "Die bisherigen Codes gelten nicht mehr.",
-  copy: "Kopieren", copied: "Kopiert",
-  passwordAgain: "Ihr Passwort, noch einmal",
-  passkeys: "Passkeys",
-  passkeysHint: "Ihr Gerät weist Sie aus, mit Fingerabdruck, Gesicht oder Schlüssel. Nichts lässt sich abfischen.",
-  noPasskeys: "Noch kein Passkey.",
-  addPasskey: "Passkey hinzufügen", nameOfPasskey: "Name", passkeyExample: "Firmenlaptop",
-  removePasskey: (name) => `${name} entfernen`, remove: "Entfernen",
-  passkeyHint: "Verwenden Sie Ihren Passkey, oder geben Sie einen Code Ihrer App oder einen Ihrer Wiederherstellungscodes ein.",
-  usePasskey: "Passkey verwenden", orCode: "oder ein Code",
-  passkeyFailed: "Es wurde kein Passkey verwendet. Versuchen Sie es erneut oder nehmen Sie einen Code.",
-  noPasskeysHere: "Dieser Browser kennt keine Passkeys, oder die Adresse dieser Seite ist nicht die des Gateways.",
-  addedAt: (at) => `Hinzugefügt ${at}`, usedAt: (at) => `zuletzt verwendet ${at}`, neverUsed: "nie verwendet",
-  sessions: "Sitzungen", thisSession: "Diese", endSession: "Beenden", lastSeen: "Zuletzt aktiv",
-  endSessionOf: (login) => `Sitzung von ${login} beenden`,
-  noSessions: "Kein Benutzer ist angemeldet.",
-
-  users: "Benutzer", addUser: "Benutzer hinzufügen", role: "Rolle", signInBy: "Meldet sich an mit", state: "Zustand",
-  roles: {
-    "admin": "Administrator", "support": "Support", "finance": "Finanzen", "auditor": "Prüfer",
-    "merchant-admin": "Händler-Administrator", "merchant-developer": "Händler-Entwickler", "merchant-viewer": "Händler-Betrachter", "service": "Programm",
-  },
-  passwords: { own: "Passwort", temporary: "Vorläufiges Passwort", expired: "Abgelaufenes vorläufiges Passwort", none: "Kein Passwort" },
-  withApp: "App", withPasskeys: (count) => `${count} ${count === 1 ? "Passkey" : "Passkeys"}`,
-  enabled: "Aktiv", disabled: "Gesperrt", never: "–", idle: "Seit 90 Tagen nicht benutzt",
-  userActions: {
-    "user role": "Rolle ändern", "user password": "Vorläufiges Passwort", "user reset-factors": "Zweite Faktoren entfernen", "user disable": "Sperren", "user enable": "Entsperren",
-  },
-  actionsFor: (login) => `Aktionen für ${login}`,
-  userActionHints: {
-    "user role": "Der Benutzer wird abgemeldet und arbeitet ab der nächsten Anmeldung mit der neuen Rolle.",
-    "user password": "Das bisherige Passwort gilt nicht mehr, und der Benutzer wird abgemeldet.",
-    "user reset-factors": "Für Benutzer, die Telefon und Schlüssel verloren haben: Das Passwort allein genügt wieder.",
-    "user disable": "Der Benutzer wird sofort abgemeldet und kann sich nicht mehr anmelden.",
-    "user enable": "Der Benutzer kann sich wieder anmelden.",
-  },
-  temporaryShown: (login, until) => `Geben Sie es ${login} auf sicherem Weg. Es wird nur jetzt gezeigt, muss bei der ersten Anmeldung ersetzt werden und endet ${until}.`,
-  demandFactor: "Von allen Benutzern einen zweiten Faktor verlangen", demandFactorHint: "Wer keinen hat, muss ihn vor allem anderen einrichten.",
-  approvals: "Freigaben", noApprovals: "Nichts wartet auf eine zweite Person", approvalsHint: "Große Erstattungen, geklärte Zweifel, neue Schlüssel und entfernte zweite Faktoren können eine brauchen.", give: "Freigeben", given: "Freigegeben", askedBy: "Von",
-  giveFor: (work) => `Freigeben: ${work}`,
-  onlyYou: "Sie sind der einzige Benutzer", onlyYouHint: "Fügen Sie Kollegen hinzu: Jeder meldet sich mit eigenem Namen an, damit das Protokoll zeigt, wer was getan hat.",
-
-  searchAudit: "Wer, was, woran oder warum",
-  why: "Warum", before: "Vorher", after: "Nachher", fromWhere: "Von wo",
-  noEntries: "Kein Eintrag passt", noEntriesHint: "Suchen Sie nach einem Namen, einer Aktion wie merchant add oder einer Zahlungsnummer.",
-  verify: "Kette prüfen",
-  verifyHint: "Jeder Eintrag hat den Hash des vorigen, und der neueste ist signiert.",
-  whole: (entries) => `Das Protokoll ist vollständig: ${entries} Einträge, keiner geändert, gelöscht, eingefügt oder umgestellt.`,
-  broken: "Das Protokoll wurde verfälscht:",
-  proofs: (signatures, outside, unsigned) => `${signatures} signierte Stände, ${outside} Stände von außen, ${unsigned} Einträge seit der letzten Signatur.`,
-};
+  searchAudit: "Who, what, of what or why | Wer, was, woran oder warum",
+  why: "Why | Warum",
+  before: "Before | Vorher",
+  after: "After | Nachher",
+  fromWhere: "From where | Von wo",
+  noEntries: "No entry matches | Kein Eintrag passt",
+  noEntriesHint: `Search for a login, an action such as merchant add, or an order id.
+    | Suchen Sie nach einem Namen, einer Aktion wie merchant add oder einer Zahlungsnummer.`,
+  verify: "Verify chain | Kette prüfen",
+  verifyHint: `Every entry has the hash of the one before it, and the newest is signed.
+    | Jeder Eintrag hat den Hash des vorigen, und der neueste ist signiert.`,
+  whole: (entries: number) => `The audit is whole: ${entries} entries, none changed, deleted,
+    inserted or reordered.
+    | Das Protokoll ist vollständig: ${entries} Einträge, keiner geändert, gelöscht, eingefügt oder
+    umgestellt.`,
+  broken: "The audit was tampered with: | Das Protokoll wurde verfälscht:",
+  proofs: (signatures: number, outside: number, unsigned: number) => `${signatures} signed heads,
+    ${outside} heads from outside, ${unsigned} entries since the last signature.
+    | ${signatures} signierte Stände, ${outside} Stände von außen, ${unsigned} Einträge seit der
+    letzten Signatur.`,
+} satisfies Rows;

@@ -1,7 +1,7 @@
 /** Payment links: how often they are paid, who may end one, and what their page tells. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { english } from "../language/english.ts";
+import { english } from "../language/texts.ts";
 import { factsOf, mayEnd, usesOf } from "./link-facts.ts";
 
 test("the uses of a link are counted against its maximum, and not at all without one", () => {
@@ -23,7 +23,6 @@ for (const [state, rights, may] of ends) {
 }
 
 test("a link's page tells who made it and when it ends", () => {
-  const messages = { ...english, ...english.configuration };
   const line = {
     state: "open" as const,
     link: "L1",
@@ -38,8 +37,8 @@ test("a link's page tells who made it and when it ends", () => {
   };
   const showTime = (at: number, by = "none") => `at ${at} by ${by}`;
 
-  const facts = new Map(factsOf({ line }, messages, showTime));
-  const ending = new Map(factsOf({ line: { ...line, expiresAt: 9 } }, messages, showTime));
+  const facts = new Map(factsOf({ line }, english, showTime));
+  const ending = new Map(factsOf({ line: { ...line, expiresAt: 9 } }, english, showTime));
 
   assert.equal(facts.get("Created"), "at 5 by ann");
   assert.equal(facts.get("Uses"), "0 / 1");

@@ -1,10 +1,9 @@
 /** A payment link in words: its state, how often it is paid, and the facts of its page. */
-import type { Messages } from "../language/english.ts";
+import type { Messages } from "../language/texts.ts";
 import type { OutputOf, User } from "../shell/call.ts";
 
 type LinkDetail = OutputOf<"GET /links/:link">;
 export type LinkLine = LinkDetail["line"];
-type Texts = Messages["configuration"] & Pick<Messages, "merchant" | "endpoint">;
 
 /** The colours of an order's status. */
 export const stateColours = {
@@ -29,7 +28,7 @@ export function mayEnd({ state }: Pick<LinkLine, "state">, { rights }: Pick<User
 
 export function factsOf<Shown>(
   { line, returnUrl, callbackUrl }: Omit<LinkDetail, "url" | "svg">,
-  messages: Texts,
+  messages: Messages,
   showTime: (at: number, by?: string) => Shown,
 ): readonly (readonly [name: string, value: Shown | string | undefined])[] {
   return [

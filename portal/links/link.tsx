@@ -2,7 +2,7 @@
 import { ActionButton } from "../actions/action-button.tsx";
 import { Facts, Head, Loaded, LoadedPart, Section, Stamp } from "../design/details.tsx";
 import { CopyButton } from "../design/dialog.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { OrderTable } from "../orders/order-table.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
@@ -20,7 +20,7 @@ export function PaymentLink() {
 const showStamp = (at: number, by?: string) => <Stamp at={at} by={by} />;
 
 function Shown({ detail }: { readonly detail: LinkDetail }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const user = useUser();
   const { line, url, svg } = detail;
   const amount = `${line.amount.text} ${line.amount.currency}`;
@@ -46,7 +46,7 @@ function Shown({ detail }: { readonly detail: LinkDetail }) {
       <Facts facts={factsOf(detail, messages, showStamp)} />
       <div className="link-columns">
         <figure className="link-code">
-          <img src={picture} alt={messages.qrCode} width={200} height={200} />
+          <img src={picture} alt={messages.linkQrCode} width={200} height={200} />
           <figcaption>
             <a href={picture} download={`payment-link-${line.link}.svg`}>
               {messages.downloadSvg}
@@ -63,7 +63,7 @@ function Shown({ detail }: { readonly detail: LinkDetail }) {
 }
 
 function LinkOrders({ link }: { readonly link: string }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const found = useAnswer("GET /orders", { link: [link] });
   return (
     <Section

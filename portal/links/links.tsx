@@ -3,7 +3,7 @@ import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Mark, Time } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { Amount } from "../orders/order-table.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
@@ -11,7 +11,7 @@ import { go, Link, usePlace } from "../shell/url.tsx";
 import { type LinkLine, stateColours, usesOf } from "./link-facts.ts";
 
 export function Links() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { isOperator } = useUser();
   const after = usePlace().query.get("after");
   const found = useAnswer("GET /links", after ? { after } : {}, { keepsBefore: true });
@@ -58,6 +58,6 @@ export function Links() {
 }
 
 export function LinkState({ state }: { readonly state: LinkLine["state"] }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   return <Mark kind={stateColours[state]}>{messages.linkStates[state]}</Mark>;
 }

@@ -2,7 +2,7 @@
 import { ActionButton } from "../actions/action-button.tsx";
 import { OnOff } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { useUser } from "../shell/session.ts";
 import { type MerchantDetail, membersOf, termsOf } from "./terms.ts";
 
@@ -15,7 +15,7 @@ type EndpointTableProps = {
 };
 
 export function EndpointTable({ endpoints, none, withMerchant = false }: EndpointTableProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const withGates = endpoints.some(({ gates }) => gates.length > 0);
   return (
     <Table
@@ -41,7 +41,7 @@ function gatesOf({ gates }: EndpointLine): string {
 }
 
 export function GroupTable({ groups }: Pick<MerchantDetail, "groups">) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { may } = useUser();
   return (
     <Table

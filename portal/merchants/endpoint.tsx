@@ -5,7 +5,7 @@ import { ActionButton } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
 import { Facts, Head, Loaded, LoadedPart, Mark, OnOff, Section } from "../design/details.tsx";
 import { Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 import { useUser } from "../shell/session.ts";
@@ -20,7 +20,7 @@ export function Endpoint() {
 }
 
 function Shown({ line, settings }: EndpointDetail) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { isOperator } = useUser();
   const values = { endpoint: line.id };
   return (
@@ -66,7 +66,7 @@ function Shown({ line, settings }: EndpointDetail) {
 type LineProps = { readonly line: EndpointDetail["line"] };
 
 function Gates({ line }: LineProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   return (
     <Section
       title={messages.gates}
@@ -96,7 +96,7 @@ function Gates({ line }: LineProps) {
 
 /** The amount is in the address: an answer can be sent to a colleague. */
 function Routing({ line }: LineProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { query } = usePlace();
   const amount = query.get("amount") ?? "";
   const [written, setWritten] = useState(amount);
@@ -128,7 +128,7 @@ function Routing({ line }: LineProps) {
 }
 
 function Routes(asked: { readonly endpoint: string; readonly amount: string }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   return (
     <LoadedPart query={useAnswer("GET /routing", asked)}>
       {({ routes }) => (

@@ -2,7 +2,7 @@
 import { ActionButton, NamedAction } from "../actions/action-button.tsx";
 import { Fields, PrintedTime, Section } from "../design/details.tsx";
 import { Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { useUser } from "../shell/session.ts";
 import { keyActionsFor, type PartProps } from "./terms.ts";
 
@@ -16,7 +16,7 @@ export function Keys(props: PartProps) {
 }
 
 function ControlKey({ detail }: PartProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { controlKey, line } = detail;
   const { login } = line;
   const { setAt = messages.atCreation, oldLastUsed } = controlKey;
@@ -61,7 +61,7 @@ function ControlKey({ detail }: PartProps) {
 }
 
 function OAuthKeys({ detail: { oauthKeys, line } }: PartProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { may } = useUser();
   const { login } = line;
   return (

@@ -2,7 +2,7 @@
 import { ActionButton, NamedAction } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
 import { Facts, Head, Loaded, OnOff, Section, Tabs } from "../design/details.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { RuleTable } from "../screening/rule-table.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
@@ -24,7 +24,7 @@ export function MerchantPage({ login }: { readonly login: string }) {
 }
 
 function Shown({ detail }: PartProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { isOperator } = useUser();
   const { line, settings } = detail;
   const values = { login: line.login };
@@ -80,7 +80,7 @@ function Shown({ detail }: PartProps) {
 }
 
 function Endpoints({ detail: { line, endpoints, groups } }: PartProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const shared = { right, values: { login: line.login } };
   return (
     <>

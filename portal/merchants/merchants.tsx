@@ -3,7 +3,7 @@ import { ActionButton } from "../actions/action-button.tsx";
 import { Head, OnOff } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { Name, Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { makeFilters, readListQuery } from "../orders/order-query.ts";
 import { Search } from "../orders/search.tsx";
 import { useAnswer } from "../shell/call.ts";
@@ -19,7 +19,7 @@ export function Merchants() {
 }
 
 function MerchantList() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { search, after } = readListQuery(usePlace().query, []);
   const input = { ...(search && { search }), ...(after && { after }) };
   const found = useAnswer("GET /merchants", input, { keepsBefore: true });

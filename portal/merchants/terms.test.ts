@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { showSetting } from "../actions/values.ts";
-import { german } from "../language/german.ts";
+import { german } from "../language/texts.ts";
 import { keyActionsFor, membersOf, placesOf, termsOf } from "./terms.ts";
 
 // biome-ignore format: a table
@@ -12,7 +12,7 @@ const settings = [
 
 for (const [value, shown] of settings) {
   test(`the setting “${value}” reads “${shown}” in German`, () => {
-    assert.equal(showSetting(value, german.configuration.choices), shown);
+    assert.equal(showSetting(value, german.choices), shown);
   });
 }
 

@@ -3,12 +3,12 @@ import { ActionButton, NamedAction } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
 import { Mark, Section } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { useUser } from "../shell/session.ts";
 import type { MerchantDetail, PartProps } from "./terms.ts";
 
 export function Wallets({ detail: { wallets, walletKeys, line } }: PartProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const values = { login: line.login };
   const change = (
     <ActionButton
@@ -40,7 +40,7 @@ export function Wallets({ detail: { wallets, walletKeys, line } }: PartProps) {
 }
 
 function WalletKeyTable({ keys }: { readonly keys: MerchantDetail["walletKeys"] }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { may } = useUser();
   const { fields, certificates } = messages;
   return (
@@ -67,7 +67,7 @@ function WalletKeyTable({ keys }: { readonly keys: MerchantDetail["walletKeys"] 
 }
 
 function WalletKeyActions({ id, certificate }: MerchantDetail["walletKeys"][number]) {
-  const { addCertificate } = useConfigurationMessages();
+  const { addCertificate } = useMessages();
   const values = { id };
   return (
     <>

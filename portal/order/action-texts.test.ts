@@ -1,8 +1,7 @@
 /** Actions on an order: which are offered, what each would do, and what is sent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { english } from "../language/english.ts";
-import { german } from "../language/german.ts";
+import { english, german } from "../language/texts.ts";
 import {
   type Action,
   actionsFor,

@@ -1,7 +1,7 @@
 /** What the user may do with an order, what it would bring about, and what is sent for it. */
 import { stateOf } from "../callbacks/delivery-query.ts";
-import type { Messages } from "../language/english.ts";
-import { wordIn } from "../language/timeline.ts";
+import { wordIn } from "../language/rows.ts";
+import type { Messages } from "../language/texts.ts";
 import type { OutputOf } from "../shell/call.ts";
 import type { OrderDetail } from "./order-texts.ts";
 

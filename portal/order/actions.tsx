@@ -11,7 +11,7 @@ import { Dialog, ReasonInput } from "../design/dialog.tsx";
 import { Type } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
 import { statusColours } from "../language/money-states.ts";
-import { wordIn } from "../language/timeline.ts";
+import { wordIn } from "../language/rows.ts";
 import { call } from "../shell/call.ts";
 import {
   type Action,

@@ -1,8 +1,7 @@
 /** An order in words, in English and German: its timeline, its totals and its transactions. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { english } from "../language/english.ts";
-import { german } from "../language/german.ts";
+import { english, german } from "../language/texts.ts";
 import {
   detailsOf,
   fieldsOf,

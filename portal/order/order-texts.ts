@@ -3,8 +3,8 @@
  * attempts to deliver callbacks are one list.
  */
 import { resultOf } from "../callbacks/delivery-query.ts";
-import type { Messages } from "../language/english.ts";
-import { wordIn } from "../language/timeline.ts";
+import { wordIn } from "../language/rows.ts";
+import type { Messages } from "../language/texts.ts";
 import type { OutputOf } from "../shell/call.ts";
 
 export type OrderDetail = OutputOf<"GET /orders/:order">;
@@ -119,7 +119,7 @@ export function ruleOf(
   { kind, scope, action, missing, facts }: NonNullable<Entry["rules"]>[number],
   messages: Messages,
 ): readonly [name: string, value: string] {
-  const { choices, ruleKinds } = messages.configuration;
+  const { choices, ruleKinds } = messages;
   const did = action === undefined ? messages.ruleMissing(missing ?? "") : wordIn(choices, action);
   const name = `${wordIn(ruleKinds, kind)} (${messages.ruleScopes[scope]})`;
   return [name, `${did} ${facts}`.trim()];

@@ -3,12 +3,13 @@ import { type Row, useRows } from "../actions/values.ts";
 import { Mark } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { Name, Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
+import { wordIn } from "../language/rows.ts";
 import { unrecordedIn } from "./day-lines.ts";
 
 /** `imported` is what the last import has answered: the result of each line. */
 export function Chargebacks({ imported }: { readonly imported: object }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const found = useRows("chargeback list");
   return (
     <>
@@ -25,7 +26,7 @@ export function Chargebacks({ imported }: { readonly imported: object }) {
 }
 
 function Unrecorded({ rows = [] }: { readonly rows?: readonly Row[] }) {
-  const { unrecorded, unrecordedLine, importResults } = useConfigurationMessages();
+  const { unrecorded, unrecordedLine, importResults } = useMessages();
   const left = unrecordedIn(rows);
   if (left.length === 0) return null;
   return (
@@ -34,7 +35,7 @@ function Unrecorded({ rows = [] }: { readonly rows?: readonly Row[] }) {
       <ul>
         {left.map(({ line = "", case: id = "", result = "" }) => (
           <li key={line}>
-            {unrecordedLine(line, id)} {importResults[result] ?? result}
+            {unrecordedLine(line, id)} {wordIn(importResults, result)}
           </li>
         ))}
       </ul>
@@ -43,7 +44,7 @@ function Unrecorded({ rows = [] }: { readonly rows?: readonly Row[] }) {
 }
 
 function ChargebackTable({ rows }: { readonly rows: readonly Row[] }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   return (
     <Table
       rows={rows}
@@ -62,10 +63,10 @@ function ChargebackTable({ rows }: { readonly rows: readonly Row[] }) {
 }
 
 function Stage({ stage = "" }: { readonly stage: string | undefined }) {
-  const { chargebackStages } = useConfigurationMessages();
+  const { chargebackStages } = useMessages();
   return (
     <Mark kind={stage === "reversed" ? "approved" : "declined"}>
-      {chargebackStages[stage] ?? stage}
+      {wordIn(chargebackStages, stage)}
     </Mark>
   );
 }

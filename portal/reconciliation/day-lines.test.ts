@@ -1,7 +1,7 @@
 /** Reconciliation: the state of a day, its address, and lines of an import that were left. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configurationEnglish } from "../language/configuration.ts";
+import { english } from "../language/texts.ts";
 import { readPlace } from "../shell/place.ts";
 import { acquirersTotal, addressOf, readDay, stateOf, unrecordedIn } from "./day-lines.ts";
 
@@ -16,7 +16,7 @@ const states = [
 
 for (const [agrees, differences, colour, text] of states) {
   test(`a day reads “${text}” with ${differences} differences`, () => {
-    assert.deepEqual(stateOf({ agrees, differences }, configurationEnglish), [colour, text]);
+    assert.deepEqual(stateOf({ agrees, differences }, english), [colour, text]);
   });
 }
 

@@ -1,11 +1,11 @@
 /** Compared days and imported chargebacks as their screens show them. */
 import type { Row } from "../actions/values.ts";
-import type { ConfigurationMessages } from "../language/configuration.ts";
+import type { Messages } from "../language/texts.ts";
 import type { InputOf, OutputOf } from "../shell/call.ts";
 
 export type DayLine = OutputOf<"GET /reconciliations">["reconciliations"][number];
 type DayDetail = OutputOf<"GET /reconciliations/:gate/:day">;
-type Texts = Pick<ConfigurationMessages, "agrees" | "differs" | "differences">;
+type Texts = Pick<Messages, "agrees" | "differs" | "differences">;
 
 /** A comparison of totals knows that a day differs, and not where. */
 export function stateOf(

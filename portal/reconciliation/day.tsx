@@ -1,7 +1,8 @@
 /** One day of a gate: totals on both sides, and every difference. */
 import { Facts, Head, Loaded, Section, Stamp } from "../design/details.tsx";
 import { Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
+import { wordIn } from "../language/rows.ts";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { Link, usePlace } from "../shell/url.tsx";
 import { acquirersTotal, readDay } from "./day-lines.ts";
@@ -16,7 +17,7 @@ export function ReconciledDay() {
 }
 
 function Shown({ detail }: { readonly detail: Detail }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { line, differences } = detail;
   return (
     <div className="screen">
@@ -45,14 +46,14 @@ function Shown({ detail }: { readonly detail: Detail }) {
 }
 
 function Differences({ differences }: Pick<Detail, "differences">) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   return (
     <Table
       rows={differences}
       none={messages.noDifferences}
       keyOf={({ kind, reference, what, line }) => `${kind} ${reference} ${what} ${line}`}
       columns={[
-        [messages.difference, ({ kind }) => <b>{messages.differenceKinds[kind] ?? kind}</b>],
+        [messages.difference, ({ kind }) => <b>{wordIn(messages.differenceKinds, kind)}</b>],
         [messages.reference, ({ reference }) => reference, "mono shown"],
         [messages.kind, ({ what }) => messages.types[what as "sale"] ?? what, "quiet"],
         [messages.here, ({ here = "–" }) => here, "number plain"],
@@ -68,7 +69,7 @@ function Differences({ differences }: Pick<Detail, "differences">) {
 }
 
 function Totals({ totals }: Pick<Detail, "totals">) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   return (
     <Table
       className="rows still small"

@@ -4,14 +4,14 @@ import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Mark, Stamp, Tabs } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { Name, Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { usePlace } from "../shell/url.tsx";
 import { Chargebacks } from "./chargebacks.tsx";
 import { addressOf, type DayLine, stateOf } from "./day-lines.ts";
 
 export function Reconciliation() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const isOfDays = usePlace().query.get("tab") !== "chargebacks";
   const [imported, setImported] = useState<object>({});
   return (
@@ -40,7 +40,7 @@ export function Reconciliation() {
 }
 
 function Days() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const after = usePlace().query.get("after");
   const found = useAnswer("GET /reconciliations", after ? { after } : {}, { keepsBefore: true });
   return (
@@ -73,6 +73,6 @@ function Days() {
 }
 
 export function DayState({ line }: { readonly line: DayLine }) {
-  const [colour, text] = stateOf(line, useConfigurationMessages());
+  const [colour, text] = stateOf(line, useMessages());
   return <Mark kind={colour}>{text}</Mark>;
 }

@@ -5,7 +5,7 @@ import { type Row, useRows } from "../actions/values.ts";
 import { Mark, PrintedTime } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { useUser } from "../shell/session.ts";
 import { changeQuery, usePlace } from "../shell/url.tsx";
 import { listValues, pageOf } from "./rules.ts";
@@ -18,7 +18,7 @@ const kinds = [
 const right = "change_merchants";
 
 export function Lists() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const found = useRows("list show", listValues(usePlace().query));
   return (
     <>
@@ -32,7 +32,7 @@ export function Lists() {
       <List
         found={{ ...found, data: found.data && pageOf(found.data) }}
         rowsOf={({ rows }) => rows}
-        none={[messages.noEntries, messages.noEntriesHint]}
+        none={[messages.noListEntries, messages.noListEntriesHint]}
       >
         {(rows) => <EntryTable rows={rows} />}
       </List>
@@ -47,7 +47,7 @@ type ChoiceProps = {
 };
 
 function Choice({ name, words, every }: ChoiceProps) {
-  const { choices } = useConfigurationMessages();
+  const { choices } = useMessages();
   const { query } = usePlace();
   return (
     <NativeSelect
@@ -65,7 +65,7 @@ function Choice({ name, words, every }: ChoiceProps) {
 }
 
 function EntryTable({ rows }: { readonly rows: readonly Row[] }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { may } = useUser();
   const { choices, everywhere, fields } = messages;
   return (

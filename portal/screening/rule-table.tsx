@@ -2,14 +2,15 @@
 import { NamedAction } from "../actions/action-button.tsx";
 import { OnOff } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
+import { wordIn } from "../language/rows.ts";
 import { useUser } from "../shell/session.ts";
 import { parametersOf, placeOf, type Rule } from "./rules.ts";
 
 type TableProps = { readonly rules: readonly Rule[]; readonly none?: string };
 
 export function RuleTable({ rules, ...given }: TableProps) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { may } = useUser();
   const { ruleKinds, choices, everywhere } = messages;
   return (
@@ -18,11 +19,11 @@ export function RuleTable({ rules, ...given }: TableProps) {
       {...given}
       keyOf={({ id }) => id}
       columns={[
-        [messages.rule, ({ id, kind }) => <Name name={ruleKinds[kind] ?? kind} note={id} />],
+        [messages.rule, ({ id, kind }) => <Name name={wordIn(ruleKinds, kind)} note={id} />],
         [messages.status, ({ enabled }) => <OnOff isOn={enabled} />],
         [messages.parameters, (rule) => parametersOf(rule, " ").join(", "), "wide"],
         [messages.countsFor, (rule) => placeOf(rule, everywhere), "quiet"],
-        [messages.does, ({ action }) => choices[action] ?? action],
+        [messages.does, ({ action }) => wordIn(choices, action)],
       ]}
       actions={may("change_merchants") && ((rule) => <RuleActions rule={rule} />)}
     />

@@ -1,7 +1,7 @@
 /** Screening: rules and lists as they are shown, and what lists and trials ask for. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configurationEnglish } from "../language/configuration.ts";
+import { english } from "../language/texts.ts";
 import { listValues, pageOf, parametersOf, placeOf, reportRows, trialValues } from "./rules.ts";
 
 test("parameters are read with a space, and changed as the action takes them", () => {
@@ -70,7 +70,7 @@ test("a report has the sums first, then each rule by its name or by its kind", (
   ];
   const report = { all: counts, blocked: counts, forced: counts, marked: counts, rules, notes: [] };
 
-  const rows = reportRows(report, configurationEnglish);
+  const rows = reportRows(report, english);
 
   assert.deepEqual(
     rows.map(({ name }) => name),

@@ -1,6 +1,7 @@
 /** Rules, lists and trials of screening: what is asked of the gateway, and what is shown of it. */
 import type { Row, Values } from "../actions/values.ts";
-import type { ConfigurationMessages } from "../language/configuration.ts";
+import { wordIn } from "../language/rows.ts";
+import type { Messages } from "../language/texts.ts";
 import type { OutputOf } from "../shell/call.ts";
 
 export type Rule = OutputOf<"GET /rules">["rules"][number];
@@ -57,7 +58,7 @@ export type Report = Readonly<Record<"all" | "blocked" | "forced" | "marked", Co
 /** The sums first, then each rule. */
 export function reportRows(
   report: Report,
-  { wouldHave, ruleKinds }: Pick<ConfigurationMessages, "wouldHave" | "ruleKinds">,
+  { wouldHave, ruleKinds }: Pick<Messages, "wouldHave" | "ruleKinds">,
 ) {
   const totals = (["all", "blocked", "forced", "marked"] as const).map((name) => ({
     key: name,
@@ -66,7 +67,7 @@ export function reportRows(
   }));
   const ofRules = report.rules.map(({ rule, kind, ...counts }) => ({
     key: `rule ${rule}`,
-    name: `${ruleKinds[kind] ?? kind} ${rule}`,
+    name: `${wordIn(ruleKinds, kind)} ${rule}`,
     counts,
   }));
   return [...totals, ...ofRules];

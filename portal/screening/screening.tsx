@@ -3,7 +3,8 @@ import { NativeSelect } from "@mantine/core";
 import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Tabs } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
+import { wordIn } from "../language/rows.ts";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { changeQuery, usePlace } from "../shell/url.tsx";
@@ -12,7 +13,7 @@ import { RuleTable } from "./rule-table.tsx";
 import { Trial } from "./trial.tsx";
 
 export function Screening() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   return (
     <div className="screen">
       <Head title={messages.screening} />
@@ -29,7 +30,7 @@ export function Screening() {
 }
 
 function Rules() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const { may } = useUser();
   const after = usePlace().query.get("after");
   const found = useAnswer("GET /rules", after ? { after } : {}, { keepsBefore: true });
@@ -49,9 +50,9 @@ function Rules() {
 }
 
 function NewRule({ kinds }: { readonly kinds: readonly string[] }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const kind = usePlace().query.get("kind") ?? kinds[0] ?? "";
-  const nameOf = (each: string) => messages.ruleKinds[each] ?? each;
+  const nameOf = (each: string) => wordIn(messages.ruleKinds, each);
   return (
     <div className="inline-form">
       <NativeSelect

@@ -5,13 +5,13 @@ import { useState } from "react";
 import { usePerformer } from "../actions/performer.tsx";
 import { Refusal } from "../design/states.tsx";
 import { Table } from "../design/table.tsx";
-import { useConfigurationMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 import { type Report, reportRows, trialValues } from "./rules.ts";
 
 export function Trial() {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   const [rule, setRule] = useState("");
   const [since, setSince] = useState("");
   const run = usePerformer(
@@ -51,7 +51,7 @@ export function Trial() {
 }
 
 function ReportTable({ report }: { readonly report: Report }) {
-  const messages = useConfigurationMessages();
+  const messages = useMessages();
   return (
     <>
       <Table

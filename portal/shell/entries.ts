@@ -1,6 +1,6 @@
 /** Where one can go: the screens in the order of the menu, and who is led to each. */
 import type { IconName } from "../design/icons.tsx";
-import type { Messages } from "../language/english.ts";
+import type { Messages } from "../language/texts.ts";
 import type { Session } from "./call.ts";
 
 /** The names of texts that are no function and no table. */

@@ -25,7 +25,7 @@ export function UserTable({ users }: { readonly users: readonly Listed[] }) {
         [messages.signInBy, (user) => signInBy(user, messages), "minor"],
         [
           messages.lastSeen,
-          ({ seenAt }) => (seenAt === undefined ? messages.never : <Time at={seenAt} />),
+          ({ seenAt }) => (seenAt === undefined ? "–" : <Time at={seenAt} />),
           "minor quiet",
         ],
         [messages.state, (user) => <State user={user} />],

@@ -1,43 +1,14 @@
-/** The words of an order's timeline in German, and why the gateway has refused something. */
-import type { RefusedWith } from "@tollgate/gateway/portal-api";
-import { type Reason, type timelineEnglish, wordsOf } from "./timeline.ts";
+/**
+ * Why a payment was not approved, why the gateway has refused something, and how it chose a gate:
+ * in English as the gateway's own codes and sentences read, in German by these tables.
+ */
+import type { Api, RefusedWith } from "@tollgate/gateway/portal-api";
+import type { Rows } from "./rows.ts";
+
+type Reason = Exclude<Api["GET /orders/:order"]["output"]["line"]["reason"], "">;
 
 // biome-ignore format: a table
-const eventsGerman: typeof timelineEnglish.events = {
-  received: "Angenommen", card_entered: "Karte eingegeben", page_closed: "Zahlungsseite geschlossen", wallet_refused: "Wallet-Daten abgewiesen",
-  cleared: "Freigegeben", cleared_for_3ds: "Freigegeben für 3-D Secure", filtered_out: "Herausgefiltert",
-  method_requested: "Method angefordert", authentication_due: "Authentifizierung steht an", enrolment_due: "Teilnahmeprüfung steht an", method_uploaded: "Method-Ergebnis erhalten",
-  challenge_requested: "Challenge verlangt", challenge_passed: "Challenge bestanden", challenge_returned: "Browser zurück von der Challenge", pareq_requested: "PAReq verlangt",
-  authenticated: "Authentifiziert", left_unauthenticated: "Ohne Authentifizierung fortgesetzt", authentication_failed: "Authentifizierung gescheitert", authentication_demanded: "Herausgeber verlangt Authentifizierung",
-  authorized: "Autorisiert", refused: "Abgelehnt", refused_in_doubt: "Abgelehnt, im Zweifel", amount_in_doubt: "Betrag im Zweifel", amount_refused: "Betrag abgelehnt", amount_reversed: "Betrag storniert",
-  rerouted: "An ein anderes Gate gegeben", gate_unavailable: "Gate nicht erreichbar", outcome_unknown: "Ausgang unbekannt", outcome_in_question: "Ausgang wird erfragt", charge_not_found: "Belastung nicht gefunden",
-  inquiry_not_sent: "Anfrage nicht gesendet", inquiry_unanswered: "Anfrage ohne Antwort", charge_not_confirmed: "Belastung nicht bestätigt", reversal_not_sent: "Storno nicht gesendet", repeat_not_sent: "Wiederholung nicht gesendet",
-  approved_in_part: "Teilweise genehmigt", approved_late: "Spät genehmigt", reversed: "Storniert", part_reversed: "Teil storniert", reversal_unanswered: "Storno ohne Antwort", reversal_refused: "Storno abgelehnt", original_not_found: "Original nicht gefunden",
-  prior_approved_late: "Früherer Versuch spät genehmigt", prior_reversed: "Früherer Versuch storniert", prior_unreversed: "Früherer Versuch noch nicht storniert",
-  capture_asked: "Einzug verlangt", return_asked: "Rückgabe verlangt", captured: "Eingezogen", returned: "Zurückgegeben", repeat_unanswered: "Wiederholung ohne Antwort", repeat_refused: "Wiederholung abgelehnt",
-  charged_back: "Rückbelastet", operator_alerted: "Betreiber alarmiert", asked_again: "Erneut angefragt", settled_as_done: "Als ausgeführt geklärt", settled_as_not_done: "Als nicht ausgeführt geklärt",
-  expired: "Abgelaufen", claimed: "Von einem Knoten übernommen", noted: "Vermerkt",
-};
-
-// biome-ignore format: a table
-const factsGerman: typeof timelineEnglish.factNames = {
-  "reason code": "Grund", "reason detail": "Einzelheit", cause: "Ursache", code: "Antwortcode",
-  "answer responseCode": "Antwortcode", "answer approvalCode": "Genehmigungscode", "answer networkId": "Netzwerk-Id",
-  gate: "Gate", "gate id": "Entferntes Gate", "gate choice": "Warum dieses Gate", "gate terminalId": "Terminal",
-  "threeds version": "3-D Secure", "threeds directory": "Directory Server", "authentication status": "Authentifizierung", "authentication eci": "ECI",
-  "request operation": "Operation", "request by": "Von", amount: "Betrag", "request comment": "Bemerkung", serialNumber: "Seriennummer",
-  "chargeback stage": "Rückbelastung", "chargeback reason": "Grund der Rückbelastung", "chargeback caseId": "Fall",
-  by: "Von", why: "Grund", node: "Knoten", what: "Was", detail: "Einzelheit", reference: "RRN", address: "Adresse", duration: "Dauer",
-};
-
-// biome-ignore format: a table
-const transactionGerman: typeof timelineEnglish.transactionFields = {
-  amount: "Betrag", stage: "Stufe", status: "Status", serialNumber: "Seriennummer", reference: "RRN", trace: "STAN", terminal: "Terminal",
-  gate: "Gate", choice: "Warum dieses Gate", responseCode: "Antwortcode", approvalCode: "Genehmigungscode", reason: "Grund",
-};
-
-// biome-ignore format: a table
-const reasonsGerman: Readonly<Record<Reason, string>> = {
+const reasonsInGerman: Readonly<Record<Reason, string>> = {
   malformed_request: "Anfrage nicht lesbar", control_mismatch: "Prüfsumme oder Login falsch", unknown_endpoint: "Endpunkt unbekannt oder ausgeschaltet", missing_parameter: "Pflichtfeld fehlt", invalid_parameter: "Feld hat falsche Form",
   order_not_found: "Zahlung nicht gefunden", duplicate_order: "Zahlung gibt es schon", card_reference_not_found: "Kartenreferenz nicht gefunden", not_allowed_now: "Im jetzigen Zustand nicht möglich", currency_not_supported: "Währung nicht unterstützt",
   amount_out_of_range: "Betrag hier nicht möglich", too_many_requests: "Zu viele Anfragen", not_supported_by_gate: "Vom Acquirer nicht unterstützt", card_reference_expired: "Karte der Referenz abgelaufen", card_reference_removed: "Kartenreferenz entfernt",
@@ -57,7 +28,7 @@ const reasonsGerman: Readonly<Record<Reason, string>> = {
 };
 
 /** How the choice of a gate is told; gates' names stay between these. */
-const choiceGerman: readonly (readonly [RegExp, string])[] = [
+const choiceInGerman: readonly (readonly [RegExp, string])[] = [
   [/\brank (\d+)/g, "Rang $1"],
   [/\bweight (\d+) of (\d+)/g, "Gewicht $1 von $2"],
   [/\bonly gate\b/g, "einziges Gate"],
@@ -72,7 +43,7 @@ const choiceGerman: readonly (readonly [RegExp, string])[] = [
   [/ and /g, " und "],
 ];
 
-type Code = Exclude<RefusedWith, keyof typeof reasonsGerman> | "unreachable" | "internal";
+type Code = Exclude<RefusedWith, keyof typeof reasonsInGerman> | "unreachable" | "internal";
 
 // biome-ignore format: a table
 const refusals: Readonly<Record<Code, string>> = {
@@ -88,30 +59,28 @@ const refusals: Readonly<Record<Code, string>> = {
 };
 
 /** Their sentences say which one, or why. */
-const particular = new Set([
-  ...["invalid_input", "refused", "not_now", "weak_password", "second_person"],
-]);
+const particular = ["invalid_input", "refused", "not_now", "weak_password", "second_person"];
 
-function refusalOf(code: string, sentence: string): string {
-  const words = wordIn({ ...reasonsGerman, ...refusals }, code);
-  if (words === undefined) return sentence;
-  return particular.has(code) ? `${words} (${sentence})` : words;
-}
-
-function wordIn(table: Readonly<Record<string, string>>, code: string): string | undefined {
+function findWord(table: Readonly<Record<string, string>>, code: string): string | undefined {
   return Object.hasOwn(table, code) ? table[code] : undefined;
 }
 
-// biome-ignore format: a table
-export const timelineGerman: typeof timelineEnglish = {
-  events: eventsGerman,
-  factNames: factsGerman,
-  transactionFields: transactionGerman,
-  reasonOf: (code) => wordIn(reasonsGerman, code) ?? wordsOf(code),
-  refusalOf,
-  choiceOf: (choice) => choiceGerman.reduce((text, [pattern, words]) => text.replace(pattern, words), choice),
-  causes: { timeout: "Keine Antwort in der Zeit", link_lost: "Verbindung verloren", unreadable_answer: "Antwort nicht lesbar", not_sent: "Nicht gesendet", "cannot be asked": "Acquirer kann nicht gefragt werden", gate_unavailable: "Keine Verbindung zum Acquirer", card_not_held: "Kartendaten nicht mehr vorhanden", too_late: "Zum Senden zu spät", node_lost: "Knoten ausgefallen" },
-  followUps: { capture: "Einzug", return: "Rückgabe" },
-  ruleMissing: (what) => `unbekannt: ${what}`,
-  ruleScopes: { gateway: "des Gateways", merchant: "des Händlers", endpoint: "des Endpunkts" },
-};
+/** `insufficient_funds` as people read it. */
+function wordsOf(code: string): string {
+  const words = code.replaceAll("_", " ").replace(/\b3ds\b/, "3-D Secure");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function refusalInGerman(code: string, sentence: string): string {
+  const words = findWord({ ...reasonsInGerman, ...refusals }, code);
+  if (words === undefined) return sentence;
+  return particular.includes(code) ? `${words} (${sentence})` : words;
+}
+
+export const reasons = {
+  reasonOf: (code: string) => `${wordsOf(code)}
+    | ${findWord(reasonsInGerman, code) ?? wordsOf(code)}`,
+  refusalOf: (code: string, sentence: string) => `${sentence} | ${refusalInGerman(code, sentence)}`,
+  choiceOf: (choice: string) => `${choice}
+    | ${choiceInGerman.reduce((text, [pattern, words]) => text.replace(pattern, words), choice)}`,
+} satisfies Rows;

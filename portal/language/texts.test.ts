@@ -1,8 +1,7 @@
-/** German against English: the same texts, none left out and none left English. */
+/** The texts of all areas are one table, and none of the German ones is left English. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { english } from "./english.ts";
-import { german } from "./german.ts";
+import { areas, english, german } from "./texts.ts";
 
 /** Functions of codes and not of counts have tests of their own. */
 const ofCodes = ["reasonOf", "refusalOf", "choiceOf", "message"];
@@ -26,10 +25,16 @@ function textsIn(table: object, path = ""): readonly Leaf[] {
 const inEnglish = textsIn(english);
 const inGerman = textsIn(german);
 
-test("German has every text that English has, and no other", () => {
-  const paths = (texts: readonly Leaf[]) => texts.map(({ path }) => path).sort();
+test("no two areas of the portal have a text of the same name", () => {
+  const names = areas.flatMap((area) => Object.keys(area));
+  const doubled = names.filter((name, index) => names.indexOf(name) !== index);
 
-  assert.deepEqual(paths(inGerman), paths(inEnglish));
+  assert.deepEqual(doubled, []);
+});
+
+test("what fills the gap of a text may have a bar in it", () => {
+  assert.equal(english.openOrder("a | b"), "Open order a | b");
+  assert.equal(german.openOrder("a | b"), "Zahlung a | b öffnen");
 });
 
 test("no text is empty, in either language, nor has a gap that nothing fills", () => {

@@ -1,0 +1,215 @@
+/** Texts of the frame, of signing in, of the list of orders and of the home screen. */
+import { type Rows, some } from "./rows.ts";
+
+export const frame = {
+  "payment-links": "Payment links | Zahlungslinks",
+  merchants: "Merchants | Händler",
+  gates: "Gates | Gates",
+  screening: "Screening | Prüfung",
+  reconciliation: "Reconciliation | Abgleich",
+  "vault-keys": "Keys | Schlüssel",
+  skipToContent: "Skip to content | Zum Inhalt",
+  menu: "Menu | Menü",
+  orders: "Orders | Zahlungen",
+  staging: "Staging | Testbetrieb",
+  production: "Production | Produktion",
+  rehearsal: "Rehearsal: no money moves | Probebetrieb: kein Geld fließt",
+  otherLanguage: "Deutsch | English",
+  appearance: "Appearance | Darstellung",
+  light: "Light | Hell",
+  dark: "Dark | Dunkel",
+  asSystem: "As the system | Wie das System",
+  signOut: "Sign out | Abmelden",
+  operator: "Operator | Betreiber",
+  account: "Account | Konto",
+  tryAgain: "Try again | Erneut versuchen",
+  close: "Close | Schließen",
+  cancel: "Cancel | Abbrechen",
+  noSuchPage: "There is no such page | Diese Seite gibt es nicht",
+  noSuchPageHint: `The address may be mistyped. The orders are a good place to begin.
+    | Vielleicht ist die Adresse falsch geschrieben. Die Zahlungen sind ein guter Anfang.`,
+  toOrders: "Go to orders | Zu den Zahlungen",
+  notAllowed: "Not allowed | Nicht erlaubt",
+  notAllowedHint: `Your role does not see this page. Ask an administrator if you need it.
+    | Ihre Rolle sieht diese Seite nicht. Fragen Sie einen Administrator, wenn Sie sie brauchen.`,
+  failed: "This could not be loaded | Das konnte nicht geladen werden",
+  unreachable: `The gateway cannot be reached. Check your connection; the portal tries again when
+    you ask it to.
+    | Das Gateway ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es dann
+    erneut.`,
+
+  signIn: "Sign in | Anmelden",
+  signInHint: "To the portal of your payment gateway | Am Portal Ihres Zahlungs-Gateways",
+  login: "Login | Benutzername",
+  password: "Password | Passwort",
+  confirm: "Confirm | Bestätigen",
+  secondFactor: "Second factor | Zweiter Faktor",
+  secondFactorHint: `Enter the six digits that your authenticator app shows, or one of your recovery
+    codes.
+    | Geben Sie die sechs Ziffern Ihrer Authenticator-App oder einen Ihrer Wiederherstellungscodes
+    ein.`,
+  code: "Code | Code",
+  showPassword: "Show password | Passwort anzeigen",
+  newPassword: "Choose a new password | Neues Passwort wählen",
+  newPasswordHint: `The one you have is temporary. The new one needs at least 12 characters, with
+    letters and digits.
+    | Ihr jetziges ist vorläufig. Das neue braucht mindestens 12 Zeichen, mit Buchstaben und
+    Ziffern.`,
+  currentPassword: "Current password | Jetziges Passwort",
+  nextPassword: "New password | Neues Passwort",
+  savePassword: "Save password | Passwort speichern",
+  enrolment: "Set up a second factor | Zweiten Faktor einrichten",
+  enrolmentHint: `Your role moves money or sees settings, so a password alone is not enough. Add
+    this secret to your authenticator app, then enter the code that it shows.
+    | Ihre Rolle bewegt Geld oder sieht Einstellungen, deshalb genügt ein Passwort nicht. Fügen Sie
+    dieses Geheimnis Ihrer Authenticator-App hinzu und geben Sie dann den Code ein, den sie zeigt.`,
+  beginEnrolment: "Show the secret | Geheimnis anzeigen",
+  recoveryCodes: "Recovery codes | Wiederherstellungscodes",
+  recoveryCodesHint: `Each of them replaces the app once. They are shown only now: keep them in a
+    safe place.
+    | Jeder ersetzt die App einmal. Sie werden nur jetzt gezeigt: Bewahren Sie sie sicher auf.`,
+  codesKept: "I have kept them | Ich habe sie aufbewahrt",
+
+  searchOrders: `Name, email or a part of it, order id, last four digits, amount or RRN
+    | Name, E-Mail oder ein Teil davon, Zahlungsnummer, letzte vier Ziffern, Betrag oder RRN`,
+  searchKinds: {
+    name: "a name | Name",
+    email: "an email address or a part of it | E-Mail-Adresse oder Teil davon",
+    lastFour: "the last four digits of a card | letzte vier Ziffern einer Karte",
+    amount: "an amount | Betrag",
+    order: "an order id | Zahlungsnummer",
+    reference: "an RRN | RRN",
+  },
+  searchedBy: (search: string, kinds: string) => `Orders with “${search}” as ${kinds}
+    | Zahlungen mit „${search}“ als ${kinds}`,
+  clearSearch: "Clear search | Suche leeren",
+  clearFilters: "Clear filters | Filter entfernen",
+  status: "Status | Status",
+  type: "Type | Art",
+  stage: "Stage | Stufe",
+  endpoint: "Endpoint | Endpunkt",
+  gate: "Gate | Gate",
+  currency: "Currency | Währung",
+  network: "Card network | Kartennetz",
+  outcome: "First result | Erstes Ergebnis",
+  threeds: "3-D Secure | 3-D Secure",
+  merchant: "Merchant | Händler",
+  date: "Date | Datum",
+  from: "From | Von",
+  until: "Until | Bis",
+  today: "Today | Heute",
+  sevenDays: "Last 7 days | Letzte 7 Tage",
+  thirtyDays: "Last 30 days | Letzte 30 Tage",
+  amount: "Amount | Betrag",
+  order: "Order | Zahlung",
+  customer: "Customer | Kunde",
+  card: "Card | Karte",
+  accepted: "Accepted | Angenommen",
+  reference: "RRN | RRN",
+  reason: "Reason | Grund",
+  live: "Live | Live",
+  liveHint: "New orders appear by themselves | Neue Zahlungen erscheinen von selbst",
+  searchedTo: (date: string) => `Looked through back to ${date}. “Older” goes on from there.
+    | Durchsucht bis zurück zum ${date}. „Ältere“ sucht von dort weiter.`,
+  older: "Older | Ältere",
+  nextPage: "Next page | Nächste Seite",
+  firstPage: "First page | Erste Seite",
+  newest: "Newest | Neueste",
+  rows: (count: number) => `${some(count, "order", "orders")} on this page
+    | ${some(count, "Zahlung", "Zahlungen")} auf dieser Seite`,
+  exportCsv: "Export CSV | CSV exportieren",
+  exporting: (count: number) => `${count} rows … | ${count} Zeilen …`,
+  exportTooLong: (max: number) => `The file has the first ${max} orders. Narrow the filters for the
+    rest.
+    | Die Datei enthält die ersten ${max} Zahlungen. Grenzen Sie die Filter für die übrigen ein.`,
+  exportFailed: `The export stopped. Try again.
+    | Der Export wurde abgebrochen. Versuchen Sie es erneut.`,
+  noOrders: "No orders yet | Noch keine Zahlungen",
+  noOrdersHint: `An order appears here as soon as a merchant sends a sale. The start of the gateway
+    prints one that you can paste.
+    | Eine Zahlung erscheint hier, sobald ein Händler sie sendet. Beim Start gibt das Gateway einen
+    Befehl dafür aus.`,
+  nothingFound: "No order matches | Keine Zahlung passt",
+  nothingFoundHint: `A name is found by the beginnings of its words, an email address by its
+    beginning, its host or a word in it. Order ids, the last four digits of a card, amounts such as
+    10.42 and RRNs need the whole value.
+    | Namen werden am Anfang ihrer Wörter gefunden, E-Mail-Adressen an ihrem Anfang, ihrem Host oder
+    einem Wort darin. Zahlungsnummern, die letzten vier Ziffern einer Karte, Beträge wie 10.42 und
+    RRNs brauchen den ganzen Wert.`,
+  saveView: "Save view | Ansicht speichern",
+  nameOfView: "Name of the view | Name der Ansicht",
+  shareView: "Share with the team | Mit dem Team teilen",
+  shareViewHint: `Filters alone: a view with a search stays in this browser.
+    | Nur Filter: Eine Ansicht mit einer Suche bleibt in diesem Browser.`,
+  sharedBy: (login: string) => `Shared by ${login} | Geteilt von ${login}`,
+  unshareView: (name: string) => `Remove the view ${name} for the whole team
+    | Ansicht ${name} für das ganze Team entfernen`,
+  removeView: (name: string) => `Remove the view ${name} | Ansicht ${name} entfernen`,
+  views: "Views | Ansichten",
+  allOrders: "All | Alle",
+
+  home: "Home | Übersicht",
+  range: "Range | Zeitraum",
+  ranges: {
+    hour: "Hour | Stunde",
+    day: "Day | Tag",
+    week: "Week | Woche",
+    month: "Month | Monat",
+    year: "Year | Jahr",
+  },
+  approvalRate: "Approval rate | Genehmigungsquote",
+  netAmount: "Net amount | Nettobetrag",
+  overhead: "Overhead, p95 | Eigenzeit, p95",
+  failingCallbacks: "Failing callbacks | Gescheiterte Callbacks",
+  ordersOverTime: "Orders over time | Zahlungen im Zeitraum",
+  declinesByReason: "Declines by reason | Ablehnungen nach Grund",
+  noDeclines: "Nothing was declined in this time. | In dieser Zeit wurde nichts abgelehnt.",
+  threedsResults: "3-D Secure results | Ergebnisse von 3-D Secure",
+  noThreeds: `No order went through 3-D Secure in this time.
+    | In dieser Zeit lief keine Zahlung über 3-D Secure.`,
+  refused: "Refused | Abgelehnt",
+  most: (count: number) => `at most ${count} at a time | höchstens ${count} zugleich`,
+  now: "now | jetzt",
+  links: "Links to acquirers | Verbindungen zu Acquirern",
+  timeline: "Timeline | Verlauf",
+  callbacks: "Callbacks | Callbacks",
+  noCallbacks: `None was made: the endpoint has no callback address, or the order has not ended.
+    | Keine: Der Endpunkt hat keine Callback-Adresse, oder die Zahlung ist nicht beendet.`,
+  callbackStates: {
+    due: "Due | Fällig",
+    failing: "Failing | Scheitert",
+    delivered: "Delivered | Zugestellt",
+    stopped: "Stopped | Angehalten",
+    given_up: "Given up | Aufgegeben",
+  },
+  body: "Body | Inhalt",
+  answer: "Answer | Antwort",
+  totals: "Totals | Summen",
+  held: "Held | Vorgemerkt",
+  charged: "Charged | Belastet",
+  returned: "Returned | Erstattet",
+  chargedBack: "Charged back | Rückbelastet",
+  left: "Left to return | Erstattbar",
+  sent: "What the merchant sent | Was der Händler sandte",
+  seen: "What the merchant sees | Was der Händler sieht",
+  seenHint: `The response to a status request now. Each response has a serial number of its own.
+    | Die jetzige Antwort auf eine Statusabfrage. Jede Antwort hat eine eigene Seriennummer.`,
+  clientOrder: "Merchant's order | Bestellung des Händlers",
+  receipt: "Receipt | Beleg",
+  actions: {
+    capture: "Capture | Einziehen",
+    return: "Refund | Erstatten",
+    resend: "Resend callbacks | Callbacks erneut senden",
+  },
+  reasonHint: "It is kept in the audit. | Er wird im Audit festgehalten.",
+
+  types: {
+    sale: "Sale | Verkauf",
+    preauth: "Preauthorisation | Vorautorisierung",
+    "account-verification": "Account verification | Kontoprüfung",
+    capture: "Capture | Einzug",
+    reversal: "Refund | Erstattung",
+    refund: "Refund | Erstattung",
+    cancel: "Cancellation | Storno",
+  },
+} satisfies Rows;

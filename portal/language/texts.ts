@@ -1,0 +1,41 @@
+/** Every text of the portal, in each language. The labels of settings are the gateway's own. */
+import { choiceLabels, fieldLabels, inLanguage } from "@tollgate/gateway/labels";
+import { configuration } from "./configuration.ts";
+import { frame } from "./frame.ts";
+import { money } from "./money-states.ts";
+import { order } from "./order.ts";
+import { reasons } from "./reasons.ts";
+import { requests } from "./requests.ts";
+import { type LanguageCode, readRows } from "./rows.ts";
+import { sandbox } from "./sandbox.ts";
+import { team } from "./team.ts";
+import { timeline } from "./timeline.ts";
+
+/** Their names share one table, so no two areas may have the same: a test compares them. */
+export const areas = [
+  ...[frame, money, order, team, sandbox, requests, timeline, reasons, configuration],
+] as const;
+
+const table = {
+  ...frame,
+  ...money,
+  ...order,
+  ...team,
+  ...sandbox,
+  ...requests,
+  ...timeline,
+  ...reasons,
+  ...configuration,
+};
+
+function messagesIn(code: LanguageCode) {
+  return {
+    ...readRows(table, code),
+    choices: inLanguage(choiceLabels, code),
+    fields: inLanguage(fieldLabels, code),
+  };
+}
+
+export const messages = { en: messagesIn("en"), de: messagesIn("de") } as const;
+export const { en: english, de: german } = messages;
+export type Messages = typeof english;
