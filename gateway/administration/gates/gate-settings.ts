@@ -57,8 +57,8 @@ const returnKind = oneOf("kind", ["reversal", "refund"]);
 const partialAs: Form<"refund"> = {
   ...returnKind,
   read(text, option) {
-    const kind = returnKind.read(text, option);
-    return kind === "reversal" ? undefined : kind;
+    const chosen = returnKind.read(text, option);
+    return chosen === "reversal" ? undefined : chosen;
   },
 };
 const printable = (shows: string, max: number, characters = "!-~") =>
