@@ -52,11 +52,10 @@ test("operating.md, rehearsal.md: what a machine may not be able to run names fi
   );
 });
 
-test("README: a hold is captured", async () => {
+test("README: the sale is approved", async () => {
   const output = await paste("README.md");
 
-  assert.match(output, /&order-stage=auth_approved&/);
-  assert.match(output, /&order-stage=capture_approved&/);
+  assert.match(output, /&order-stage=sale_approved&/);
 });
 
 test("wallets: the decrypted payment data that the document shows is paid with", async () => {
