@@ -31,7 +31,13 @@ export function Timeline({ detail }: { readonly detail: OrderDetail }) {
               className="event-facts"
               rows={entry.facts.map(([name, value, to]) => [
                 name,
-                to !== undefined && maySeeGates ? <Link to={to}>{value}</Link> : value,
+                to === undefined || !maySeeGates ? (
+                  value
+                ) : (
+                  <Link key={name} to={to}>
+                    {value}
+                  </Link>
+                ),
               ])}
             />
             {entry.rules && (

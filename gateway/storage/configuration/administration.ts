@@ -98,11 +98,7 @@ function forMerchants({ change }: Changes) {
 function forControlKeys({ change }: Changes) {
   return {
     /** Requests are accepted with this key and the one before it, until that is dropped. */
-    async putControlKey(
-      how: "renew" | "set",
-      id: MerchantId,
-      sealed: Uint8Array,
-    ): Promise<void> {
+    async putControlKey(how: "renew" | "set", id: MerchantId, sealed: Uint8Array): Promise<void> {
       await change(`merchant control-key ${how}`, "merchant", id, [
         `update merchants set old_control_key = control_key, control_key = $2,
            old_control_key_used_at = null, control_key_set_at = now()

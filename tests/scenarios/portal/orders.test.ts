@@ -90,7 +90,11 @@ test("an order shows what was sent, what happened and what the merchant saw, and
   );
   assert.deepEqual(
     body.timeline.map(({ facts }) => [facts.gate, facts["gate id"]]),
-    [[undefined, undefined], ["sandbox", undefined], [undefined, undefined]],
+    [
+      [undefined, undefined],
+      ["sandbox", undefined],
+      [undefined, undefined],
+    ],
   );
   assert.equal(body.transactions[0]?.status, "approved");
   assert.match(body.transactions[0]?.choice ?? "", /\w/);
