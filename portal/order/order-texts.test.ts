@@ -46,7 +46,8 @@ function tell(timeline: readonly Entry[], messages: typeof english) {
 test("a decline tells its steps, why this gate was chosen and why the bank refused", () => {
   assert.deepEqual(tell(declined, english), [
     "Received",
-    "Cleared, Gate: south: gates/south, Why this gate: rank 1, weight 3 of 4, because north was not ready",
+    "Cleared, Gate: south: gates/south, Why this gate: rank 1, weight 3 of 4, " +
+      "because north was not ready",
     "Refused, Reason: Insufficient funds, Response code: 51",
   ]);
 });
@@ -54,7 +55,8 @@ test("a decline tells its steps, why this gate was chosen and why the bank refus
 test("in German the same steps have no English word", () => {
   assert.deepEqual(tell(declined, german), [
     "Angenommen",
-    "Freigegeben, Gate: south: gates/south, Warum dieses Gate: Rang 1, Gewicht 3 von 4, denn north war nicht bereit",
+    "Freigegeben, Gate: south: gates/south, Warum dieses Gate: Rang 1, Gewicht 3 von 4, " +
+      "denn north war nicht bereit",
     "Abgelehnt, Grund: Deckung reicht nicht, Antwortcode: 51",
   ]);
 });

@@ -116,8 +116,22 @@ export async function startNode({
   };
   const baseUrl = () => "https://pay.example";
   const resources = {
-    ...{ config, log, metrics, database, cells, clock, vault, digests, pendingCards },
-    ...{ node, audit, hold, gates, configuration: live, baseUrl, isBusy: () => false },
+    config,
+    log,
+    metrics,
+    database,
+    cells,
+    clock,
+    vault,
+    digests,
+    pendingCards,
+    node,
+    audit,
+    hold,
+    gates,
+    configuration: live,
+    baseUrl,
+    isBusy: () => false,
   };
   const threeds = makeThreeDs(resources, {
     resultsUrl: () => `${baseUrl()}/results`,
