@@ -60,6 +60,11 @@ type AdmitPlace = {
   readonly audit: Audit;
 };
 
+const markedNow =
+  "This database is marked as a rehearsal's from now on (GW_REHEARSAL), and no command takes the " +
+  "mark away. Production refuses it: it will need a new database and new keys, as " +
+  "docs/rehearsal.md tells at its end.";
+
 export async function openInstallation(options: InstallationOptions) {
   const { report } = options;
   const config = readConfig(options.environment);
@@ -116,7 +121,7 @@ export async function openInstallation(options: InstallationOptions) {
   const { cells, cellsAway } = found;
   const vault = { database, masterKey, cells };
   const auditAs = await openAudit(vault, { config, actor, report });
-  if (config.rehearsal) await markRehearsal(auditAs({}));
+  if (config.rehearsal && (await markRehearsal(auditAs({})))) report(markedNow);
   const openKnown: OpenKnown = async () => (await openVault(vault)).openSecret;
   return {
     config,

@@ -49,7 +49,8 @@ export async function refuseDatabase(
   if (isMarked && !rehearsal) {
     return new Problem(
       "This database was used for a rehearsal: its orders and keys are not real. Make a new " +
-        "database and new keys for production (docs/rehearsal.md), or set GW_REHEARSAL=on.",
+        "database and new keys for production (docs/rehearsal.md, Retire the rehearsal), or set " +
+        "GW_REHEARSAL=on to go on with the rehearsal.",
     );
   }
   if (isMarked || !rehearsal || !isUsed) return undefined;
@@ -59,14 +60,16 @@ export async function refuseDatabase(
   );
 }
 
-/** Marks the database for ever: no command removes the mark. */
-export function markRehearsal(audit: Audit): Promise<void> {
+/** Marks the database for ever: no command removes the mark. Returns false if it has it already. */
+export function markRehearsal(audit: Audit): Promise<boolean> {
   return audit.change(async (query, write) => {
     const marked = await query(
       `insert into migrations (name, compatible_from) values ($1, '0001')
        on conflict do nothing returning name`,
       [mark],
     );
-    if (marked.length > 0) await write({ action: "rehearsal", subject: "installation" });
+    if (marked.length === 0) return false;
+    await write({ action: "rehearsal", subject: "installation" });
+    return true;
   });
 }

@@ -73,7 +73,7 @@ test("a rehearsal marks its database, and takes gates to a sandbox bank alone", 
     ...["--name-and-place", "ACME", "--kind", "iso87_binary", "--host"],
   ];
 
-  await run(rehearsal, "migrate", "--yes");
+  const marked = await run(rehearsal, "migrate", "--yes");
   const real = await run(rehearsal, ...gate, "127.0.0.1:1");
   const away = await run(rehearsal, ...gate, "bank.example:1", "--sandbox");
   const rehearsed = await run(rehearsal, ...gate, "127.0.0.1:1", "--sandbox");
@@ -81,6 +81,7 @@ test("a rehearsal marks its database, and takes gates to a sandbox bank alone", 
   const refused = await run(production, "serve");
   const changed = await run(production, "gate", "set", "first-bank", "--host", "bank.example:1");
 
+  assert.match(marked.output, /^This database is marked as a rehearsal's from now on/m);
   assert.match(real.output, /^The gate does not lead to a sandbox bank: in a rehearsal/);
   assert.match(away.output, /^The gate leads to another machine: in a rehearsal/);
   assert.equal(rehearsed.code, 0, rehearsed.output);
