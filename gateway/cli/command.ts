@@ -2,6 +2,7 @@
 import type { Block, Lines } from "../administration/session.ts";
 import type { Problem } from "../values/problem.ts";
 import { NotAllowed } from "./rights.ts";
+import { formatTable, inWords } from "./table.ts";
 import { exitCodes } from "./terminal.ts";
 
 export const processFindings = {
@@ -20,7 +21,7 @@ export function complain(problem: Problem): void {
 export function print(content: Block, json = false): void {
   if (json) process.stdout.write(`${JSON.stringify(content, undefined, 2)}\n`);
   else if (typeof content === "string") process.stdout.write(`${content}\n`);
-  else if (isList(content)) printTable(content);
+  else if (isList(content)) process.stdout.write(`${formatTable(content).join("\n")}\n`);
   else printLines(content);
 }
 
@@ -33,25 +34,6 @@ function printLines(lines: Lines): void {
     const line = text.includes("\n") ? `${name}\n${text}` : `${name.padEnd(width)}  ${value}`;
     process.stdout.write(`${line}\n`);
   }
-}
-
-function printTable(rows: readonly Lines[]): void {
-  const names = Object.keys(rows[0] ?? {});
-  const cells = [
-    names.map(inWords),
-    ...rows.map((row) => names.map((name) => String(row[name] ?? ""))),
-  ];
-  const widths = names.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
-  for (const row of cells) {
-    const padded = row.map((cell, at) => cell.padEnd(widths[at] ?? 0));
-    process.stdout.write(`${padded.join("  ").trimEnd()}\n`);
-  }
-}
-
-/** `clientOrderId` in JSON is `client order id` for people; no other name has that form. */
-function inWords(name: string): string {
-  if (!/^[a-z]+(?:[A-Z][a-z]+)+$/.test(name)) return name;
-  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 function isList(content: Lines | readonly Lines[]): content is readonly Lines[] {

@@ -16,6 +16,7 @@ import { asInstant } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
 import { option, preset } from "../field.ts";
 import { findLimitFault } from "../find.ts";
+import { leavesOf, printMoment } from "../moments.ts";
 import { readInstant } from "../readers.ts";
 import { type Lines, Report } from "../session.ts";
 
@@ -129,7 +130,7 @@ type Entry = {
   readonly after?: string | undefined;
 };
 
-/** A line for each value that has changed: both states beside each other fit no terminal. */
+/** A line for each value that has changed. */
 function printEntry({ line, before, after }: Entry): string {
   const { seq, at, actor, origin, action: done, subject, why } = line;
   const [old, present] = [before, after].map((state) => new Map(leavesOf(parse(state))));
@@ -139,23 +140,7 @@ function printEntry({ line, before, after }: Entry): string {
     return from === to ? [] : [`${name}: ${from} -> ${to}`];
   });
   const head = `${seq}  ${at}  ${actor} (${origin})  ${done}  ${subject}`;
-  const lines = [head, ...(why === "" ? [] : [`why: ${why}`]), ...changes];
-  return lines.map(printable).join("\n    ");
-}
-
-/** The values in a state, by their paths. */
-function leavesOf(value: unknown, path = ""): readonly (readonly [string, string])[] {
-  if (value === null || value === undefined) return [];
-  if (typeof value !== "object" || Array.isArray(value)) {
-    return [[path, typeof value === "string" ? value : JSON.stringify(value)]];
-  }
-  const within = path === "" ? "" : `${path}.`;
-  return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, `${within}${name}`));
-}
-
-/** Control characters could command the terminal, or begin a line of their own. */
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ");
+  return printMoment(head, [...(why === "" ? [] : [`why: ${why}`]), ...changes]);
 }
 
 function parse(json: string | undefined): unknown {

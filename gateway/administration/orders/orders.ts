@@ -11,7 +11,7 @@ import { initialOf, transactionsOf } from "../../orders/transactions.ts";
 import { findHistory, listOrdersBefore } from "../../storage/orders/find-orders.ts";
 import type { Query } from "../../storage/server/database.ts";
 import { Failure } from "../../values/failure.ts";
-import { asOrderId } from "../../values/ids.ts";
+import { asGateId, asOrderId } from "../../values/ids.ts";
 import { printMoney } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";
 import type { Instant } from "../../values/time.ts";
@@ -30,6 +30,7 @@ import {
   ownerByOrder,
   queriesOf,
 } from "../find.ts";
+import { printHistory } from "../moments.ts";
 import { readInstant } from "../readers.ts";
 import {
   type Opened,
@@ -129,21 +130,18 @@ export const orderActions: readonly Action[] = [
       const history = await queriesOf(session).call(merchantId, (query) =>
         findHistory(query, found),
       );
-      const lines = history.map(({ version, at, node, kind, detail }) => ({
-        version,
-        at,
-        node,
-        event: kind,
-        // The portal shows the messages: they are too long for a line.
-        detail: JSON.stringify({ ...detail, messages: undefined }),
+      const { gates } = await readConfiguration(session);
+      const named = transactions.map((each) => ({
+        ...each,
+        gate: gates.get(asGateId(each.gate))?.name ?? each.gate,
       }));
       const ids = { "gw-order-id": found.id, "merchant-order-id": found.clientOrderId };
       return new Report(
         { order: seen, transactions, ...(tries && { tries }), history },
         { ...ids, ...seen },
-        transactions,
+        named,
         ...(tries !== undefined && tries.length > 0 ? [tries] : []),
-        lines,
+        printHistory(history, printDate),
       );
     },
   }),

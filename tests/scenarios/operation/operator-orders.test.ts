@@ -38,6 +38,37 @@ test("orders are listed by filter, page by page, with masked cards", async () =>
   assert.equal(nobody.code, 2);
 });
 
+test("orders and callbacks are listed and shown within 100 columns, and without JSON", async () => {
+  const address = { server_callback_url: "http://127.0.0.1:9/callback" };
+  const held = await merchant.preauth(address);
+  await world.settle();
+  await merchant.capture(held, { amount: "1.00" });
+  await merchant.sale({ ...address, credit_card_number: "4000004000000020" });
+  await world.settle();
+  const id = held["gw-order-id"];
+
+  const orders = await runGw(world, "order", "list");
+  const shown = await runGw(world, "order", "show", id);
+  const callbacks = await runGw(world, "callback", "list");
+
+  for (const { printed } of [orders, shown, callbacks]) {
+    assert.deepEqual(
+      printed.split("\n").filter((line) => line.length > 100 || line.includes('":')),
+      [],
+    );
+  }
+  assert.match(
+    orders.printed,
+    new RegExp(`^${id} .* approved .*\n    stage: capture_approved `, "m"),
+  );
+  assert.match(
+    callbacks.printed,
+    new RegExp(`^${id} .*(?:\n    .*)*http://127\\.0\\.0\\.1:9/callback`, "m"),
+  );
+  assert.match(shown.printed, /^capture_approved +1\.00 USD .* sandbox +only gate$/m);
+  assert.match(shown.printed, /captured\n(?: {4}.*\n)* {4}answer\.approvedAmount: 1\.00 USD$/m);
+});
+
 test("a test sale is sent from the terminal, with the result as exit code", async () => {
   const send = (...words: readonly string[]) =>
     runGw(world, "pay", "--url", world.gateway.url, ...words, "--json");
