@@ -116,7 +116,7 @@ export const importRules: readonly Rule[] = [
   ["tests/fuzz",            ["tests", "client", "gateway/main", "gateway/http", "sandbox-bank", "protocols"]],
   // What it measures is started as tests start it.
   ["benchmarks",            ["tools/process-times", "tests/support/gateway-process", "tests/support/databases/gateway-server", "type tests/support/clean-up", "gateway/storage/orders/generated-orders", "protocols"]],
-  ["tools",                 ["client", "gateway", "sandbox-bank", "protocols"]],
+  ["tools",                 ["client", "gateway", "portal/actions/offers", "portal/language/texts", "sandbox-bank", "protocols"]],
 ];
 
 /** Packages that only these folders may use. */

@@ -36,7 +36,7 @@ export function Passkeys() {
             </div>
             <Button
               variant="default"
-              aria-label={messages.removePasskey(passkey.name)}
+              aria-label={messages.removeNamed(passkey.name)}
               onClick={() => setRemoved(passkey)}
             >
               {messages.remove}
@@ -55,7 +55,7 @@ export function Passkeys() {
       {isAdding && <AddPasskey close={() => setAdding(false)} />}
       {removed && (
         <WithPassword
-          title={messages.removePasskey(removed.name)}
+          title={messages.removeNamed(removed.name)}
           label={messages.remove}
           run={(password) =>
             call("POST /passkeys/remove/:passkey", { passkey: removed.id, password })

@@ -1,6 +1,7 @@
 /** The words that describe users: roles, ways to sign in, their browsers, codes as typed. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { wordIn } from "../language/rows.ts";
 import { english, german } from "../language/texts.ts";
 import { mayHavePasskeys } from "./passkey-prompt.ts";
 import { actionsFor, codeIn, describeAgent, hasFactor, roleName, signInBy } from "./users.ts";
@@ -62,8 +63,8 @@ test("a user is disabled or enabled, whichever changes something, and nobody doe
 });
 
 test("no two actions on a user have the same label", () => {
-  for (const { userActions } of [english, german]) {
-    const labels = Object.values(userActions);
+  for (const { buttons, userActionHints } of [english, german]) {
+    const labels = Object.keys(userActionHints).map((action) => wordIn(buttons, action));
     assert.equal(new Set(labels).size, labels.length);
   }
 });

@@ -23,7 +23,7 @@ export function signInBy(
   return factors.join(" + ");
 }
 
-export type UserAction = keyof Messages["userActions"];
+export type UserAction = keyof Messages["userActionHints"];
 
 /** What can be done to a user, in the order of the menu; nothing to oneself. */
 export function actionsFor(

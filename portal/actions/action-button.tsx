@@ -6,16 +6,19 @@ import { useLanguage, useMessages } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { ActionForm, type ActionProps, type WindowProps } from "./form.tsx";
+import { rightFor, wordsFor } from "./offers.ts";
 
-export function ActionButton({ right, isMain = false, isOffered = true, ...given }: ActionProps) {
+/** Users without the right to perform the action see no button. */
+export function ActionButton({ isMain = false, isOffered = true, ...given }: ActionProps) {
   const { may } = useUser();
+  const { label } = wordsFor(given, useMessages());
   const [isOpen, setOpen] = useState(false);
-  if (right !== undefined && !may(right)) return null;
+  if (!may(rightFor(given.action))) return null;
   return (
     <>
       {isOffered && (
         <Button variant={isMain ? "filled" : "default"} onClick={() => setOpen(true)}>
-          {given.label}
+          {label}
         </Button>
       )}
       <ActionWindow {...given} isOpen={isOpen} close={() => setOpen(false)} />
@@ -30,32 +33,13 @@ export function ActionWindow({ isOpen, ...given }: WindowProps & { readonly isOp
     <Modal
       opened={isOpen}
       onClose={given.close}
-      title={given.title ?? given.label}
+      title={wordsFor(given, messages).title}
       size="lg"
       closeOnClickOutside={false}
       closeButtonProps={{ "aria-label": messages.close }}
     >
       {isOpen && <DescribedForm {...given} />}
     </Modal>
-  );
-}
-
-type NamedProps = Omit<ActionProps, "label" | "title" | "isDangerous"> & {
-  readonly verb: "remove" | "change" | "enable" | "disable";
-  readonly thing: keyof ReturnType<typeof useMessages>["things"];
-  readonly name: string | undefined;
-};
-
-/** For one of several things: the window and its button name the one that is changed. */
-export function NamedAction({ verb, thing, name, ...given }: NamedProps) {
-  const messages = useMessages();
-  return (
-    <ActionButton
-      label={messages[verb]}
-      title={messages.named[verb](`${messages.things[thing]} ${name}`)}
-      isDangerous={verb === "remove" || verb === "disable"}
-      {...given}
-    />
   );
 }
 

@@ -9,6 +9,7 @@ import { useMessages } from "../language/language.tsx";
 import { useKnown } from "../orders/order-query.ts";
 import { CallError, call } from "../shell/call.ts";
 import { ActionField, isChosen } from "./field.tsx";
+import { type Offered, wordsFor } from "./offers.ts";
 import { PerformerForm, usePerformer } from "./performer.tsx";
 import { Changes, Result } from "./result.tsx";
 import {
@@ -24,20 +25,17 @@ import {
 } from "./values.ts";
 
 export type ActionProps = {
-  /** Like `endpoint set`. */
-  readonly action: string;
-  readonly label: string;
-  /** Names what is removed or switched off, in the window's title and on its button. */
-  readonly title?: string;
+  readonly action: Offered;
+  /** In place of the usual one. */
+  readonly label?: string;
+  /** Of what is changed, where the screen has several of its kind. */
+  readonly name?: string | undefined;
   /** Tells what the action does, in place of the gateway's own words. */
   readonly hint?: string;
-  readonly isDangerous?: boolean;
   /** Fields whose values the screen knows, and the form does not show. */
   readonly values?: Values;
   /** The settings as they are. */
   readonly known?: Texts;
-  /** Users without it are not offered the button. */
-  readonly right?: string;
   readonly isMain?: boolean;
   /**
    * Whether the button is shown. Its window stays open after the button disappears, because it may
@@ -48,7 +46,7 @@ export type ActionProps = {
   readonly onDone?: (result: object) => void;
 };
 
-export type WindowProps = Omit<ActionProps, "right" | "isMain" | "isOffered"> & {
+export type WindowProps = Omit<ActionProps, "isMain" | "isOffered"> & {
   readonly close: () => void;
 };
 
@@ -56,7 +54,8 @@ type FormProps = WindowProps & { readonly described: Action };
 
 export function ActionForm({ described, action, close, ...given }: FormProps) {
   const messages = useMessages();
-  const { label, title = label, values = {}, known = {}, onDone, isDangerous = false } = given;
+  const { values = {}, known = {}, onDone } = given;
+  const { title, isDangerous } = wordsFor({ action, ...given }, messages);
   const fields = described.fields.filter(({ name }) => !Object.hasOwn(values, name));
   // Kept as they were when the window was opened, so that others' changes are not reverted.
   const [initial] = useState(() => initialOf(fields, known));

@@ -96,7 +96,7 @@ function PlaceRow({ place, unused, isRefused, write, remove }: RowProps) {
         value={place.weight}
         onChange={({ currentTarget: { value } }) => write({ ...place, weight: value })}
       />
-      <CloseButton aria-label={messages.named.remove(name)} onClick={remove} />
+      <CloseButton aria-label={messages.removeNamed(name)} onClick={remove} />
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /** The directory servers of 3-D Secure. */
-import { ActionButton, NamedAction } from "../actions/action-button.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { type Row, useRows } from "../actions/values.ts";
 import { LoadedPart, Mark, Section } from "../design/details.tsx";
 import { Table } from "../design/table.tsx";
@@ -16,7 +16,7 @@ export function Directories() {
   return (
     <Section
       title={messages.directories}
-      action={<ActionButton right={right} action="directory put" label={messages.newDirectory} />}
+      action={<ActionButton action="directory put" label={messages.newDirectory} />}
     >
       <LoadedPart query={found}>
         {(servers) => (
@@ -45,28 +45,14 @@ function Files({ server }: { readonly server: Row }) {
 }
 
 function ServerActions({ name }: { readonly name: string }) {
-  const messages = useMessages();
   // The form begins with the settings as they are.
   const [known] = useRows("directory show", { name }).data ?? [];
   const values = { name };
   return (
     <>
-      {known && (
-        <ActionButton
-          action="directory put"
-          label={messages.change}
-          values={values}
-          known={known}
-        />
-      )}
-      <ActionButton action="directory refresh" label={messages.refresh} values={values} />
-      <NamedAction
-        verb="remove"
-        thing="directory"
-        name={name}
-        action="directory remove"
-        values={values}
-      />
+      {known && <ActionButton action="directory put" values={values} known={known} />}
+      <ActionButton action="directory refresh" values={values} />
+      <ActionButton name={name} action="directory remove" values={values} />
     </>
   );
 }

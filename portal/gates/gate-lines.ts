@@ -33,14 +33,8 @@ export function addressOf({ url = "", url102 = "" }: Row): string {
 
 /** Keys can be asked of the host once there is a zone key that protects them. */
 export function keyActionsFor(hasZoneKey: boolean) {
-  return [
-    { action: "gate mac-key set", label: "addKey" },
-    { action: "gate mac-key zone", label: "setZoneKey" },
-    ...(hasZoneKey ? withZoneKey : []),
-  ] as const;
+  const always = ["gate mac-key set", "gate mac-key zone"] as const;
+  const withZoneKey = ["gate mac-key exchange", "gate mac-key drop-zone"] as const;
+  if (!hasZoneKey) return always;
+  return [...always, ...withZoneKey];
 }
-
-const withZoneKey = [
-  { action: "gate mac-key exchange", label: "exchangeKey" },
-  { action: "gate mac-key drop-zone", label: "dropZoneKey", title: "dropZoneKeyOf" },
-] as const;

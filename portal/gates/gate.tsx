@@ -1,5 +1,5 @@
 /** One gate: its settings, its keys for message authentication, and the endpoints that use it. */
-import { ActionButton, NamedAction } from "../actions/action-button.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
 import { useRows } from "../actions/values.ts";
 import { Facts, Head, Loaded, LoadedPart, Mark, Section } from "../design/details.tsx";
@@ -10,8 +10,6 @@ import { useUser } from "../shell/session.ts";
 import { usePlace } from "../shell/url.tsx";
 import { currenciesOf, keyActionsFor } from "./gate-lines.ts";
 import { GateState } from "./gates.tsx";
-
-const right = "change_acquiring";
 
 type GateDetail = OutputOf<"GET /gates/:gate">;
 
@@ -31,21 +29,8 @@ function Shown({ detail }: { readonly detail: GateDetail }) {
         title={line.name}
         state={<GateState gate={line} />}
       >
-        <ActionButton
-          right={right}
-          action="gate set"
-          label={messages.change}
-          values={values}
-          known={settings}
-        />
-        <NamedAction
-          right={right}
-          verb="remove"
-          thing="gate"
-          name={line.name}
-          action="gate remove"
-          values={values}
-        />
+        <ActionButton action="gate set" values={values} known={settings} />
+        <ActionButton name={line.name} action="gate remove" values={values} />
       </Head>
       <Facts
         facts={[
@@ -87,10 +72,7 @@ function MacKeys({ detail: { line, hasZoneKey } }: { readonly detail: GateDetail
                   </span>
                   {writes === "true" && <Mark kind="approved">{messages.writes}</Mark>}
                   <div className="space" />
-                  <NamedAction
-                    right="manage_keys"
-                    verb="remove"
-                    thing="macKey"
+                  <ActionButton
                     name={checkValue}
                     action="gate mac-key drop"
                     values={{ gate, id }}
@@ -103,14 +85,8 @@ function MacKeys({ detail: { line, hasZoneKey } }: { readonly detail: GateDetail
       </LoadedPart>
       {may("manage_keys") && (
         <div className="row-actions start">
-          {keyActionsFor(hasZoneKey).map(({ action, label, ...rest }) => (
-            <ActionButton
-              key={action}
-              action={action}
-              label={messages[label]}
-              {...("title" in rest && { title: messages[rest.title](gate), isDangerous: true })}
-              values={{ gate }}
-            />
+          {keyActionsFor(hasZoneKey).map((action) => (
+            <ActionButton key={action} action={action} name={gate} values={{ gate }} />
           ))}
         </div>
       )}

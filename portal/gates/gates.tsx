@@ -14,12 +14,7 @@ export function Gates() {
   return (
     <div className="screen">
       <Head title={messages.gates}>
-        <ActionButton
-          right="change_acquiring"
-          action="gate create"
-          label={messages.newGate}
-          isMain
-        />
+        <ActionButton action="gate create" isMain />
       </Head>
       <List
         found={found}

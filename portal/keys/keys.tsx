@@ -1,5 +1,5 @@
 /** The operator's keys: the vault's own, those of wallets, and files that prove the domain. */
-import { ActionButton, NamedAction } from "../actions/action-button.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { type Row, useRows } from "../actions/values.ts";
 import { Head, LoadedPart, Mark, PrintedTime, Section } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";
@@ -22,10 +22,7 @@ function VaultKeys() {
   const messages = useMessages();
   const found = useRows("key list");
   return (
-    <Section
-      title={messages.vaultKeys}
-      action={<ActionButton action="key rotate" label={messages.rotateKeys} />}
-    >
+    <Section title={messages.vaultKeys} action={<ActionButton action="key rotate" />}>
       <p className="quiet section-hint">{messages.vaultKeysHint}</p>
       <LoadedPart query={found}>
         {(keys) => (
@@ -88,22 +85,11 @@ function WalletName({ row }: { readonly row: Row }) {
   return <Mark kind={colour}>{name}</Mark>;
 }
 
-const right = "change_acquiring";
-
 function DomainFiles() {
   const messages = useMessages();
   const found = useRows("wallet domain-file list");
   return (
-    <Section
-      title={messages.domainFiles}
-      action={
-        <ActionButton
-          right={right}
-          action="wallet domain-file set"
-          label={messages.newDomainFile}
-        />
-      }
-    >
+    <Section title={messages.domainFiles} action={<ActionButton action="wallet domain-file set" />}>
       <p className="quiet section-hint">{messages.domainFilesHint}</p>
       <LoadedPart query={found}>
         {(files) => (
@@ -113,14 +99,7 @@ function DomainFiles() {
                 <b>{path}</b>
                 <span className="quiet">{bytes} bytes</span>
                 <div className="space" />
-                <NamedAction
-                  right={right}
-                  verb="remove"
-                  thing="file"
-                  name={name}
-                  action="wallet domain-file remove"
-                  values={{ name }}
-                />
+                <ActionButton name={name} action="wallet domain-file remove" values={{ name }} />
               </li>
             ))}
           </ul>

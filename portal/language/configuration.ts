@@ -2,8 +2,91 @@
 import { type Rows, some } from "./rows.ts";
 
 export const configuration = {
+  /** Of the actions that screens offer. */
+  buttons: {
+    "link create": "New link | Neuer Link",
+    "link close": "End link | Link beenden",
+    "merchant create": "New merchant | Neuer Händler",
+    "merchant set": "Change | Ändern",
+    "merchant enable": "Switch on | Einschalten",
+    "merchant disable": "Switch off | Ausschalten",
+    "merchant control-key renew": "Renew | Erneuern",
+    "merchant control-key set": "Set a given key | Schlüssel vorgeben",
+    "merchant control-key drop": "Drop the old key | Alten verwerfen",
+    "merchant show": "Show the key | Schlüssel zeigen",
+    "merchant key add": "Add a key | Schlüssel hinzufügen",
+    "merchant key remove": "Remove | Entfernen",
+    "endpoint create": "New endpoint | Neuer Endpunkt",
+    "endpoint set": "Change | Ändern",
+    "endpoint gates": "Change | Ändern",
+    "callback secret": "Callback secret | Callback-Geheimnis",
+    "group create": "New group | Neue Gruppe",
+    "group set": "Change | Ändern",
+    "wallet set": "Change | Ändern",
+    "wallet key make": "New key | Neuer Schlüssel",
+    "wallet key certify": "Add certificate | Zertifikat hinzufügen",
+    "wallet key remove": "Remove | Entfernen",
+    "wallet domain-file set": "Serve a file | Datei ausliefern",
+    "wallet domain-file remove": "Remove | Entfernen",
+    "gate create": "New gate | Neues Gate",
+    "gate set": "Change | Ändern",
+    "gate remove": "Remove | Entfernen",
+    "gate mac-key set": "Add a key | Schlüssel hinzufügen",
+    "gate mac-key drop": "Remove | Entfernen",
+    "gate mac-key zone": "Set zone key | Zonenschlüssel setzen",
+    "gate mac-key exchange": "Ask for the next key | Nächsten Schlüssel anfordern",
+    "gate mac-key drop-zone": "Drop zone key | Zonenschlüssel verwerfen",
+    "directory put": "Change | Ändern",
+    "directory refresh": "Refresh | Auffrischen",
+    "directory remove": "Remove | Entfernen",
+    "filter add": "New rule | Neue Regel",
+    "filter change": "Change | Ändern",
+    "filter enable": "Switch on | Einschalten",
+    "filter disable": "Switch off | Ausschalten",
+    "filter remove": "Remove | Entfernen",
+    "list add": "New entry | Neuer Eintrag",
+    "list import": "Import | Importieren",
+    "list remove": "Remove | Entfernen",
+    "key rotate": "Rotate keys | Schlüssel wechseln",
+    "reconcile": "Compare a day | Tag abgleichen",
+    "chargeback import": "Import a file | Datei importieren",
+    "user add": "Add user | Benutzer hinzufügen",
+    "user role": "Change role | Rolle ändern",
+    "user password": "Temporary password | Vorläufiges Passwort",
+    "user reset-factors": "Remove second factors | Zweite Faktoren entfernen",
+    "user disable": "Disable | Sperren",
+    "user enable": "Enable | Entsperren",
+    "user demand-factor": `Demand a second factor of all users
+      | Von allen Benutzern einen zweiten Faktor verlangen`,
+  },
+  /** Of the windows of actions on one of several things. */
+  titles: {
+    "link close": (amount: string) => `End the payment link of ${amount}
+      | Zahlungslink über ${amount} beenden`,
+    "merchant enable": (login: string) => `Switch merchant ${login} on
+      | Händler ${login} einschalten`,
+    "merchant disable": (login: string) => `Switch merchant ${login} off
+      | Händler ${login} ausschalten`,
+    "merchant control-key drop": (login: string) => `Drop the old control key of ${login}
+      | Alten Kontrollschlüssel von ${login} verwerfen`,
+    "merchant key remove": (id: string) => `Remove OAuth key ${id}
+      | OAuth-Schlüssel ${id} entfernen`,
+    "wallet key remove": (id: string) => `Remove wallet key ${id}
+      | Wallet-Schlüssel ${id} entfernen`,
+    "wallet domain-file remove": (name: string) => `Remove file ${name} | Datei ${name} entfernen`,
+    "gate remove": (gate: string) => `Remove gate ${gate} | Gate ${gate} entfernen`,
+    "gate mac-key drop": (key: string) => `Remove key ${key} | Schlüssel ${key} entfernen`,
+    "gate mac-key drop-zone": (gate: string) => `Drop the zone key of gate ${gate}
+      | Zonenschlüssel des Gates ${gate} verwerfen`,
+    "directory remove": (name: string) => `Remove directory server ${name}
+      | Directory-Server ${name} entfernen`,
+    "filter change": (id: string) => `Change rule ${id} | Regel ${id} ändern`,
+    "filter enable": (id: string) => `Switch rule ${id} on | Regel ${id} einschalten`,
+    "filter disable": (id: string) => `Switch rule ${id} off | Regel ${id} ausschalten`,
+    "filter remove": (id: string) => `Remove rule ${id} | Regel ${id} entfernen`,
+    "list remove": (value: string) => `Remove entry ${value} | Eintrag ${value} entfernen`,
+  },
   sections: "Sections | Abschnitte",
-  newLink: "New link | Neuer Link",
   noLinks: "No payment links yet | Noch keine Zahlungslinks",
   noLinksHint: `Make one for an amount, send its address or print its QR code, and customers pay on
     the payment page.
@@ -26,14 +109,10 @@ export const configuration = {
   downloadSvg: "Download as SVG | Als SVG laden",
   address: "Address | Adresse",
   copyAddress: "Copy address | Adresse kopieren",
-  endLink: "End link | Link beenden",
-  endLinkOf: (amount: string) => `End the payment link of ${amount}
-    | Zahlungslink über ${amount} beenden`,
   allOfThem: "In the list of orders | In der Liste der Zahlungen",
   noOrdersOfLink: `No customer has begun to pay with this link yet.
     | Mit diesem Link hat noch niemand begonnen zu zahlen.`,
 
-  newMerchant: "New merchant | Neuer Händler",
   searchMerchants: "Login or name | Login oder Name",
   noMerchants: "No merchants yet | Noch keine Händler",
   noMerchantsHint: `A merchant has endpoints, which take payments in one currency each. Begin with
@@ -43,11 +122,9 @@ export const configuration = {
   noMerchantFound: "No merchant matches | Kein Händler passt",
   noMerchantFoundHint: "The search looks at logins and names. | Gesucht wird in Logins und Namen.",
   endpoints: "Endpoints | Endpunkte",
-  newEndpoint: "New endpoint | Neuer Endpunkt",
   noEndpoints: `No endpoints: the merchant can take no payments yet.
     | Keine Endpunkte: Der Händler kann noch keine Zahlungen annehmen.`,
   groups: "Groups | Gruppen",
-  newGroup: "New group | Neue Gruppe",
   noGroups: `No groups. A group chooses one of its endpoints by the currency of the request.
     | Keine Gruppen. Eine Gruppe wählt nach der Währung der Anfrage einen ihrer Endpunkte.`,
   currencies: "Currencies | Währungen",
@@ -56,26 +133,8 @@ export const configuration = {
   id: "Id | Nummer",
   on: "On | An",
   off: "Off | Aus",
-  enable: "Switch on | Einschalten",
-  disable: "Switch off | Ausschalten",
-  change: "Change | Ändern",
-  named: {
-    remove: (what: string) => `Remove ${what} | ${what} entfernen`,
-    change: (what: string) => `Change ${what} | ${what} ändern`,
-    enable: (what: string) => `Switch ${what} on | ${what} einschalten`,
-    disable: (what: string) => `Switch ${what} off | ${what} ausschalten`,
-  },
-  things: {
-    merchant: "merchant | Händler",
-    gate: "gate | Gate",
-    directory: "directory server | Directory-Server",
-    rule: "rule | Regel",
-    entry: "entry | Eintrag",
-    oauthKey: "OAuth key | OAuth-Schlüssel",
-    walletKey: "wallet key | Wallet-Schlüssel",
-    macKey: "key | Schlüssel",
-    file: "file | Datei",
-  },
+  newDirectory: "New directory server | Neuer Directory-Server",
+  removeNamed: (what: string) => `Remove ${what} | ${what} entfernen`,
   settings: "Settings | Einstellungen",
   allUsual: `Nothing is set: the usual values count.
     | Nichts ist gesetzt: Es gelten die üblichen Werte.`,
@@ -92,21 +151,13 @@ export const configuration = {
   atCreation: "the merchant was created | der Händler angelegt wurde",
   oldKeyUsed: "Old key last used | Alter Schlüssel zuletzt benutzt",
   never: "never | nie",
-  renewKey: "Renew | Erneuern",
-  setKey: "Set a given key | Schlüssel vorgeben",
-  dropOldKey: "Drop the old key | Alten verwerfen",
-  dropOldKeyOf: (login: string) => `Drop the old control key of ${login}
-    | Alten Kontrollschlüssel von ${login} verwerfen`,
-  revealKey: "Show the key | Schlüssel zeigen",
   oauthKeys: "OAuth keys | OAuth-Schlüssel",
   noOauthKeys: `None. Requests of version 4 need the merchant's RSA public key here.
     | Keine. Anfragen der Version 4 brauchen hier den öffentlichen RSA-Schlüssel des Händlers.`,
-  addKey: "Add a key | Schlüssel hinzufügen",
   size: "Size | Länge",
   wallets: "Wallets | Wallets",
   wallet: "Wallet | Wallet",
   walletKeys: "Wallet keys | Wallet-Schlüssel",
-  newWalletKey: "New key | Neuer Schlüssel",
   noWalletKeys: `None. Wallets encrypt payment data for a key that is made here.
     | Keine. Wallets verschlüsseln Zahlungsdaten für einen Schlüssel, der hier entsteht.`,
   certificate: "Certificate | Zertifikat",
@@ -115,7 +166,6 @@ export const configuration = {
     missing: "Missing | Fehlt",
     none: "Not needed | Nicht nötig",
   },
-  addCertificate: "Add certificate | Zertifikat hinzufügen",
   rules: "Rules | Regeln",
   noRulesHere: "No rule counts for this merchant alone. | Keine Regel gilt nur für diesen Händler.",
   routing: "Which gate would a sale take? | Über welches Gate ginge eine Zahlung?",
@@ -137,7 +187,6 @@ export const configuration = {
   weightOf: (gate: string) => `Weight of ${gate} | Gewicht von ${gate}`,
   addGate: "Add a gate | Gate hinzufügen",
 
-  newGate: "New gate | Neues Gate",
   noGates: "No gates yet | Noch keine Gates",
   noGatesHint: `A gate is the connection to an acquirer. Endpoints send their payments through
     gates.
@@ -152,24 +201,16 @@ export const configuration = {
   noMacKeys: `No keys: messages have no authentication codes.
     | Keine Schlüssel: Nachrichten haben keine Authentisierungscodes.`,
   writes: "writes | schreibt",
-  setZoneKey: "Set zone key | Zonenschlüssel setzen",
-  exchangeKey: "Ask for the next key | Nächsten Schlüssel anfordern",
-  dropZoneKey: "Drop zone key | Zonenschlüssel verwerfen",
-  dropZoneKeyOf: (gate: string) => `Drop the zone key of gate ${gate}
-    | Zonenschlüssel des Gates ${gate} verwerfen`,
   directories: "Directory servers of 3-D Secure | Directory-Server von 3-D Secure",
-  newDirectory: "New directory server | Neuer Directory-Server",
   noDirectories: "None: payments go without 3-D Secure. | Keine: Zahlungen gehen ohne 3-D Secure.",
   files: "Files | Dateien",
   good: "Good | In Ordnung",
   cardRanges: "Card ranges | Kartenbereiche",
-  refresh: "Refresh | Auffrischen",
 
   lists: "Lists | Listen",
   list: "List | Liste",
   trial: "Trial | Probe",
   rule: "Rule | Regel",
-  newRule: "New rule | Neue Regel",
   kindOfRule: "Kind of rule | Art der Regel",
   parameters: "Parameters | Parameter",
   countsFor: "Counts for | Gilt für",
@@ -192,8 +233,6 @@ export const configuration = {
   },
   bothLists: "Both lists | Beide Listen",
   everyKind: "Every kind | Jede Art",
-  newEntry: "New entry | Neuer Eintrag",
-  importList: "Import | Importieren",
   noListEntries: "No entries | Keine Einträge",
   noListEntriesHint: `Put cards, email addresses, networks or countries on the allow or the block
     list. Cards are named by an order or a card-hash-id, never by their number.
@@ -225,7 +264,6 @@ export const configuration = {
     | Sie versiegeln Kartennummern und Geheimnisse. Ein Wechsel versiegelt alles neu, während
     Zahlungen weitergehen, wartet, bis jeder Knoten die neuen Schlüssel hat, und vernichtet die
     alten; das Protokoll sagt, wann er fertig ist.`,
-  rotateKeys: "Rotate keys | Schlüssel wechseln",
   purpose: "For | Für",
   keyPurposes: {
     cards: "Card numbers | Kartennummern",
@@ -247,12 +285,9 @@ export const configuration = {
     page is yours.
     | An einer Datei unter /.well-known/ prüft ein Wallet, dass die Domain der Zahlungsseite Ihre
     ist.`,
-  newDomainFile: "Serve a file | Datei ausliefern",
-  callbackSecret: "Callback secret | Callback-Geheimnis",
 
   days: "Compared days | Abgeglichene Tage",
   chargebacks: "Chargebacks | Rückbelastungen",
-  importChargebacks: "Import a file | Datei importieren",
   noChargebacks: "No chargebacks | Keine Rückbelastungen",
   noChargebacksHint: `Import the acquirer's file: each chargeback is recorded on its order, and the
     merchant is told where its endpoint says so.
@@ -278,7 +313,6 @@ export const configuration = {
     arbitration: "Arbitration | Schiedsverfahren",
     reversed: "Reversed | Zurückgenommen",
   },
-  compareDay: "Compare a day | Tag abgleichen",
   noDays: "No day was compared yet | Noch kein Tag abgeglichen",
   noDaysHint: `Compare a gate's day with the acquirer's settlement file, or by its totals with the
     acquirer's host. What differs stays here and in the orders.

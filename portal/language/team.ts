@@ -54,7 +54,6 @@ export const team = {
   addPasskey: "Add a passkey | Passkey hinzufügen",
   nameOfPasskey: "Name | Name",
   passkeyExample: "Work laptop | Firmenlaptop",
-  removePasskey: (name: string) => `Remove ${name} | ${name} entfernen`,
   remove: "Remove | Entfernen",
   passkeyHint: `Use your passkey, or enter a code of your authenticator app or one of your recovery
     codes.
@@ -79,7 +78,6 @@ export const team = {
   noSessions: "No user is signed in. | Kein Benutzer ist angemeldet.",
 
   users: "Users | Benutzer",
-  addUser: "Add user | Benutzer hinzufügen",
   role: "Role | Rolle",
   signInBy: "Signs in with | Meldet sich an mit",
   state: "State | Zustand",
@@ -105,13 +103,6 @@ export const team = {
   enabled: "Enabled | Aktiv",
   disabled: "Disabled | Gesperrt",
   idle: "Not used for 90 days | Seit 90 Tagen nicht benutzt",
-  userActions: {
-    "user role": "Change role | Rolle ändern",
-    "user password": "Temporary password | Vorläufiges Passwort",
-    "user reset-factors": "Remove second factors | Zweite Faktoren entfernen",
-    "user disable": "Disable | Sperren",
-    "user enable": "Enable | Entsperren",
-  },
   actionsFor: (login: string) => `Actions for ${login} | Aktionen für ${login}`,
   userActionHints: {
     "user role": `The user is signed out and works with the new role from the next sign-in on.
@@ -129,8 +120,6 @@ export const team = {
     shown only now, has to be replaced at the first sign-in, and ends ${until}.
     | Geben Sie es ${login} auf sicherem Weg. Es wird nur jetzt gezeigt, muss bei der ersten
     Anmeldung ersetzt werden und endet ${until}.`,
-  demandFactor: `Demand a second factor of all users
-    | Von allen Benutzern einen zweiten Faktor verlangen`,
   demandFactorHint: `Users without one have to set it up before anything else.
     | Wer keinen hat, muss ihn vor allem anderen einrichten.`,
   approvals: "Approvals | Freigaben",

@@ -34,13 +34,7 @@ function Shown({ detail }: { readonly detail: LinkDetail }) {
       >
         <CopyButton text={url} label={messages.copyAddress} />
         {mayEnd(line, user) && (
-          <ActionButton
-            action="link close"
-            label={messages.endLink}
-            title={messages.endLinkOf(amount)}
-            isDangerous
-            values={{ link: line.link }}
-          />
+          <ActionButton action="link close" name={amount} values={{ link: line.link }} />
         )}
       </Head>
       <Facts facts={factsOf(detail, messages, showStamp)} />

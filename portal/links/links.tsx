@@ -19,9 +19,7 @@ export function Links() {
     <div className="screen">
       <Head title={messages["payment-links"]}>
         <ActionButton
-          right="move_money"
           action="link create"
-          label={messages.newLink}
           isMain
           onDone={(result) => go(`payment-links/${Reflect.get(result, "link")}`)}
         />

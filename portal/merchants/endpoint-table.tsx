@@ -59,7 +59,6 @@ export function GroupTable({ groups }: Pick<MerchantDetail, "groups">) {
         (({ id, enabled, endpoints }) => (
           <ActionButton
             action="group set"
-            label={messages.change}
             values={{ group: id }}
             known={termsOf(enabled, endpoints)}
           />

@@ -30,16 +30,9 @@ function Shown({ line, settings }: EndpointDetail) {
         title={line.name}
         state={<OnOff isOn={line.enabled} />}
       >
+        <ActionButton action="callback secret" values={values} />
         <ActionButton
-          right="reveal_secrets"
-          action="callback secret"
-          label={messages.callbackSecret}
-          values={values}
-        />
-        <ActionButton
-          right="change_merchants"
           action="endpoint set"
-          label={messages.change}
           values={values}
           known={{ ...settings, enable: String(line.enabled) }}
         />
@@ -72,9 +65,7 @@ function Gates({ line }: LineProps) {
       title={messages.gates}
       action={
         <ActionButton
-          right="change_merchants"
           action="endpoint gates"
-          label={messages.change}
           values={{ endpoint: line.id }}
           known={{ gates: placesOf(line) }}
         />

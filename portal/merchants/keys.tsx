@@ -1,5 +1,5 @@
 /** A merchant's keys: the control key of checksums, and public keys of OAuth signatures. */
-import { ActionButton, NamedAction } from "../actions/action-button.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Fields, PrintedTime, Section } from "../design/details.tsx";
 import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -35,26 +35,10 @@ function ControlKey({ detail }: PartProps) {
       />
       <p className="quiet note-line">{hasOld ? messages.oldKeyHint : messages.controlKeyHint}</p>
       <div className="row-actions start">
-        {keyActionsFor(controlKey).map(({ label, action, isOffered }) => (
-          <ActionButton
-            key={action}
-            right="manage_keys"
-            action={action}
-            isOffered={isOffered}
-            label={messages[label]}
-            values={{ login }}
-            {...(label === "dropOldKey" && {
-              title: messages.dropOldKeyOf(login),
-              isDangerous: true,
-            })}
-          />
+        {keyActionsFor(controlKey).map((each) => (
+          <ActionButton key={each.action} {...each} name={login} values={{ login }} />
         ))}
-        <ActionButton
-          right="reveal_secrets"
-          action="merchant show"
-          label={messages.revealKey}
-          values={{ login, reveal: true }}
-        />
+        <ActionButton action="merchant show" values={{ login, reveal: true }} />
       </div>
     </Section>
   );
@@ -67,14 +51,7 @@ function OAuthKeys({ detail: { oauthKeys, line } }: PartProps) {
   return (
     <Section
       title={messages.oauthKeys}
-      action={
-        <ActionButton
-          right="manage_keys"
-          action="merchant key add"
-          label={messages.addKey}
-          values={{ login }}
-        />
-      }
+      action={<ActionButton action="merchant key add" values={{ login }} />}
     >
       <Table
         rows={oauthKeys}
@@ -89,13 +66,7 @@ function OAuthKeys({ detail: { oauthKeys, line } }: PartProps) {
         actions={
           may("manage_keys") &&
           (({ id }) => (
-            <NamedAction
-              verb="remove"
-              thing="oauthKey"
-              name={id}
-              action="merchant key remove"
-              values={{ login, key: id }}
-            />
+            <ActionButton name={id} action="merchant key remove" values={{ login, key: id }} />
           ))
         }
       />

@@ -1,5 +1,5 @@
 /** One merchant: endpoints and groups, keys, wallets, rules and settings, each in a tab. */
-import { ActionButton, NamedAction } from "../actions/action-button.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
 import { Facts, Head, Loaded, OnOff, Section, Tabs } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -16,8 +16,6 @@ export function Merchant() {
   return <MerchantPage login={usePlace().item} />;
 }
 
-const right = "change_merchants";
-
 export function MerchantPage({ login }: { readonly login: string }) {
   const found = useAnswer("GET /merchants/:login", { login });
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
@@ -28,16 +26,8 @@ function Shown({ detail }: PartProps) {
   const { isOperator } = useUser();
   const { line, settings } = detail;
   const values = { login: line.login };
-  const toggle = line.enabled ? "disable" : "enable";
-  const change = (
-    <ActionButton
-      right={right}
-      action="merchant set"
-      label={messages.change}
-      values={values}
-      known={settings}
-    />
-  );
+  const toggle = line.enabled ? "merchant disable" : "merchant enable";
+  const change = <ActionButton action="merchant set" values={values} known={settings} />;
   return (
     <div className="screen">
       <Head
@@ -45,14 +35,7 @@ function Shown({ detail }: PartProps) {
         title={line.login}
         state={<OnOff isOn={line.enabled} />}
       >
-        <NamedAction
-          right={right}
-          verb={toggle}
-          thing="merchant"
-          name={line.login}
-          action={line.enabled ? "merchant disable" : "merchant enable"}
-          values={values}
-        />
+        <ActionButton name={line.login} action={toggle} values={values} />
       </Head>
       <Facts
         facts={[
@@ -81,18 +64,18 @@ function Shown({ detail }: PartProps) {
 
 function Endpoints({ detail: { line, endpoints, groups } }: PartProps) {
   const messages = useMessages();
-  const shared = { right, values: { login: line.login } };
+  const values = { login: line.login };
   return (
     <>
       <Section
         title={messages.endpoints}
-        action={<ActionButton {...shared} action="endpoint create" label={messages.newEndpoint} />}
+        action={<ActionButton action="endpoint create" values={values} />}
       >
         <EndpointTable endpoints={endpoints} none={messages.noEndpoints} />
       </Section>
       <Section
         title={messages.groups}
-        action={<ActionButton {...shared} action="group create" label={messages.newGroup} />}
+        action={<ActionButton action="group create" values={values} />}
       >
         <GroupTable groups={groups} />
       </Section>

@@ -26,12 +26,7 @@ function MerchantList() {
   return (
     <div className="screen">
       <Head title={messages.merchants}>
-        <ActionButton
-          right="change_merchants"
-          action="merchant create"
-          label={messages.newMerchant}
-          isMain
-        />
+        <ActionButton action="merchant create" isMain />
       </Head>
       <Search label={messages.searchMerchants} />
       <List

@@ -40,8 +40,8 @@ test("a control key is renewed or set unless an old one has to be dropped first"
   const offered = (oldLastUsed?: string) =>
     keyActionsFor(oldLastUsed === undefined ? {} : { oldLastUsed })
       .filter(({ isOffered }) => isOffered)
-      .map(({ label }) => label);
+      .map(({ action }) => action);
 
-  assert.deepEqual(offered(), ["renewKey", "setKey"]);
-  assert.deepEqual(offered("never"), ["dropOldKey"]);
+  assert.deepEqual(offered(), ["merchant control-key renew", "merchant control-key set"]);
+  assert.deepEqual(offered("never"), ["merchant control-key drop"]);
 });

@@ -33,16 +33,15 @@ export function termsOf(enabled: boolean, endpoints: readonly Member[]) {
 
 /** An old key has to be dropped before there is another one. */
 const keyActions = [
-  ["merchant control-key renew", "renewKey", false],
-  ["merchant control-key set", "setKey", false],
-  ["merchant control-key drop", "dropOldKey", true],
+  ["merchant control-key renew", false],
+  ["merchant control-key set", false],
+  ["merchant control-key drop", true],
 ] as const;
 
 /** All of them, so that the window of one that is no longer offered can stay open. */
 export function keyActionsFor({ oldLastUsed }: Pick<MerchantDetail["controlKey"], "oldLastUsed">) {
-  return keyActions.map(([action, label, needsOld]) => ({
+  return keyActions.map(([action, needsOld]) => ({
     action,
-    label,
     isOffered: needsOld === (oldLastUsed !== undefined),
   }));
 }

@@ -1,5 +1,5 @@
 /** A merchant's identifiers at its customers' wallets, and the keys that wallets encrypt for. */
-import { ActionButton, NamedAction } from "../actions/action-button.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
 import { Mark, Section } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";
@@ -10,28 +10,13 @@ import type { MerchantDetail, PartProps } from "./terms.ts";
 export function Wallets({ detail: { wallets, walletKeys, line } }: PartProps) {
   const messages = useMessages();
   const values = { login: line.login };
-  const change = (
-    <ActionButton
-      right="change_acquiring"
-      action="wallet set"
-      label={messages.change}
-      values={values}
-      known={wallets}
-    />
-  );
+  const change = <ActionButton action="wallet set" values={values} known={wallets} />;
   return (
     <>
       <Settings settings={wallets} action={change} />
       <Section
         title={messages.walletKeys}
-        action={
-          <ActionButton
-            right="manage_keys"
-            action="wallet key make"
-            label={messages.newWalletKey}
-            values={values}
-          />
-        }
+        action={<ActionButton action="wallet key make" values={values} />}
       >
         <WalletKeyTable keys={walletKeys} />
       </Section>
@@ -67,20 +52,11 @@ function WalletKeyTable({ keys }: { readonly keys: MerchantDetail["walletKeys"] 
 }
 
 function WalletKeyActions({ id, certificate }: MerchantDetail["walletKeys"][number]) {
-  const { addCertificate } = useMessages();
   const values = { id };
   return (
     <>
-      {certificate !== "none" && (
-        <ActionButton action="wallet key certify" label={addCertificate} values={values} />
-      )}
-      <NamedAction
-        verb="remove"
-        thing="walletKey"
-        name={id}
-        action="wallet key remove"
-        values={values}
-      />
+      {certificate !== "none" && <ActionButton action="wallet key certify" values={values} />}
+      <ActionButton name={id} action="wallet key remove" values={values} />
     </>
   );
 }

@@ -18,14 +18,9 @@ export function Reconciliation() {
     <div className="screen">
       <Head title={messages.reconciliation}>
         {isOfDays ? (
-          <ActionButton action="reconcile" label={messages.compareDay} isMain />
+          <ActionButton action="reconcile" isMain />
         ) : (
-          <ActionButton
-            action="chargeback import"
-            label={messages.importChargebacks}
-            isMain
-            onDone={setImported}
-          />
+          <ActionButton action="chargeback import" isMain onDone={setImported} />
         )}
       </Head>
       <Tabs

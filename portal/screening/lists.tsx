@@ -1,6 +1,6 @@
 /** The allow and block lists, by their filters in the address; the latest entries first. */
 import { NativeSelect } from "@mantine/core";
-import { ActionButton, NamedAction } from "../actions/action-button.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { type Row, useRows } from "../actions/values.ts";
 import { Mark, PrintedTime } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
@@ -26,8 +26,8 @@ export function Lists() {
         <Choice name="list" words={["allow", "block"]} every={messages.bothLists} />
         <Choice name="kind" words={kinds} every={messages.everyKind} />
         <div className="space" />
-        <ActionButton right={right} action="list import" label={messages.importList} />
-        <ActionButton right={right} action="list add" label={messages.newEntry} isMain />
+        <ActionButton action="list import" />
+        <ActionButton action="list add" isMain />
       </div>
       <List
         found={{ ...found, data: found.data && pageOf(found.data) }}
@@ -92,13 +92,7 @@ function EntryTable({ rows }: { readonly rows: readonly Row[] }) {
       actions={
         may(right) &&
         (({ entry = "", value }) => (
-          <NamedAction
-            verb="remove"
-            thing="entry"
-            name={value}
-            action="list remove"
-            values={{ entries: [entry] }}
-          />
+          <ActionButton name={value} action="list remove" values={{ entries: [entry] }} />
         ))
       }
     />

@@ -1,5 +1,5 @@
 /** Rules of screening in a table, with what can be done to each. */
-import { NamedAction } from "../actions/action-button.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
 import { OnOff } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -32,17 +32,13 @@ export function RuleTable({ rules, ...given }: TableProps) {
 
 function RuleActions({ rule }: { readonly rule: Rule }) {
   const { id, enabled } = rule;
-  const shared = { thing: "rule", name: id, values: { rule: id } } as const;
+  const shared = { name: id, values: { rule: id } };
   const known = { parameters: parametersOf(rule, "=").join("\n") };
   return (
     <>
-      <NamedAction verb="change" action="filter change" known={known} {...shared} />
-      {enabled ? (
-        <NamedAction verb="disable" action="filter disable" {...shared} />
-      ) : (
-        <NamedAction verb="enable" action="filter enable" {...shared} />
-      )}
-      <NamedAction verb="remove" action="filter remove" {...shared} />
+      <ActionButton action="filter change" known={known} {...shared} />
+      <ActionButton action={enabled ? "filter disable" : "filter enable"} {...shared} />
+      <ActionButton action="filter remove" {...shared} />
     </>
   );
 }

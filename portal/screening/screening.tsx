@@ -63,7 +63,7 @@ function NewRule({ kinds }: { readonly kinds: readonly string[] }) {
           changeQuery({ kind: currentTarget.value }, { replaces: true })
         }
       />
-      <ActionButton key={kind} action={`filter add ${kind}`} label={messages.newRule} isMain />
+      <ActionButton key={kind} action={`filter add ${kind}`} isMain />
     </div>
   );
 }

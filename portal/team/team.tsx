@@ -34,14 +34,12 @@ export function Team() {
 
 /** A merchant's administrator adds users of that merchant. */
 function AddUser() {
-  const { addUser } = useMessages();
   const { merchant } = useUser();
   const [made, setMade] = useState<object>();
   return (
     <>
       <ActionButton
         action="user add"
-        label={addUser}
         isMain
         values={merchant === undefined ? {} : { merchant }}
         onDone={setMade}
@@ -63,7 +61,6 @@ function Users() {
             <div className="row-actions start">
               <ActionButton
                 action="user demand-factor"
-                label={messages.demandFactor}
                 hint={messages.demandFactorHint}
                 values={{ merchant }}
                 known={{ demanded: isFactorDemanded ? "on" : "off" }}

@@ -50,7 +50,7 @@ function State({ user: { enabled, isIdle } }: UserProps) {
 }
 
 function Tools({ user }: UserProps) {
-  const { userActions, userActionHints, actionsFor: nameOf } = useMessages();
+  const { buttons, userActionHints, actionsFor: nameOf } = useMessages();
   const actions = actionsFor(user, useUser());
   const [asked, ask] = useState<UserAction>("user role");
   const [isOpen, setOpen] = useState(false);
@@ -75,7 +75,7 @@ function Tools({ user }: UserProps) {
                   setOpen(true);
                 }}
               >
-                {userActions[action]}
+                {buttons[action]}
               </Menu.Item>
             </Fragment>
           ))}
@@ -85,10 +85,8 @@ function Tools({ user }: UserProps) {
         isOpen={isOpen}
         close={() => setOpen(false)}
         action={asked}
-        label={userActions[asked]}
-        title={`${userActions[asked]}: ${login}`}
+        name={login}
         hint={userActionHints[asked]}
-        isDangerous={asked === "user disable"}
         values={{ login }}
         known={{ role }}
         {...(asked === "user password" && { onDone: setMade })}
@@ -106,7 +104,7 @@ export function TemporaryPassword({ made, close }: MadeProps) {
   const { login, password, expiresAt } = { login: "", password: "", expiresAt: 0, ...made };
   return (
     <SecretDialog
-      title={messages.userActions["user password"]}
+      title={messages.buttons["user password"]}
       hint={
         <span title={showUtc(expiresAt)}>
           {messages.temporaryShown(login, showTime(expiresAt))}

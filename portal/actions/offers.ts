@@ -1,0 +1,54 @@
+/**
+ * The actions that screens offer: which right each of them needs, and the words of its button and
+ * its window.
+ */
+import { wordIn } from "../language/rows.ts";
+import type { Messages } from "../language/texts.ts";
+
+/** The name of a rule's kind follows the action that adds a rule. */
+export type Offered = keyof Messages["buttons"] | `filter add ${string}`;
+
+/** By the action, or by the words that it begins with. A test compares them with the gateway's. */
+const rights: Readonly<Record<string, string>> = {
+  "merchant": "change_merchants",
+  "merchant control-key": "manage_keys",
+  "merchant key": "manage_keys",
+  // It is offered to show the control key.
+  "merchant show": "reveal_secrets",
+  "endpoint": "change_merchants",
+  "group": "change_merchants",
+  "gate": "change_acquiring",
+  "gate mac-key": "manage_keys",
+  "directory": "change_acquiring",
+  "wallet": "change_acquiring",
+  "wallet key": "manage_keys",
+  "filter": "change_merchants",
+  "list": "change_merchants",
+  "link": "move_money",
+  "reconcile": "reconcile",
+  "chargeback": "reconcile",
+  "callback": "reveal_secrets",
+  "key": "manage_keys",
+  "user": "manage_users",
+};
+
+export function rightFor(action: Offered): string {
+  const words = action.split(" ");
+  const beginnings = words.map((_, at) => words.slice(0, words.length - at).join(" "));
+  return beginnings.map((each) => rights[each]).find((right) => right !== undefined) ?? "operate";
+}
+
+type Named = {
+  readonly action: Offered;
+  readonly label?: string;
+  readonly name?: string | undefined;
+};
+
+/** The window, and its button that performs the action, name what is changed. */
+export function wordsFor({ action, name, ...given }: Named, messages: Messages) {
+  const usual = wordIn(messages.buttons, action.replace(/^(filter add) .*/, "$1"));
+  const { label = usual } = given;
+  const titles: Readonly<Record<string, (name: string) => string>> = messages.titles;
+  const title = name === undefined ? label : (titles[action]?.(name) ?? `${label}: ${name}`);
+  return { label, title, isDangerous: / (remove|disable|close|drop|drop-zone)$/.test(action) };
+}
