@@ -6,7 +6,6 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Head, Time } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
-import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
@@ -47,31 +46,24 @@ export function Callbacks() {
         none={[messages.noDeliveries, messages.noDeliveriesHint]}
         noMatch={[messages.noDeliveryFound, messages.noDeliveryFoundHint]}
         filters={filters}
-      >
-        {(callbacks) => (
-          <Table
-            className="rows"
-            rows={callbacks}
-            keyOf={idOf}
-            opens={(callback) => `callbacks/${idOf(callback)}`}
-            isOld={found.isPlaceholderData}
-            columns={[
-              [messages.order, (callback) => <Order callback={callback} />, "mono first"],
-              [messages.state, (callback) => <DeliveryState callback={callback} />],
-              [
-                messages.receiverHost,
-                ({ url }) => url.replace(/^https?:\/\//, ""),
-                "address",
-                ({ url }) => url,
-              ],
-              isOperator && [messages.merchant, ({ merchant }) => merchant, "merchant"],
-              [messages.lastResult, (callback) => <LastResult callback={callback} />, "result"],
-              [messages.nextTry, ({ nextAt }) => nextAt && <Time at={nextAt} />, "time next"],
-              [messages.made, ({ madeAt }) => <Time at={madeAt} />, "time"],
-            ]}
-          />
-        )}
-      </List>
+        className="rows"
+        keyOf={idOf}
+        opens={(callback) => `callbacks/${idOf(callback)}`}
+        columns={[
+          [messages.order, (callback) => <Order callback={callback} />, "mono first"],
+          [messages.state, (callback) => <DeliveryState callback={callback} />],
+          [
+            messages.receiverHost,
+            ({ url }) => url.replace(/^https?:\/\//, ""),
+            "address",
+            ({ url }) => url,
+          ],
+          isOperator && [messages.merchant, ({ merchant }) => merchant, "merchant"],
+          [messages.lastResult, (callback) => <LastResult callback={callback} />, "result"],
+          [messages.nextTry, ({ nextAt }) => nextAt && <Time at={nextAt} />, "time next"],
+          [messages.made, ({ madeAt }) => <Time at={madeAt} />, "time"],
+        ]}
+      />
       <ResendMany filter={filter} isOpen={isResending} close={() => setResending(false)} />
     </div>
   );

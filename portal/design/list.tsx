@@ -8,6 +8,7 @@ import { useLanguage } from "../language/language.tsx";
 import type { makeFilters } from "../orders/order-query.ts";
 import { changeQuery, usePlace } from "../shell/url.tsx";
 import { Failed, type Found, Nothing } from "./states.tsx";
+import { Table, type TableProps } from "./table.tsx";
 
 type Page = { readonly next?: string | undefined; readonly searchedTo?: number | undefined };
 type Texts = readonly [title: string, hint: string];
@@ -24,27 +25,35 @@ type ListProps<Answer extends object, Row> = {
   readonly filters?: ReturnType<typeof makeFilters>;
   /** The rows stand by name, and not the newest first. */
   readonly isByName?: boolean;
-  readonly children: (rows: readonly Row[]) => ReactNode;
-};
+} & (Omit<TableProps<Row>, "rows" | "none" | "isOld"> | Drawn<Row>);
+
+/** Rows that are no table of the list's own. */
+type Drawn<Row> = { readonly children: (rows: readonly Row[]) => ReactNode };
 
 export function List<Answer extends object, Row>({
   found,
   rowsOf,
   ...given
 }: ListProps<Answer, Row>) {
-  const { count, none, noMatch, filters, isByName = false, children } = given;
+  const { count, none, noMatch, filters, isByName = false, ...shown } = given;
   const { messages, showTime, showUtc } = useLanguage();
   const { query } = usePlace();
   const { data, error, refetch } = found;
   if (data === undefined) return <Waiting error={error} retry={() => void refetch()} />;
   const rows = rowsOf(data);
+  const drawn =
+    "children" in shown ? (
+      shown.children(rows)
+    ) : (
+      <Table rows={rows} isOld={found.isPlaceholderData} {...shown} />
+    );
   const isFiltered = filters?.isFiltered(query) === true;
   const [title, hint] = (isFiltered && noMatch) || none;
   const { next, searchedTo }: Page = data;
   return (
     <>
       {rows.length > 0 ? (
-        children(rows)
+        drawn
       ) : (
         <Nothing title={title} hint={hint}>
           {isFiltered && (

@@ -9,6 +9,8 @@ export type Found<Answer> = {
   readonly data: Answer | undefined;
   readonly error: Error | null;
   readonly refetch: () => unknown;
+  /** It is still the answer to another question. */
+  readonly isPlaceholderData?: boolean;
 };
 
 type NothingProps = {

@@ -16,7 +16,7 @@ type Column<Row> = readonly [
   title?: (row: Row) => string,
 ];
 
-type TableProps<Row> = {
+export type TableProps<Row> = {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   /** `false` stands for a column that this user does not see. */
@@ -26,7 +26,7 @@ type TableProps<Row> = {
   readonly actions?: ((row: Row) => ReactNode) | false;
   readonly className?: string;
   /** The rows of the filters before, until those of the present ones are there. */
-  readonly isOld?: boolean;
+  readonly isOld?: boolean | undefined;
   /** In place of a table without rows. */
   readonly none?: string;
 };

@@ -2,7 +2,7 @@
 import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Mark } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
-import { Name, Table } from "../design/table.tsx";
+import { Name } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { Directories } from "./directories.tsx";
@@ -20,35 +20,24 @@ export function Gates() {
         found={found}
         rowsOf={({ gates }) => gates}
         none={[messages.noGates, messages.noGatesHint]}
-      >
-        {(gates) => <GateTable gates={gates} />}
-      </List>
+        keyOf={({ id }) => id}
+        opens={({ name }) => `gates/${name}`}
+        columns={[
+          [
+            messages.name,
+            ({ name, isSandbox }) => (
+              <Name name={name} to={`gates/${name}`} note={isSandbox && messages.sandboxBank} />
+            ),
+          ],
+          [messages.connections, (gate) => <GateState gate={gate} />],
+          [messages.dialect, ({ kind }) => kind, "quiet"],
+          [messages.host, hostOf, "wide quiet"],
+          [messages.currencies, (gate) => currenciesOf(gate, messages.everyCurrency), "quiet"],
+          [messages.endpoints, ({ endpoints }) => endpoints, "number plain"],
+        ]}
+      />
       <Directories />
     </div>
-  );
-}
-
-function GateTable({ gates }: { readonly gates: readonly GateLine[] }) {
-  const messages = useMessages();
-  return (
-    <Table
-      rows={gates}
-      keyOf={({ id }) => id}
-      opens={({ name }) => `gates/${name}`}
-      columns={[
-        [
-          messages.name,
-          ({ name, isSandbox }) => (
-            <Name name={name} to={`gates/${name}`} note={isSandbox && messages.sandboxBank} />
-          ),
-        ],
-        [messages.connections, (gate) => <GateState gate={gate} />],
-        [messages.dialect, ({ kind }) => kind, "quiet"],
-        [messages.host, hostOf, "wide quiet"],
-        [messages.currencies, (gate) => currenciesOf(gate, messages.everyCurrency), "quiet"],
-        [messages.endpoints, ({ endpoints }) => endpoints, "number plain"],
-      ]}
-    />
   );
 }
 

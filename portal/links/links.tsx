@@ -2,7 +2,6 @@
 import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Mark, Time } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
-import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { Amount } from "../orders/order-table.tsx";
 import { useAnswer } from "../shell/call.ts";
@@ -28,29 +27,23 @@ export function Links() {
         found={found}
         rowsOf={({ links }) => links}
         none={[messages.noLinks, messages.noLinksHint]}
-      >
-        {(links) => (
-          <Table
-            rows={links}
-            keyOf={({ link }) => link}
-            opens={({ link }) => `payment-links/${link}`}
-            columns={[
-              [messages.amount, ({ amount }) => <Amount {...amount} />, "number"],
-              [messages.status, ({ state }) => <LinkState state={state} />],
-              [
-                messages.description,
-                ({ link, description }) => (
-                  <Link to={`payment-links/${link}`}>{description || link}</Link>
-                ),
-                "wide",
-              ],
-              [messages.uses, (link) => usesOf(link, messages.anyNumber), "quiet"],
-              isOperator && [messages.merchant, ({ merchant }) => merchant, "quiet"],
-              [messages.created, ({ createdAt }) => <Time at={createdAt} />, "time"],
-            ]}
-          />
-        )}
-      </List>
+        keyOf={({ link }) => link}
+        opens={({ link }) => `payment-links/${link}`}
+        columns={[
+          [messages.amount, ({ amount }) => <Amount {...amount} />, "number"],
+          [messages.status, ({ state }) => <LinkState state={state} />],
+          [
+            messages.description,
+            ({ link, description }) => (
+              <Link to={`payment-links/${link}`}>{description || link}</Link>
+            ),
+            "wide",
+          ],
+          [messages.uses, (link) => usesOf(link, messages.anyNumber), "quiet"],
+          isOperator && [messages.merchant, ({ merchant }) => merchant, "quiet"],
+          [messages.created, ({ createdAt }) => <Time at={createdAt} />, "time"],
+        ]}
+      />
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import { ActionButton } from "../actions/action-button.tsx";
 import { Head, OnOff } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
-import { Name, Table } from "../design/table.tsx";
+import { Name } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { makeFilters, readListQuery } from "../orders/order-query.ts";
 import { Search } from "../orders/search.tsx";
@@ -36,27 +36,21 @@ function MerchantList() {
         noMatch={[messages.noMerchantFound, messages.noMerchantFoundHint]}
         filters={filters}
         isByName
-      >
-        {(merchants) => (
-          <Table
-            rows={merchants}
-            keyOf={({ login }) => login}
-            opens={({ login }) => `merchants/${login}`}
-            columns={[
-              [
-                messages.login,
-                ({ login, name }) => (
-                  <Name name={login} to={`merchants/${login}`} note={name !== login && name} />
-                ),
-              ],
-              [messages.status, ({ enabled }) => <OnOff isOn={enabled} />],
-              [messages.currencies, ({ currencies }) => currencies.join(", "), "wide quiet"],
-              [messages.endpoints, ({ endpoints }) => endpoints, "number plain"],
-              [messages.cell, ({ cell }) => cell, "quiet"],
-            ]}
-          />
-        )}
-      </List>
+        keyOf={({ login }) => login}
+        opens={({ login }) => `merchants/${login}`}
+        columns={[
+          [
+            messages.login,
+            ({ login, name }) => (
+              <Name name={login} to={`merchants/${login}`} note={name !== login && name} />
+            ),
+          ],
+          [messages.status, ({ enabled }) => <OnOff isOn={enabled} />],
+          [messages.currencies, ({ currencies }) => currencies.join(", "), "wide quiet"],
+          [messages.endpoints, ({ endpoints }) => endpoints, "number plain"],
+          [messages.cell, ({ cell }) => cell, "quiet"],
+        ]}
+      />
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import { type Row, useRows } from "../actions/values.ts";
 import { Mark } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
-import { Name, Table } from "../design/table.tsx";
+import { Name } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { wordIn } from "../language/rows.ts";
 import { unrecordedIn } from "./day-lines.ts";
@@ -18,9 +18,17 @@ export function Chargebacks({ imported }: { readonly imported: object }) {
         found={{ ...found, data: found.data && { rows: found.data } }}
         rowsOf={({ rows }) => rows}
         none={[messages.noChargebacks, messages.noChargebacksHint]}
-      >
-        {(rows) => <ChargebackTable rows={rows} />}
-      </List>
+        keyOf={({ order, case: id, stage }) => `${order} ${id} ${stage}`}
+        opens={({ order }) => `orders/${order}`}
+        columns={[
+          [messages.order, ({ order }) => <Name name={order} to={`orders/${order}`} />],
+          [messages.stage, ({ stage }) => <Stage stage={stage} />],
+          [messages.amount, ({ amount }) => amount, "number"],
+          [messages.case, ({ case: id }) => id, "quiet"],
+          [messages.reason, ({ reason }) => reason || "–", "wide quiet"],
+          [messages.recorded, ({ at }) => at, "time"],
+        ]}
+      />
     </>
   );
 }
@@ -40,25 +48,6 @@ function Unrecorded({ rows = [] }: { readonly rows?: readonly Row[] }) {
         ))}
       </ul>
     </div>
-  );
-}
-
-function ChargebackTable({ rows }: { readonly rows: readonly Row[] }) {
-  const messages = useMessages();
-  return (
-    <Table
-      rows={rows}
-      keyOf={({ order, case: id, stage }) => `${order} ${id} ${stage}`}
-      opens={({ order }) => `orders/${order}`}
-      columns={[
-        [messages.order, ({ order }) => <Name name={order} to={`orders/${order}`} />],
-        [messages.stage, ({ stage }) => <Stage stage={stage} />],
-        [messages.amount, ({ amount }) => amount, "number"],
-        [messages.case, ({ case: id }) => id, "quiet"],
-        [messages.reason, ({ reason }) => reason || "–", "wide quiet"],
-        [messages.recorded, ({ at }) => at, "time"],
-      ]}
-    />
   );
 }
 

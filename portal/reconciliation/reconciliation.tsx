@@ -3,7 +3,7 @@ import { useState } from "react";
 import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Mark, Stamp, Tabs } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
-import { Name, Table } from "../design/table.tsx";
+import { Name } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { usePlace } from "../shell/url.tsx";
@@ -43,27 +43,17 @@ function Days() {
       found={found}
       rowsOf={({ reconciliations }) => reconciliations}
       none={[messages.noDays, messages.noDaysHint]}
-    >
-      {(days) => (
-        <Table
-          rows={days}
-          keyOf={addressOf}
-          opens={addressOf}
-          columns={[
-            [messages.day, (line) => <Name name={line.day} to={addressOf(line)} />],
-            [messages.result, (line) => <DayState line={line} />],
-            [messages.gate, ({ gate }) => gate, "quiet"],
-            [messages.way, ({ way }) => messages.ways[way], "quiet"],
-            [
-              messages.matched,
-              ({ way, matched }) => (way === "file" ? matched : "–"),
-              "number plain",
-            ],
-            [messages.compared, (line) => <Stamp {...line} />, "time"],
-          ]}
-        />
-      )}
-    </List>
+      keyOf={addressOf}
+      opens={addressOf}
+      columns={[
+        [messages.day, (line) => <Name name={line.day} to={addressOf(line)} />],
+        [messages.result, (line) => <DayState line={line} />],
+        [messages.gate, ({ gate }) => gate, "quiet"],
+        [messages.way, ({ way }) => messages.ways[way], "quiet"],
+        [messages.matched, ({ way, matched }) => (way === "file" ? matched : "–"), "number plain"],
+        [messages.compared, (line) => <Stamp {...line} />, "time"],
+      ]}
+    />
   );
 }
 

@@ -2,7 +2,6 @@
 import { Button } from "@mantine/core";
 import { Head, Mark, Time } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
-import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { FilterBar } from "../orders/filters.tsx";
 import { configured, useKnown } from "../orders/order-query.ts";
@@ -41,34 +40,25 @@ export function Requests() {
         none={[messages.noRequests, messages.noRequestsHint]}
         noMatch={[messages.noRequestFound, messages.noRequestFoundHint]}
         filters={filters}
-      >
-        {(requests) => (
-          <Table
-            className="rows"
-            rows={requests}
-            keyOf={({ serial }) => serial}
-            opens={({ serial }) => `requests/${serial}`}
-            isOld={found.isPlaceholderData}
-            columns={[
-              [
-                messages.operation,
-                ({ serial, operation }) => <Link to={`requests/${serial}`}>{operation}</Link>,
-                "mono first",
-              ],
-              [
-                messages.error,
-                ({ isSigned, error }) => (
-                  <Mark kind={isSigned ? "filtered" : "declined"}>{error}</Mark>
-                ),
-              ],
-              [messages.clientOrder, ({ clientOrder }) => clientOrder, "wide"],
-              isOperator && [messages.merchant, ({ merchant }) => merchant, "merchant"],
-              [messages.sentFrom, ({ from }) => from, "mono"],
-              [messages.sentAt, ({ at }) => <Time at={at} />, "time"],
-            ]}
-          />
-        )}
-      </List>
+        className="rows"
+        keyOf={({ serial }) => serial}
+        opens={({ serial }) => `requests/${serial}`}
+        columns={[
+          [
+            messages.operation,
+            ({ serial, operation }) => <Link to={`requests/${serial}`}>{operation}</Link>,
+            "mono first",
+          ],
+          [
+            messages.error,
+            ({ isSigned, error }) => <Mark kind={isSigned ? "filtered" : "declined"}>{error}</Mark>,
+          ],
+          [messages.clientOrder, ({ clientOrder }) => clientOrder, "wide"],
+          isOperator && [messages.merchant, ({ merchant }) => merchant, "merchant"],
+          [messages.sentFrom, ({ from }) => from, "mono"],
+          [messages.sentAt, ({ at }) => <Time at={at} />, "time"],
+        ]}
+      />
       {dropped > 0 && <p className="hint">{messages.droppedRequests(dropped)}</p>}
     </div>
   );

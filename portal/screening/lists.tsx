@@ -1,10 +1,9 @@
 /** The allow and block lists, by their filters in the address; the latest entries first. */
 import { NativeSelect } from "@mantine/core";
 import { ActionButton } from "../actions/action-button.tsx";
-import { type Row, useRows } from "../actions/values.ts";
+import { useRows } from "../actions/values.ts";
 import { Mark, PrintedTime } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
-import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { useUser } from "../shell/session.ts";
 import { changeQuery, usePlace } from "../shell/url.tsx";
@@ -19,6 +18,8 @@ const right = "change_merchants";
 
 export function Lists() {
   const messages = useMessages();
+  const { may } = useUser();
+  const { choices, everywhere, fields } = messages;
   const found = useRows("list show", listValues(usePlace().query));
   return (
     <>
@@ -33,9 +34,31 @@ export function Lists() {
         found={{ ...found, data: found.data && pageOf(found.data) }}
         rowsOf={({ rows }) => rows}
         none={[messages.noListEntries, messages.noListEntriesHint]}
-      >
-        {(rows) => <EntryTable rows={rows} />}
-      </List>
+        keyOf={({ entry = "" }) => entry}
+        columns={[
+          [messages.value, ({ value }) => <b>{value}</b>, "wide"],
+          [
+            messages.list,
+            ({ list = "" }) => (
+              <Mark kind={list === "allow" ? "approved" : "declined"}>{choices[list] ?? list}</Mark>
+            ),
+          ],
+          [messages.kind, ({ kind = "" }) => choices[kind] ?? kind, "quiet"],
+          [
+            messages.countsFor,
+            ({ counts }) => (counts === "everywhere" ? everywhere : counts),
+            "quiet",
+          ],
+          [fields["reason"] ?? "", ({ reason }) => reason, "wide"],
+          [messages.expires, ({ expires }) => <PrintedTime text={expires || "–"} />, "quiet"],
+        ]}
+        actions={
+          may(right) &&
+          (({ entry = "", value }) => (
+            <ActionButton name={value} action="list remove" values={{ entries: [entry] }} />
+          ))
+        }
+      />
     </>
   );
 }
@@ -59,41 +82,6 @@ function Choice({ name, words, every }: ChoiceProps) {
       value={query.get(name) ?? ""}
       onChange={({ currentTarget }) =>
         changeQuery({ [name]: currentTarget.value, after: "" }, { replaces: true })
-      }
-    />
-  );
-}
-
-function EntryTable({ rows }: { readonly rows: readonly Row[] }) {
-  const messages = useMessages();
-  const { may } = useUser();
-  const { choices, everywhere, fields } = messages;
-  return (
-    <Table
-      rows={rows}
-      keyOf={({ entry = "" }) => entry}
-      columns={[
-        [messages.value, ({ value }) => <b>{value}</b>, "wide"],
-        [
-          messages.list,
-          ({ list = "" }) => (
-            <Mark kind={list === "allow" ? "approved" : "declined"}>{choices[list] ?? list}</Mark>
-          ),
-        ],
-        [messages.kind, ({ kind = "" }) => choices[kind] ?? kind, "quiet"],
-        [
-          messages.countsFor,
-          ({ counts }) => (counts === "everywhere" ? everywhere : counts),
-          "quiet",
-        ],
-        [fields["reason"] ?? "", ({ reason }) => reason, "wide"],
-        [messages.expires, ({ expires }) => <PrintedTime text={expires || "–"} />, "quiet"],
-      ]}
-      actions={
-        may(right) &&
-        (({ entry = "", value }) => (
-          <ActionButton name={value} action="list remove" values={{ entries: [entry] }} />
-        ))
       }
     />
   );

@@ -1,7 +1,7 @@
 /** What waits for a second person; a user gives none of their own. */
 import { Button } from "@mantine/core";
 import { usePerformer } from "../actions/performer.tsx";
-import { Time } from "../design/details.tsx";
+import { Stamp } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -20,33 +20,26 @@ export function Approvals() {
         found={found}
         rowsOf={({ approvals }) => approvals}
         none={[messages.noApprovals, messages.approvalsHint]}
-      >
-        {(approvals) => (
-          <table className="listing">
-            <tbody>
-              {approvals.map(({ id, work, askedBy, askedAt, isGiven, isOwn }) => (
-                <tr key={id}>
-                  <td>{id}</td>
-                  <td>
-                    <b>{work}</b>
-                  </td>
-                  <td className="quiet">
-                    {messages.askedBy} {askedBy}, <Time at={askedAt} />
-                  </td>
-                  <td className="row-actions">
-                    {isGiven && messages.given}
-                    {!isGiven && !isOwn && (
-                      <Button aria-label={messages.giveFor(work)} onClick={() => give.mutate(id)}>
-                        {messages.give}
-                      </Button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
-      </List>
+        keyOf={({ id }) => id}
+        columns={[
+          [messages.id, ({ id }) => id],
+          [messages.operation, ({ work }) => <b>{work}</b>],
+          [
+            messages.askedBy,
+            ({ askedBy, askedAt }) => <Stamp at={askedAt} by={askedBy} />,
+            "quiet",
+          ],
+        ]}
+        actions={({ id, work, isGiven, isOwn }) =>
+          isGiven
+            ? messages.given
+            : !isOwn && (
+                <Button aria-label={messages.giveFor(work)} onClick={() => give.mutate(id)}>
+                  {messages.give}
+                </Button>
+              )
+        }
+      />
     </>
   );
 }
