@@ -1,39 +1,11 @@
 /** Describes an action: for a form in a language, and as the JSON schema of its values. */
+import type { Api } from "../portal-api/api.ts";
 import { hasRight, type Role } from "../values/roles.ts";
 import { type Action, isChange } from "./action.ts";
-import {
-  type Field,
-  type FieldKind,
-  type Language,
-  namesOf,
-  type Texts,
-  texts,
-  written,
-} from "./field.ts";
+import { type Field, type Language, namesOf, type Texts, texts, written } from "./field.ts";
 import { choiceLabels, documents, fieldLabels, kindLabels } from "./labels.ts";
 
-export type FieldView = {
-  /** As a request names it. */
-  readonly name: string;
-  readonly label: string;
-  readonly help: string;
-  readonly kind: FieldKind;
-  readonly isRequired: boolean;
-  readonly isList: boolean;
-  readonly preset?: string;
-  /** Empty where other values are permitted. */
-  readonly choices: readonly { readonly value: string; readonly label: string }[];
-  /** Where it is explained, below `/docs/`. */
-  readonly document?: string;
-};
-
-export type ActionView = {
-  readonly name: string;
-  readonly does: string;
-  readonly isChange: boolean;
-  readonly duration?: "minutes" | "hours";
-  readonly fields: readonly FieldView[];
-};
+type ActionView = Api["GET /actions/:action"]["output"];
 
 export function describeAction(action: Action, language: Language, role: Role): ActionView {
   const { name, does, duration } = action;
@@ -58,7 +30,7 @@ function describeField(
   [key, field]: readonly [string, Field],
   language: Language,
   role: Role,
-): FieldView {
+): ActionView["fields"][number] {
   const { kind, help, isRequired, isList, preset } = field;
   const name = written(key);
   const document = documents[name];

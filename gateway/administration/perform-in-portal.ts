@@ -10,12 +10,11 @@ import type { RecordRefusal } from "../portal-api/route.ts";
 import type { Actor, Audit } from "../storage/people/audit.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber, type EndpointId } from "../values/ids.ts";
-import { Problem } from "../values/problem.ts";
-import { hasRight } from "../values/roles.ts";
+import { NotAllowed, Problem } from "../values/problem.ts";
 import { findAction } from "./actions.ts";
-import { perform, refuseUser } from "./perform.ts";
+import { makePortalFace, perform, refuseRole, refuseSubject } from "./perform.ts";
 import { readGiven } from "./read-given.ts";
-import { makeFindings, type Opened, Report, type RunningNode } from "./session.ts";
+import { type Opened, Report, type RunningNode } from "./session.ts";
 
 type Dependencies = {
   readonly opened: Omit<Opened, "actor" | "audit" | "auditAs">;
@@ -41,24 +40,16 @@ export function makePerformInPortal(dependencies: Dependencies): PerformAction {
     const output = await perform(place, action, values, {
       reason: undefined,
       ...form,
-      user,
+      ...makePortalFace(user),
       node,
-      findings: makeFindings(),
-      report: ignore,
-      warn: ignore,
-      confirm: async () => false,
-      progress: () => ignore,
-      async refuse(_, right) {
-        if (!hasRight(account.role, right)) await recordRefusal(actor, `gw ${name}`, right);
-        return refuseUser(place, action, values, { user, right });
-      },
+      refuse: async (_, right) =>
+        refuseRole(user.role, right) ?? refuseSubject(place, action, values, user),
     });
+    if (output instanceof NotAllowed) await recordRefusal(actor, `gw ${name}`, output.right);
     // The action of this name returns it.
     return (output instanceof Report ? output.value : output) as never;
   };
 }
-
-function ignore(): void {}
 
 type NodeParts = Pick<RunningNode, "now" | "noteStep"> & {
   readonly findEntryPoint: (endpoint: EndpointId) => EntryPoint | undefined;

@@ -8,13 +8,14 @@ import { makeAdministration } from "../storage/configuration/administration.ts";
 import { takeApproval } from "../storage/people/approvals.ts";
 import type { Audit, AuditEntry } from "../storage/people/audit.ts";
 import { readDatabaseTime } from "../storage/server/database-clock.ts";
-import { messageOf, Problem } from "../values/problem.ts";
-import { hasRight, type Right } from "../values/roles.ts";
+import { messageOf, NotAllowed, Problem } from "../values/problem.ts";
+import { hasRight, type Right, type Role } from "../values/roles.ts";
 import { makePrintDate } from "../values/time.ts";
 import type { Action } from "./action.ts";
 import { type Content, written } from "./field.ts";
 import {
   type Lines,
+  makeFindings,
   type Opened,
   type Output,
   openVault,
@@ -76,24 +77,38 @@ async function findApprovers(opened: Opened, action: Action, values: Values, { u
   return action.findOwner?.(opened, values as never);
 }
 
-/**
- * The refusal of a user of the portal: by the role, or because the subject is another merchant's.
- * The latter does not tell whether there is such a subject.
- */
-export async function refuseUser(
+export function refuseRole(role: Role, right: Right): NotAllowed | undefined {
+  if (hasRight(role, right)) return undefined;
+  return new NotAllowed(`The role ${role} does not have the right ${right}.`, right);
+}
+
+/** Of a merchant's user. It does not tell whether another merchant has such a subject. */
+export async function refuseSubject(
   opened: Opened,
   action: Action,
   values: Values,
-  { user, right }: { readonly user: PortalUser; readonly right: Right },
+  { merchantId }: PortalUser,
 ): Promise<Problem | undefined> {
-  const { role, merchantId } = user;
-  if (!hasRight(role, right)) {
-    return new Problem(`The role ${role} does not have the right ${right}.`, "not_allowed");
-  }
   if (merchantId === undefined) return undefined;
   const owner = await action.findOwner?.(opened, values as never);
-  if (owner === merchantId) return undefined;
-  return new Problem("There is no such thing here.", "not_found");
+  return owner === merchantId ? undefined : noSuchThing;
+}
+
+export const noSuchThing = new Problem("There is no such thing here.", "not_found");
+
+/** In a browser, nobody reads progress or answers a question. */
+export function makePortalFace(user: PortalUser) {
+  const notes: string[] = [];
+  const ignore = () => undefined;
+  return {
+    user,
+    findings: makeFindings(),
+    notes,
+    report: ignore,
+    progress: () => ignore,
+    confirm: async () => false,
+    warn: (sentence: string) => void notes.push(sentence),
+  };
 }
 
 export type Trial = { readonly output: Output; readonly entries: readonly AuditEntry[] };

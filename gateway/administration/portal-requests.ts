@@ -5,63 +5,36 @@
 import { hash } from "node:crypto";
 import { access, constants, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
+import type { Api } from "../portal-api/api.ts";
 import type { AuditEntry } from "../storage/people/audit.ts";
 import { hasCardNumber, maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { Problem } from "../values/problem.ts";
-import { hasRight, type Right } from "../values/roles.ts";
 import { type Action, isChange, isOffered } from "./action.ts";
 import { findAction, loadAllActions } from "./actions.ts";
 import { asTyped } from "./configuration-file.ts";
-import { type ActionView, describeAction, offeredFields, schemaOf } from "./describe.ts";
+import { describeAction, offeredFields, schemaOf } from "./describe.ts";
 import { type Content, type Field, type Language, written } from "./field.ts";
 import {
   changesAtOnce,
   entryOf,
+  makePortalFace,
+  noSuchThing,
   perform,
-  refuseUser,
+  refuseRole,
+  refuseSubject,
   rightFor,
   type Trial,
   tryOut,
   type Values,
 } from "./perform.ts";
 import { type GivenTexts, readGiven } from "./read-given.ts";
-import {
-  makeFindings,
-  type Opened,
-  type Output,
-  type PortalUser,
-  Report,
-  Rows,
-} from "./session.ts";
+import { type Opened, type Output, type PortalUser, Report, Rows } from "./session.ts";
 
 export type ActingUser = PortalUser & {
   readonly actor: { readonly who: string; readonly from: string };
 };
 
-export type ActionRequest = {
-  /** Like `endpoint set`. */
-  readonly action: string;
-  /** By the fields' written names. A file or a secret is sent as its text. */
-  readonly values: Readonly<Record<string, string | readonly string[] | boolean>>;
-  readonly reason?: string | undefined;
-  /** The form that it was sent from: a form that is sent twice does its work once. */
-  readonly once?: string | undefined;
-};
-
-/** `not_found` also stands for what is another merchant's, or not for the user's role. */
-export type RefusedAction = {
-  readonly refused:
-    | "not_found"
-    | "card_number"
-    | "invalid_input"
-    | "refused"
-    | (typeof told)[number];
-  readonly sentence: string;
-  /** The written name of the field that it is about. */
-  readonly field?: string;
-  /** The right that the user's role lacks. */
-  readonly right?: Right;
-};
+type ActionRequest = Api["POST /actions/run"]["input"];
 
 /** Previews that wait here hold none of the connections that changes need. */
 const previewsMax = 20;
@@ -73,13 +46,9 @@ export function makePortalActions(opened: Opened) {
   let isBusy = false;
   return { describe, preview, run, computesPassword, describeSchemas };
 
-  async function describe(
-    name: string,
-    language: Language,
-    user: ActingUser,
-  ): Promise<ActionView | undefined> {
+  async function describe(name: string, language: Language, user: ActingUser) {
     const action = await findOffered(name);
-    if (action === undefined || findLackingRight(action, {}, user) !== undefined) return undefined;
+    if (action === undefined || refuse(action, {}, user) !== undefined) return undefined;
     return describeAction(action, language, user.role);
   }
 
@@ -87,35 +56,34 @@ export function makePortalActions(opened: Opened) {
   async function preview(
     request: ActionRequest,
     user: ActingUser,
-  ): Promise<readonly AuditEntry[] | RefusedAction> {
+  ): Promise<readonly AuditEntry[] | Problem> {
     const read = await readRequest(opened, request, user);
-    if ("refused" in read) return read;
+    if (read instanceof Problem) return inForm(read);
     const { action, acting, values } = read;
     if (!changesAtOnce(action, values) || action.duration !== undefined) return [];
     const trial = await inTurn<Trial>(() => tryOut(acting, action, values, faceOf(read, request)));
-    if (trial === "full") return refuse(new Problem("Many previews are being made: try again."));
-    return trial.output instanceof Problem ? refuse(trial.output) : changesOf(read, trial);
+    if (trial === "full") return new Problem("Many previews are being made: try again.");
+    return trial.output instanceof Problem ? inForm(trial.output) : changesOf(read, trial);
   }
 
   async function run(request: ActionRequest, user: ActingUser) {
     const read = await readRequest(opened, request, user);
-    if ("refused" in read) return read;
+    if (read instanceof Problem) return inForm(read);
     const { action, acting, values } = read;
     const needsReason = isChange(action) || changesAtOnce(action, values);
     if (needsReason && request.reason === undefined) return noReason;
     const { duration } = action;
-    if (duration !== undefined && isBusy) return refuse(new Problem(busy));
+    if (duration !== undefined && isBusy) return new Problem(busy);
     isBusy ||= duration !== undefined;
     // An action that takes hours is answered by its first report; the audit has its end.
     const begun = Promise.withResolvers<Output>();
     const report = (progress: string) => begun.resolve({ progress });
-    const judge = (_: unknown, right: Right) => refuseUser(acting, action, values, { user, right });
-    const face = { ...faceOf(read, request), refuse: judge, report };
+    const face = { ...faceOf(read, request), report, refuse: async () => undefined };
     const ended = perform(acting, action, values, face).finally(() => {
       if (duration !== undefined) isBusy = false;
     });
     const output = await (duration === "hours" ? Promise.race([begun.promise, ended]) : ended);
-    if (output instanceof Problem) return refuse(output);
+    if (output instanceof Problem) return inForm(output);
     if (output instanceof Rows) throw new Error("only the command line writes rows");
     return {
       output: output instanceof Report ? output.value : output,
@@ -137,21 +105,11 @@ export function makePortalActions(opened: Opened) {
 }
 
 const busy = "Another action that takes long is running: wait for its end.";
-const noReason: RefusedAction = {
-  refused: "invalid_input",
-  sentence: "Say why: it is kept in the audit.",
-};
-const noSuchThing: RefusedAction = {
-  refused: "not_found",
-  sentence: "There is no such thing here.",
-};
+const noReason = new Problem("Say why: it is kept in the audit.", "invalid_input");
 
-/** Codes of problems that the portal has words for in every language. */
-const told = ["invalid_input", "not_found", "taken", "own_account", "second_person"] as const;
-
-function refuse({ sentence, field, code }: Problem): RefusedAction {
-  const refused = told.find((each) => each === code) ?? "refused";
-  return { refused, sentence, ...(field !== undefined && { field: written(field) }) };
+/** A form has the written names of fields. */
+function inForm(problem: Problem): Problem {
+  return problem.field === undefined ? problem : problem.about(written(problem.field));
 }
 
 /** An action that writes no entry of its own gets one when it is performed. */
@@ -178,18 +136,11 @@ async function findOffered(name: string): Promise<Action | undefined> {
   return action !== undefined && isOffered(action) ? action : undefined;
 }
 
-/** An action without an owner is for operators. */
-function findLackingRight(
-  action: Action,
-  values: Values,
-  { role, merchantId }: ActingUser,
-): RefusedAction | undefined {
-  const right = rightFor(action, values);
-  if (!hasRight(role, right)) {
-    const sentence = `The role ${role} does not have the right ${right}.`;
-    return { refused: "not_found", sentence, right };
-  }
-  return merchantId === undefined || action.findOwner !== undefined ? undefined : noSuchThing;
+/** Before input is read. An action without an owner is for operators. */
+function refuse(action: Action, given: Values, { role, merchantId }: ActingUser) {
+  const lacking = refuseRole(role, rightFor(action, given));
+  if (lacking !== undefined || merchantId === undefined) return lacking;
+  return action.findOwner === undefined ? noSuchThing : undefined;
 }
 
 type ReadRequest = {
@@ -205,26 +156,21 @@ async function readRequest(
   opened: Opened,
   request: ActionRequest,
   user: ActingUser,
-): Promise<ReadRequest | RefusedAction> {
+): Promise<ReadRequest | Problem> {
   const action = await findOffered(request.action);
   if (action === undefined) return noSuchThing;
   const given = givenIn(action, request);
-  if (given instanceof Problem) return refuse(given);
-  const lacking = findLackingRight(action, given, user);
-  if (lacking !== undefined) return lacking;
-  const cleaned = cleanedOf(action, given);
-  if ("refused" in cleaned) return cleaned;
-  const values = readGiven(action, cleaned.values);
-  if (values instanceof Problem) return refuse(values);
+  if (given instanceof Problem) return given;
+  const cleaned = refuse(action, given, user) ?? cleanedOf(action, given);
+  if (cleaned instanceof Problem) return cleaned;
+  const values = readGiven(action, cleaned);
+  if (values instanceof Problem) return values;
   const acting = { ...opened, actor: user.actor };
-  if (user.merchantId !== undefined) {
-    const owner = await action.findOwner?.(acting, values as never);
-    if (owner !== user.merchantId) return noSuchThing;
-  }
-  const fault = await findFileFault(action, values);
-  if (fault !== undefined) return refuse(fault);
+  const fault =
+    (await refuseSubject(acting, action, values, user)) ?? (await findFileFault(action, values));
+  if (fault !== undefined) return fault;
   // Other values are another request, and those of another user too.
-  const same = [user.actor.who, request.once, request.action, cleaned.values];
+  const same = [user.actor.who, request.once, request.action, cleaned];
   const once = request.once && hash("sha256", JSON.stringify(same));
   return { user, action, acting, values, once };
 }
@@ -249,21 +195,18 @@ function contentOf(text: string): Content {
 const sentences = ["description", "name", "shopName"];
 
 /** Actions on lists check card numbers themselves. A merchant's order id may look like one. */
-function cleanedOf(
-  { name: action, fields }: Action,
-  given: GivenTexts,
-): { readonly values: GivenTexts } | RefusedAction {
-  if (action.startsWith("list ")) return { values: given };
+function cleanedOf({ name: action, fields }: Action, given: GivenTexts): GivenTexts | Problem {
+  if (action.startsWith("list ")) return given;
   const values: Record<string, GivenTexts[string]> = { ...given };
   for (const [name, value] of Object.entries(given)) {
     const isSentence = sentences.includes(name) && fields[name]?.isWord === false;
     if (isSentence && typeof value === "string") values[name] = maskCardNumbers(value);
     else if (name !== "clientOrder" && textsIn(value).some(hasCardNumber)) {
       const sentence = "This may be a card number, which must not be here.";
-      return { refused: "card_number", sentence, field: written(name) };
+      return new Problem(sentence, "card_number", name);
     }
   }
-  return { values };
+  return values;
 }
 
 function textsIn(value: unknown): readonly string[] {
@@ -301,17 +244,5 @@ async function isUsable(field: Field | undefined, text: string): Promise<boolean
 }
 
 function faceOf({ user, once }: ReadRequest, { reason }: ActionRequest) {
-  const notes: string[] = [];
-  const ignore = () => undefined;
-  return {
-    user,
-    findings: makeFindings(),
-    notes,
-    reason,
-    once,
-    report: ignore,
-    progress: () => ignore,
-    confirm: async () => false,
-    warn: (sentence: string) => void notes.push(sentence),
-  };
+  return { ...makePortalFace(user), reason, once };
 }

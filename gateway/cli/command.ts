@@ -1,7 +1,6 @@
 /** What commands print, how they are refused, and how they are stopped. */
 import type { Block, Lines } from "../administration/session.ts";
-import type { Problem } from "../values/problem.ts";
-import { NotAllowed } from "./rights.ts";
+import { NotAllowed, type Problem } from "../values/problem.ts";
 import { formatTable, inWords } from "./table.ts";
 import { exitCodes } from "./terminal.ts";
 

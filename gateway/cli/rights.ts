@@ -6,11 +6,8 @@ import { userName } from "../config/config.ts";
 import type { Installation } from "../installation/installation.ts";
 import { refusalEntry } from "../storage/people/audit.ts";
 import { findUser, hasUsers } from "../storage/people/users.ts";
-import { Problem } from "../values/problem.ts";
+import { NotAllowed } from "../values/problem.ts";
 import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
-
-/** The user's role has not the right: nothing was done, and the attempt is in the audit. */
-export class NotAllowed extends Problem {}
 
 type Place = Pick<Installation, "actor" | "config" | "database" | "audit">;
 
@@ -23,7 +20,7 @@ export async function refuse(
   const cause = await findRefusal(place, right);
   if (cause === undefined) return undefined;
   await place.audit.write(refusalEntry(`gw ${command}`, right));
-  return new NotAllowed(cause);
+  return new NotAllowed(cause, right);
 }
 
 /** Checks the right before the schema is changed. A new database has no users yet. */

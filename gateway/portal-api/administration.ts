@@ -2,13 +2,11 @@
  * The actions of the administration in the portal. What an action takes, who may perform it, what
  * it checks and what it writes to the audit is in its row; here a form becomes a request.
  */
-import type {
-  ActingUser,
-  PortalActions,
-  RefusedAction,
-} from "../administration/portal-requests.ts";
+import type { ActingUser, PortalActions } from "../administration/portal-requests.ts";
+import { NotAllowed, Problem } from "../values/problem.ts";
 import type { Handlers } from "./api.ts";
 import type { ChangeView } from "./configuration-routes.ts";
+import { refusalOf } from "./perform.ts";
 import { type Caller, notFound, PortalRefusal, type RecordRefusal } from "./route.ts";
 import type { Guard } from "./sign-in.ts";
 
@@ -40,7 +38,7 @@ export function administrationHandlers(options: AdministrationOptions) {
     async "POST /actions/preview"(request, caller) {
       const actions = await loadActions();
       const entries = await actions.preview(request, userOf(caller));
-      return "refused" in entries ? refusalOf(entries) : { changes: entries.map(viewChange) };
+      return entries instanceof Problem ? hide(entries) : { changes: entries.map(viewChange) };
     },
 
     async "POST /actions/run"(request, caller) {
@@ -49,11 +47,10 @@ export function administrationHandlers(options: AdministrationOptions) {
       const computes = await actions.computesPassword(request.action);
       const ran = await (computes ? guard.bounded(run) : run());
       if (ran instanceof PortalRefusal) return ran;
-      if ("refused" in ran) {
-        const { right } = ran;
-        if (right !== undefined) await recordRefusal(caller.actor, `gw ${request.action}`, right);
-        return refusalOf(ran);
+      if (ran instanceof NotAllowed) {
+        await recordRefusal(caller.actor, `gw ${request.action}`, ran.right);
       }
+      if (ran instanceof Problem) return hide(ran);
       if (ran.isChange) await reload();
       const { hasFindings, notes } = ran;
       return { result: asObject(ran.output), hasFindings, notes };
@@ -65,11 +62,10 @@ function userOf({ account, merchantId, actor }: Caller): ActingUser {
   return { role: account.role, merchantId, actor };
 }
 
-const statuses = { not_found: 404, card_number: 400, invalid_input: 400 } as const;
-
-function refusalOf({ refused, sentence, field }: RefusedAction): PortalRefusal {
-  const status = refused in statuses ? statuses[refused as keyof typeof statuses] : 409;
-  return new PortalRefusal(status, refused, sentence, field);
+/** What a role does not allow is no different from what there is not. */
+function hide(problem: Problem): PortalRefusal {
+  const isHidden = problem instanceof NotAllowed;
+  return refusalOf(isHidden ? new Problem(problem.sentence, "not_found") : problem);
 }
 
 function asObject(output: unknown): object {

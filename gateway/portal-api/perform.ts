@@ -40,11 +40,12 @@ export type PerformAction = <Name extends string>(
 ) => Promise<(Name extends keyof Performed ? Performed[Name] : unknown) | Problem>;
 
 const unavailable = "The gateway cannot do this now. Try again.";
+const inputCodes: readonly unknown[] = ["card_number", "invalid_input", "invalid_amount"];
 
-export function refusalOf({ sentence, code }: Problem): PortalRefusal {
-  if (code === "not_found" || code === "nothing_found") return notFound;
+export function refusalOf({ sentence, code = "refused", field }: Problem): PortalRefusal {
+  if (code === "nothing_found") return notFound;
+  if (code === "not_found") return new PortalRefusal(404, code, sentence, field);
   if (code === "storage_unavailable") return new PortalRefusal(503, "unavailable", unavailable);
   if (code === "not_allowed") return new PortalRefusal(403, code, sentence);
-  const isInput = code === "invalid_input" || code === "invalid_amount";
-  return new PortalRefusal(isInput ? 400 : 409, code ?? "refused", sentence);
+  return new PortalRefusal(inputCodes.includes(code) ? 400 : 409, code, sentence, field);
 }

@@ -3,11 +3,20 @@
  * never thrown: a stack trace would not help the reader.
  */
 import type { FailureCode } from "./failure.ts";
+import type { Right } from "./roles.ts";
 
 /** What a program does about a problem; where there is none, only a person can tell. */
 export type ProblemCode =
   | FailureCode
-  | ("invalid_input" | "moved_on" | "not_allowed" | "not_found" | "not_now" | "nothing_found")
+  | (
+      | "card_number"
+      | "invalid_input"
+      | "moved_on"
+      | "not_allowed"
+      | "not_found"
+      | "not_now"
+      | "nothing_found"
+    )
   | ("own_account" | "refused" | "second_person" | "taken");
 
 export class Problem {
@@ -25,6 +34,16 @@ export class Problem {
   /** Returns the same problem as one about a field. */
   about(field: string): Problem {
     return new Problem(this.sentence, this.code, field);
+  }
+}
+
+/** The user's role does not have the right: nothing was done, and the audit keeps the attempt. */
+export class NotAllowed extends Problem {
+  readonly right: Right;
+
+  constructor(sentence: string, right: Right) {
+    super(sentence, "not_allowed");
+    this.right = right;
   }
 }
 
