@@ -5,10 +5,22 @@
  */
 import { callbackRoutes } from "./callback-routes.ts";
 import { configurationRoutes, formId } from "./configuration-routes.ts";
+import { filterNames } from "./order-index.ts";
 import { requestRoutes } from "./request-routes.ts";
 import { type ApiOf, type HandlersOf, type PortalRefusal, row } from "./route.ts";
 import { sandboxRoutes } from "./sandbox-routes.ts";
-import { anything, flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
+import {
+  anything,
+  each,
+  flag,
+  instant,
+  list,
+  oneOf,
+  optional,
+  record,
+  text,
+  whole,
+} from "./schema.ts";
 import {
   actionPreviewShape,
   cursorInput,
@@ -45,7 +57,6 @@ const moved = record({
   repeated: flag("the same form was sent before: nothing else was done"),
 });
 const version = whole("of the order as it was shown");
-const words = () => optional(list(text("", { min: 1, max: 128, isExact: true }), 20));
 const orderFilters = record({
   search: optional(
     text(
@@ -55,17 +66,7 @@ const orderFilters = record({
     ),
   ),
   merchant: optional(text("a login; for operators", { max: 64 })),
-  status: words(),
-  stage: words(),
-  type: words(),
-  endpoint: words(),
-  gate: words(),
-  currency: words(),
-  network: words(),
-  link: words(),
-  outcome: words(),
-  reason: words(),
-  threeds: words(),
+  ...each(filterNames, optional(list(text("", { min: 1, max: 128, isExact: true }), 20))),
   from: optional(instant("accepted from then on")),
   until: optional(instant("accepted before")),
   ...cursorInput,

@@ -6,13 +6,13 @@ import type { Order } from "../orders/order.ts";
 import { Problem } from "../values/problem.ts";
 import { asInstant, printInstant } from "../values/time.ts";
 import type { Api, Handlers } from "./api.ts";
-import { merchantOf, type OrderOptions, viewAttempt, viewCallback } from "./orders.ts";
+import { type OrderOptions, viewAttempt, viewCallback } from "./orders.ts";
 import { type PerformAction, refusalOf } from "./perform.ts";
-import { type DeliveryFilter, resentMax, type StoredAttempt } from "./reads.ts";
+import { type DeliveryFilter, merchantFor, resentMax, type StoredAttempt } from "./reads.ts";
 import { type Caller, notFound } from "./route.ts";
 import { readCursor } from "./shapes.ts";
 
-export type CallbackOptions = Pick<OrderOptions, "reads" | "names"> & {
+export type CallbackOptions = Pick<OrderOptions, "reads" | "configured"> & {
   readonly perform: PerformAction;
   /** Whose key has made the checksum of a result. */
   readonly findSigner: (
@@ -23,7 +23,7 @@ export type CallbackOptions = Pick<OrderOptions, "reads" | "names"> & {
 };
 
 export function callbackHandlers(options: CallbackOptions) {
-  const { reads, names } = options;
+  const { reads, configured } = options;
   const choose = makeChoose(options);
   return {
     async "GET /callbacks"({ after, limit = 50, ...filters }, caller) {
@@ -35,7 +35,7 @@ export function callbackHandlers(options: CallbackOptions) {
       const last = rows.length === limit ? rows.at(-1) : undefined;
       const from = last === undefined ? end : { ...last, at: last.madeAt };
       return {
-        callbacks: rows.map((each) => viewCallback(each, names(), caller)),
+        callbacks: rows.map((each) => viewCallback(each, configured(), caller)),
         ...(from && { next: `${from.at}-${from.orderId}-${from.sequence}` }),
         ...(end && { searchedTo: end.at }),
       };
@@ -52,7 +52,7 @@ export function callbackHandlers(options: CallbackOptions) {
       const [callback] = rows;
       if (callback === undefined) return notFound;
       return {
-        callback: viewCallback(callback, names(), caller),
+        callback: viewCallback(callback, configured(), caller),
         attempts: attempts.map((attempt) => ({
           attempt: viewAttempt(attempt, caller),
           signature: checkSignature(attempt, order, options),
@@ -113,11 +113,11 @@ function addUp(found: readonly Receiver[]): readonly Receiver[] {
 type Chosen = Omit<Api["POST /callbacks/resend"]["input"], "reason">;
 
 /** Nothing for another merchant's order. */
-function makeChoose({ reads, names }: CallbackOptions) {
+function makeChoose({ reads, configured }: CallbackOptions) {
   return async (input: Chosen, caller: Caller): Promise<DeliveryFilter | undefined> => {
     const { order: id, merchant, endpoint: endpointId, host, since, until, ...rest } = input;
     const order = id === undefined ? undefined : await reads.findOrder(id, caller.merchantId);
-    const merchantId = caller.merchantId ?? order?.merchantId ?? merchantOf(names(), merchant);
+    const merchantId = order?.merchantId ?? merchantFor(caller, configured(), merchant);
     if ((id !== undefined && order === undefined) || merchantId === null) return undefined;
     return {
       ...rest,

@@ -4,40 +4,14 @@
  * without the gates behind its endpoints.
  */
 import { hash } from "node:crypto";
-import type { Endpoint, EndpointGroup, Merchant, OAuthKey } from "../orders/merchant.ts";
+import type { Endpoint, Merchant, OAuthKey } from "../orders/merchant.ts";
 import { asEndpointId, type MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import type { Handlers } from "./api.ts";
 import type { EndpointLine, MerchantView, RouteView, RuleView } from "./configuration-routes.ts";
 import { isOperator } from "./orders.ts";
+import type { Configured, GateRow, RuleRow } from "./reads.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
-
-type GateRow = {
-  readonly id: string;
-  readonly name: string;
-  readonly kind: string;
-  readonly settings: {
-    readonly host: string;
-    readonly port: number;
-    readonly tls?: boolean;
-    readonly sandbox?: boolean;
-    readonly currencies?: readonly string[] | undefined;
-  };
-  readonly zoneKey?: object | undefined;
-};
-
-type RuleRow = Omit<RuleView, "merchant" | "endpoint"> & {
-  readonly merchantId: MerchantId | undefined;
-  readonly endpointId: string | undefined;
-};
-
-export type Configured = {
-  readonly merchants: readonly Merchant[];
-  readonly endpoints: ReadonlyMap<string, Endpoint>;
-  readonly groups: readonly EndpointGroup[];
-  readonly gates: ReadonlyMap<string, GateRow>;
-  readonly screeningRules: readonly RuleRow[];
-};
 
 type WalletKeyView = MerchantView["walletKeys"][number];
 type WalletKeyRow = Pick<WalletKeyView, "id" | "wallet" | "createdAt"> & {

@@ -4,12 +4,12 @@ import { Money } from "../values/money.ts";
 import { hours, type Instant, later, minutes } from "../values/time.ts";
 import type { Handlers } from "./api.ts";
 import { type Figure, overheadClasses } from "./order-index.ts";
-import { isOperator, merchantOf, type OrderOptions } from "./orders.ts";
-import type { PortalHealth } from "./reads.ts";
+import { isOperator, type OrderOptions } from "./orders.ts";
+import { merchantFor, type PortalHealth } from "./reads.ts";
 import { notFound } from "./route.ts";
 import { viewMoney } from "./shapes.ts";
 
-export type HomeOptions = Pick<OrderOptions, "reads" | "names"> & {
+export type HomeOptions = Pick<OrderOptions, "reads" | "configured"> & {
   /** What does not work, by name. */
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
   /** By gate. */
@@ -28,10 +28,10 @@ const reasonsShown = 12;
 /** Over which the rate of now is taken. */
 const rateMs = minutes(5);
 
-export function homeHandlers({ reads, names, findMissing, connections }: HomeOptions) {
+export function homeHandlers({ reads, configured, findMissing, connections }: HomeOptions) {
   return {
     async "GET /home"({ range = "day", merchant }, caller) {
-      const merchantId = caller.merchantId ?? merchantOf(names(), merchant);
+      const merchantId = merchantFor(caller, configured(), merchant);
       if (merchantId === null) return notFound;
       const { grain, stepMs, lengthMs } = plans[range];
       const since = startOf(caller.now, lengthMs, stepMs);

@@ -5,8 +5,7 @@ import { renderQrSvg } from "../values/qr-code.ts";
 import type { Instant } from "../values/time.ts";
 import type { Handlers } from "./api.ts";
 import type { LinkView } from "./configuration-routes.ts";
-import { merchantOf } from "./orders.ts";
-import type { PortalNames } from "./reads.ts";
+import { type Configured, loginOf, merchantFor } from "./reads.ts";
 import { notFound } from "./route.ts";
 import { readCursor, viewMoney } from "./shapes.ts";
 
@@ -22,18 +21,18 @@ export type LinkHandlerOptions = {
     findById(id: string): Promise<PaymentLink | undefined>;
   };
   readonly linkUrlOf: (link: PaymentLink) => string;
-  readonly names: () => PortalNames;
+  readonly configured: () => Configured;
 };
 
-export function linkHandlers({ links, linkUrlOf, names }: LinkHandlerOptions) {
+export function linkHandlers({ links, linkUrlOf, configured }: LinkHandlerOptions) {
   return {
-    async "GET /links"({ merchant, after, limit = 50 }, { merchantId: own, now }) {
-      const merchantId = own ?? merchantOf(names(), merchant);
+    async "GET /links"({ merchant, after, limit = 50 }, caller) {
+      const merchantId = merchantFor(caller, configured(), merchant);
       if (merchantId === null) return { links: [] };
       const found = await links.list({ merchantId, limit, after: readCursor(after) });
       const last = found.length === limit ? found.at(-1) : undefined;
       const next = last && { next: `${last.createdAt}-${last.id}` };
-      return { links: found.map((each) => viewLink(each, names(), now)), ...next };
+      return { links: found.map((each) => viewLink(each, configured(), caller.now)), ...next };
     },
 
     async "GET /links/:link"({ link: id }, { merchantId, now }) {
@@ -44,7 +43,7 @@ export function linkHandlers({ links, linkUrlOf, names }: LinkHandlerOptions) {
       const url = linkUrlOf(link);
       const { returnUrl, callbackUrl } = link;
       return {
-        line: viewLink(link, names(), now),
+        line: viewLink(link, configured(), now),
         url,
         svg: renderQrSvg(url),
         ...(returnUrl && { returnUrl }),
@@ -54,7 +53,7 @@ export function linkHandlers({ links, linkUrlOf, names }: LinkHandlerOptions) {
   } satisfies Partial<Handlers>;
 }
 
-function viewLink(link: PaymentLink, { merchants }: PortalNames, now: Instant): LinkView {
+function viewLink(link: PaymentLink, configured: Configured, now: Instant): LinkView {
   const { id, merchantId, endpointId, amount, description, createdAt, createdBy } = link;
   const { expiresAt, usesMax, uses } = link;
   const isUsed = usesMax !== undefined && uses.length >= usesMax;
@@ -63,7 +62,7 @@ function viewLink(link: PaymentLink, { merchants }: PortalNames, now: Instant): 
     endpoint: endpointId,
     amount: viewMoney(amount),
     description,
-    merchant: merchants.find((each) => each.id === merchantId)?.login ?? "",
+    merchant: loginOf(configured, merchantId),
     createdAt,
     createdBy,
     uses: uses.length,

@@ -93,6 +93,20 @@ export const letters = {
   reason: "d",
   threeds: "h",
 } as const;
+/** What lists are filtered by. */
+export const filterNames = [
+  "status",
+  "stage",
+  "type",
+  "endpoint",
+  "gate",
+  "currency",
+  "network",
+  "link",
+  "outcome",
+  "reason",
+  "threeds",
+] as const;
 export type WordKind = keyof typeof letters;
 
 export function wordOf(kind: WordKind, value: string): string {

@@ -16,14 +16,22 @@ import { statusOf, wireStageOf } from "../views/status.ts";
 import type { Handlers } from "./api.ts";
 import { csvHeader, writeCsv } from "./csv.ts";
 import { decisionsFor } from "./doubt.ts";
-import { describeOrder, personInSearch, wordOf, wordsOfSearch } from "./order-index.ts";
-import type {
-  HistoryEntry,
-  OrderLineRow,
-  PortalNames,
-  PortalReads,
-  StoredAttempt,
-  StoredCallback,
+import {
+  describeOrder,
+  filterNames,
+  personInSearch,
+  wordOf,
+  wordsOfSearch,
+} from "./order-index.ts";
+import {
+  type Configured,
+  type HistoryEntry,
+  loginOf,
+  merchantFor,
+  type OrderLineRow,
+  type PortalReads,
+  type StoredAttempt,
+  type StoredCallback,
 } from "./reads.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 import { curlOf, sentFieldsOf } from "./sent-request.ts";
@@ -32,7 +40,7 @@ import { mayBeNamed, type TimelineOptions, viewTimeline } from "./timeline.ts";
 
 export type OrderOptions = TimelineOptions & {
   readonly reads: PortalReads;
-  readonly names: () => PortalNames;
+  readonly configured: () => Configured;
   /** Where merchants' requests go. */
   readonly merchantAddress: () => string;
   readonly receiptPathOf: (order: Order) => string | undefined;
@@ -49,22 +57,9 @@ const inventedCursor = new PortalRefusal(
   "invalid_input",
   "This part does not follow one of your export.",
 );
-export const filterNames = [
-  "status",
-  "stage",
-  "type",
-  "endpoint",
-  "gate",
-  "currency",
-  "network",
-  "link",
-  "outcome",
-  "reason",
-  "threeds",
-] as const;
 
 export function orderHandlers(options: OrderOptions) {
-  const { reads, names, recordExport } = options;
+  const { reads, configured, recordExport } = options;
 
   return {
     async "GET /orders"(input, caller) {
@@ -72,7 +67,7 @@ export function orderHandlers(options: OrderOptions) {
       const query = queryOf(input, caller, limit);
       if (query === undefined) return { orders: [] };
       const rows = await reads.listOrders(query);
-      const orders = rows.map(makeLine(names(), caller));
+      const orders = rows.map(makeLine(configured(), caller));
       const last = rows.length === limit ? rows.at(-1) : undefined;
       return { orders, ...(last && { next: writeCursor(last) }) };
     },
@@ -90,7 +85,7 @@ export function orderHandlers(options: OrderOptions) {
       const isSearched = search !== undefined && { isSearched: true };
       await recordExport(caller.actor, { ...chosen, ...isSearched, ...(after && { after }) });
       const { rows, end } = await reads.scanOrders(query);
-      const lines = rows.map(makeLine(names(), caller));
+      const lines = rows.map(makeLine(configured(), caller));
       const csv = (after === undefined ? csvHeader : "") + writeCsv(lines);
       const next = end && writeCursor(end);
       const signedNext = next && { next: `${next}~${options.tokenOf(textOf(next))}` };
@@ -98,15 +93,15 @@ export function orderHandlers(options: OrderOptions) {
     },
 
     async "GET /filters"(_, caller) {
-      const { merchants, endpoints, gates } = names();
+      const { merchants, endpoints, gates } = configured();
       const isOwn = (id: string) => caller.merchantId === undefined || caller.merchantId === id;
-      const own = endpoints.filter(({ merchantId }) => isOwn(merchantId));
+      const own = [...endpoints.values()].filter(({ merchant }) => isOwn(merchant.id));
       return {
         merchants: merchants
           .filter(({ id }) => isOwn(id))
           .map(({ login, name }) => ({ login, name })),
         endpoints: own.map(({ id, name, currency }) => ({ id, name, currency })),
-        gates: isOperator(caller) ? gates : [],
+        gates: isOperator(caller) ? [...gates.values()].map(({ id, name }) => ({ id, name })) : [],
         currencies: [...new Set(own.map(({ currency }) => currency))].sort(),
       };
     },
@@ -136,7 +131,7 @@ export function orderHandlers(options: OrderOptions) {
       (input[name] ?? []).map((value) => wordOf(name, value)),
     );
     const found = { words: wordsOfSearch(search), person: personInSearch(search) };
-    const merchantId = caller.merchantId ?? merchantOf(names(), input.merchant);
+    const merchantId = merchantFor(caller, configured(), input.merchant);
     if (merchantId === null) return undefined;
     const cursor = readCursor(after);
     const last = cursor && { at: cursor.at, orderId: cursor.id };
@@ -153,21 +148,12 @@ export function isOperator({ merchantId }: Caller): boolean {
   return merchantId === undefined;
 }
 
-/** Null for a login that is none: an unknown merchant has no orders. */
-export function merchantOf({ merchants }: PortalNames, login: string | undefined) {
-  if (login === undefined) return undefined;
-  const found = merchants.find((each) => each.login === login)?.id;
-  // An id of the configuration.
-  return found === undefined ? null : (found as Order["merchantId"]);
-}
-
 function writeCursor({ at, orderId }: { readonly at: number; readonly orderId: string }): string {
   return `${at}-${orderId}`;
 }
 
-export function makeLine({ merchants, gates }: PortalNames, caller: Caller) {
-  const logins = new Map(merchants.map(({ id, login }) => [id, login]));
-  const gateNames = new Map(gates.map(({ id, name }) => [id, name]));
+export function makeLine({ merchants, gates }: Configured, caller: Caller) {
+  const logins = new Map<string, string>(merchants.map(({ id, login }) => [id, login]));
   return (row: OrderLineRow): OrderLineView => {
     const {
       merchantId,
@@ -188,7 +174,7 @@ export function makeLine({ merchants, gates }: PortalNames, caller: Caller) {
       type: kind,
       merchant: logins.get(merchantId) ?? "",
       amount: viewMoney(new Money(BigInt(amount), getCurrency(currency))),
-      gate: isOperator(caller) ? (gateNames.get(gate) ?? gate) : "",
+      gate: isOperator(caller) ? (gates.get(gate)?.name ?? gate) : "",
     };
   };
 }
@@ -205,7 +191,7 @@ async function describeDetail(
   caller: Caller,
   options: OrderOptions,
 ): Promise<OrderDetailView> {
-  const names = options.names();
+  const configured = options.configured();
   const {
     words: _,
     people: __,
@@ -218,19 +204,19 @@ async function describeDetail(
   const { held, charged, returned, chargedBack, left } = totalsOf(order);
   const receipt = options.receiptPathOf(order);
   return {
-    line: makeLine(names, caller)(row),
+    line: makeLine(configured, caller)(row),
     version,
     request: sentFieldsOf(order),
     curl: curlOf(order, options.merchantAddress()),
     seen: await options.statusTextOf(order),
-    transactions: transactionsOf(order).map((each) => viewTransaction(each, names, caller)),
+    transactions: transactionsOf(order).map((each) => viewTransaction(each, configured, caller)),
     timeline: await viewTimeline(order, history, {
       ...options,
-      gates: names.gates,
+      gates: configured.gates,
       isOperator: isOperator(caller),
     }),
     callbacks: callbacks.map((callback) => ({
-      callback: viewCallback(callback, names, caller),
+      callback: viewCallback(callback, configured, caller),
       attempts: attempts
         .filter(({ sequence }) => sequence === callback.sequence)
         .map((attempt) => viewAttempt(attempt, caller)),
@@ -273,10 +259,9 @@ export function previewOf(
   return followUp(order, { kind, serialNumber, request }, now);
 }
 
-function viewTransaction(transaction: Order["transaction"], names: PortalNames, caller: Caller) {
+function viewTransaction(transaction: Order["transaction"], { gates }: Configured, caller: Caller) {
   const { kind, stage, amount, serialNumber, identifiers, answer, reason, finishedAt } =
     transaction;
-  const gate = names.gates.find(({ id }) => id === identifiers?.gate.id)?.name;
   const status = stagesInDoubt.includes(stage) ? "in_doubt" : statusOf(stage);
   return {
     kind,
@@ -289,7 +274,7 @@ function viewTransaction(transaction: Order["transaction"], names: PortalNames, 
       trace: identifiers.traceNumber,
       terminal: identifiers.gate.terminalId,
       ...(isOperator(caller) && {
-        gate: gate ?? identifiers.gate.id,
+        gate: gates.get(identifiers.gate.id)?.name ?? identifiers.gate.id,
         choice: identifiers.gate.choice,
       }),
     }),
@@ -300,13 +285,13 @@ function viewTransaction(transaction: Order["transaction"], names: PortalNames, 
   };
 }
 
-export function viewCallback(callback: StoredCallback, { merchants }: PortalNames, caller: Caller) {
+export function viewCallback(callback: StoredCallback, configured: Configured, caller: Caller) {
   const { merchantId, orderId, nextAt, endedAt, resentAt, resentBy, ...rest } = callback;
   const { lastStatus, lastFailure, ...known } = rest;
   return {
     ...known,
     order: orderId,
-    merchant: merchants.find(({ id }) => id === merchantId)?.login ?? "",
+    merchant: loginOf(configured, merchantId),
     ...(nextAt !== null && { nextAt }),
     ...(endedAt !== null && { endedAt }),
     ...(resentAt !== null && { resentAt }),

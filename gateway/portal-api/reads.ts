@@ -1,5 +1,5 @@
 /** What the portal reads of the system of record, as its storage provides it. */
-import type { Endpoint } from "../orders/merchant.ts";
+import type { Endpoint, EndpointGroup, Merchant } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
@@ -142,47 +142,51 @@ export type PortalReads = {
   countFailingCallbacks(merchantId: MerchantId | undefined): Promise<number>;
 };
 
-/** Names for the ids in lists, from the configuration in memory. */
-export type PortalNames = {
-  readonly merchants: readonly {
-    readonly id: string;
-    readonly login: string;
-    readonly name: string;
-  }[];
-  readonly endpoints: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly merchantId: string;
-    readonly currency: string;
-  }[];
-  readonly gates: readonly { readonly id: string; readonly name: string }[];
+export type GateRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly settings: {
+    readonly host: string;
+    readonly port: number;
+    readonly tls?: boolean;
+    readonly sandbox?: boolean;
+    readonly currencies?: readonly string[] | undefined;
+  };
+  readonly zoneKey?: object | undefined;
 };
 
-/** Made again when the configuration is another. */
-export function makePortalNames(current: () => Named): () => PortalNames {
-  let [known, names] = [current(), namesOf(current())];
-  return () => {
-    if (current() !== known) [known, names] = [current(), namesOf(current())];
-    return names;
-  };
+export type RuleRow = {
+  readonly id: string;
+  readonly kind: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly action: string;
+  readonly enabled: boolean;
+  readonly merchantId: MerchantId | undefined;
+  readonly endpointId: string | undefined;
+};
+
+/** The configuration in memory. */
+export type Configured = {
+  readonly merchants: readonly Merchant[];
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly groups: readonly EndpointGroup[];
+  readonly gates: ReadonlyMap<string, GateRow>;
+  readonly screeningRules: readonly RuleRow[];
+};
+
+/** Null for a login that is none: an unknown merchant has no orders. A user has one merchant. */
+export function merchantFor(
+  { merchantId }: { readonly merchantId: MerchantId | undefined },
+  { merchants }: Configured,
+  login: string | undefined,
+): MerchantId | undefined | null {
+  if (merchantId !== undefined || login === undefined) return merchantId;
+  return merchants.find((each) => each.login === login)?.id ?? null;
 }
 
-type Named = Pick<PortalNames, "merchants"> & {
-  readonly endpoints: ReadonlyMap<string, Pick<Endpoint, "id" | "name" | "currency" | "merchant">>;
-  readonly gates: ReadonlyMap<string, PortalNames["gates"][number]>;
-};
-
-function namesOf({ merchants, endpoints, gates }: Named): PortalNames {
-  return {
-    merchants: merchants.map(({ id, login, name }) => ({ id, login, name })),
-    endpoints: [...endpoints.values()].map(({ id, name, currency, merchant }) => ({
-      id,
-      name,
-      currency,
-      merchantId: merchant.id,
-    })),
-    gates: [...gates.values()].map(({ id, name }) => ({ id, name })),
-  };
+export function loginOf({ merchants }: Configured, merchantId: string): string {
+  return merchants.find(({ id }) => id === merchantId)?.login ?? "";
 }
 
 /** Of this node: links to acquirers, and what keeps it from being ready. */

@@ -8,8 +8,7 @@ import { type FailureCode, failures } from "../values/failure.ts";
 import { isSerialNumber, type MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { Handlers } from "./api.ts";
-import { merchantOf } from "./orders.ts";
-import type { PortalNames, Window } from "./reads.ts";
+import { type Configured, loginOf, merchantFor, type Window } from "./reads.ts";
 import type { ChecksumView, RefusalDetail } from "./request-routes.ts";
 import { notFound, PortalRefusal } from "./route.ts";
 
@@ -51,7 +50,7 @@ export type PastedRequest = {
 };
 
 export type RequestOptions = {
-  readonly names: () => PortalNames;
+  readonly configured: () => Configured;
   readonly now: () => Instant;
   readonly requests: {
     /** At most `limit` rows, and an end only where they are fewer. */
@@ -69,11 +68,11 @@ export type RequestOptions = {
 /** A person at a screen. A key has far more than so many guesses. */
 const tries = { perSecond: 0.2, burst: 20 };
 
-export function requestHandlers({ names, requests, checksums, now }: RequestOptions) {
+export function requestHandlers({ configured, requests, checksums, now }: RequestOptions) {
   const limit = makeRateLimit<string>(tries, { now });
   return {
     async "GET /requests"({ merchant, after, limit: most = 50, search, ...filters }, caller) {
-      const merchantId = caller.merchantId ?? merchantOf(names(), merchant);
+      const merchantId = merchantFor(caller, configured(), merchant);
       if (merchantId === null) return { requests: [], dropped: 0 };
       const { operation, code, endpoint, from, until } = filters;
       const [{ rows, end }, dropped] = await Promise.all([
@@ -92,7 +91,7 @@ export function requestHandlers({ names, requests, checksums, now }: RequestOpti
       ]);
       const last = rows.length === most ? rows.at(-1) : end;
       return {
-        requests: rows.map((each) => viewLine(each, names())),
+        requests: rows.map((each) => viewLine(each, configured())),
         dropped,
         ...(last && { next: `${last.at}_${last.serial}` }),
         ...(end && { searchedTo: end.at }),
@@ -108,7 +107,7 @@ export function requestHandlers({ names, requests, checksums, now }: RequestOpti
         mistakes: mistakes ?? [],
         matches: mistakes === undefined,
       };
-      return { line: viewLine(found, names()), ...document, ...(checksum && { checksum }) };
+      return { line: viewLine(found, configured()), ...document, ...(checksum && { checksum }) };
     },
 
     async "GET /checksum/operations"() {
@@ -130,7 +129,7 @@ const tooMany = new PortalRefusal(
   "That was a lot of tries. Wait a few seconds and try again.",
 );
 
-function viewLine(stored: StoredRefusal, { merchants }: PortalNames): RefusalDetail["line"] {
+function viewLine(stored: StoredRefusal, configured: Configured): RefusalDetail["line"] {
   const { merchantId, entryId, clientOrderId, authenticated, code, ...rest } = stored;
   return {
     serial: rest.serial,
@@ -141,7 +140,7 @@ function viewLine(stored: StoredRefusal, { merchants }: PortalNames): RefusalDet
     from: rest.from,
     endpoint: entryId,
     clientOrder: clientOrderId,
-    merchant: merchants.find(({ id }) => id === merchantId)?.login ?? "",
+    merchant: loginOf(configured, merchantId),
     error: wordOf(code),
     isSigned: authenticated,
   };

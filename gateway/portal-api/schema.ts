@@ -158,6 +158,12 @@ export function record<Shape extends Fields>(shape: Shape): Schema<RecordOf<Shap
   });
 }
 
+/** One shape under several names. */
+export function each<Name extends string, Shape>(names: readonly Name[], shape: Shape) {
+  // Every name has it.
+  return Object.fromEntries(names.map((name) => [name, shape])) as Readonly<Record<Name, Shape>>;
+}
+
 /** Names that the shape does not know beforehand, like the columns of a figure. */
 export function dictionary<Value>(of: Schema<Value>, meaning = "") {
   const json = { type: "object", additionalProperties: of.json, ...described(meaning) };

@@ -8,7 +8,7 @@ import type { Answer, Order } from "../orders/order.ts";
 import { replay } from "../orders/replay.ts";
 import { formatAmount } from "../values/money.ts";
 import { asInstant, parseDate } from "../values/time.ts";
-import type { HistoryEntry, PortalNames } from "./reads.ts";
+import type { Configured, HistoryEntry } from "./reads.ts";
 
 export type TimelineOptions = {
   /** The reply to the merchant's status request. */
@@ -136,7 +136,7 @@ export function mayBeNamed(login: string, isOperator: boolean): boolean {
   return isOperator || login.includes("@");
 }
 
-type Reader = Pick<PortalNames, "gates"> & { readonly isOperator: boolean };
+type Reader = Pick<Configured, "gates"> & { readonly isOperator: boolean };
 
 function factsOf(detail: HistoryEntry["detail"], { gates, isOperator }: Reader) {
   const shown = shownFacts.filter(([, forMerchants]) => forMerchants || isOperator);
@@ -145,7 +145,7 @@ function factsOf(detail: HistoryEntry["detail"], { gates, isOperator }: Reader) 
     const isShown = typeof value === "string" || typeof value === "number";
     if (path === "request by" && !mayBeNamed(String(value), isOperator)) return [];
     if (!isShown || value === "") return [];
-    const gate = path === "gate id" ? gates.find(({ id }) => id === value) : undefined;
+    const gate = path === "gate id" ? gates.get(String(value)) : undefined;
     return [gate === undefined ? ([path, String(value)] as const) : (["gate", gate.name] as const)];
   });
   // Each name is one of the table's.

@@ -4,7 +4,7 @@
  */
 import type { MerchantId } from "../values/ids.ts";
 import type { Handlers } from "./api.ts";
-import { filterNames } from "./orders.ts";
+import { filterNames } from "./order-index.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 
 /** The users of a merchant; absent: the operators. */

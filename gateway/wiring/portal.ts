@@ -30,7 +30,7 @@ import { describeOrder, figuresOf } from "../portal-api/order-index.ts";
 import { orderHandlers } from "../portal-api/orders.ts";
 import { portalPageRoutes } from "../portal-api/pages.ts";
 import { portalApiRoutes } from "../portal-api/pipeline.ts";
-import { lookedThrough, makePortalNames } from "../portal-api/reads.ts";
+import { lookedThrough } from "../portal-api/reads.ts";
 import { reconciliationHandlers } from "../portal-api/reconciliations.ts";
 import { requestHandlers } from "../portal-api/requests.ts";
 import type { Caller } from "../portal-api/route.ts";
@@ -193,7 +193,6 @@ function openOrders(
   const receiptBase = isElsewhere ? baseUrl : () => "";
   return {
     reads: makePortalReads(cells, { countAllInDoubt: engine.countInDoubt, lookedThrough }),
-    names: makePortalNames(configuration.current),
     unpackEvent,
     ...makeShownMessages(gates, writeKept),
     statusTextOf: makeStatusText(services, config),
