@@ -90,7 +90,7 @@ export function printConfiguration(
 export const settingsOf = {
   merchant: ({ settings }: Merchant) => asTexts(printSettings(merchantTable, settings)),
   endpoint: (endpoint: Endpoint) => asTexts(printEndpointSettings(endpoint)),
-  gate: (gate: Gate) => asTexts(printGate(gate)),
+  gate: (gate: ReadGate) => asTexts(printGate(gate)),
 };
 
 /** What the audit would keep, with settings as one writes them: 100.00 and not 10000. */

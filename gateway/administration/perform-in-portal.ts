@@ -1,6 +1,7 @@
 /**
- * Actions that the portal's own screens perform in a running node: a merchant's user acts within
- * that merchant alone, and what needs the engine has this node's.
+ * What a running node has of the administration for its portal. The forms' actions and the printing
+ * of settings are loaded when a user first needs them. Actions of the portal's own screens have the
+ * node's engine: a merchant's user acts within that merchant alone.
  */
 import { randomUUIDv7 } from "node:crypto";
 import type { FollowUp } from "../engine/accept.ts";
@@ -13,8 +14,28 @@ import { asSerialNumber, type EndpointId } from "../values/ids.ts";
 import { NotAllowed, Problem } from "../values/problem.ts";
 import { findAction } from "./actions.ts";
 import { makePortalFace, perform, refuseRole, refuseSubject } from "./perform.ts";
+import type { PortalActions } from "./portal-requests.ts";
 import { readGiven } from "./read-given.ts";
 import { type Opened, Report, type RunningNode } from "./session.ts";
+
+/** The forms' actions use the connections of the login that started the node, as `gw` does. */
+export function makeLoadActions(opened: Opened | undefined): () => Promise<PortalActions> {
+  let actions: Promise<PortalActions> | undefined;
+  return () => {
+    actions ??= loadActions(opened);
+    return actions;
+  };
+}
+
+async function loadActions(opened: Opened | undefined): Promise<PortalActions> {
+  if (opened === undefined) throw new Error("this node was started without an installation");
+  const { makePortalActions } = await import("./portal-requests.ts");
+  return makePortalActions(opened);
+}
+
+export async function loadSettingsOf() {
+  return (await import("./configuration-file.ts")).settingsOf;
+}
 
 type Dependencies = {
   readonly opened: Omit<Opened, "actor" | "audit" | "auditAs">;

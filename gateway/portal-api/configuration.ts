@@ -4,6 +4,7 @@
  * without the gates behind its endpoints.
  */
 import { hash } from "node:crypto";
+import type { settingsOf } from "../administration/configuration-file.ts";
 import type { Endpoint, Merchant, OAuthKey } from "../orders/merchant.ts";
 import { asEndpointId, type MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
@@ -19,16 +20,10 @@ type WalletKeyRow = Pick<WalletKeyView, "id" | "wallet" | "createdAt"> & {
   readonly expiresAt: string | null;
 };
 
-type Printed = Readonly<Record<string, string>>;
-
 export type ConfigurationOptions = {
   readonly configured: () => Configured;
   /** Prints settings under the names of the options that set them. */
-  readonly settingsOf: {
-    merchant(merchant: Merchant): Promise<Printed>;
-    endpoint(endpoint: Endpoint): Promise<Printed>;
-    gate(id: string): Promise<Printed>;
-  };
+  readonly loadSettingsOf: () => Promise<typeof settingsOf>;
   readonly findControlKeyUse: (
     id: MerchantId,
   ) => Promise<{ readonly set: string | null; readonly oldUsed: string | null }>;
@@ -36,14 +31,14 @@ export type ConfigurationOptions = {
   readonly ruleKinds: readonly string[];
 };
 
-export type GateOptions = Pick<ConfigurationOptions, "configured" | "settingsOf"> & {
+export type GateOptions = Pick<ConfigurationOptions, "configured" | "loadSettingsOf"> & {
   readonly connectionsOf: (gate: string) => { readonly up: number; readonly wanted: number };
   /** Which gates a sale would take now, decided as for orders. */
   readonly routesOf: (endpoint: Endpoint, amount: string) => readonly RouteView[] | Problem;
 };
 
 export function configurationHandlers(options: ConfigurationOptions) {
-  const { configured, settingsOf } = options;
+  const { configured, loadSettingsOf } = options;
   const isOwn = ({ id }: Merchant, { merchantId }: Caller) => (merchantId ?? id) === id;
 
   return {
@@ -67,7 +62,7 @@ export function configurationHandlers(options: ConfigurationOptions) {
       const rules = screeningRules.map((rule) => viewRule(rule, configured()));
       return {
         line: viewMerchant(merchant, own),
-        settings: await settingsOf.merchant(merchant),
+        settings: (await loadSettingsOf()).merchant(merchant),
         endpoints: own.map((each) => viewEndpoint(each, caller)),
         groups: groups
           .filter((group) => group.merchant.id === merchant.id)
@@ -89,7 +84,7 @@ export function configurationHandlers(options: ConfigurationOptions) {
       const endpoint = configured().endpoints.get(asEndpointId(id));
       if (endpoint === undefined || !isOwn(endpoint.merchant, caller)) return notFound;
       const line = viewEndpoint(endpoint, caller);
-      return { line, settings: await settingsOf.endpoint(endpoint) };
+      return { line, settings: (await loadSettingsOf()).endpoint(endpoint) };
     },
 
     async "GET /rules"({ after = "0", limit = 50 }, caller) {
@@ -116,7 +111,7 @@ function viewWalletKey(key: WalletKeyRow): WalletKeyView {
   };
 }
 
-export function gateHandlers({ configured, settingsOf, connectionsOf, routesOf }: GateOptions) {
+export function gateHandlers({ configured, loadSettingsOf, connectionsOf, routesOf }: GateOptions) {
   return {
     async "GET /gates"() {
       return { gates: [...configured().gates.values()].map(viewGate) };
@@ -126,7 +121,7 @@ export function gateHandlers({ configured, settingsOf, connectionsOf, routesOf }
       const gate = [...configured().gates.values()].find((each) => each.name === name);
       if (gate === undefined) return notFound;
       const endpoints = usersOf(gate).map((each) => viewEndpoint(each, caller));
-      const settings = await settingsOf.gate(gate.id);
+      const settings = (await loadSettingsOf()).gate(gate);
       return { line: viewGate(gate), settings, endpoints, hasZoneKey: gate.zoneKey !== undefined };
     },
 

@@ -1,4 +1,5 @@
 /** What the portal reads of the system of record, as its storage provides it. */
+import type { ReadGate } from "../administration/gates/gate-settings.ts";
 import type { Endpoint, EndpointGroup, Merchant } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import type { MerchantId } from "../values/ids.ts";
@@ -142,17 +143,9 @@ export type PortalReads = {
   countFailingCallbacks(merchantId: MerchantId | undefined): Promise<number>;
 };
 
-export type GateRow = {
+export type GateRow = ReadGate & {
   readonly id: string;
   readonly name: string;
-  readonly kind: string;
-  readonly settings: {
-    readonly host: string;
-    readonly port: number;
-    readonly tls?: boolean;
-    readonly sandbox?: boolean;
-    readonly currencies?: readonly string[] | undefined;
-  };
   readonly zoneKey?: object | undefined;
 };
 

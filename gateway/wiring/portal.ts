@@ -3,8 +3,12 @@ import { join } from "node:path";
 import { makeShownMessages } from "../acquirers/iso8583-host/shown-messages.ts";
 import { listAudit } from "../administration/installation/audit.ts";
 import { makeOperatorAdvance } from "../administration/installation/operator-events.ts";
-import { makeLoadActions, makePrintSettings } from "../administration/on-demand.ts";
-import { makePerformInPortal, makeRunningNode } from "../administration/perform-in-portal.ts";
+import {
+  loadSettingsOf,
+  makeLoadActions,
+  makePerformInPortal,
+  makeRunningNode,
+} from "../administration/perform-in-portal.ts";
 import type { Opened } from "../administration/session.ts";
 import { portalOriginsOf, shownEnvironmentOf } from "../config/config.ts";
 import type { HttpRoute } from "../http/router.ts";
@@ -226,7 +230,7 @@ function openConfiguration(
     documentsUrl: () => `${baseUrl()}/docs/`,
     reload: configuration.reload,
     configured: current,
-    settingsOf: makePrintSettings(() => current().gates),
+    loadSettingsOf,
     connectionsOf: (gate: string) => gates.connections().get(gate) ?? noLinks,
     findControlKeyUse: (id: MerchantId) => findControlKeyUse(database.query, id),
     listWalletKeys: (id: MerchantId) => listWalletKeys(vaultDatabase.query, id),
