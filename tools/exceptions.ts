@@ -19,7 +19,7 @@ const shortOnes: Readonly<Record<string, string>> = {
   "gateway/administration/installation": "staging",
   "gateway/cli": "gw",
   "gateway/observability": "event-loop-load",
-  "gateway/values": "email html picture problem secret",
+  "gateway/values": "email html picture secret",
   // Both the sign-in, which loads nothing else of the account, and the account use it.
   "portal/account": "passkey-prompt",
   // A list of style sheets.

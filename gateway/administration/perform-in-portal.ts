@@ -33,19 +33,16 @@ async function loadActions(opened: Opened | undefined): Promise<PortalActions> {
   return makePortalActions(opened);
 }
 
-export async function loadSettingsOf() {
-  return (await import("./configuration-file.ts")).settingsOf;
-}
-
 type Dependencies = {
   readonly opened: Omit<Opened, "actor" | "audit" | "auditAs">;
   readonly auditAs: (actor: Actor) => Audit;
-  readonly node: RunningNode;
+  readonly node: NodeParts;
   readonly recordRefusal: RecordRefusal;
 };
 
 export function makePerformInPortal(dependencies: Dependencies): PerformAction {
-  const { opened, auditAs, node, recordRefusal } = dependencies;
+  const { opened, auditAs, recordRefusal } = dependencies;
+  const node = makeRunningNode(dependencies.node);
   return async (name, given, { actor, account, merchantId }, form = {}) => {
     const action = await findAction(name);
     if (action === undefined) throw new Error(`there is no action ${name}`);
@@ -79,7 +76,7 @@ type NodeParts = Pick<RunningNode, "now" | "noteStep"> & {
   ) => Promise<Awaited<ReturnType<FollowUp>> | Failure>;
 };
 
-export function makeRunningNode({ now, noteStep, ...parts }: NodeParts): RunningNode {
+function makeRunningNode({ now, noteStep, ...parts }: NodeParts): RunningNode {
   return {
     now,
     noteStep,

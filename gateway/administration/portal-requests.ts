@@ -11,7 +11,7 @@ import { hasCardNumber, maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { Problem } from "../values/problem.ts";
 import { type Action, isChange, isOffered } from "./action.ts";
 import { findAction, loadAllActions } from "./actions.ts";
-import { asTyped } from "./configuration-file.ts";
+import { asTyped, settingsOf } from "./configuration-file.ts";
 import { describeAction, offeredFields, schemaOf } from "./describe.ts";
 import { type Content, type Field, type Language, written } from "./field.ts";
 import {
@@ -44,7 +44,7 @@ export type PortalActions = ReturnType<typeof makePortalActions>;
 export function makePortalActions(opened: Opened) {
   const inTurn = makeTurns(previewsMax);
   let isBusy = false;
-  return { describe, preview, run, computesPassword, describeSchemas };
+  return { describe, preview, run, computesPassword, describeSchemas, settingsOf };
 
   async function describe(name: string, language: Language, user: ActingUser) {
     const action = await findOffered(name);

@@ -4,14 +4,14 @@
  * without the gates behind its endpoints.
  */
 import { hash } from "node:crypto";
-import type { settingsOf } from "../administration/configuration-file.ts";
 import type { Endpoint, Merchant, OAuthKey } from "../orders/merchant.ts";
 import { asEndpointId, type MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
+import type { AdministrationOptions } from "./administration.ts";
 import type { Handlers } from "./api.ts";
 import type { EndpointLine, MerchantView, RouteView, RuleView } from "./configuration-routes.ts";
 import { isOperator } from "./orders.ts";
-import type { Configured, GateRow, RuleRow } from "./reads.ts";
+import type { Configured, PortalGate, PortalRule } from "./reads.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 
 type WalletKeyView = MerchantView["walletKeys"][number];
@@ -20,10 +20,8 @@ type WalletKeyRow = Pick<WalletKeyView, "id" | "wallet" | "createdAt"> & {
   readonly expiresAt: string | null;
 };
 
-export type ConfigurationOptions = {
+export type ConfigurationOptions = Pick<AdministrationOptions, "loadActions"> & {
   readonly configured: () => Configured;
-  /** Prints settings under the names of the options that set them. */
-  readonly loadSettingsOf: () => Promise<typeof settingsOf>;
   readonly findControlKeyUse: (
     id: MerchantId,
   ) => Promise<{ readonly set: string | null; readonly oldUsed: string | null }>;
@@ -31,14 +29,14 @@ export type ConfigurationOptions = {
   readonly ruleKinds: readonly string[];
 };
 
-export type GateOptions = Pick<ConfigurationOptions, "configured" | "loadSettingsOf"> & {
+export type GateOptions = Pick<ConfigurationOptions, "configured" | "loadActions"> & {
   readonly connectionsOf: (gate: string) => { readonly up: number; readonly wanted: number };
   /** Which gates a sale would take now, decided as for orders. */
   readonly routesOf: (endpoint: Endpoint, amount: string) => readonly RouteView[] | Problem;
 };
 
 export function configurationHandlers(options: ConfigurationOptions) {
-  const { configured, loadSettingsOf } = options;
+  const { configured, loadActions } = options;
   const isOwn = ({ id }: Merchant, { merchantId }: Caller) => (merchantId ?? id) === id;
 
   return {
@@ -62,7 +60,7 @@ export function configurationHandlers(options: ConfigurationOptions) {
       const rules = screeningRules.map((rule) => viewRule(rule, configured()));
       return {
         line: viewMerchant(merchant, own),
-        settings: (await loadSettingsOf()).merchant(merchant),
+        settings: (await loadActions()).settingsOf.merchant(merchant),
         endpoints: own.map((each) => viewEndpoint(each, caller)),
         groups: groups
           .filter((group) => group.merchant.id === merchant.id)
@@ -84,7 +82,7 @@ export function configurationHandlers(options: ConfigurationOptions) {
       const endpoint = configured().endpoints.get(asEndpointId(id));
       if (endpoint === undefined || !isOwn(endpoint.merchant, caller)) return notFound;
       const line = viewEndpoint(endpoint, caller);
-      return { line, settings: (await loadSettingsOf()).endpoint(endpoint) };
+      return { line, settings: (await loadActions()).settingsOf.endpoint(endpoint) };
     },
 
     async "GET /rules"({ after = "0", limit = 50 }, caller) {
@@ -111,7 +109,7 @@ function viewWalletKey(key: WalletKeyRow): WalletKeyView {
   };
 }
 
-export function gateHandlers({ configured, loadSettingsOf, connectionsOf, routesOf }: GateOptions) {
+export function gateHandlers({ configured, loadActions, connectionsOf, routesOf }: GateOptions) {
   return {
     async "GET /gates"() {
       return { gates: [...configured().gates.values()].map(viewGate) };
@@ -121,7 +119,7 @@ export function gateHandlers({ configured, loadSettingsOf, connectionsOf, routes
       const gate = [...configured().gates.values()].find((each) => each.name === name);
       if (gate === undefined) return notFound;
       const endpoints = usersOf(gate).map((each) => viewEndpoint(each, caller));
-      const settings = (await loadSettingsOf()).gate(gate);
+      const settings = (await loadActions()).settingsOf.gate(gate);
       return { line: viewGate(gate), settings, endpoints, hasZoneKey: gate.zoneKey !== undefined };
     },
 
@@ -136,12 +134,12 @@ export function gateHandlers({ configured, loadSettingsOf, connectionsOf, routes
     },
   } satisfies Partial<Handlers>;
 
-  function usersOf({ id }: GateRow): readonly Endpoint[] {
+  function usersOf({ id }: PortalGate): readonly Endpoint[] {
     const { endpoints } = configured();
     return [...endpoints.values()].filter(({ gates }) => gates.some((each) => each.id === id));
   }
 
-  function viewGate(gate: GateRow) {
+  function viewGate(gate: PortalGate) {
     const { id, name, kind, settings } = gate;
     return {
       id,
@@ -188,7 +186,7 @@ function viewEndpoint(endpoint: Endpoint, caller: Caller): EndpointLine {
   };
 }
 
-function viewRule(rule: RuleRow, { merchants, endpoints }: Configured): RuleView {
+function viewRule(rule: PortalRule, { merchants, endpoints }: Configured): RuleView {
   const { id, kind, parameters, action, enabled, merchantId, endpointId } = rule;
   const merchant =
     endpointId === undefined

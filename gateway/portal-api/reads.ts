@@ -143,13 +143,13 @@ export type PortalReads = {
   countFailingCallbacks(merchantId: MerchantId | undefined): Promise<number>;
 };
 
-export type GateRow = ReadGate & {
+export type PortalGate = ReadGate & {
   readonly id: string;
   readonly name: string;
   readonly zoneKey?: object | undefined;
 };
 
-export type RuleRow = {
+export type PortalRule = {
   readonly id: string;
   readonly kind: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -164,8 +164,8 @@ export type Configured = {
   readonly merchants: readonly Merchant[];
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly groups: readonly EndpointGroup[];
-  readonly gates: ReadonlyMap<string, GateRow>;
-  readonly screeningRules: readonly RuleRow[];
+  readonly gates: ReadonlyMap<string, PortalGate>;
+  readonly screeningRules: readonly PortalRule[];
 };
 
 /** Null for a login that is none: an unknown merchant has no orders. A user has one merchant. */

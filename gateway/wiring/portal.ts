@@ -3,12 +3,7 @@ import { join } from "node:path";
 import { makeShownMessages } from "../acquirers/iso8583-host/shown-messages.ts";
 import { listAudit } from "../administration/installation/audit.ts";
 import { makeOperatorAdvance } from "../administration/installation/operator-events.ts";
-import {
-  loadSettingsOf,
-  makeLoadActions,
-  makePerformInPortal,
-  makeRunningNode,
-} from "../administration/perform-in-portal.ts";
+import { makeLoadActions, makePerformInPortal } from "../administration/perform-in-portal.ts";
 import type { Opened } from "../administration/session.ts";
 import { portalOriginsOf, shownEnvironmentOf } from "../config/config.ts";
 import type { HttpRoute } from "../http/router.ts";
@@ -179,12 +174,12 @@ function makePerform(
     opened: { config, database, cells, vault, masterKey, openKnown },
     auditAs,
     recordRefusal,
-    node: makeRunningNode({
+    node: {
       now: clock.now,
       noteStep: (order) => indexQueue.onStep({ order }),
       findEntryPoint: (endpoint) => configuration.current().endpointById.get(endpoint),
       followUp: services.orders.followUp,
-    }),
+    },
   });
 }
 
@@ -230,7 +225,6 @@ function openConfiguration(
     documentsUrl: () => `${baseUrl()}/docs/`,
     reload: configuration.reload,
     configured: current,
-    loadSettingsOf,
     connectionsOf: (gate: string) => gates.connections().get(gate) ?? noLinks,
     findControlKeyUse: (id: MerchantId) => findControlKeyUse(database.query, id),
     listWalletKeys: (id: MerchantId) => listWalletKeys(vaultDatabase.query, id),
