@@ -7,7 +7,7 @@ import type { Advance } from "../orders/advance.ts";
 import { describeRefusal, mostOf, readMovedAmount } from "../orders/movable.ts";
 import { Failure } from "../values/failure.ts";
 import { Problem } from "../values/problem.ts";
-import type { Handlers } from "./api.ts";
+import type { Api, Handlers } from "./api.ts";
 import { previewDecision } from "./doubt.ts";
 import { type OrderOptions, previewOf } from "./orders.ts";
 import { type PerformAction, refusalOf } from "./perform.ts";
@@ -63,17 +63,8 @@ export function actionHandlers({ reads, perform, advance }: ActionOptions) {
   } satisfies Partial<Handlers>;
 }
 
-type MoveInput = {
-  readonly order: string;
-  readonly amount?: string | undefined;
-  readonly reason: string;
-  readonly once: string;
-};
-type DecideInput = {
-  readonly order: string;
-  readonly version: number;
-  readonly reason: string;
-  readonly outcome?: "done" | "not-done" | undefined;
-};
+type MoveInput = Api["POST /orders/capture/:order"]["input"];
+type DecideInput = Api["POST /orders/ask/:order"]["input"] &
+  Partial<Api["POST /orders/settle/:order"]["input"]>;
 
 const movedOn = new PortalRefusal(409, "moved_on", "The order has moved on. Look at it again.");

@@ -154,29 +154,25 @@ function writeCursor({ at, orderId }: { readonly at: number; readonly orderId: s
 
 export function makeLine({ merchants, gates }: Configured, caller: Caller) {
   const logins = new Map<string, string>(merchants.map(({ id, login }) => [id, login]));
-  return (row: OrderLineRow): OrderLineView => {
-    const {
-      merchantId,
-      orderId,
-      clientOrderId,
-      endpointId,
-      kind,
-      amount,
-      currency,
-      gate,
-      ...rest
-    } = row;
-    return {
-      ...rest,
-      order: orderId,
-      clientOrder: clientOrderId,
-      endpoint: endpointId,
-      type: kind,
-      merchant: logins.get(merchantId) ?? "",
-      amount: viewMoney(new Money(BigInt(amount), getCurrency(currency))),
-      gate: isOperator(caller) ? (gates.get(gate)?.name ?? gate) : "",
-    };
-  };
+  return (row: OrderLineRow): OrderLineView => ({
+    order: row.orderId,
+    clientOrder: row.clientOrderId,
+    at: row.at,
+    merchant: logins.get(row.merchantId) ?? "",
+    endpoint: row.endpointId,
+    type: row.kind,
+    stage: row.stage,
+    status: row.status,
+    reason: row.reason,
+    threeds: row.threeds,
+    amount: viewMoney(new Money(BigInt(row.amount), getCurrency(row.currency))),
+    network: row.network,
+    lastFour: row.lastFour,
+    email: row.email,
+    name: row.name,
+    gate: isOperator(caller) ? (gates.get(row.gate)?.name ?? row.gate) : "",
+    reference: row.reference,
+  });
 }
 
 type Found = {
@@ -192,20 +188,11 @@ async function describeDetail(
   options: OrderOptions,
 ): Promise<OrderDetailView> {
   const configured = options.configured();
-  const {
-    words: _,
-    people: __,
-    outcome: ___,
-    overheadMs: ____,
-    net: _____,
-    version,
-    ...row
-  } = describeOrder(order);
   const { held, charged, returned, chargedBack, left } = totalsOf(order);
   const receipt = options.receiptPathOf(order);
   return {
-    line: makeLine(configured, caller)(row),
-    version,
+    line: makeLine(configured, caller)(describeOrder(order)),
+    version: order.version,
     request: sentFieldsOf(order),
     curl: curlOf(order, options.merchantAddress()),
     seen: await options.statusTextOf(order),

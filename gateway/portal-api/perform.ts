@@ -2,24 +2,21 @@
  * Actions of the administration that the portal's own screens perform. The action itself has the
  * user's right, the second person and the audit; a handler has the screen's request and answer.
  */
-import type { SerialNumber } from "../values/ids.ts";
 import type { Problem } from "../values/problem.ts";
+import type { Api } from "./api.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 
-type Moved = {
-  readonly stage: string;
-  readonly serialNumber: SerialNumber;
-  readonly repeated: boolean;
-};
-type Decided = { readonly order: string; readonly stage: string };
+type Moved = Api["POST /orders/capture/:order"]["output"];
+type Decided = Api["POST /orders/ask/:order"]["output"];
 
 /** What they return. */
-export type Performed = {
+type Performed = {
   readonly "order capture": Moved;
   readonly "order return": Moved;
   readonly "doubt ask": Decided;
   readonly "doubt settle": Decided;
   readonly "callback resend": { readonly "to be sent again": number };
+  readonly "audit verify": Api["POST /audit/verify"]["output"];
 };
 
 /** What a form says beside the action's fields. */

@@ -7,6 +7,7 @@ import { type ListedSession, viewSession } from "./account.ts";
 import type { Api, Handlers } from "./api.ts";
 import { type PerformAction, refusalOf } from "./perform.ts";
 import { lookedThrough } from "./reads.ts";
+import type { Caller } from "./route.ts";
 
 export type TeamUser = {
   readonly login: string;
@@ -70,10 +71,9 @@ export type AuditOptions = {
   readonly perform: PerformAction;
 };
 
-type Verified = Api["POST /audit/verify"]["output"];
-
 export function auditHandlers({ listAudit, perform }: AuditOptions) {
-  let running: Promise<unknown> | undefined;
+  let running: ReturnType<typeof verify> | undefined;
+  const verify = (caller: Caller) => perform("audit verify", {}, caller);
   return {
     async "GET /audit"({ after, limit = 50, from: since, ...filter }) {
       const isCursor = /^\d{1,15}$/.test(after ?? "");
@@ -83,13 +83,11 @@ export function auditHandlers({ listAudit, perform }: AuditOptions) {
 
     /** One at a time on a node: users who ask while it runs get the same answer. */
     async "POST /audit/verify"(_, caller) {
-      running ??= perform("audit verify", {}, caller).finally(() => {
+      running ??= verify(caller).finally(() => {
         running = undefined;
       });
       const output = await running;
-      if (output instanceof Problem) return refusalOf(output);
-      const verified: Verified = Object(output);
-      return verified;
+      return output instanceof Problem ? refusalOf(output) : output;
     },
   } satisfies Partial<Handlers>;
 }

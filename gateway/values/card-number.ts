@@ -95,6 +95,7 @@ const ranges = [
 ] as const;
 
 export type Network = (typeof ranges)[number][2];
+export const networks: readonly Network[] = [...new Set(ranges.map(([, , network]) => network))];
 
 /** With the table below it is what `networkOf` needs: the payment page runs it in browsers. */
 export const prefixDigits = 4;

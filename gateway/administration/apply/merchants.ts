@@ -21,7 +21,7 @@ import {
   readGatesFor,
 } from "../merchants/endpoint-settings.ts";
 import { readMembers } from "../merchants/groups.ts";
-import { isControlKey } from "../merchants/merchant-keys.ts";
+import { isControlKey, replaceKey } from "../merchants/merchant-keys.ts";
 import { addCardTestingRules, makeControlKey } from "../merchants/merchant-set.ts";
 import { findLoginFault, merchantTable } from "../merchants/merchants.ts";
 import { readEntry, readSettings } from "../settings.ts";
@@ -116,16 +116,11 @@ async function createMerchant(work: Work, login: string, cell: string, key = mak
   return administration.createMerchant(login, sealed, cell);
 }
 
-/** A key that is another than both becomes the new one; the one before it counts on. */
 async function putKey(work: Work, merchant: Merchant, key: string): Promise<void> {
-  const { administration, steps, vault } = work;
-  const { id, login, controlKey, oldControlKey } = merchant;
+  const { login, controlKey, oldControlKey } = merchant;
   if ([controlKey.reveal(), oldControlKey?.reveal()].includes(key)) return;
-  if (oldControlKey !== undefined) {
-    throw new Invalid(`${login} has an old control key: drop it before it gets another.`);
-  }
-  const sealed = vault.sealSecret(new Secret(key), controlKeyContext(login));
-  await administration.putControlKey("set", id, sealed);
+  const { administration, session, steps, vault } = work;
+  valid(await replaceKey("set", { ...session, administration, vault }, merchant, key));
   steps.push({ what: `control key of ${login}`, change: "change", fields: [] });
 }
 

@@ -10,7 +10,7 @@ import {
   findFileFaults,
   readCertificates,
 } from "../../threeds/directory-client.ts";
-import type { Network } from "../../values/card-number.ts";
+import { type Network, networks } from "../../values/card-number.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
 import { word, written } from "../field.ts";
@@ -30,18 +30,6 @@ import {
   setting,
   text,
 } from "../settings.ts";
-
-const networks: readonly Network[] = [
-  "VISA",
-  "MASTERCARD",
-  "AMEX",
-  "DISCOVER",
-  "JCB",
-  "UNIONPAY",
-  "DINERS",
-  "MAESTRO",
-  "MIR",
-];
 
 type Values = DirectorySettings & Pick<DirectoryServer, "networks">;
 

@@ -133,7 +133,8 @@ export function isControlKey(text: string): boolean {
   return keyForm.test(text);
 }
 
-async function replaceKey(
+/** A key that is another than both becomes the new one; the one before it counts on. */
+export async function replaceKey(
   how: "renew" | "set",
   session: Session,
   merchant: Merchant,
@@ -141,7 +142,7 @@ async function replaceKey(
 ): Promise<Problem | undefined> {
   const { id, login: name, oldControlKey } = merchant;
   if (oldControlKey !== undefined) {
-    return new Problem(`The merchant ${name} has an old key that still counts: drop it first.`);
+    return new Problem(`The merchant ${name} has an old control key: drop it first.`);
   }
   const { sealSecret } = await openVault(session);
   const sealed = sealSecret(new Secret(key), controlKeyContext(name));

@@ -3,7 +3,6 @@
  * of orders before anything is erased, and an entry of the audit keeps it.
  */
 import { tallyRowsOf } from "../../screening/judge.ts";
-import { makeReferenceStore } from "../../storage/cards/cards.ts";
 import {
   eraseOrder,
   findOrdersOf,
@@ -18,13 +17,22 @@ import { deleteTallies } from "../../storage/screening/tallies.ts";
 import type { Database } from "../../storage/server/database.ts";
 import type { CardNumber } from "../../values/card-number.ts";
 import { foldEmail } from "../../values/email.ts";
-import { asCardRefId, isNumericId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
 import { systemClock } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { type Content, flag, onlyOnCommandLine, option } from "../field.ts";
-import { readCardNumber } from "../screening/list-card.ts";
+import { flag, type Given, onlyOnCommandLine, option } from "../field.ts";
+import { findReferenced, readCardNumber } from "../screening/list-card.ts";
 import { type Output, openVault, readConfiguration, type Session } from "../session.ts";
+
+const fields = {
+  email: option("text", "address", ["the customer's address"]),
+  card: {
+    ...option("text", "reference", ["a card reference, or the number on standard input"]),
+    alone: "-",
+  },
+  number: onlyOnCommandLine(option("secret", "", ["the card's number"])),
+  yes: flag(["without asking"]),
+};
 
 export const privacyActions: readonly Action[] = [
   action("change", "erase_data", {
@@ -32,28 +40,14 @@ export const privacyActions: readonly Action[] = [
     does: ["erase a person's data from orders, and keep the books"],
     duration: "minutes",
     commandLineOnly: "it erases what no one can bring back",
-    fields: {
-      email: option("text", "address", ["the customer's address"]),
-      card: {
-        ...option("text", "reference", ["a card reference, or the number on standard input"]),
-        alone: "-",
-      },
-      number: onlyOnCommandLine(option("secret", "", ["the card's number"])),
-      yes: flag(["without asking"]),
-    },
+    fields,
     perform: erase,
   }),
 ];
 
-type Given = {
-  readonly email?: string | undefined;
-  /** `-` is the number on standard input. */
-  readonly card?: string | undefined;
-  readonly number?: Content | undefined;
-  readonly yes?: true | undefined;
-};
+type Erased = Given<typeof fields>;
 
-async function erase(session: Session, given: Given): Promise<Output> {
+async function erase(session: Session, given: Erased): Promise<Output> {
   const sought = await readPerson(session, given);
   if (sought instanceof Problem) return sought;
   const { person } = sought;
@@ -97,7 +91,7 @@ type Sought = {
 
 async function readPerson(
   session: Session,
-  { email, card, number: content }: Given,
+  { email, card, number: content }: Erased,
 ): Promise<Sought | Problem> {
   if ((email === undefined) === (card === undefined)) {
     return new Problem("Give either email or card.");
@@ -139,20 +133,11 @@ async function forgetBesideOrders(
 }
 
 async function findNumber(session: Session, id: string): Promise<CardNumber | Problem> {
-  const vault = await openVault(session);
+  const known = await findReferenced(session, id);
+  const { findCard } = await openVault(session);
+  const card = known && (await findCard(known.merchantId, known.cardId));
   const missing = new Problem("There is no such card reference, or its card is destroyed.");
-  if (!isNumericId(id)) return missing;
-  const { merchants } = await readConfiguration(session);
-  for (const cell of cellsOf(session)) {
-    const { find } = makeReferenceStore(cell.query);
-    for (const merchant of merchants) {
-      const reference = await find(merchant.id, asCardRefId(id));
-      if (reference === undefined) continue;
-      const card = await vault.findCard(merchant.id, reference.card.cardId);
-      return card?.number ?? missing;
-    }
-  }
-  return missing;
+  return card?.number ?? missing;
 }
 
 type Found = { readonly cell: Database; readonly order: OrderOfPerson };

@@ -68,7 +68,8 @@ async function findOrdered(session: Session, id: string): Promise<KnownCard | Pr
   return { merchantId, cardId: card.cardId, hashId: card.hashId };
 }
 
-async function findReferenced(session: Session, id: string): Promise<KnownCard | undefined> {
+/** Finds a registered card by its reference at any merchant. */
+export async function findReferenced(session: Session, id: string): Promise<KnownCard | undefined> {
   if (!isNumericId(id)) return undefined;
   const { merchants } = await readConfiguration(session);
   for (const name of session.cells.names()) {
