@@ -96,7 +96,7 @@ export async function refuseSubject(
 
 export const noSuchThing = new Problem("There is no such thing here.", "not_found");
 
-/** In a browser, nobody reads progress or answers a question. */
+/** A browser shows neither progress nor questions. */
 export function makePortalFace(user: PortalUser) {
   const notes: string[] = [];
   const ignore = () => undefined;

@@ -9,7 +9,7 @@ import type { Instant } from "../values/time.ts";
 import type { Handlers } from "./api.ts";
 import { type Caller, PortalRefusal, type PortalSession, type PortalVisit } from "./route.ts";
 import type { SessionView, ShownEnvironment } from "./shapes.ts";
-import type { Guard } from "./sign-in.ts";
+import type { Factor, Guard, RecordSignIn } from "./sign-in.ts";
 import { digestOf } from "./visit.ts";
 
 /** Operators and merchants' users who see settings or move money show one in production. */
@@ -74,25 +74,7 @@ export type AccountOptions = {
   readonly findPasswordFault: (password: Secret<string>, login: string) => string | undefined;
   /** A cookie for a browser in which the login has signed in. */
   readonly newDevice: (login: string) => string;
-  /** Writes the audit, without a login that no user has: it may be a mistyped password. */
-  readonly onSignIn: (
-    visit: PortalVisit,
-    login: string | undefined,
-    event: SignInEvent,
-  ) => Promise<void>;
-};
-
-/** What the user has shown, or tried to. */
-export type Factor = "password" | "code" | "recovery code" | "passkey";
-
-export type SignInEvent = {
-  readonly action:
-    | "portal sign-in"
-    | "portal password right"
-    | "portal sign-in refused"
-    | "portal sign-out";
-  readonly factor?: Factor;
-  readonly why?: string;
+  readonly onSignIn: RecordSignIn;
 };
 
 const wrong = new PortalRefusal(401, "wrong_credentials", "Login or password is wrong.");

@@ -11,7 +11,6 @@ import { type Instant, later, minutes } from "../values/time.ts";
 import {
   type AccountOptions,
   checkOwnPassword,
-  type Factor,
   finish,
   newToken,
   recordRefused,
@@ -21,6 +20,7 @@ import {
 import type { Handlers } from "./api.ts";
 import { type Caller, notFound, PortalRefusal, type PortalSession } from "./route.ts";
 import type { SessionView } from "./shapes.ts";
+import type { Factor } from "./sign-in.ts";
 import { digestOf } from "./visit.ts";
 
 export type Passkey = {

@@ -7,19 +7,14 @@ import { makeRateLimit } from "../http/rate-limit.ts";
 import { type FailureCode, failures } from "../values/failure.ts";
 import { isSerialNumber, type MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import type { Handlers } from "./api.ts";
+import type { Api, Handlers } from "./api.ts";
 import { type Configured, loginOf, merchantFor, type Window } from "./reads.ts";
 import type { ChecksumView, RefusalDetail } from "./request-routes.ts";
 import { notFound, PortalRefusal } from "./route.ts";
 
-export type RefusedQuery = {
+type Asked = Api["GET /requests"]["input"];
+export type RefusedQuery = Omit<Asked, "merchant" | "after" | "limit"> & {
   readonly merchantId: MerchantId | undefined;
-  readonly search: string | undefined;
-  readonly operation: readonly string[] | undefined;
-  readonly code: readonly string[] | undefined;
-  readonly endpoint: readonly string[] | undefined;
-  readonly from: number | undefined;
-  readonly until: number | undefined;
   readonly after: RefusalKey | undefined;
   readonly limit: number;
 };
@@ -74,15 +69,10 @@ export function requestHandlers({ configured, requests, checksums, now }: Reques
     async "GET /requests"({ merchant, after, limit: most = 50, search, ...filters }, caller) {
       const merchantId = merchantFor(caller, configured(), merchant);
       if (merchantId === null) return { requests: [], dropped: 0 };
-      const { operation, code, endpoint, from, until } = filters;
       const [{ rows, end }, dropped] = await Promise.all([
         requests.list({
+          ...filters,
           merchantId,
-          operation,
-          code,
-          endpoint,
-          from,
-          until,
           limit: most,
           search: search?.trim() || undefined,
           after: after === undefined ? undefined : readCursor(after),

@@ -2,12 +2,14 @@
  * Passwords and codes against guessing (decision 0057). A try is counted before it is judged, so
  * that parallel ones count too. A full count locks, each time for twice as long. A browser in which
  * the user has signed in before has a count of its own: strangers who guess wrong lock the user out
- * of new browsers, and of no known one.
+ * of new browsers, and of no known one. What the audit and the log keep of sign-ins and of refusals
+ * does not grow with guesses.
  */
 import { createHash, randomBytes } from "node:crypto";
+import { makeRateLimit } from "../http/rate-limit.ts";
 import { Secret } from "../values/secret.ts";
-import { hours, type Instant, later } from "../values/time.ts";
-import { PortalRefusal, type PortalVisit } from "./route.ts";
+import { type Clock, hours, type Instant, later } from "../values/time.ts";
+import { PortalRefusal, type PortalVisit, type RecordRefusal } from "./route.ts";
 
 export type SignInTries = {
   /**
@@ -158,5 +160,62 @@ export function makeDevices({ tokenOf, isToken }: Tokens) {
       const [, id = "", token = ""] = /^([0-9a-f]{24})\.([^.]+)$/.exec(device) ?? [];
       return id !== "" && isToken(textOf(login, id), token);
     },
+  };
+}
+
+/** Of one user: more say no more, and would fill the audit. */
+const refusalsRecorded = { perSecond: 0.1, burst: 20 };
+
+export function limitRefusals(record: RecordRefusal, clock: Pick<Clock, "now">): RecordRefusal {
+  const limit = makeRateLimit<string>(refusalsRecorded, clock);
+  return async (actor, subject, right) => {
+    if (limit.take(actor.who) === 0) await record(actor, subject, right);
+  };
+}
+
+/** What the user has shown, or tried to. */
+export type Factor = "password" | "code" | "recovery code" | "passkey";
+
+type SignInEvent = {
+  readonly action:
+    | "portal sign-in"
+    | "portal password right"
+    | "portal sign-in refused"
+    | "portal sign-out";
+  readonly factor?: Factor;
+  readonly why?: string;
+};
+
+/** Writes the audit, without a login that no user has: it may be a mistyped password. */
+export type RecordSignIn = (
+  visit: PortalVisit,
+  login: string | undefined,
+  event: SignInEvent,
+) => Promise<void>;
+
+type SignIn = {
+  /** `unknown` for one that no user has. */
+  readonly login: string;
+  readonly network: string;
+};
+
+type Records = {
+  readonly clock: Pick<Clock, "now">;
+  readonly onSignedIn: (signIn: SignIn) => void;
+  readonly onRefused: (signIn: SignIn) => void;
+  readonly write: (signIn: SignIn, event: SignInEvent) => Promise<void>;
+};
+
+export function makeRecordSignIn(records: Records): RecordSignIn {
+  const { clock, onSignedIn, onRefused, write } = records;
+  const limit = makeRateLimit<string>(refusalsRecorded, clock);
+  return async ({ network }, login = "unknown", event) => {
+    const signIn = { login, network };
+    if (event.action === "portal sign-in") onSignedIn(signIn);
+    if (event.action === "portal sign-in refused") {
+      onRefused(signIn);
+      if (limit.take(login) > 0) return;
+    }
+    await write(signIn, event);
   };
 }

@@ -1,24 +1,21 @@
-/** Users, their sessions, and the audit. A merchant's administrator sees that merchant's users. */
+/**
+ * Users, their sessions, what waits for a second person, and the audit. A merchant's administrator
+ * sees that merchant's users.
+ */
 import type { MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
-import type { Role } from "../values/roles.ts";
+import { hasRight, type Right } from "../values/roles.ts";
 import type { Instant } from "../values/time.ts";
 import { type ListedSession, viewSession } from "./account.ts";
 import type { Api, Handlers } from "./api.ts";
 import { type PerformAction, refusalOf } from "./perform.ts";
 import { lookedThrough } from "./reads.ts";
-import type { Caller } from "./route.ts";
+import { type Caller, notFound } from "./route.ts";
 
-export type TeamUser = {
-  readonly login: string;
-  readonly role: Role;
+type UserView = Api["GET /users"]["output"]["users"][number];
+export type TeamUser = Omit<UserView, "merchant" | "seenAt"> & {
   readonly merchant: string | null;
-  readonly enabled: boolean;
-  readonly password: "own" | "temporary" | "expired" | "none";
-  readonly totp: boolean;
-  readonly passkeys: number;
   readonly seenAt: number | null;
-  readonly isIdle: boolean;
 };
 
 type TeamSession = ListedSession & { readonly login: string };
@@ -52,6 +49,37 @@ export function teamHandlers({ team, perform }: TeamOptions) {
       // The session has ended in the meantime.
       if (output instanceof Problem && output.code === "nothing_found") return { done: false };
       return output instanceof Problem ? refusalOf(output) : { done: true };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+export type OpenApproval = Omit<Api["GET /approvals"]["output"]["approvals"][number], "isOwn"> & {
+  readonly right: Right;
+};
+
+type ApprovalOptions = {
+  readonly listApprovals: (merchantId: MerchantId | undefined) => Promise<readonly OpenApproval[]>;
+  readonly perform: PerformAction;
+};
+
+/** What waits for a second person, and who may give it. */
+export function approvalHandlers({ listApprovals, perform }: ApprovalOptions) {
+  const listFor = async ({ merchantId, account }: Caller) =>
+    (await listApprovals(merchantId)).filter(({ right }) => hasRight(account.role, right));
+  return {
+    "GET /approvals": async (_, caller) => ({
+      approvals: (await listFor(caller)).map(({ right: _right, ...approval }) => ({
+        ...approval,
+        isOwn: approval.askedBy === caller.account.login,
+      })),
+    }),
+    async "POST /approvals/give/:approval"({ approval }, caller) {
+      const isListed = (await listFor(caller)).some(({ id }) => id === approval);
+      if (!isListed) return notFound;
+      const given = await perform("approval give", { id: approval }, caller);
+      if (!(given instanceof Problem)) return { done: true };
+      // It is the caller's own, or it was given a moment ago.
+      return given.code === "not_found" ? { done: false } : refusalOf(given);
     },
   } satisfies Partial<Handlers>;
 }

@@ -3,19 +3,14 @@
  * stays in the user's browser, because it may name a person whose data is erased one day.
  */
 import type { MerchantId } from "../values/ids.ts";
-import type { Handlers } from "./api.ts";
+import type { Api, Handlers } from "./api.ts";
 import { filterNames } from "./order-index.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 
 /** The users of a merchant; absent: the operators. */
 export type ViewTeam = MerchantId | undefined;
 
-export type SharedView = {
-  readonly view: string;
-  readonly name: string;
-  readonly query: string;
-  readonly sharedBy: string;
-};
+export type SharedView = Api["GET /views"]["output"]["views"][number];
 
 export type ViewOptions = {
   readonly listViews: (team: ViewTeam) => Promise<readonly SharedView[]>;

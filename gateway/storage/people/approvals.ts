@@ -2,7 +2,7 @@
  * The second person: a user asks for an approval of exactly one piece of work, another user gives
  * it, and the first user does the work once, within a day.
  */
-import type { OpenApproval } from "../../portal-api/second-person.ts";
+import type { OpenApproval } from "../../portal-api/team.ts";
 import type { MerchantId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
 import type { Right } from "../../values/roles.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asInstant } from "../values/time.ts";
 import type { PortalVisit } from "./route.ts";
-import { limitRefusals, makeRecordSignIn } from "./sign-in-records.ts";
+import { limitRefusals, makeRecordSignIn } from "./sign-in.ts";
 
 const clock = { now: () => asInstant(1_800_000_000_000) };
 const visit = { network: "192.0.2.1" } as PortalVisit;
