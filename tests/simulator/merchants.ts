@@ -1,7 +1,7 @@
 /**
  * Merchants: each purchase is a sale or a preauthorisation, sent again when no answer comes,
- * sometimes twice at once or changed under the same id; later perhaps a capture and returns, also
- * two at once. The merchant remembers what it was told.
+ * sometimes twice at once or changed under the same id, once or again and again; later perhaps a
+ * capture and returns, also two at once. The merchant remembers each answer.
  */
 
 import type { FollowUpTerms, Order } from "../../gateway/orders/order.ts";
@@ -61,8 +61,12 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
     if (order === undefined) return;
     const orderId = order.id;
     await Promise.all([poll(orderId), visitOf(order)]);
-    // Refused, unless the order has ended unpaid.
-    if (random.chance(0.2)) await ask(requestOf(wanted, { random, habits }, 778));
+    // Each correction is refused, unless the order has ended unpaid.
+    const corrections = random.chance(0.2) ? random.pick([1, 4]) : 0;
+    for (let made = 0; made < corrections; made++) {
+      if (made > 0) await pause(random.skewed(100, 60_000));
+      await ask(requestOf(wanted, { random, habits }, 778 + made));
+    }
     const wishes = wishesOf(request.kind, random, habits);
     for (const wish of wishes) {
       await pause(random.skewed(10, 60_000));
