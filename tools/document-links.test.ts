@@ -1,4 +1,7 @@
-/** Every link from one document of the repository to another leads to a file and to its heading. */
+/**
+ * Every link from one document of the repository to another leads to a file and to its heading, and
+ * the index of decisions lists every record.
+ */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -32,6 +35,19 @@ test("every picture in the repository is shown by a document", () => {
     pictures.filter((name) => !shown.includes(`docs/pictures/${name})`)),
     [],
   );
+});
+
+test("the index of decisions lists every record once", () => {
+  const folder = "docs/decisions/";
+  const index = texts.get(`${folder}README.md`) ?? "";
+  const listed = [...index.matchAll(link)].map(([, target = ""]) => target);
+
+  const records = files
+    .filter(({ path }) => path.startsWith(folder) && !path.endsWith("/README.md"))
+    .map(({ path }) => path.slice(folder.length));
+
+  assert.ok(records.length > 50, "the records are found");
+  assert.deepEqual(listed.filter((target) => /^\d/.test(target)).sort(), records.sort());
 });
 
 test("a dead link and a dead heading are found", () => {
