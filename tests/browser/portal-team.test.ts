@@ -1,5 +1,6 @@
 /** The portal's account, passkeys, team, audit and command palette in a real browser. */
 import assert from "node:assert/strict";
+import jsQr from "jsqr";
 import type { Locator } from "playwright-core";
 import { assertFitsWidth } from "../support/browser/accessibility.ts";
 import { openWindow, takePicture, test, testInLongRun } from "../support/browser/browser.ts";
@@ -23,16 +24,19 @@ await addUser(world, { login: "ann", role: "admin" });
 await addUser(world, { login: "bob", role: "merchant-admin", merchant: "demo" });
 const atDesk = makeDesk(address, "ann");
 
-test("a user turns the codes of an app on with a QR code, and off again", async () => {
+test("a user turns the codes of an app on with what the QR code on the screen says, and off again", async () => {
   const { page, troubles } = await atDesk("account");
   await page.getByRole("button", { name: "Turn on" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Your password").fill(password);
   await dialog.getByRole("button", { name: "Turn on" }).click();
-  await dialog.getByRole("img", { name: "QR code" }).waitFor();
-  await page.waitForFunction("document.querySelector('.qr').naturalWidth > 0");
+  await page.waitForFunction("document.querySelector('.qr')?.naturalWidth > 0");
   await takePicture(page, "portal-account-app");
-  const secret = (await dialog.locator("code").textContent()) ?? "";
+  const scanned = new URL(await scanQrCode(dialog.getByRole("img", { name: "QR code" })));
+  assert.equal(scanned.protocol, "otpauth:");
+  assert.match(decodeURIComponent(scanned.pathname), /:ann$/);
+  const secret = scanned.searchParams.get("secret") ?? "";
+  assert.equal(await dialog.locator("code").textContent(), secret);
   await dialog.getByLabel("Code").fill(codeAt(secret, world.clock.now()));
   await dialog.getByRole("button", { name: "Turn on" }).click();
   await page.getByText("They are shown only now").waitFor();
@@ -188,3 +192,26 @@ async function give(dialog: Locator, button: string): Promise<void> {
   await dialog.getByLabel("Reason").fill("the shop asked for it");
   await dialog.getByRole("button", { name: button }).click();
 }
+
+/** Reads a QR code as an app does, from the pixels that the browser has painted. */
+async function scanQrCode(picture: Locator): Promise<string> {
+  const png = (await picture.screenshot()).toString("base64");
+  const painted = await picture.page().evaluate<Painted>(`(async () => {
+    const bytes = Uint8Array.from(atob("${png}"), (each) => each.charCodeAt(0));
+    const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+    const { width, height } = bitmap;
+    const canvas = new OffscreenCanvas(width, height).getContext("2d");
+    canvas.drawImage(bitmap, 0, 0);
+    return { width, height, pixels: [...canvas.getImageData(0, 0, width, height).data] };
+  })()`);
+  const pixels = Uint8ClampedArray.from(painted.pixels);
+  const code = jsQr.default(pixels, painted.width, painted.height);
+  assert.ok(code, "no QR code is on the screen");
+  return code.data;
+}
+
+type Painted = {
+  readonly width: number;
+  readonly height: number;
+  readonly pixels: readonly number[];
+};
