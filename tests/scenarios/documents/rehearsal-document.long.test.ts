@@ -148,7 +148,7 @@ curl -fsS -L -b cookies -c cookies -H "sec-fetch-site: same-origin" $link -d "li
   -d cc-name=ANNA -d email=anna@shop.example -o result.html
 printf '== result\\n%s\\n' "$(grep -o '<p class="warning.*' result.html)"
 printf '== portal\\n%s\\n' "$(curl -fsS -H 'x-portal: 1' https://pay.example/portal/api/session)"
-until gw order list --merchant acme | grep "link-.* approved "; do :; done
+until gw order list --merchant acme | grep -E "link-.* approved( |$)"; do :; done
 printf '== without the setting\\n%s\\n' "$(GW_REHEARSAL=off gw gate test first-bank 2>&1)"
 `;
 
