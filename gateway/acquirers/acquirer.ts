@@ -23,7 +23,7 @@ export type Acquirer = {
   hasPlaceFor(request: AuthorizationRequest): boolean;
   /** Charges, holds, or only verifies the card: by the request's kind. */
   authorize(request: AuthorizationRequest): Promise<Authorization>;
-  /** Asks what became of a charge; absent where the host has no such message. */
+  /** Asks for the outcome of a charge; absent where the host has no message for it. */
   readonly inquire: ((request: AuthorizationRequest) => Promise<Found>) | undefined;
   /** Tells that a charge of unknown outcome must not stand; safe to repeat. */
   reverse(request: AuthorizationRequest, advice: ReversalRequest): Promise<Reversal>;
@@ -31,7 +31,7 @@ export type Acquirer = {
   capture(request: FollowUpMessage): Promise<FollowUpAnswer>;
   /** Refunds money, or cancels a hold; safe to repeat when marked so. */
   refund(request: FollowUpMessage): Promise<FollowUpAnswer>;
-  /** Asks what became of one of these messages; absent where the host has no such message. */
+  /** Asks for the outcome of one of these messages; absent where the host has no message for it. */
   readonly inquireAfter: ((message: SentFollowUp) => Promise<Found>) | undefined;
 };
 
@@ -66,7 +66,7 @@ export type FollowUpMessage = {
     readonly identifiers: AcquirerIdentifiers;
     readonly approvalCode: string | undefined;
     readonly networkId: string | undefined;
-    /** As approved. */
+    /** The approved amount. */
     readonly amount: Money;
     /** The capture that took the money, where the charge only held it. */
     readonly capture: Pick<FollowUpMessage, "traceNumber" | "transmittedAt" | "amount"> | undefined;
@@ -76,7 +76,9 @@ export type FollowUpMessage = {
   /** What the cardholder still pays afterwards. */
   readonly remaining: Money;
   readonly traceNumber: string;
-  /** Of a refund, which is a payment of its own; a reversal has that of its charge. */
+  /**
+   * The reference of a refund, which is a payment of its own; a reversal has that of its charge.
+   */
   readonly reference?: string;
   readonly transmittedAt: Instant;
   /** An earlier message went unanswered: this one is marked as a repeat. */
@@ -89,7 +91,7 @@ export type SentFollowUp = FollowUpMessage & { readonly effect: "capture" | "ref
 type Approved = { readonly kind: "approved"; readonly answer: Answer };
 type ApprovedInPart = { readonly kind: "approved_in_part"; readonly answer: Answer };
 type Refused = { readonly kind: "refused"; readonly answer: Answer; readonly refusal: Refusal };
-/** Nothing left this gateway. */
+/** The message has not left this gateway. */
 export type NotSent = { readonly kind: "not_sent" };
 export type Unknown = {
   readonly kind: "unknown";

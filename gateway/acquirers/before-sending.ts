@@ -11,7 +11,10 @@ import type { Acquirer, AuthorizationRequest, ChargedCard, Found } from "./acqui
 
 export type AcquirerDependencies = {
   readonly findAcquirer: (gate: GateId) => Acquirer | undefined;
-  /** From the vault; nothing when it is no longer there. With a condemned one nothing begins. */
+  /**
+   * Finds the card in the vault, or returns undefined when it is destroyed. A condemned card begins
+   * no new order.
+   */
   readonly findCard: (
     order: Order,
   ) => Promise<(ChargedCard & { readonly isCondemned?: boolean }) | undefined>;
@@ -114,7 +117,7 @@ export function isReady(acquirer: Acquirer | undefined): acquirer is Acquirer {
   return acquirer?.isReady() === true;
 }
 
-/** Nothing was sent, and nothing will be. */
+/** No message was sent, and none will be. */
 export const notSent: OrderEvent = {
   kind: "gate_unavailable",
   reason: { code: "gate_unavailable", detail: "" },

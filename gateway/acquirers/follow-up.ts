@@ -99,7 +99,7 @@ type Sent = {
   readonly sentAt: Instant;
 };
 
-/** Nothing when the order's first transaction is no charge, or has no gate. */
+/** Returns undefined when the order's first transaction is no charge, or has no gate. */
 function messageOf(order: Order, repeated: boolean) {
   const { amount, asRefund, identifiers: own } = order.transaction;
   const { kind, identifiers, answer, amount: asked } = initialOf(order);

@@ -64,7 +64,7 @@ export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
     isReady: (id: GateId) => running.get(id)?.acquirer.isReady() === true,
     /** Resolves with true when a connection of any gate has come up, with false at the moment. */
     nextReady,
-    /** By the names of the gates. */
+    /** The connections by the names of their gates. */
     connections: () =>
       new Map([...running.values()].map((each) => [each.gate.name, each.acquirer.connections()])),
     list: (): readonly Gate[] => [...running.values()].map(({ gate }) => gate),
@@ -81,7 +81,8 @@ export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
       if (errors.length > 0) throw errors[0];
     },
     async stop(): Promise<void> {
-      // A configuration that is read meanwhile starts no links anew: nothing would stop them.
+      // A configuration that is read after this moment must not start links again: they would never
+      // be stopped.
       start = undefined;
       for (const id of [...running.keys()]) stopOne(id);
       for (const end of [...waits]) end(false);
@@ -160,7 +161,7 @@ export type GateZoneKey = Pick<MacKey, "algorithm" | "bytes"> & {
 export type DeliveredKey = Pick<MacKey, "algorithm" | "bytes"> & {
   readonly key: Secret<string>;
   readonly checkValue: string;
-  /** Of the key under its zone key: the same message again is no new key. */
+  /** The digest of the key under its zone key. The same message again brings no new key. */
   readonly digest: Uint8Array;
 };
 
@@ -187,7 +188,7 @@ export type GateSettings = {
   readonly descriptor: string;
   /**
    * How often the gate was given another host, dialect or identity at its acquirer; absent: never.
-   * What the present host says about charges from before such a change proves nothing.
+   * The present host's answers about charges from before that change prove nothing.
    */
   readonly hostChanges?: number;
   /** The terminal's time zone, an IANA name; UTC when absent. */

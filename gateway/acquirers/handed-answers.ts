@@ -1,6 +1,6 @@
 /**
- * A host may answer over any connection of a gate, also over one of another process. Such an answer
- * is handed to all processes, and the one that waits takes it. It is handed over twice, because a
+ * A host may answer over any connection of a gate, also over one of another process. The answer is
+ * handed to all processes, and the one that waits takes it. It is handed over twice, because a
  * process that loses its connection to the database misses what is handed over until it is back.
  * The answer may quote a card number, so it is sealed. An answer that is lost both times leaves the
  * charge in doubt.

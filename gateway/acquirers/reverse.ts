@@ -57,7 +57,7 @@ export function makeReverse(dependencies: Dependencies): EffectHandler {
     if (stage !== "reversing") return { kind: "reversed" };
     const next = isInTime ? nextAmount(order, leastOf(order, dependencies)) : undefined;
     if (next !== undefined) return { kind: "amount_reversed", next };
-    // With a reason the host has answered the charge: a decline. Settled doubt is an error.
+    // A reason means that the host has answered the charge: a decline. Settled doubt is an error.
     return { kind: reason === undefined ? "reversed" : "part_reversed" };
   }
 }
@@ -68,7 +68,7 @@ function keptOf(tries: number) {
 
 type Advice = ReversalRequest & { readonly notFoundAt: number | undefined };
 
-/** Nothing when it is proved that the charge does not stand. */
+/** Returns undefined when it is proved that the charge does not stand. */
 async function sendReversal(
   acquirer: Acquirer,
   request: AuthorizationRequest,

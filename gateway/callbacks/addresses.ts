@@ -110,7 +110,7 @@ export function makeAddressRules(options: AddressOptions) {
     return names.has(bare(hostname));
   }
 
-  /** Nothing when the URL may be called. */
+  /** Returns undefined when the URL may be called. */
   function findUrlFault(text: string, url = URL.parse(text)): string | undefined {
     if (url === null || !/^https?:$/.test(url.protocol)) return "not an http(s) address";
     const hasCredentials = url.username !== "" || url.password !== "";
@@ -249,16 +249,17 @@ export function makeLookup(rules: AddressRules, resolve: Resolve): LookupFunctio
 
 const noAddress = "DNS returned no address";
 
-/** By the system, with its list of hosts. */
+/** Resolves a name through the system, which has its own list of hosts. */
 export const resolveBySystem: Resolve = (hostname, done) =>
   lookup(hostname, { all: true }, (error, addresses) => done(error, addresses ?? []));
 
 const resolverLastsMs = 60_000;
 
 /**
- * By DNS, without the system's look-up: that has few threads, and a silent DNS server would occupy
- * them for all hosts. Only names that the operator allows use the system. Without `servers` the
- * machine's are used and read again every minute: they change under a process that runs for months.
+ * Resolves names by DNS, without the system's look-up, which has few threads, and a silent DNS
+ * server would occupy them for all hosts. Only names that the operator allows use the system.
+ * Without `servers` the machine's are used and read again every minute: they change under a process
+ * that runs for months.
  */
 export function makeResolve(
   isNamed: (hostname: string) => boolean,

@@ -119,7 +119,7 @@ test("a thread that says nothing long after a try must be over is replaced", asy
 
   const sent = get(`${silent.url}/`);
   await silent.isHeard;
-  // In one go: what the thread says meanwhile is not read.
+  // All moves happen in one turn, in which no message of the thread is read.
   clock.move(timeoutMs);
   clock.move(4_999);
   assert.deepEqual(lost, []);

@@ -32,7 +32,7 @@ export type CallbackRequest = {
 
 export type DeliveryAttempt = Omit<CallbackRequest, "headers" | "isPrivate"> & {
   readonly at: Instant;
-  /** Nothing when no response came. */
+  /** Undefined when no response came. */
   readonly status: number | undefined;
   readonly failure: string | undefined;
   readonly durationMs: number;

@@ -16,7 +16,7 @@ export type Connect = (
 
 type Target = Pick<buildConnector.Options, "protocol" | "hostname" | "port">;
 
-/** With a look-up of its own, through a socket to the proxy, or to trusted authorities only. */
+/** A look-up of its own, a socket to the proxy, or a list of trusted authorities. */
 export type Route = {
   readonly lookup?: LookupFunction;
   readonly socket?: Socket;

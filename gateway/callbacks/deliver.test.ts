@@ -133,7 +133,7 @@ async function startDelivery(t: TestContext) {
   return { deliver, clock, reads };
 }
 
-// Nothing else of an order is looked at here: the text is the address.
+// The test uses only the address of an order, which is its text.
 function orderOf(merchantId: string, at: number): Order {
   return { merchantId: asMerchantId(merchantId), id: asOrderId(String(at)) } as Order;
 }

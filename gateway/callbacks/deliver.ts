@@ -37,7 +37,9 @@ type Job = { readonly callback: Callback; readonly order: Order | undefined };
 const claimMax = 256;
 /** In how many statements at most: a thousand callbacks a second. */
 const deletionsMax = 20;
-/** With more callbacks queued, orders are read again when their turn comes: it saves memory. */
+/**
+ * While more callbacks are queued, orders are read again when their turn comes: it saves memory.
+ */
 const ordersKeptMax = 2_000;
 const nodeStopped = "cancelled: the node stopped";
 const gatewayFaultGapMs = 10_000;

@@ -13,12 +13,15 @@ type Receiver<Job> = { active: number; readonly queue: Job[] };
 const slotsPerReceiver = 64;
 export const activeMax = 4_096;
 export const queuedMax = 20_000;
-/** With a longer queue a receiver is saturated. */
+/** A receiver with a longer queue is saturated. */
 const saturatedAt = 256;
 
 /** A third of the free slots: one merchant alone gets a quarter of all, and never the last one. */
 const activeShareOf = (free: number) => free / 3;
-/** As much as is free, half of all for one merchant alone: a queued callback costs little. */
+/**
+ * The queue share is all that is free, which is half of all for one merchant alone: a queued
+ * callback costs little.
+ */
 const queueShareOf = (free: number) => free;
 
 export function makeDeliveryLimiter<Job extends Limited>() {
@@ -67,7 +70,7 @@ export function makeDeliveryLimiter<Job extends Limited>() {
       for (const each of [...merchants.values(), all]) each.queued = 0;
       return [...receivers.values()].flatMap(({ queue }) => queue.splice(0));
     },
-    /** Of these no more is claimed from the database. */
+    /** The receivers and merchants for which no more callbacks are claimed from the database. */
     saturated(): Saturated {
       const isFull = (merchant: Load) => !mayRun(merchant) || roomOf(merchant) <= 0;
       return {

@@ -1,6 +1,7 @@
 /**
- * The HTTP request of a callback. By default a `GET` with every field in the URL; an endpoint may
- * choose a signed form or signed JSON, and a URL that would be too long becomes a form by itself.
+ * The HTTP request of a callback. The default is a `GET` with every field in the URL; an endpoint
+ * may choose a signed form or signed JSON, and a URL that would be too long becomes a form by
+ * itself.
  */
 import { createHmac } from "node:crypto";
 import { writeForm } from "@tollgate/protocols/form";
@@ -21,7 +22,10 @@ import type { Callback, CallbackRequest } from "./callback.ts";
 export type MessageOptions = {
   readonly fields: ResultFields;
   readonly method: CallbackMethod;
-  /** Of the endpoint, for Standard Webhooks; two during a renewal. Derived only for a body. */
+  /**
+   * The endpoint's secrets for Standard Webhooks; two during a renewal. They are derived only for a
+   * body.
+   */
   readonly secrets: () => readonly Uint8Array[];
   /** Seconds since 1970. */
   readonly timestamp: number;
@@ -40,7 +44,10 @@ type Told = Pick<Callback, "orderId" | "sequence" | "serialNumber" | "url">;
 const urlCharactersMax = 8_000;
 const oldSecretLastsMs = hours(24);
 
-/** Reports the order as it is now. Returns undefined if it has no such transaction or dispute. */
+/**
+ * Reports the order as it is now. Returns undefined if the order has no transaction or dispute of
+ * this serial number.
+ */
 export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: Dependencies) {
   return (callback: Told, order: Order): CallbackRequest | undefined => {
     const found = findNamed(order, callback.serialNumber);
@@ -130,8 +137,8 @@ function withoutShadows(url: string): string {
 }
 
 /**
- * As lenient frameworks read it: decoded, `a[]` as `a`, dots and spaces as underlines. Case counts:
- * deployed shops find their order by an `orderId` of their own.
+ * The name as lenient frameworks read it: decoded, `a[]` as `a`, dots and spaces as underlines.
+ * Case counts: deployed shops find their order by an `orderId` of their own.
  */
 function nameIn(parameter: string): string {
   const [name = ""] = parameter.split(/[=&;]/);
@@ -188,7 +195,7 @@ export function retireOldSecret(settings: EndpointSettings): EndpointSettings {
   return { ...settings, webhookSecret: { generation: settings.webhookSecret?.generation ?? 0 } };
 }
 
-/** Nothing when there is no old secret. */
+/** Returns undefined when there is no old secret. */
 export function oldSecretUntil({ webhookSecret }: EndpointSettings): number | undefined {
   const renewedAt = webhookSecret?.renewedAt;
   return renewedAt === undefined ? undefined : renewedAt + oldSecretLastsMs;

@@ -41,7 +41,7 @@ const failureCharactersMax = 300;
 const idleMs = 30_000;
 /** After that a host is resolved and checked again: its name may lead elsewhere by then. */
 export const connectionAgeMaxMs = 300_000;
-/** With so many connections open, each is closed after its response. */
+/** While more connections are open, each is closed after its response. */
 const keptConnectionsMax = 1_024;
 
 const clientOptions = {

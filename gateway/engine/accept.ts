@@ -35,7 +35,7 @@ export type Beginning = {
 /** `taken`: the merchant has an order with this client order id and attempt already. */
 export type Begin = (beginning: Beginning) => Promise<"done" | "taken">;
 
-/** What the screening rules say of a new order; `undo` when there is none. */
+/** What the screening rules say about a new order, and how its counts are undone. */
 type Screened = {
   readonly findings: readonly Finding[];
   readonly undo: () => Promise<void>;
@@ -43,7 +43,7 @@ type Screened = {
   readonly isGuess?: true;
 };
 
-/** Nothing when no rule is on. */
+/** Returns undefined when no rule is on. */
 export type JudgePayment = (
   order: Order,
   digestsOf: () => {

@@ -27,7 +27,7 @@ export type NewReferences = Pick<CardReference, "merchantId" | "endpointId" | "o
   readonly ids: CardReferences;
 };
 
-/** The ids of a card that was registered before; when they are removed, none is given anew. */
+/** The ids of a card that was registered before. A card whose ids were removed gets no new ones. */
 export type Registration = {
   readonly ids: CardReferences;
   readonly removedBy: Remover | undefined;
@@ -116,7 +116,7 @@ export function makeCards(dependencies: Dependencies) {
         : reference;
     },
 
-    /** Ends all references to the card; the second time there is none. */
+    /** Ends all references to the card. A second call finds no reference. */
     async remove({ merchant }: EntryPoint, id: CardRefId): Promise<CardReference | Failure> {
       const reference = await store.find(merchant.id, id);
       const missing = new Failure("card_reference_not_found");
@@ -144,7 +144,7 @@ export function makeCards(dependencies: Dependencies) {
   }
 }
 
-/** Nothing new begins with a condemned card. */
+/** A condemned card begins no new order. */
 export function isUsable(card: StoredCard | undefined): card is StoredCard {
   return card !== undefined && !card.isCondemned;
 }

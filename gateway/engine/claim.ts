@@ -21,8 +21,9 @@ type Dependencies = {
 };
 
 /**
- * Leases run out while the database is away, and their nodes may know answers that they could not
- * commit. They get this long for it when the database is back; a commit is tried every second.
+ * Leases run out while the database is unreachable, and their nodes may know answers that they
+ * could not commit. They get this long for it when the database is back; a commit is tried every
+ * second.
  */
 const afterOutageMs = 10_000;
 

@@ -1,7 +1,8 @@
 /**
- * Orders that polls ask for again and that have ended, in memory. The database says of each that
- * it still has this version, in one statement for the polls of a moment: another node, an operator
- * or an erasure may have changed it. While the database is away nothing is answered from memory.
+ * Orders that polls ask for again and that have ended, in memory. The database says of each that it
+ * still has this version, in one statement for the polls of a moment: another node, an operator or
+ * an erasure may have changed it. While the database is unreachable, no poll is answered from
+ * memory.
  */
 import type { Step } from "../orders/advance.ts";
 import type { Order } from "../orders/order.ts";
@@ -15,7 +16,7 @@ type Dependencies = {
   readonly limits?: Limits;
 };
 
-/** Of one generation; there are two. */
+/** The limits of one generation. There are two generations. */
 type Limits = { readonly ordersMax: number; readonly bytesMax: number };
 const usualLimits: Limits = { ordersMax: 2_500, bytesMax: 12_000_000 };
 

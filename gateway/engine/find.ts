@@ -116,7 +116,7 @@ export type FindReceipt = ReturnType<typeof makeFindReceipt>;
 
 /**
  * Finds the order of a receipt. Only approved orders have one, and only at the endpoint that
- * accepted the order; in every other case the caller gets the same answer: there is none.
+ * accepted the order; in every other case the caller gets undefined.
  */
 export function makeFindReceipt(dependencies: ReceiptDependencies) {
   const { findEndpoint, readReceiptId, findOfReceipt } = dependencies;

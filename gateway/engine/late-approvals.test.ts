@@ -1,4 +1,4 @@
-/** Late approvals: the charges that they confirm are reversed, or the operator is told. */
+/** Late approvals: the charges that they confirm are reversed, or the operator gets an alert. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OrderEvent } from "../orders/events.ts";

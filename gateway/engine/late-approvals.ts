@@ -1,7 +1,7 @@
 /**
  * Approvals that arrive after the gateway stopped waiting: their charges have to be reversed. Each
- * is kept in memory until it is committed, however long the database is away; from then on any node
- * goes on with the reversal.
+ * is kept in memory until it is committed, however long the database is unreachable; from then on
+ * any node goes on with the reversal.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Apply } from "../orders/apply.ts";
@@ -25,7 +25,10 @@ type Dependencies = {
   readonly onLate: (approval: LateApproval) => void;
   /** It could not be committed, and is tried again. */
   readonly onDelayed: (approval: LateApproval, error: unknown) => void;
-  /** There is no such charge. A failover to a standby that lacked it has lost it, for instance. */
+  /**
+   * The acquirer does not know the charge. A failover of its host to a standby can lose a charge,
+   * for instance.
+   */
   readonly onUnknown: (approval: LateApproval) => void;
 };
 

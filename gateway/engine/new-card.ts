@@ -59,7 +59,10 @@ export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDepend
       return { facts, sealCard: () => vault.seal(merchantId, cardId, card) };
     },
 
-    /** Of the card at all merchants; and of the request, the same for its repeats. */
+    /**
+     * The digests of the card, which are the same at all merchants, and of the request, which are
+     * the same for its repeats.
+     */
     digestsOf(merchantId: MerchantId, cardData: CardData | undefined, request: Uint8Array) {
       const number = cardData?.number;
       const cardNames = number === undefined ? [] : vault.cardNames(merchantId, number);

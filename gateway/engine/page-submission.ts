@@ -20,7 +20,7 @@ export type Submission = {
   /** The fields that the page asks for; others are ignored. */
   readonly customer: Partial<Customer>;
   readonly ipAddress: string;
-  /** By wire name, as a merchant's request has it. */
+  /** The browser's facts by their names on the wire, which a merchant's request has too. */
   readonly browser: Purchase["browser"];
 };
 
@@ -139,7 +139,10 @@ function customerFaults(
   });
 }
 
-/** What the order keeps of it. The state of a country without codes may be any text: it is none. */
+/**
+ * The fields that the order keeps. The state of a country without state codes may be any text and
+ * is not kept.
+ */
 export function customerIn(
   order: AskingOrder,
   { customer: { state, ...others } }: Pick<Submission, "customer">,

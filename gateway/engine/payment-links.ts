@@ -68,7 +68,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
   const pages = makeLinkPages(dependencies);
   return { find, begin };
 
-  /** Nothing for a token that is none of this installation's. */
+  /** Returns undefined for a token that another installation has made. */
   async function find(token: string): Promise<FoundLink | undefined> {
     const key = dependencies.readLinkToken(token);
     const link = key && (await store.find(key));
@@ -167,7 +167,7 @@ function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">
     asInstant(Number.parseInt(page, 36) * 1000 + pageLifeMs) <= now;
   return {
     isOver,
-    /** With its proof. */
+    /** Makes a page's name together with its proof. */
     issue(link: LinkKey): string {
       const second = Math.floor(clock.now() / 1000).toString(36);
       const page = `${second}-${randomBytes(8).toString("hex")}`;

@@ -101,7 +101,7 @@ export type PageDependencies = NewCardDependencies & {
   readonly storePendingCard: StorePendingCard;
   readonly openWallet: OpenWallet;
   readonly newCardId: () => CardId;
-  /** Of a try, for screening: no two are the same request. */
+  /** The digest of one try, for screening. No two tries have the same digest. */
   readonly digest: (text: Secret<string>) => Uint8Array;
   readonly tokens: {
     /** Keyed, so that no one else can make it; the same text gives the same token. */
@@ -139,7 +139,7 @@ export function makePaymentPages(dependencies: PageDependencies) {
     /** The last part of that URL. */
     tokenOf: ({ id }: Pick<Order, "id">) => tokenFor(id),
 
-    /** Nothing when there is no such page, or no longer. */
+    /** Returns undefined when the page does not exist or has ended. */
     async find(token: string): Promise<PageOrder | undefined> {
       const id = orderOf(token);
       const order = id && (await dependencies.findByNumber(Number(id)));

@@ -19,16 +19,18 @@ export type RetentionStore = RemovedReferences & {
   claimWalk(days: number, now: Instant, since: Instant): Promise<OrderId | undefined>;
   /** The walk has not reached a young order: the next run goes on. */
   releaseWalk(days: number): Promise<void>;
-  /** All begin anew when the rules are others than before; nothing when they did since. */
+  /** Restarts every pass when the rules have changed, unless another node has done so since. */
   restartWalks(rules: string, now: Instant, since: Instant): Promise<void>;
-  /** Unless it was begun anew meanwhile, because a merchant has moved here. */
+  /**
+   * Saves how far a pass has come, unless the pass was restarted because a merchant has moved here.
+   */
   saveWalk(days: number, from: OrderId, after: OrderId): Promise<void>;
-  /** By id. */
+  /** Lists the orders in the order of their ids. */
   listOrders(after: OrderId, limit: number): Promise<readonly Order[]>;
   /** Those of the cards that a reference needs. */
   findReferenced(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
   condemn(cards: readonly CondemnedCard[], at: Instant): Promise<void>;
-  /** By merchant and id, after a card. */
+  /** Lists the cards after the given one, in the order of merchant and id. */
   listCondemned(limit: number, after?: CardOfMerchant): Promise<readonly CondemnedCard[]>;
   /** Those of the cards whose number an open order may have to send again. */
   findNeeded(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;

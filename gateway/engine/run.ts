@@ -81,7 +81,7 @@ export function makeOrderRunner(dependencies: Dependencies) {
       });
       if (next instanceof LostCharge && isApproval(event)) onLostApproval(order);
       if (next instanceof Failure) return onRefused(order, event, next);
-      // A follow-up began meanwhile: the run that its request started performs it.
+      // A follow-up has begun since: the run that its request started performs it.
       const isOthers = next.owed !== undefined && next.owed.effect !== "reverse_prior";
       if (effect === "reverse_prior" && isOthers) return;
       order = next;

@@ -10,7 +10,7 @@ import { makeResultWaits } from "./wait-for-result.ts";
 const received = meet(draft, events.received);
 const approved = meet(received, events.authorized);
 
-/** Time stands still: only what is told or read can end a wait. */
+/** The clock stands still: only a reported step or a read can end a wait. */
 const still: Clock = { now: () => start, after: () => () => undefined };
 
 function waitsOn(load: (order: Order) => Promise<Order>) {

@@ -70,7 +70,7 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Dependenc
     return { listener, close };
   }
 
-  /** Until a step is told, or until the time is over. */
+  /** Waits until a step is reported, or until the time is over. */
   async function sleep(listener: Listener, durationMs: number): Promise<void> {
     if (listener.latest !== undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ function endsWait(stage: Stage): boolean {
   return isFinal(stage) || waitsForCardholder(stage);
 }
 
-/** Other transactions of the order may have come and gone meanwhile. */
+/** Other transactions of the order may have begun and ended since. */
 function findAgain(seen: Order, { order: known, transaction }: FoundOrder): FoundOrder {
   const order = seen.version < known.version ? known : seen;
   const same = transactionsOf(order).find(

@@ -14,12 +14,12 @@ const otherKeysMax = 500;
 
 export type KnownKeys = {
   readonly merchants: readonly Merchant[];
-  /** By the number in the path. */
+  /** Endpoints by the number in the path. */
   readonly endpointById: ReadonlyMap<string, EntryPoint>;
   readonly groupById: ReadonlyMap<string, EntryPoint>;
 };
 
-/** Of the merchant's other endpoints and groups. */
+/** The ids of the merchant's other endpoints and groups. */
 export function otherIdsOf(
   { endpointById, groupById }: KnownKeys,
   { id, merchant }: EntryPoint,
@@ -43,7 +43,9 @@ type PastedRequest = {
   readonly fields: ReadonlyMap<string, string>;
 };
 
-/** With the merchant's own keys alone: whose key made a checksum is no one else's concern. */
+/**
+ * The debugger tries the merchant's own keys alone: it must not reveal whose key made a checksum.
+ */
 export function makeChecksumDebugger(
   operations: readonly Pick<Operation, "name" | "control">[],
   known: () => KnownKeys,
@@ -51,7 +53,7 @@ export function makeChecksumDebugger(
   const signed = operations.filter(({ control }) => control.length > 0);
   return {
     operations: signed.map(({ name, control }) => ({ name, formula: control.flatMap(namesOf) })),
-    /** Nothing for an endpoint or operation that is not this merchant's. */
+    /** Returns undefined for an endpoint or operation that is not this merchant's. */
     attempt({ endpoint, operation: name, fields }: PastedRequest, merchantId?: MerchantId) {
       const { endpointById, groupById } = known();
       const entryPoint = endpointById.get(endpoint) ?? groupById.get(endpoint);

@@ -1,4 +1,4 @@
-/** Each usual mistake with a checksum is named, and nothing of the key or a checksum is told. */
+/** Each usual mistake with a checksum is named, and neither the key nor a checksum is revealed. */
 import assert from "node:assert/strict";
 import { createHmac, hash } from "node:crypto";
 import { test } from "node:test";

@@ -25,11 +25,17 @@ export type CheckedRequest = {
   readonly entryPoint: EntryPoint;
   /** The merchant's other endpoints and groups. */
   readonly otherIds: readonly string[];
-  /** Of other merchants, for a request that was really sent; whose they are is never told. */
+  /**
+   * The keys of other merchants, for a request that was really sent. The reply never names these
+   * merchants.
+   */
   readonly otherKeys: Iterable<Secret<string>>;
 };
 
-/** Nothing where the checksum is right, an empty list where no usual mistake explains it. */
+/**
+ * Returns undefined where the checksum is right, and an empty list where no usual mistake explains
+ * it.
+ */
 export function findMistakes(request: CheckedRequest): readonly Mistake[] | undefined {
   const { sent, entryPoint, terms } = request;
   const { merchant } = entryPoint;

@@ -14,7 +14,9 @@ import type { ControlTerm, Sent } from "./operation.ts";
 
 const sha1Bytes = 20;
 
-/** Nothing when the merchant signed the request. The caller has read the signed fields. */
+/**
+ * Returns undefined when the merchant signed the request. The caller has read the signed fields.
+ */
 export function checkControl(
   terms: readonly ControlTerm[],
   sent: Sent,
@@ -40,7 +42,10 @@ export function checkControl(
   return undefined;
 }
 
-/** By way of text: a digest as a buffer takes memory outside of the heap, twice the time. */
+/**
+ * The digest takes the way through text: a digest as a buffer takes memory outside of the heap and
+ * twice the time.
+ */
 function sha1(text: string): Buffer {
   return Buffer.from(hash("sha1", text, "latin1"), "latin1");
 }

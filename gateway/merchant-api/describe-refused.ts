@@ -49,9 +49,9 @@ export type RefusedDocument = {
   readonly parts?: readonly SignedPart[];
   /** Absent where the checksum is right, empty where no usual mistake explains it. */
   readonly mistakes?: readonly Mistake[];
-  /** Of OAuth: the check that failed. */
+  /** The check of OAuth that failed. */
   readonly check?: string;
-  /** Of OAuth: the text that the signature covers, masked. */
+  /** The text that the OAuth signature covers, masked. */
   readonly base?: string;
 };
 
@@ -79,7 +79,7 @@ const wordNames: ReadonlySet<string> = new Set([
   ...["currency", "country", "payment_data_type", "recurrent_scenario", "recurrent_initiator"],
   ...["customer_browser_info", "threeDSCompInd"],
 ]);
-/** Of addresses, the host. */
+/** Fields with addresses, of which the host is shown. */
 const urlNames: ReadonlySet<string> = new Set([
   ...["redirect_url", "redirect_success_url", "redirect_fail_url", "server_callback_url"],
   ...["notify_url", "notificationURL", "site_url"],
@@ -129,7 +129,7 @@ export function describeRefused(refused: RefusedCall, options: DescribeOptions):
 /** Letters, which no encoding changes. */
 const masked = "MASKED";
 
-/** Nothing where the header has no such form that a text would follow from it. */
+/** Returns undefined where the form of the header allows no base string. */
 function showBaseString(
   { call, outcome: { entryPoint } }: RefusedCall,
   fields: readonly ShownField[],
@@ -232,7 +232,7 @@ function showValue(
   return isPlain ? showText(value, entryPoint) : undefined;
 }
 
-/** Nothing for a text in which the merchant's key stands. */
+/** Returns undefined for a text that contains the merchant's key. */
 function showText(text: string, { merchant }: EntryPoint): string | undefined {
   if (holdsKey(merchant, text)) return undefined;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: PostgreSQL takes no NUL in JSON

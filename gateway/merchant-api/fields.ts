@@ -141,7 +141,8 @@ function zerosAtEnd(amount: string): number {
 /** Any characters: shops send extensions and words. */
 export function phone(documentation: string): Field<string> {
   const number = unmaskedLine(15, documentation);
-  // With a country code it is certainly a phone number, which may pass for a card number.
+  // A text that begins with a country code is certainly a phone number, although it may look like a
+  // card number.
   return masked(number, (text) => !/^(\+|00)/.test(text));
 }
 

@@ -1,7 +1,7 @@
 /**
  * OAuth 1.0a with RSA-SHA256: whether the merchant signed the request recently and with a nonce
- * that was not used before. A denied client is not told which check failed, and an unknown consumer
- * takes as long as a wrong signature; the operator's log names the check.
+ * that was not used before. A denied client does not get to know which check failed, and an unknown
+ * consumer takes as long as a wrong signature; the operator's log names the check.
  */
 import { createPublicKey } from "node:crypto";
 import {
@@ -50,14 +50,14 @@ export type OAuthOptions = {
 
 export type SignedRequest = {
   readonly call: SignedCall;
-  /** Of the body, not trimmed: the signature covers them as sent. */
+  /** The parameters of the body, not trimmed: the signature covers them in this form. */
   readonly pairs: readonly Parameter[];
   readonly entryPoint: EntryPoint;
 };
 
 const nonceForm = /^[!-~]{1,128}$/;
 
-/** Nothing when the endpoint's merchant has signed the request. */
+/** Returns undefined when the endpoint's merchant has signed the request. */
 export async function checkOAuth(
   { call, pairs, entryPoint }: SignedRequest,
   { baseUrls, windowMs, takeNonce }: OAuthOptions,
@@ -92,7 +92,9 @@ export async function checkOAuth(
   return isFirst ? undefined : new AccessDenied("nonce");
 }
 
-/** Of the usual size; its modulus is larger than any signature, so that none is refused early. */
+/**
+ * A key of the usual size; its modulus is larger than any signature, so that none is refused early.
+ */
 const decoy = createPublicKey({
   key: { kty: "RSA", n: Buffer.alloc(256, 0xff).toString("base64url"), e: "AQAB" },
   format: "jwk",

@@ -34,7 +34,7 @@ export type CalledParts = {
   readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf">;
   readonly wallets: Guarded<{ open: OpenWallet }>;
   readonly findAddressFault: FindAddressFault;
-  /** Whether the order's endpoint wants to be told of chargebacks. */
+  /** Whether the order's endpoint wants to be notified of chargebacks. */
   readonly tellsChargebacks: (order: Order) => boolean;
   /** The interface's date format in the operator's zone. */
   readonly printDate: (instant: Instant) => string;
@@ -118,7 +118,7 @@ export type Reply = {
   /** The acknowledged transaction. */
   readonly describes?: FoundOrder;
   readonly fields: readonly (readonly [name: string, value: string | undefined])[];
-  /** Of a reply that is sent again: its fields as they were written. */
+  /** The texts of a reply that is sent again: its fields as they were written. */
   readonly texts?: { form?: string; json?: string };
 };
 

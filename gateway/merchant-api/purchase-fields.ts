@@ -51,7 +51,7 @@ const olderNames: Readonly<Record<string, string>> = {
   customer_browser_user_agent: "customer_user_agent",
 };
 
-/** With the older name of each, or the same name again. */
+/** Pairs each name with its older name, or with itself. */
 const browserNames = Object.keys(browserFields)
   .filter((name) => name.startsWith("customer_browser_"))
   .map((name) => [name, olderNames[name] ?? name] as const);

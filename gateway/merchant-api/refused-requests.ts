@@ -50,11 +50,14 @@ type Options = {
   readonly onFailed: (serialNumber: SerialNumber, error: unknown) => void;
 };
 
-/** Of a client's network at a merchant: a developer's tries, but no flood. */
+/** The rate of a client's network at a merchant: it allows a developer's tries, but no flood. */
 const perNetwork = { perSecond: 0.5, burst: 20 };
 const perMerchant = { perSecond: 5, burst: 40 };
 const [waitingMax, waitingBytesMax, bodyBytesMax] = [60, 2_000_000, 100_000];
-/** Of what waits; the rest is for those that merchants have signed, which no flood pushes out. */
+/**
+ * The share of unsigned requests in what waits. The rest is for requests that merchants have
+ * signed, which no flood pushes out.
+ */
 const unsignedShare = 2 / 3;
 const writtenMax = 20;
 const deleteEveryMs = hours(1);

@@ -73,7 +73,7 @@ export function makeStatusText(
   };
 }
 
-/** Of ended orders in memory; another version of an order is another object. */
+/** Replies about ended orders in memory; another version of an order is another object. */
 const statusReplies = new WeakMap<Order, Reply & { readonly tellsChargebacks: boolean }>();
 
 /**

@@ -206,7 +206,7 @@ export function makeAnswerError({ pathWord, wire, log }: ErrorOptions) {
   };
 }
 
-/** Of a page, its path up to the token that opens it; the order's id may stay. */
+/** The path of a page up to the token that opens it; the order's id may stay. */
 const tokenPath = /^(\/pay\/(?:\d+\.)?|\/[^/]+\/(?:form\/[^/]+\/[^/]+|view-receipt\/[^/]+)\/).*$/s;
 
 function cutToken(path: string): string {

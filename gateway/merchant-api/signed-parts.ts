@@ -26,7 +26,7 @@ export type MistakeKind = (typeof mistakeKinds)[number];
 
 /** Ids that are tried in the place of the right one. */
 const idsMax = 20;
-/** Of more values than these, not every order is tried. */
+/** Not every order of more values than these is tried. */
 const permutedMax = 4;
 
 export function signedParts(
@@ -55,7 +55,7 @@ function minorPart(field: string, sent: Sent, entryPoint: EntryPoint): SignedPar
 
 export type Known = {
   readonly sent: Sent;
-  /** As sent, not trimmed. */
+  /** The fields before they were trimmed. */
   readonly raw: Sent;
   readonly login: string;
   /** The merchant's other endpoints and groups. */

@@ -165,8 +165,8 @@ for (const [kind, cell] of Object.entries(anyStage)) {
       const { owed, deadlineAt, version } = taken.order;
       assert.deepEqual([taken.order.transaction.stage, deadlineAt], [stage, order.deadlineAt]);
       assert.equal(version, order.version + 1);
-      const leasedAnew = { effect: "capture", claimableAt: later(start, deadlines.leaseMs) };
-      assert.deepEqual(owed, cell.owes === "anew" ? leasedAnew : order.owed);
+      const renewed = { effect: "capture", claimableAt: later(start, deadlines.leaseMs) };
+      assert.deepEqual(owed, cell.owes === "renewed" ? renewed : order.owed);
     }
   });
 }

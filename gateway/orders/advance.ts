@@ -35,7 +35,10 @@ import {
 export type Step = {
   /** The version that the order must still have when the step is committed. */
   readonly from: number;
-  /** Of that version: another one has the same number when a standby without it takes over. */
+  /**
+   * When that version was changed. After a failover to a standby that lacked it, another version
+   * can have the same number.
+   */
   readonly fromChangedAt?: Instant | undefined;
   /** When the order was due until then. */
   readonly fromDueAt?: Instant | undefined;
@@ -61,7 +64,7 @@ export type Conditions = {
   readonly readyGates: ReadonlySet<GateId>;
   /** Random bytes for the ids of an authentication. */
   readonly entropy: Uint8Array;
-  /** Of the screening rules, for a new order; absent when no rule is on. */
+  /** The findings of the screening rules for a new order; absent when no rule is on. */
   readonly findings?: readonly Finding[];
 };
 
@@ -139,7 +142,7 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     const isFree = before.owed === undefined || before.owed.effect === "reverse_prior";
     let { owed } = before;
     if (owes === "reverse_prior" && isFree) owed = priorOwed(after, event, at);
-    if (owes === "anew" && owed) {
+    if (owes === "renewed" && owed) {
       owed = claimableFrom(owed.effect, event, after.transaction.tries, at);
     }
     return withCallback(stepFrom(before, { ...after, owed }, [event], at), effects, event);
@@ -300,7 +303,7 @@ function notIn({ transaction: { stage } }: Order, { kind }: OrderEvent): Failure
   return new Failure("not_allowed_now", "", `${kind} in stage ${stage}`);
 }
 
-/** The merchant is told of a dispute if its endpoint wants that. */
+/** The merchant is notified of a dispute if its endpoint wants that. */
 function disputeCallbackOf(
   order: Order,
   { chargeback: { serialNumber }, notify }: EventOf<"charged_back">,

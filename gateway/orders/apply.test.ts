@@ -22,7 +22,7 @@ import {
 } from "./testing.ts";
 
 const notDone = { kind: "settled_as_not_done", by: "ann", why: "the bank says so" } as const;
-/** By then no answer to a message of the start can come. */
+/** At that time no answer to a message from the start can arrive any more. */
 const overdue = later(start, deadlines.answerTimeoutMs);
 const leaseOver = later(start, deadlines.leaseMs);
 const clock: Clock = { now: () => start, after: () => () => undefined };

@@ -82,7 +82,7 @@ export class LostOrder extends Error {}
 
 /**
  * An event is about the transaction, and the acquirer's identifiers, that its reporter worked with.
- * When the order has moved on to others meanwhile, the event says nothing about those.
+ * When the order has moved on to others since, the event says nothing about those.
  */
 function isAbout(
   { transaction: now, owed }: Order,
@@ -99,7 +99,7 @@ function isAbout(
   if (isTakenOver && isFollowUp && event.kind === "refused") return false;
   if (now.serialNumber !== then.serialNumber) return false;
   if (questionOf(now) !== questionOf(then)) return false;
-  // Another try on the payment page is authenticated anew.
+  // Another try on the payment page is authenticated again.
   const asked = isBeforeSending(then.stage) ? then.threeds?.transactionId : undefined;
   if (asked !== undefined && asked !== now.threeds?.transactionId) return false;
   const [reference, earlier] = [now.identifiers?.reference, then.identifiers?.reference];

@@ -3,9 +3,9 @@
  * It holds ids and addresses, never a card number.
  */
 
-/** What merchants and acquirers are told in the end. */
+/** The result of the authentication that merchants and acquirers receive. */
 export type Authentication = {
-  /** Nothing when a wallet has proved it: no 3-D Secure was performed then. */
+  /** Undefined when a wallet has proved the authentication: no 3-D Secure was performed then. */
   readonly status?: "AUTHENTICATED" | "NOT_AUTHENTICATED" | "UNSUPPORTED";
   readonly eci: string | undefined;
   /** The proof for the issuer (CAVV, AAV), in base64; never a wallet's, which is not written. */
@@ -23,7 +23,10 @@ export type ThreeDSecure = {
   /** Ours; in 1.0.2 the xid. It leads from a result message back to the order. */
   readonly transactionId: string;
   readonly methodUrl?: string;
-  /** What the step of the method told of the browser; nothing when there was no such step. */
+  /**
+   * What the step of the method reported about the browser; undefined when there was no method
+   * step.
+   */
   readonly browser?: SeenBrowser;
   readonly challenge?: Challenge;
   readonly payerRequest?: PayerRequest;
@@ -57,7 +60,7 @@ export type PayerRequest = {
   readonly acsUrl: string;
   /** The packed PAReq, as it stands in the form. */
   readonly pareq: string;
-  /** As the PAReq says it; the answer must say the same. */
+  /** The date that the PAReq has; the answer must have the same. */
   readonly date: string;
   readonly acquirerBin: string;
   readonly merchantCode: string;

@@ -9,8 +9,8 @@ import type { Chargeback, ChargebackStage, Order } from "./order.ts";
 /**
  * What a stage does to the money of its case: `takes` charges its amount back, `frees` ends that,
  * and in the others the money stays where it is. Merchants see a stage as a transaction of `type`.
- * With a retrieval the issuer asks for documents; with a representment the merchant contests the
- * case, and the money is back when it is won; `reversed`: it is won, or the issuer withdrew it.
+ * A retrieval asks for documents. A representment contests the case, and the money is back when the
+ * merchant wins it; `reversed`: the merchant has won it, or the issuer withdrew it.
  */
 const stages: Readonly<
   Record<ChargebackStage, { readonly effect: "takes" | "frees" | "none"; readonly type: string }>

@@ -1,6 +1,6 @@
 /**
- * What can happen to an order, in the past tense, with the facts that come with it; and the effect
- * handlers that report such events. The reporter decides which event it is: the transition tables
+ * What can happen to an order, in the past tense, with the facts that come with it, and the effect
+ * handlers that report these events. The reporter decides which event it is: the transition tables
  * have no conditions.
  */
 import type { Card } from "../values/card-number.ts";
@@ -103,7 +103,10 @@ type Facts = {
   return_asked: {
     readonly serialNumber: SerialNumber;
     readonly request: FollowUpTerms;
-    /** Of the gate as it is configured now; absent: as it was when it got the charge. */
+    /**
+     * The policy of the gate as it is configured now. When absent, the policy that the gate had at
+     * the time of the charge applies.
+     */
     readonly refunds?: RefundPolicy;
   };
   captured: { readonly answer: Answer };

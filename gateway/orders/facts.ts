@@ -89,7 +89,7 @@ function factsOfDoubt(
       return { tries: transaction.tries + 1, reversal };
     }
     case "approved_late":
-      // The approval names a charge that exists: its reversal starts anew, without delay.
+      // The approval names a charge that exists: its reversal starts again, without delay.
       return { answer: event.answer, tries: 0, reversal: unansweredOf(transaction.reversal) };
     case "settled_as_done":
       return { reason: undefined, receiptId: event.receiptId };
@@ -155,7 +155,7 @@ function nextTry(order: Order, amount: Money, at: Instant): Partial<Transaction>
   };
 }
 
-/** Of the attempt after the present one. */
+/** The identifiers of the attempt after the present one. */
 function identifiersOf(order: Order, gate: GateFacts, at: Instant) {
   const attempt = (order.transaction.identifiers?.attempt ?? attemptsBefore(order)) + 1;
   const reference = referenceOf(order, attempt);

@@ -1,4 +1,7 @@
-/** Who may send orders, and through which entry point: read from the database, kept in memory. */
+/**
+ * The merchants and endpoints that may send orders. They are read from the database and kept in
+ * memory.
+ */
 import type { KeyObject } from "node:crypto";
 import type { EndpointId, GroupId, MerchantId } from "../values/ids.ts";
 import type { Fee } from "../values/money.ts";
@@ -60,7 +63,7 @@ export type Endpoint = {
   readonly merchant: Merchant;
   readonly name: string;
   readonly currency: string;
-  /** By rank, then by gate id. */
+  /** The gates, sorted by rank and then by gate id. */
   readonly gates: readonly EndpointGate[];
   readonly enabled: boolean;
   readonly settings: EndpointSettings;
@@ -115,7 +118,7 @@ export type EndpointSettings = {
   readonly privateCallbacks?: boolean;
 } & PageSettings;
 
-/** Of the payment page. */
+/** The settings of the payment page. */
 type PageSettings = {
   /** How long it takes cards, and how many; the installation's settings otherwise. */
   readonly pageLifeS?: number;

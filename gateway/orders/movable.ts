@@ -34,7 +34,7 @@ export function describeRefusal({ code, detail }: Failure, most: Money): string 
   return `${why} At most ${formatAmount(most)} ${most.currency.code}.`;
 }
 
-/** By the order's amount and not by the return's: small returns add up. */
+/** Compares the order's amount and not the return's, because small returns add up. */
 export function isLargerThan(units: number, { purchase: { amount } }: Order): boolean {
   return units > 0 && amount.minor > BigInt(units) * 10n ** BigInt(amount.currency.exponent);
 }

@@ -104,7 +104,7 @@ export type Customer = {
   readonly address: string | undefined;
 };
 
-/** Of a payment link: the payer is known once the payment page is sent. */
+/** The customer of a payment link is unknown until the payer sends the payment page. */
 export const noCustomer: Customer = {
   firstName: undefined,
   lastName: undefined,
@@ -132,7 +132,7 @@ export type CardFacts = {
   readonly expiryYear: string;
   /** The same for the same card number within one merchant. */
   readonly hashId: string;
-  /** As the BIN table had it when the order came; nothing for an unknown one. */
+  /** The BIN table's entry at the time of the order; undefined for an unknown issuer. */
   readonly issuer?: Issuer;
   /** The card's 3-D Secure enrolment; absent where the endpoint does not authenticate. */
   readonly enrolment?: Enrolment;
@@ -310,7 +310,7 @@ export type Chargeback = {
   readonly stage: ChargebackStage;
   readonly amount: Money;
   readonly reason: string;
-  /** As the acquirer dates it. */
+  /** The date that the acquirer has given. */
   readonly at: Instant;
   /** Names this stage in its callback and in status requests. */
   readonly serialNumber: SerialNumber;
@@ -341,7 +341,7 @@ export type LateApproval = {
 export const loyaltyNames = ["balance", "message", "bonus", "program"] as const;
 export type Loyalty = { readonly [Name in (typeof loyaltyNames)[number]]?: string };
 
-/** A payment with a stored card, as the networks want it told. */
+/** A payment with a stored card, in the words that the networks require. */
 export type Credential = {
   readonly initiator: "CARDHOLDER" | "MERCHANT";
   readonly scenario: "REGULAR" | "IRREGULAR";

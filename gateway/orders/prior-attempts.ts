@@ -132,18 +132,18 @@ export function progressAfter(
   return isSent(answered.cause) ? { ...before, unansweredAt: at } : before;
 }
 
-/** Nothing that the host says of one message tells where another is. */
+/** An answer of the host about one message does not show where another message is. */
 export function unansweredOf(progress: ReversalProgress | undefined): ReversalProgress {
   const { unansweredAt } = progress ?? {};
   return unansweredAt === undefined ? {} : { unansweredAt };
 }
 
-/** By the cause why a message has no answer. */
+/** Tells from the cause of a missing answer whether the message was sent. */
 export function isSent(cause: string): boolean {
   return !["gate_unavailable", "card_not_held", "too_late"].includes(cause);
 }
 
-/** An approval that came after the reversal was sent has to be reversed anew. */
+/** An approval that came after the reversal was sent has to be reversed again. */
 function settle(order: Order, reference: string, approvedAt: Instant | undefined) {
   const owes = findPriorAttempt(order, reference)?.owes;
   return owes?.approvedAt === approvedAt ? mark(order, reference, undefined) : nothingOwed;

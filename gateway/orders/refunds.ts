@@ -44,7 +44,7 @@ function clearingDay(instant: Instant, cutOff: string, zone: string): number {
   return dayNumber(local) + (isOver ? 1 : 0);
 }
 
-/** Nothing when the order has had too many transactions to name another. */
+/** Returns undefined when the order has had too many transactions to name another. */
 export function refundReferenceOf(order: Pick<Order, "sequence" | "earlier">): string | undefined {
   const count = order.earlier.length + 1;
   return count > refundsMax ? undefined : referenceOf(order, firstRefundAttempt + count);

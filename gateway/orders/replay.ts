@@ -13,7 +13,7 @@ import { beginningOnPage } from "./transitions.ts";
 
 export type Recorded = { readonly event: OrderEvent; readonly at: Instant };
 
-/** Nothing when the history is not whole any more, or is none that this version would write. */
+/** Returns undefined when the history is incomplete, or when this version would not write it. */
 export function replay(order: Order, recorded: readonly Recorded[]): readonly Order[] | undefined {
   const orders: Order[] = [];
   let now = draftOf(order);

@@ -1,4 +1,4 @@
-/** What an edge asks of the order engine, and what it is told. */
+/** What an edge asks of the order engine, and what the engine answers. */
 import type { EndpointId, MerchantId, OrderId, SerialNumber } from "../values/ids.ts";
 import type { Secret } from "../values/secret.ts";
 import type { CardData } from "./events.ts";
@@ -22,7 +22,7 @@ export type OrderRequest = {
   readonly serialNumber: SerialNumber;
   readonly purchase: Purchase;
   readonly card: RequestedCard;
-  /** Nothing when there is no card to be had. */
+  /** Undefined when no card data is available. */
   readonly cardData: CardData | undefined;
   /** What a wallet has proved already. */
   readonly authentication?: Authentication;

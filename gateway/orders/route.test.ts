@@ -253,7 +253,7 @@ function nameOf(gates: readonly EndpointGate[], id: GateId): string {
   return gates.find((gate) => gate.id === id)?.name ?? "";
 }
 
-/** Of the first order whose lot leaves this remainder at a weight of a hundred. */
+/** Finds the first order whose lot leaves this remainder at a weight of a hundred. */
 function numberWithLot(lot: number): number {
   for (let number = 0; ; number += 1) {
     if (lotOf(orderOf(number, 1n).id) % 100 === lot) return number;

@@ -19,7 +19,10 @@ export type Routed = Pick<Order, "id"> & {
   readonly transaction: Pick<Order["transaction"], "kind" | "amount">;
 };
 
-/** Of gates ordered by rank. Nothing when none of them may have the order, ready or not. */
+/**
+ * Chooses among gates sorted by rank. Returns undefined when none of them may have the order, ready
+ * or not.
+ */
 export function chooseGate(
   order: Routed,
   gates: readonly EndpointGate[],
@@ -105,7 +108,7 @@ function notReady(gate: EndpointGate): SetAside {
 }
 
 /**
- * Each gate has as many of the lots as its weight. Drawing the same lot anew among fewer gates
+ * Each gate has as many of the lots as its weight. Drawing the same lot again among fewer gates
  * still shares by weight: a gate's lots are consecutive, so they leave every remainder alike.
  */
 function draw(group: Group, lot: number): EndpointGate {

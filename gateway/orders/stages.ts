@@ -35,7 +35,7 @@ const stagesOfCardholder: readonly Stage[] = [
   ...(["awaiting_card", "awaiting_method", "awaiting_challenge", "awaiting_pares"] as const),
 ];
 
-/** Nothing was sent to the acquirer yet. */
+/** In these stages no message has been sent to the acquirer. */
 export function isBeforeSending(stage: Stage): boolean {
   return stage === "filtering" || stage === "authenticating" || stage.startsWith("awaiting_");
 }

@@ -50,7 +50,10 @@ export function traceNumberAt(at: Instant, earlier: string): string {
   return String((shifted % traceNumbers) + 1).padStart(6, "0");
 }
 
-/** The sequence number inside a reference; nothing when the text is none of ours. */
+/**
+ * Returns the sequence number inside a reference, or undefined for a text that this gateway did not
+ * make.
+ */
 export function parseReference(
   reference: string,
 ): { sequence: number; attempt: number } | undefined {

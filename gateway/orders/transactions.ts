@@ -183,7 +183,7 @@ function isRefund(
   });
 }
 
-/** As it begins: nothing is sent, and nothing is known. */
+/** A new transaction: no message was sent, and no answer is known. */
 export function newTransaction(
   asked: Pick<Transaction, "kind" | "serialNumber" | "amount">,
 ): Transaction {

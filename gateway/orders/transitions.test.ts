@@ -74,7 +74,7 @@ for (const [name, transaction, table] of every) {
       for (const place of places) if (place.stage === stage) reached.add(place.cell.stage);
     }
 
-    // With tries left, a refusal ends nothing: only the page's time does.
+    // While tries are left, a refusal does not end the order; only the end of the page's time does.
     const ends = isPage ? stages.filter((each) => each !== "error" && each !== "filtered") : stages;
     assert.deepEqual([...reached].sort(), [...ends].sort());
   });

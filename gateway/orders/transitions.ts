@@ -251,11 +251,11 @@ export const beginningOnPage: FirstCell = { event: "received", ...to("awaiting_c
 export type AnyStageCell = {
   readonly in: "every stage" | "every open stage of a charge";
   /**
-   * What the order owes then. `as before`: the same, for as long. `anew`: the same, and the node of
-   * the event has the whole lease for it. `reverse_prior`: that, while an attempt has a reversal to
-   * come and the order is free for it.
+   * What the order owes then. `as before`: the same effect with the same lease. `renewed`: the same
+   * effect, and the node of the event has the whole lease for it. `reverse_prior`: that effect,
+   * while an attempt has a reversal to come and the order is free for it.
    */
-  readonly owes: "as before" | "anew" | "reverse_prior";
+  readonly owes: "as before" | "renewed" | "reverse_prior";
   readonly effects: readonly Effect[];
 };
 type AnyStageTable = { readonly [Kind in EventKind]?: AnyStageCell };
@@ -266,7 +266,7 @@ type AnyStageTable = { readonly [Kind in EventKind]?: AnyStageCell };
  */
 // biome-ignore format: a table
 export const anyStage: AnyStageTable = {
-  claimed:             stay("every stage", "anew"),
+  claimed:             stay("every stage", "renewed"),
   noted:               stay("every stage", "as before"),
   charged_back:        stay("every stage", "as before", "notify_merchant"),
   page_closed:         stay("every open stage of a charge", "as before"),

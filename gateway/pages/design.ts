@@ -38,7 +38,7 @@ export type Theme = {
 export type Refresh = {
   readonly seconds: number;
   readonly address: string;
-  /** With scripts, the page's script decides when to load the address. */
+  /** Where scripts run, the page's script decides when to load the address. */
   readonly onlyWithoutScripts?: boolean;
 };
 

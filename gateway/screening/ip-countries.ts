@@ -109,7 +109,7 @@ function openDatabase(bytes: Buffer): FindCountry {
   };
 }
 
-/** Of a record of the providers' country and city databases. */
+/** Finds the country in a record of the providers' country and city databases. */
 function countryIn(found: unknown): string | undefined {
   const record = Object(found);
   const codes = [record.country, record.registered_country].map((each) =>
@@ -145,7 +145,7 @@ async function* readRows(records: ReturnType<typeof readRecords>): AsyncGenerato
 }
 
 /**
- * IPv4 addresses have ten digits. Of IPv6 addresses the upper half counts, as far as it is global
+ * IPv4 addresses have ten digits. The upper half of IPv6 addresses counts, as far as it is global
  * unicast: no provider's network is longer than 64 bits, and these numbers have nineteen digits.
  */
 const digitsOf = { 4: 10, 6: 19 } as const;

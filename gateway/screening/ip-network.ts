@@ -18,7 +18,7 @@ const prefixMin = { ipv4: 8, ipv6: 16 } as const;
 
 const octets = Array.from({ length: 256 }, (_, octet) => octet.toString(2).padStart(8, "0"));
 
-/** Nothing for text that is no address. */
+/** Returns undefined for a text that is no address. */
 export function bitsOf(address: string): string | undefined {
   const parsed = parse(address);
   return parsed && printBits(parsed);

@@ -54,7 +54,7 @@ type Dependencies = {
   readonly digestSubject: (text: string) => Buffer;
   /** Names the key of the digests. */
   readonly countingKey?: () => number;
-  /** A payment that is none stays counted. */
+  /** Called when a count could not be taken back: the counter keeps a payment that was not made. */
   readonly onUndoFailed: (order: Order, error: unknown) => void;
 };
 
@@ -87,7 +87,7 @@ const uncommittedMs = 60_000;
 export function makeJudgePayment(dependencies: Dependencies) {
   const { findRuleSet, store, lists, findIpCountry, onUndoFailed } = dependencies;
   const keyOf = makeKeyOf(dependencies.digestSubject, dependencies.countingKey);
-  /** Nothing when no rule is on and the lists are empty. */
+  /** Returns undefined when no rule is on and the lists are empty. */
   return (order: Order, digestsOf: () => Omit<Judged, "order">): Promise<Screened> | undefined => {
     const set = findRuleSet(order.endpointId) ?? (lists.size === 0 ? undefined : noRules);
     // A wallet's payment data that was refused is no payment.
@@ -174,7 +174,7 @@ function findingOfEntry(entry: ListEntry): Finding {
  * it, which is the same for all cards.
  */
 function makeKeyOf(digest: Dependencies["digestSubject"], countingKey = () => 0) {
-  /** As many as there are merchants and endpoints. */
+  /** Has one entry for each merchant and endpoint. */
   const places = new Map<string, string>();
   let placedBy = countingKey();
   return (place: string, per: Subject, value: string): string => {
@@ -208,7 +208,7 @@ export function tallyRowsOf(
   });
 }
 
-/** Of 32 hexadecimal digits. */
+/** Makes a UUID from 32 hexadecimal digits. */
 export function uuidOf(hex: string): string {
   const [first, second, third] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16)];
   return `${first}-${second}-${third}-${hex.slice(16, 20)}-${hex.slice(20)}`;
@@ -221,7 +221,10 @@ function paymentOf({ order, card = "", request }: Judged, rows: readonly TallyRo
   return { merchantId, seen, request, rows };
 }
 
-/** Of a card's rows, the one that began first has all its payments; of two alike, the last. */
+/**
+ * Chooses one row for each place: the row of a card that began first has all its payments. Among
+ * equals the last row counts.
+ */
 function inPlaces(
   places: readonly (readonly TallyRow[])[],
   counted: readonly Tally[],

@@ -9,7 +9,10 @@ import type { Instant } from "../values/time.ts";
 import { findKind, type ListKind, listKinds } from "./list-kinds.ts";
 import { type ListEntry, type ListName, type ListScope, listNames } from "./lists.ts";
 
-/** As many as a node is tested with; they are held in memory until all have been read. */
+/**
+ * The number of entries that a node is tested with. They are held in memory until all have been
+ * read.
+ */
 const entriesMax = 1_000_000;
 const reasonCharactersMax = 200;
 
@@ -26,7 +29,7 @@ type Column = (typeof listColumns)[number];
 type Cells = (column: Column) => string;
 
 type ListFileOptions = {
-  /** Of a merchant's login and an endpoint's id, either of which may be empty. */
+  /** Finds the scope of a merchant's login and an endpoint's id, either of which may be empty. */
   readonly scopeOf: (merchant: string, endpoint: string) => ListScope | Problem;
   readonly readExpiry: (text: string) => Instant | Problem;
   /** The stored value of a card number; absent where card numbers are refused. */
@@ -83,7 +86,7 @@ function readCell(cell = ""): string {
   return cell.trim().replace(/^'(?=[=+\-@])/, "");
 }
 
-/** With a wrong header every row would be wrong too. */
+/** A wrong header would make every row wrong too. */
 function refuseHeader(names: readonly string[], complain: Complain): boolean {
   const isUnknown = (name: string) => !listColumns.some((column) => column === name);
   const needed = ["list", "kind", "value"].every((column) => names.includes(column));

@@ -29,7 +29,7 @@ type Kind = {
   readonly keysOfValue?: (value: string) => readonly string[];
   /** The keys of an order; `lengths` are those of the keys that entries have. */
   readonly keysOf: (order: Listable, lengths: ReadonlyMap<number, number>) => readonly string[];
-  /** As the audit shows it: a person is never in it (decision 0046). */
+  /** The form in which the audit shows the value: it never names a person (decision 0046). */
   readonly mask: (value: string) => string;
 };
 

@@ -21,7 +21,7 @@ export type TryLimits = {
   readonly perAddress: number;
   readonly perCard: number;
   readonly windowMs: number;
-  /** Of the proof that is wanted when a limit is near. */
+  /** The difficulty of the proof that is demanded when a limit is near. */
   readonly proofBits: number;
 };
 

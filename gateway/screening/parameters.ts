@@ -18,7 +18,7 @@ export type Parameter<Value> = {
   readonly documentation: Documentation;
   /** Permitted values. */
   readonly choices?: readonly string[];
-  /** Nothing when the text is not of the type. */
+  /** Returns undefined when the text is not of the type. */
   readonly read: (text: string) => Value | undefined;
 };
 

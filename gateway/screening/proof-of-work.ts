@@ -7,7 +7,7 @@ import { hash, randomBytes } from "node:crypto";
 import type { MerchantId } from "../values/ids.ts";
 import { asInstant, type Clock, type Instant, later, minutes } from "../values/time.ts";
 
-/** As long as a cardholder may take to type a card. */
+/** The longest time that a cardholder may take to type a card. */
 export const challengeLifetimeMs = minutes(30);
 /** Twelve bytes in base64url. */
 const nonceLength = 16;

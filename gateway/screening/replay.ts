@@ -14,12 +14,12 @@ import type { PaymentResult, Seen, Tally } from "./rule.ts";
 import type { FindRuleSet } from "./rule-set.ts";
 import { canAuthenticate, settle } from "./screen.ts";
 
-/** As many as a stored row keeps. */
+/** The number of payments that a stored row keeps. */
 const recordsMax = 128;
 
 export type Replayed = {
   readonly did: "blocked" | "forced" | "marked" | "passed";
-  /** As they counted: an allowed payment is only marked by the others. */
+  /** The findings that counted. A payment that a list allows is only marked by the others. */
   readonly findings: readonly Finding[];
 };
 

@@ -15,7 +15,7 @@ export type RouteShare = {
   /** Why this gate, or why none. */
   readonly why: string;
   readonly gate?: string;
-  /** Of all sales. */
+  /** The part of all sales that took this way. */
   readonly share: number;
 };
 

@@ -22,7 +22,10 @@ export const countMax = 100;
 export const subjects = ["card", "bin", "email", "ip", "device", "purpose"] as const;
 export type Subject = (typeof subjects)[number];
 
-/** As an operator has configured it; the parameters as typed. Without ids it is the gateway's. */
+/**
+ * A rule that an operator has configured, with the parameters that were typed. A rule without ids
+ * is the gateway's.
+ */
 export type ConfiguredRule = {
   readonly id: string;
   readonly merchantId: MerchantId | undefined;
@@ -72,11 +75,11 @@ export type PaymentFacts = {
   readonly at: Instant;
   /** A digest of the card's number, the same at all merchants; nothing without a card. */
   readonly card: string | undefined;
-  /** Of what the rule counts; nothing when the payment does not have it. */
+  /** The counter's row; undefined when the payment does not have what the rule counts. */
   readonly tally?: Tally | undefined;
   /** Alpha-2; nothing when it is not known. */
   readonly findIpCountry: (address: string) => string | undefined;
-  /** Of orders that the rule has asked for. */
+  /** The results of the orders that the rule has asked for. */
   readonly resultOf: (seen: Seen) => PaymentResult;
 };
 

@@ -9,7 +9,7 @@ export function foldPurpose(text: string): string {
   return text.normalize("NFC").trim().toLowerCase();
 }
 
-/** Nothing where the payment does not have it. `card` is a digest. */
+/** Returns undefined where the payment does not have the subject. `card` is a digest. */
 export function subjectOf(
   subject: Subject,
   { purchase, card: { bin } }: Pick<Order, "purchase" | "card">,

@@ -24,7 +24,7 @@ export type AuthenticationOutcome =
 
 export type ThreeDSecurePolicy = EndpointSettings["threeDSecure"];
 
-/** Of an ARes or an RReq. */
+/** Reads the result in an ARes or an RReq. */
 export function resultIn(message: Emv3dsMessage): AuthenticationResult {
   return {
     status: textOf(message, "transStatus") ?? "U",
@@ -87,8 +87,9 @@ const others: { readonly [Name in Network]?: Indicators } = {
 };
 
 /**
- * What a wallet's token without an indicator means. Both wallets send Visa's. By the table that
- * walletb publishes, Mastercard's token without one is the merchant's risk; walleta never has it.
+ * The indicator of a wallet's token that has none. Both wallets send Visa's. The table that walletb
+ * publishes says that Mastercard's token without one is the merchant's risk; walleta never has
+ * that.
  */
 export function eciOfToken(
   wallet: "walleta" | "walletb",

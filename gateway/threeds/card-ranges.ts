@@ -26,7 +26,9 @@ export type RangeChanges = {
   /** The directory server has sent its whole list: the stored ranges are deleted first. */
   readonly replaces: boolean;
   readonly put: RangePortions;
-  /** Of these only `first` and `last` count. None is among those to put. */
+  /**
+   * Ranges to remove, of which only `first` and `last` count. No range is both here and in `put`.
+   */
   readonly remove: RangePortions;
   /** Named in the next request, so that only changes are sent. */
   readonly serialNumber?: string | undefined;

@@ -30,7 +30,7 @@ export type DirectorySettings = {
   readonly resultsName?: string;
   /** The root certificates of the issuers' signatures in 1.0.2. */
   readonly paresRootsFile?: string;
-  /** As registered with the networks. */
+  /** The reference number that is registered with the networks. */
   readonly referenceNumber: string;
   readonly operatorId: string;
   readonly requestorId: string;
@@ -56,7 +56,7 @@ export async function readCertificates(settings: DirectorySettings) {
   return { cert, key, ca, paresRoots: splitPem(roots) };
 }
 
-/** By name, for those whose files cannot be used. */
+/** Returns the faults by the names of the servers whose files cannot be used. */
 export async function findFileFaults(
   servers: readonly DirectoryServer[],
 ): Promise<ReadonlyMap<string, string>> {
@@ -174,7 +174,9 @@ function post(
   }
 }
 
-/** Of an answer, in their order. All but the last are in memory that threads can share. */
+/**
+ * The blocks of an answer, in their order. All but the last are in memory that threads can share.
+ */
 export type Blocks = readonly Uint8Array[];
 
 async function readBlocks(

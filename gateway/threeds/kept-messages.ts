@@ -22,7 +22,7 @@ export function keptXml(type: XmlType, way: KeptMessage["way"], at: Instant, mes
   return (): readonly KeptMessage[] => [{ at, way, type, fields: describeXml(message) }];
 }
 
-/** Nothing for a message of another protocol. */
+/** Returns undefined for a message of another protocol. */
 export function writeKept({ type, fields }: KeptMessage): string | undefined {
   if (/^(VE|PA)Re[qs]$/.test(type)) return writeDescribed(type, fields);
   return /^[A-Z]/.test(type) ? JSON.stringify(nest(type, fields), undefined, 2) : undefined;

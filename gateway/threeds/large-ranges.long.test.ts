@@ -1,6 +1,7 @@
 /**
  * Long lists of card ranges, from a directory server over TLS into a real database and back into
- * memory: nothing else waits meanwhile, and a list that is not whole changes nothing.
+ * memory: the process answers all other requests while it works, and a list that is not whole
+ * changes nothing.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

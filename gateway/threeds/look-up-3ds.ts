@@ -1,6 +1,7 @@
 /**
- * The `look_up_3ds` effect: begins an authentication, or decides that there is none. Pure: the
- * card's range was found when the order was accepted, and the rest is handed in.
+ * The `look_up_3ds` effect: begins an authentication, or decides that none takes place. The
+ * function is pure: the card's range was found when the order was accepted, and the rest is handed
+ * in.
  */
 import type { OrderEvent } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";

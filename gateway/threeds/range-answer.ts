@@ -46,7 +46,7 @@ export function readRangeAnswer(text: string, reading: RangeReading): RangeAnswe
   return readPRes(answer);
 }
 
-/** Of a range that is named more than once, the last mention counts. */
+/** The last mention of a range counts. */
 function readPRes(answer: Emv3dsMessage): RangeAnswer {
   const put = new Map<string, StoredRange>();
   const remove = new Map<string, Bounds>();

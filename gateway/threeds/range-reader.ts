@@ -1,7 +1,7 @@
 /**
  * Reads the answers of one refresh: short ones at once, long ones in a thread, so that payments go
- * on meanwhile. A thread that fails is an answer that cannot be read, and the stored ranges stay;
- * a reader that is closed meanwhile rejects, because the answer itself may be good.
+ * on. A thread that fails is an answer that cannot be read, and the stored ranges stay; a reader
+ * that is closed before the end rejects, because the answer itself may be good.
  */
 import { type Clock, minutes } from "../values/time.ts";
 import { startWorkerThread, ThreadFault } from "../worker-threads/worker-thread.ts";
@@ -33,7 +33,7 @@ export type RangeReader = ReturnType<typeof openRangeReader>;
 
 type Dependencies = {
   readonly clock: Clock;
-  /** Of the longest answer. */
+  /** The size of the longest answer. */
   readonly rangesMibMax: number;
 };
 

@@ -32,7 +32,7 @@ type Dependencies = Pick<OrderReports, "report" | "load"> & {
 
 export type MethodUpload = {
   readonly transactionId?: string;
-  /** As the issuer's method sends it, with that id in it. */
+  /** The data that the issuer's method sends, with that id in it. */
   readonly methodData?: string;
   readonly browser: SeenBrowser;
 };
@@ -46,7 +46,7 @@ export type BrowserAuthentication = Uploads & {
   find(orderId: string, token: string): Promise<Order | undefined | Failure>;
   /** The page of that link, below the gateway's public address. */
   pathOf(order: Order): string;
-  /** The browser's next step; nothing when there is none. */
+  /** The browser's next step, or undefined. */
   stepOf(order: Order): PendingStep | undefined;
 };
 

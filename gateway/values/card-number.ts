@@ -97,7 +97,7 @@ const ranges = [
 export type Network = (typeof ranges)[number][2];
 export const networks: readonly Network[] = [...new Set(ranges.map(([, , network]) => network))];
 
-/** With the table below it is what `networkOf` needs: the payment page runs it in browsers. */
+/** `networkOf` needs this number and the table below; the payment page runs it in browsers. */
 export const prefixDigits = 4;
 
 // The network comes first, for a shape of its own. Other ranges begin with `first` and `last` too,

@@ -55,7 +55,10 @@ export function receiverOf(url: string): string {
   return parsed.port === "" ? name : `${name}:${parsed.port}`;
 }
 
-/** Of a file below `/.well-known/`. Anyone can ask for one, and PostgreSQL takes no NUL. */
+/**
+ * Checks the name of a file below `/.well-known/`. Anyone can ask for one, and PostgreSQL takes no
+ * NUL.
+ */
 export function isDomainFileName(text: string): boolean {
   return /^[a-z0-9][a-z0-9._-]{0,99}$/i.test(text);
 }

@@ -49,7 +49,7 @@ const alpha2ByCode: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** Of a country's two or three letters. */
+/** Finds the country of a code with two or three letters. */
 export function findAlpha2(code: string): string | undefined {
   return alpha2ByCode.get(code);
 }

@@ -65,8 +65,8 @@ function decodePart(part: string): string {
 }
 
 /**
- * Whether a number in the text has a network's prefix and length. Of ids and URLs, which cannot be
- * masked, one in ten would pass for a card number of an unknown network by chance.
+ * Whether a number in the text has a network's prefix and length. One in ten ids and URLs, which
+ * cannot be masked, would pass for a card number of an unknown network by chance.
  */
 export function hasCardNumber(text: string): boolean {
   if (text.length < digitsMin) return false;

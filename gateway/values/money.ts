@@ -53,7 +53,7 @@ export function formatAmount({ minor, currency }: Money): string {
   return `${digits.slice(0, point)}.${digits.slice(point).padEnd(shownDigitsMin, "0")}`;
 }
 
-/** With its currency: `12.34 EUR`. */
+/** Prints the amount and its currency: `12.34 EUR`. */
 export function printMoney(money: Money): string {
   return `${formatAmount(money)} ${money.currency.code}`;
 }
@@ -78,7 +78,7 @@ export function isZero({ minor }: Money): boolean {
 }
 
 export type Fee = {
-  /** Of the amount, with up to four fraction digits: `2.5` is two and a half per cent. */
+  /** The part of the amount, in up to four fraction digits: `2.5` is two and a half per cent. */
   readonly percent?: string;
   /** In minor units of the amount's currency. */
   readonly fixed?: string;

@@ -190,7 +190,10 @@ function makeNarrowestFirst() {
   }
 }
 
-/** Of two that overlap and are equally wide, the one that starts later counts. */
+/**
+ * Decides between two ranges that overlap: the narrower one counts, and among equally wide ones the
+ * one that starts later.
+ */
 function isNarrower(one: BegunRange, other: BegunRange): boolean {
   return one.width === other.width ? one.first > other.first : one.width < other.width;
 }

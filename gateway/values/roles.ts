@@ -1,11 +1,11 @@
 /**
- * Who changes, who sees, who moves money: one row for each right, one column for each role. The
+ * The rights to change, see and move money: one row for each right, one column for each role. The
  * roles of a merchant have their rights within that merchant only.
  */
 
 export const operatorRoles = ["admin", "support", "finance", "auditor"] as const;
 export const merchantRoles = ["merchant-admin", "merchant-developer", "merchant-viewer"] as const;
-/** Of people. Accounts that run programs have the role `service`, and cannot sign in. */
+/** The roles of people. Accounts that run programs have the role `service`, and cannot sign in. */
 export const portalRoles = [...operatorRoles, ...merchantRoles] as const;
 export const roles = [...portalRoles, "service"] as const;
 export type Role = (typeof roles)[number];

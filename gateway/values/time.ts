@@ -131,7 +131,10 @@ function offsetAt(fields: Intl.DateTimeFormat, milliseconds: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - milliseconds;
 }
 
-/** By its IANA name, like Europe/Amsterdam; an offset like +01:00 knows no summer time. */
+/**
+ * Checks the IANA name of a time zone, like Europe/Amsterdam; an offset like +01:00 knows no summer
+ * time.
+ */
 export function isTimeZone(name: string): boolean {
   try {
     return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat("en-US", { timeZone: name }) !== null;
@@ -152,7 +155,7 @@ export function parseDate(text: string): Instant | undefined {
   return Number.isNaN(milliseconds) ? undefined : asInstant(milliseconds);
 }
 
-/** As `parseDate` reads it. */
+/** Prints the form that `parseDate` reads. */
 export function printInstant(instant: Instant): string {
   return new Date(instant).toISOString();
 }

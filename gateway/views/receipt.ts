@@ -63,7 +63,7 @@ const rows = [
 
 export type RowName = (typeof rows)[number][0];
 
-/** Of an order whose first transaction is approved. */
+/** The receipt of an order whose first transaction is approved. */
 export function receiptOf(order: Order, options: ReceiptOptions) {
   const { merchantName, printDate, printAmount } = options;
   const initial = initialOf(order);

@@ -89,7 +89,7 @@ export function browserReturnOf(
     kind,
     merchantName,
     clientOrderId,
-    /** Nothing: the merchant gave no URL for this result. */
+    /** Undefined when the merchant gave no URL for this result. */
     url: urlFor(status, purchase.urls),
     fields: printResult({ order, transaction }, { sign }),
     /** The charged amount, or the requested one when nothing was charged; with its currency. */

@@ -74,10 +74,10 @@ type PrintDate = (instant: Instant) => string;
 
 type StatusOptions = {
   readonly bySerialNumber: string | undefined;
-  /** Of a card that the order itself has registered. */
+  /** The reference of a card that the order itself has registered. */
   readonly cardRefId?: string | undefined;
   readonly printDate: PrintDate;
-  /** The endpoint wants to be told of chargebacks. */
+  /** The endpoint wants to be notified of chargebacks. */
   readonly tellsChargebacks?: boolean;
 };
 

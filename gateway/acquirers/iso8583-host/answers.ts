@@ -118,7 +118,7 @@ export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
     return { ...answer, ...(hostAt !== undefined && { hostAt }), ...remarks };
   }
 
-  /** A message without the year means the nearest such day, which may be in another year. */
+  /** A date without a year means the nearest day of that name, which may be in another year. */
   function readHostTime(fields: IsoFields, now: Instant): Instant | undefined {
     const shown = readLocalTime(fields);
     if (shown === undefined) return undefined;

@@ -11,7 +11,10 @@ export function usesUcaf(network: Network | undefined): boolean {
   return network === "MASTERCARD" || network === "MAESTRO";
 }
 
-/** As it was issued; nothing when it is too long for the UCAF, which has 32 characters. */
+/**
+ * Returns the value unchanged, or undefined when it is too long for the UCAF, which has 32
+ * characters.
+ */
 export function writeUcaf(value: string): string | undefined {
   return /^[\x21-\x7e]{1,32}$/.test(value) ? value : undefined;
 }

@@ -168,7 +168,7 @@ const unknownAuthority = "the host's certificate is of an unknown authority";
 const needsCertificate = "the host demands a client certificate";
 const refusesCertificate = "the host refuses the client certificate";
 
-/** By the code of the error, or the name of the alert at its end. */
+/** The words for the code of an error, or for the name of the alert at its end. */
 const tlsFaults: ReadonlyMap<string, string> = new Map([
   ["CERT_HAS_EXPIRED", "the host's certificate has expired"],
   ["CERT_NOT_YET_VALID", "the host's certificate is not valid yet"],

@@ -59,7 +59,8 @@ const shown = {
 
 for (const kind of gateKinds) {
   test(`no card number, no CVV and no CAVV is ever logged, ${kind}`, async (t) => {
-    // This host echoes all that it was told, under a trace number that no request waits for.
+    // This host echoes every message that it receives, under a trace number that no request waits
+    // for.
     const echo = (message: IsoMessage) => {
       const answer = accept(message);
       if (message.mti === dialects[kind].network.mti) return answer;

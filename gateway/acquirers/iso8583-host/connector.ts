@@ -40,7 +40,7 @@ export type Iso8583Options = {
   /** Called with an answer to no request of this process, as text for `takeAnswer` of another. */
   readonly onUnmatched: (answer: string) => void;
   readonly onUnreadable: (reason: string) => void;
-  /** By the type of the request. */
+  /** Called with the type of the request. */
   readonly onAnswer: (mti: string, answerMs: number) => void;
 };
 
@@ -217,7 +217,7 @@ function makeExchange({ links, dialect }: GateVersion, options: Iso8583Options):
     return read(answer, sent.message.fields);
   };
 
-  /** Nothing when the message cannot be written; then nothing has left either. */
+  /** Returns undefined when the message cannot be written; it has not been sent then. */
   function send(make: () => IsoMessage) {
     try {
       const message = make();

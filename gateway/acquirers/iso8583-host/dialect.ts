@@ -44,7 +44,7 @@ export type Remarks = { readonly loyalty?: Loyalty; readonly explanation?: strin
 type Row<Write> = readonly [field: number, kinds: readonly MessageKind[], write: Write];
 /** The same in every message of a gate. */
 export type GateRow = Row<(settings: GateSettings) => string>;
-/** Nothing: the message goes without the field. */
+/** A fact that is undefined leaves the field out of the message. */
 export type FactRow = Row<(facts: Facts) => string | undefined>;
 
 /** The merchant's code at the acquirer (field 42), and the acquirer's own id (field 32). */
@@ -60,7 +60,7 @@ export type Facts = Omit<AuthorizationRequest, "kind"> &
     /** The same moment at the terminal. */
     readonly local: LocalTime;
     readonly traceNumber: string;
-    /** Of a refund; other messages about a charge have its reference. */
+    /** The reference of a refund; other messages about a charge have the charge's reference. */
     readonly reference?: string | undefined;
     /** What only a message about a charge says. */
     readonly original: Original | undefined;
@@ -73,7 +73,7 @@ type Original = {
   readonly acquirerId: string;
   readonly approvalCode: string | undefined;
   readonly networkId: string | undefined;
-  /** Of the charge; absent in messages about doubt, which have the same amount. */
+  /** The amount of the charge; absent in messages about doubt, which have the same amount. */
   readonly amount: Money | undefined;
   /** The capture that took the money: what a return undoes, if the charge only held it. */
   readonly capture: Capture | undefined;
@@ -137,7 +137,7 @@ type KeyExchangeMessages = {
 /** Asks the host whether the gateway's totals of a day and a currency are its own. */
 export type TotalsMessage = {
   readonly mti: string;
-  /** By field 39. */
+  /** The values of field 39. */
   readonly inBalance: string;
   readonly outOfBalance: string;
   /** Whether field 66 of an answer says it too: 1 in balance, 2 out of balance. */
@@ -179,7 +179,9 @@ export function trimField(field: string | undefined): string | undefined {
 
 const isText = /^[ -~]*$/;
 
-/** Later messages repeat the id, also in a sub-element: one that does not fit there is none. */
+/**
+ * Later messages repeat the id, also in a sub-element: an id that does not fit there is not kept.
+ */
 export function readNetworkId62({ 62: field }: IsoFields): string | undefined {
   const id = trimField(field);
   return id !== undefined && id.length <= 99 ? id : undefined;

@@ -67,7 +67,7 @@ export type LinkOptions = {
   /** Tried in turn, beginning with the first. */
   readonly addresses: Addresses;
   readonly wire: Wire & Pick<Dialect, "codes" | "network">;
-  /** Of the terminal; UTC when absent. */
+  /** The terminal's time zone; UTC when absent. */
   readonly zone?: string | undefined;
   /** Plain TCP without. */
   readonly tls: Tls | undefined;
@@ -265,7 +265,7 @@ export class Link {
     this.#waiting.loseAll();
   }
 
-  /** Jitter takes up to half of it away, so that nodes do not all come back in one moment. */
+  /** Jitter shortens it by up to a half, so that nodes do not all come back in one moment. */
   #nextBackOffMs(): number {
     const { limits, random, isSpare } = this.#options;
     const maxMs = isSpare() ? limits.backOffSpareMaxMs : limits.backOffMaxMs;

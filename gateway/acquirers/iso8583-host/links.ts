@@ -17,7 +17,10 @@ type LinksOptions = Omit<
   "addresses" | "tls" | "signsOn" | "zone" | "isSpare" | "events"
 > & {
   readonly settings: GateSettings;
-  /** Of the gate's connections, where several processes divide them; all when absent. */
+  /**
+   * This process's share of the gate's connections, where several processes divide them; all when
+   * absent.
+   */
   readonly share?: LinkShare | undefined;
   readonly events: Omit<LinkOptions["events"], "onState"> & {
     readonly onState: (state: LinkState, facts: LinkFacts) => void;

@@ -56,7 +56,7 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     return make("capture", factsOf(request), request.repeated);
   }
 
-  /** A refund is a payment to the card, which names the charge and is none of its changes. */
+  /** A refund is a payment to the card: it names the charge and does not change it. */
   function makeReturn(request: FollowUpMessage): IsoMessage {
     return make(returnKindOf(request), factsOf(request), request.repeated);
   }

@@ -1,6 +1,6 @@
 /**
- * Requests that wait for their answers, and the memory of answered ones, by which a second answer
- * is told from a late one.
+ * Requests that wait for their answers, and the memory of answered ones, which distinguishes a
+ * second answer from a late one.
  */
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { type Clock, type Instant, later } from "../../values/time.ts";
@@ -38,7 +38,7 @@ export class PendingAnswers {
     this.#byKey = byKey;
   }
 
-  /** Of this connection. */
+  /** The number of requests that wait on this connection. */
   get count(): number {
     return this.#count;
   }

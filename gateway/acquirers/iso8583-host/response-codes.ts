@@ -100,8 +100,8 @@ export const iso87Codes: ResponseCodes = makeResponseCodes({
     ["43", "refused", "stolen_card",             "hard"], // stolen
     ["67", "refused", "pick_up_card",            "hard"], // pick up at the terminal
 
-    ["14", "refused", "invalid_card",            "hard"], // no such number
-    ["15", "refused", "no_card_record",          "hard"], // no such issuer
+    ["14", "refused", "invalid_card",            "hard"], // unknown card number
+    ["15", "refused", "no_card_record",          "hard"], // unknown issuer
     ["31", "refused", "no_card_record",          "hard"], // bank not supported
     ["46", "refused", "closed_account",          "hard"], // account closed
     ["54", "refused", "expired_card",            "hard"], // expired
@@ -126,7 +126,7 @@ export const iso87Codes: ResponseCodes = makeResponseCodes({
     ["82", "refused", "cvv_mismatch",            "soft"], // wrong CVV
     ["N7", "refused", "cvv_mismatch",            "soft"], // wrong CVV
 
-    ["03", "refused", "invalid_merchant",        "soft"],                  // no such merchant
+    ["03", "refused", "invalid_merchant",        "soft"],                  // unknown merchant
     ["12", "refused", "invalid_transaction",     "soft"],                  // invalid transaction
     ["13", "refused", "invalid_amount",          "soft"],                  // invalid amount
     ["25", "refused", "declined",                "soft"],                  // original not found

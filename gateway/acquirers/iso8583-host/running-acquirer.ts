@@ -37,7 +37,7 @@ import { Recent } from "./pending-answers.ts";
 type Options = Iso8583Options & {
   readonly limits?: Partial<LinkLimits>;
   readonly random?: () => number;
-  /** Of the gate's connections; all when absent. */
+  /** This process's share of the gate's connections; all when absent. */
   readonly share?: LinkShare;
   /** A connection is up. */
   readonly onReady?: () => void;

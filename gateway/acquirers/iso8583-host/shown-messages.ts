@@ -1,6 +1,7 @@
 /**
- * Messages of a gate for people: their fields by name, their bytes encoded anew from what is shown,
- * and the messages of a charge, which follow from the order and are not kept (decision 0061).
+ * Messages of a gate for people: their fields by name, their bytes encoded again from what is
+ * shown, and the messages of a charge, which follow from the order and are not kept (decision
+ * 0061).
  */
 import { describe, dumpMasked, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { KeptMessage } from "../../orders/kept-messages.ts";
@@ -44,7 +45,7 @@ function plainFields({ fields }: KeptMessage) {
   return Object.entries(fields).map(([name, value]) => ({ name, value }));
 }
 
-/** By the number and the name of each. */
+/** Labels each field with its number and its name. */
 function nameFields({ kind }: ShownGate, { fields }: KeptMessage) {
   const { rows } = dialects[kind].specification;
   return Object.entries(fields).map(([field, value]) => {
@@ -58,8 +59,8 @@ function dumpMessage({ kind }: ShownGate, { type, fields }: KeptMessage) {
 }
 
 /**
- * The charge of an order that is about to be authorised, as its gate writes it today, and what its
- * answer was read as. Nothing for an order that has no such charge.
+ * The charge of an order that is about to be authorised, as its gate writes it today, and the
+ * answer as the gate reads it. Returns undefined for an order without a charge of that kind.
  */
 function chargeMessagesOf(gate: ShownGate, order: Order, answer: Answer): readonly KeptMessage[] {
   const { card, transaction } = order;

@@ -26,7 +26,7 @@ export const createCardRefV2 = operation({
     ]),
 });
 
-/** With OAuth, and with the ids for other interfaces. */
+/** The variant of create-card-ref with OAuth and with the ids for other interfaces. */
 export const createCardRefV4 = operation({
   name: "create-card-ref-v4",
   path: "/v4/create-card-ref/{id}",

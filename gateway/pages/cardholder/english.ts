@@ -16,7 +16,7 @@ type TextsLike<Table> = {
 
 // biome-ignore format: a table
 export const english = {
-  /** Of the script: `rtl` mirrors the pages. */
+  /** The direction of the script: `rtl` mirrors the pages. */
   direction:          "ltr",
   continue:           "Continue",
   rehearsal:          "Rehearsal: no money moves.",

@@ -99,7 +99,7 @@ const languages: ReadonlyMap<string, Texts> = new Map([
   ["de", german],
 ]);
 
-/** The most preferred language that has a table; English if there is none. */
+/** Returns the most preferred language that has a table, or English. */
 export function chooseLanguage(acceptLanguage = "") {
   const preferences = preferencesOf(acceptLanguage);
   const named = preferences.map(({ primary }) => primary);

@@ -33,7 +33,7 @@ export type ReceiptRouteOptions = {
   readonly theme: Theme;
   readonly printDate: (instant: Instant) => string;
   readonly clock: Pick<Clock, "now">;
-  /** Of the client: what a trusted proxy says, otherwise that of the connection. */
+  /** The client's address: the one that a trusted proxy names, otherwise that of the connection. */
   readonly addressOf: (request: HttpRequest) => string;
 };
 

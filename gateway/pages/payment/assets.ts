@@ -30,7 +30,7 @@ import { makeStyleSheet } from "../style-sheet.ts";
 
 export type Asset = {
   readonly name: string;
-  /** As `integrity` wants it. */
+  /** The digest in the form of the attribute `integrity`. */
   readonly integrity: string;
   readonly type: string;
   readonly text: string;
@@ -56,7 +56,7 @@ export function makeAssets(sandbox?: string) {
   const fixed = new Map<string, Asset>(own.map((asset) => [asset.name, asset]));
   const styles = new Map<string, Asset>();
 
-  /** Nothing, or a text that is no colour: the design's own. */
+  /** Takes the colour of the design when the text is empty or is no colour. */
   function styleFor(colour = ""): Asset {
     const parsed = parseColour(colour);
     const key = parsed === undefined ? "" : printColour(parsed);
@@ -69,7 +69,10 @@ export function makeAssets(sandbox?: string) {
     return made;
   }
 
-  /** Nothing when the gateway has no such file; another node may have been started before. */
+  /**
+   * Returns undefined when the gateway has no file of this name. Another node, started earlier, may
+   * have it.
+   */
   function find(name: string): Asset | undefined {
     const [, colour = ""] = /^style(?:-([0-9a-f]{6}))?\.[0-9a-f]{16}\.css$/.exec(name) ?? [];
     if (!name.startsWith("style")) return fixed.get(name);
@@ -101,8 +104,8 @@ function codingFor({ headers }: Asking): keyof typeof encoders | undefined {
 }
 
 /**
- * The reply with its body compressed where the browser takes that. Its length gives no secret away:
- * a client that can ask for a payment page has its token, and the page repeats no card number.
+ * The reply; its body is compressed where the browser accepts that. Its length reveals no secret: a
+ * client that can ask for a payment page has its token, and the page repeats no card number.
  */
 export function compressed<Reply extends HttpReply & { readonly body: string }>(
   reply: Reply,

@@ -20,7 +20,7 @@ function digitsOf(text) {
     .replace(/\D/g, "");
 }
 
-/** As they are printed on the card. */
+/** The digits in groups, like those printed on the card. */
 function grouped(digits) {
   const network = networkOf(digits);
   const isShort = network === "AMEX" || (network === "DINERS" && digits.length < 15);

@@ -108,7 +108,8 @@ function placeOf({ field, problem }: EnteredFault, posted: PostedFields): [Field
 
 function readText(posted: PostedFields, field: FieldName): string {
   const text = (posted.get(words[field]) ?? "").trim();
-  // With a country code it is certainly a phone number, which may pass for a card number.
+  // A text that begins with a country code is certainly a phone number, although it may look like a
+  // card number.
   return field === "phone" && /^(\+|00)/.test(text) ? text : maskCardNumbers(text);
 }
 

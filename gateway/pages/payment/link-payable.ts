@@ -32,7 +32,7 @@ type Dependencies = {
   readonly findOrder: FindPayable;
   readonly addressOf: (request: HttpRequest) => string;
   readonly walletMethods: WalletMethods;
-  /** Of the receipt's address. */
+  /** The word in the path of the receipt's address. */
   readonly pathWord: string;
   readonly printDate: (instant: Instant) => string;
   /** Browsers reach the page by https. */
@@ -162,7 +162,7 @@ export function makeFindPage(dependencies: Dependencies): FindPayable {
   }
 }
 
-/** As long as a payment page may take cards. */
+/** The longest time for which a payment page may take cards. */
 const boundS = 604_800;
 
 const overTexts = {

@@ -43,7 +43,7 @@ const method = "https://wallet.example/pay?v=1&c=2";
 const embedOrigins = ["https://shop.example", "https://www.shop.example"];
 const expected: Expected = { embedOrigins: [], walletMethods: [], otherHeaders: [] };
 
-/** With every element that the page can have. */
+/** A page that has every element. */
 const full: PaymentView = {
   ...plainView,
   kind: "preauth",

@@ -1,8 +1,8 @@
 /**
  * Compares a payment page, as a browser receives it, with what the gateway sends: a proxy, a
  * content network or an intruder in between may have changed its headers or its markup. All that
- * the gateway does not send is a fault. Nothing is executed: what a script would load later the
- * page's policy stops, and browsers report it.
+ * the gateway does not send is a fault. No script is executed: the page's policy stops what a
+ * script would load later, and browsers report it.
  */
 import { createHash } from "node:crypto";
 import { linkFrom } from "../cardholder/page-reply.ts";
@@ -96,7 +96,7 @@ function isOwnPreload(link: string, { assets, folder }: PageFacts): boolean {
   return asset !== undefined && link === preloadOf(asset, folder);
 }
 
-/** Of a year, as the gateway sends it. */
+/** The number of seconds of a year, which the gateway sends. */
 const secureSecondsMin = 31_536_000;
 
 function findTransportFaults(headers: Headers): readonly string[] {

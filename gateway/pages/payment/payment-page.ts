@@ -193,7 +193,10 @@ const refusals: Partial<Record<FailureCode, RefusalWord>> = {
   value_not_supported: "rules",
 };
 
-/** By the failure's number, where that table has no row. The gateway's own rules have one text. */
+/**
+ * The word for a failure's number, where the table of codes has no row. The gateway's own rules
+ * have one text.
+ */
 const refusalRanges: readonly (readonly [from: number, to: number, word: RefusalWord])[] = [
   [1000, 1999, "rules"],
   [2000, 2899, "authentication"],

@@ -53,7 +53,10 @@ export function readViolations(body: Uint8Array): readonly Violation[] {
   return parseReports(body).slice(0, reportsMax);
 }
 
-/** Of the Reporting API, as a list or alone, and of browsers that know `report-uri` alone. */
+/**
+ * Reads reports of the Reporting API, in a list or alone, and those of browsers that know
+ * `report-uri` alone.
+ */
 function parseReports(body: Uint8Array): readonly Violation[] {
   const content = parseJson(body);
   const reports = Array.isArray(content) ? content : [Object(content)["csp-report"] ?? content];

@@ -50,7 +50,7 @@ export type Payable = {
 
 /** What the form knows of the page that it was on. */
 export type ShownPage = {
-  /** Of work; empty without one. */
+  /** The proof of work; empty when no proof was demanded. */
   readonly proof: string;
   /** The page of a payment link; empty for an order. */
   readonly linkPage: string;

@@ -9,7 +9,7 @@ import { makeAssets } from "./assets.ts";
 export type InventoriedScript = {
   readonly name: string;
   readonly page: string;
-  /** As the page's `integrity` or its policy has it. */
+  /** The digest in the form of the page's `integrity` or policy. */
   readonly digest: string;
   readonly reason: string;
 };

@@ -23,7 +23,7 @@ export type WalletOffer = {
   readonly wallet: Wallet;
   readonly type: WalletType;
   readonly method: string;
-  /** What the wallet is told of the merchant. */
+  /** The merchant's data that the wallet receives. */
   readonly data: object;
 };
 

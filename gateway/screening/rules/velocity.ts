@@ -85,7 +85,7 @@ function findCut(facts: PaymentFacts, window: number) {
 
 type Limits = { readonly count: number | undefined; readonly sum: Money | undefined };
 
-/** With the payment itself. */
+/** Compares the payments with the limits, the present payment included. */
 function findExceeded(facts: PaymentFacts, counted: readonly Seen[], { count, sum }: Limits) {
   const total = counted.length + 1;
   if (count !== undefined && total > count) return { count: total, limit: count };

@@ -48,7 +48,7 @@ export const iso87Binary: Dialect = {
   mtis: iso87Mtis,
   codes: iso87Codes,
   network: iso87Network,
-  // As Visa's dynamic key exchange: the acquirer's working key is asked for, then delivered.
+  // Visa's dynamic key exchange: the acquirer's working key is asked for, then delivered.
   keyExchange: { deliver: "163", ask: "161", refused: "63", read: ({ 105: key }) => key },
   amountDigits: 12,
   hasInquiry: true,

@@ -106,8 +106,8 @@ function readKey96({ 96: bytes }: IsoFields): string | undefined {
 
 /**
  * Twelve places. No terminal (1 to 4), an electronic order (5) without the card (6), read as place
- * 7 says: 1 typed, 7 on file, S a wallet's with its cryptogram. Nothing verified there (8, 9), no
- * output (10, 11), no PIN (12).
+ * 7 says: 1 typed, 7 on file, S a wallet's with its cryptogram. There is no verification at the
+ * terminal (8, 9), no output (10, 11) and no PIN (12).
  */
 function pointOfService({ credential, card }: Facts): string {
   if (card.isDevice === true) return "100050S00110";

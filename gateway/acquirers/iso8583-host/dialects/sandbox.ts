@@ -30,7 +30,7 @@ export const sandbox: Dialect = {
   mtis: iso87Mtis,
   codes: iso87Codes,
   network: iso87Network,
-  // As Mastercard's: a solicited exchange, with a key block in a field of its own.
+  // Mastercard's solicited exchange, with a key block in a field of its own.
   keyExchange: { deliver: "161", ask: "162", refused: "63", read: readKey },
   amountDigits: 12,
   hasInquiry: false,
@@ -46,7 +46,9 @@ export const sandbox: Dialect = {
   readRemarks,
 };
 
-/** Who initiates a payment with a stored card, and how regularly: C cardholder, M merchant. */
+/**
+ * The initiator of a payment with a stored card (C cardholder, M merchant), and how regular it is.
+ */
 const credentialCodes = {
   CARDHOLDER: {
     IRREGULAR: "C101", // credential on file, now and then

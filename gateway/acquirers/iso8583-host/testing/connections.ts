@@ -1,4 +1,6 @@
-/** A host that does as it is told, and the link and the acquirer that tests connect with. */
+/**
+ * A host that follows a test's instructions, and the link and the acquirer that tests connect with.
+ */
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import type { TestContext } from "node:test";
@@ -29,7 +31,7 @@ import { TestClock } from "./test-clock.ts";
 /** What a host says to a message: another, raw bytes, or nothing. */
 export type Says = (message: IsoMessage) => IsoMessage | Buffer | undefined;
 
-/** A host that does as it is told, for what no bank would do. */
+/** A host that follows a test's instructions, for behaviour that the sandbox bank does not have. */
 export async function startHost(
   t: TestContext,
   says: Says,
