@@ -1,6 +1,6 @@
 /**
- * The gateway, wired together: from an open database to listening sockets. Nothing is started on
- * import, and nothing is shared between two gateways in one process.
+ * The gateway, wired together: from an open database to listening sockets. The import starts
+ * nothing, and two gateways in one process share nothing.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Opened } from "./administration/session.ts";
@@ -151,7 +151,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const stopped = jobs.stop();
     engine.waits.end();
     await servers.close();
-    // While the database is away, claims and commits wait for it: the node stops without them.
+    // While the database is unreachable, claims and commits wait for it: the node stops without
+    // them.
     const done = stopped.then(engine.idle).then(jobs.indexRest);
     await Promise.race([done, delay(config.drainMs, undefined, { ref: false })]);
     await close();

@@ -101,7 +101,7 @@ function flip(bytes: Buffer, at: number): Buffer {
   return copy;
 }
 
-/** With the checksum of the first header made right again. */
+/** Corrects the checksum of the first header. */
 function withSum(tar: Buffer): Buffer {
   const header = Buffer.from(tar.subarray(0, 512)).fill(" ", 148, 156);
   const sum = header.reduce((all, byte) => all + byte, 0);

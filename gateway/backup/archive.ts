@@ -3,7 +3,7 @@
  * label and never a path: the reader writes no files. Parts are small enough for the memory.
  */
 const blockBytes = 512;
-/** Of one part. A reader refuses larger ones before it reads them. */
+/** The size of one part. A reader refuses larger ones before it reads them. */
 export const partBytesMax = 16 * 1024 * 1024;
 
 export type Part = { readonly name: string; readonly content: Buffer };
@@ -24,7 +24,7 @@ function paddingOf(bytes: number): number {
   return (blockBytes - (bytes % blockBytes)) % blockBytes;
 }
 
-/** Of the ustar format: name, mode, owner, size, time, checksum, type, magic. */
+/** A header of the ustar format: name, mode, owner, size, time, checksum, type, magic. */
 function headerOf(name: string, bytes: number): Buffer {
   if (Buffer.byteLength(name) > 100 || bytes > partBytesMax) throw new Error(`bad part ${name}`);
   const header = Buffer.alloc(blockBytes);

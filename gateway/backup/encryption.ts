@@ -14,7 +14,7 @@ import { BadArchive } from "./archive.ts";
 const chunkSize = 256 * 1024;
 const level = { chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 
-/** A recipient that is none is found before any byte is read. */
+/** An invalid recipient is found before any byte is read. */
 export function parseRecipients(texts: readonly string[]): Encrypter | Problem {
   const encrypter = new Encrypter();
   for (const text of texts) {
@@ -40,7 +40,7 @@ export async function encrypt(encrypter: Encrypter, plain: AsyncIterable<Buffer>
   return fromWeb(encrypted);
 }
 
-/** As `age-keygen` writes it: lines that begin with `#` are comments. */
+/** Reads the form that `age-keygen` writes: lines that begin with `#` are comments. */
 export function parseIdentities(text: Secret<string>): Decrypter | Problem {
   const decrypter = new Decrypter();
   const lines = text.reveal().split(/\r?\n/);

@@ -12,7 +12,7 @@ import type {
 } from "../storage/backup/table-copies.ts";
 import { BadArchive } from "./archive.ts";
 
-/** Of the parts and their order; a reader refuses another one. */
+/** The version of the parts and their order; a reader refuses another one. */
 export const format = 1;
 export const firstPart = "contents.json";
 export const manifestPart = "manifest.json";
@@ -45,7 +45,7 @@ export type CopiedRows = {
 };
 
 export type Manifest = {
-  /** Of the first part. */
+  /** The digest of the first part. */
   readonly contents: string;
   readonly audit: { readonly seq: number; readonly hash: string };
   readonly tables: readonly CopiedRows[];
@@ -66,7 +66,7 @@ export function partName(cell: string, table: StoredTable, number: number): stri
   return `${cell}/${table.schema}.${table.name}/${String(number).padStart(6, "0")}`;
 }
 
-/** Of the rows that pass, in PostgreSQL's text form: a line each. */
+/** Measures the rows that pass, in PostgreSQL's text form: a line each. */
 export function makeMeter() {
   const hash: Hash = createHash("sha256");
   let [rows, bytes] = [0, 0];

@@ -1,7 +1,7 @@
 /**
- * Reads a backup into an empty database: the schema as it was, then every row, in one transaction.
- * Names in a backup are compared with those of the schema and never used themselves. Nothing is
- * committed before the digests and the signature of the manifest are verified.
+ * Reads a backup into an empty database: the schema of that time, then every row, in one
+ * transaction. Names in a backup are compared with those of the schema and never used themselves.
+ * The transaction commits only after the digests and the signature of the manifest are verified.
  */
 
 import { once } from "node:events";
@@ -31,7 +31,7 @@ import {
 
 type Options = {
   readonly target: RestoreTarget;
-  /** With the rows of the table so far. */
+  /** Called with the number of rows of the table so far. */
   readonly report: (table: string, rows: number) => void;
 };
 

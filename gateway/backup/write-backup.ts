@@ -36,7 +36,7 @@ export type Progress = {
 type Options = {
   readonly signer: Signer;
   readonly report: (progress: Progress) => void;
-  /** With the digest of the manifest, when all rows were read. */
+  /** Called with the digest of the manifest, when all rows were read. */
   readonly onRead: (rows: number, manifest: string) => void;
 };
 

@@ -60,7 +60,7 @@ export function splitPem(text: string): readonly string[] {
   return text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
 }
 
-/** Until the first certificate of a chain expires; nothing when there is none. */
+/** The days until the first certificate of a chain expires; undefined without a certificate. */
 export function daysLeft(certificates: string | undefined, now: Instant): number | undefined {
   const [own] = splitPem(certificates ?? "");
   const expiresAt = own === undefined ? undefined : parseDate(new X509Certificate(own).validTo);

@@ -114,7 +114,10 @@ export function userName(): string {
   return userInfo().username;
 }
 
-/** Who runs a command, and from where. `GW_USER` names a person where several share an account. */
+/**
+ * The person who runs a command, and the place. `GW_USER` names a person where several share an
+ * account.
+ */
 export function actorOf({ user }: Config, environment: Environment) {
   const account = userName();
   const who = user === "" ? account : user;
@@ -202,7 +205,7 @@ export function masterKeySource(config: Config, which: "masterKey" | "newMasterK
   };
 }
 
-/** A rehearsal has the settings of production, and its users must see that it is none. */
+/** A rehearsal has the settings of production, and its users must see that it is a rehearsal. */
 export function shownEnvironmentOf({ rehearsal, environment }: Config) {
   return rehearsal ? ("rehearsal" as const) : environment;
 }

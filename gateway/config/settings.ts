@@ -56,10 +56,10 @@ const level: Read<string> = (value) =>
 const ports: Read<string> = (value) =>
   partsOf(value).every((part) => port(part) !== undefined) ? value : undefined;
 const networks: Read<string> = (value) => (partsOf(value).every(isNetwork) ? value : undefined);
-/** As `URL` writes them, so that they can be compared. */
+/** Takes hosts in the form that `URL` writes, so that they can be compared. */
 const hosts: Read<string> = (value) =>
   partsOf(value).every((part) => URL.parse(`https://${part}/`)?.host === part) ? value : undefined;
-/** As browsers take it: https, without a user. */
+/** Takes the form that browsers accept: https, without a user. */
 const paymentMethod: Read<string> = (value) => {
   const { protocol, username, password } = URL.parse(value) ?? {};
   return value === "" || (protocol === "https:" && !username && !password) ? value : undefined;

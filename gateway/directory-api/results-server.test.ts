@@ -218,7 +218,9 @@ type Posted = {
   readonly body?: string;
 };
 
-/** As a directory server does, on a connection of its own; with the session of an earlier one. */
+/**
+ * Posts like a directory server, on a connection of its own and with the session of an earlier one.
+ */
 async function post({ made, server }: World, version: SecureVersion, posted: Posted = {}) {
   const { session, line = "POST /results/visa", type = "application/json", body = "{}" } = posted;
   const chain = made.read("directory.pem") + made.read("intermediate.pem");

@@ -22,7 +22,7 @@ type ResultsOptions = {
   readonly port: number;
   readonly own: Identity;
   readonly clock: Clock;
-  /** By the directory server's name. */
+  /** The authorities by the directory servers' names. */
   readonly authorities: () => ReadonlyMap<string, Authority>;
   /** The number of refused clients since the last report, and the cause of the last one. */
   readonly onRefused: (cause: string, count: number) => void;
@@ -162,7 +162,7 @@ function secureContext(
     requestCert: true,
     rejectUnauthorized: true,
     minVersion: "TLSv1.2" as const,
-    // Without tickets a session can only be resumed from a store, and there is none.
+    // Without tickets a session can only be resumed from a store, which this server does not have.
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
 }

@@ -198,7 +198,7 @@ test("half a request does not hold up the end of a server; a whole one is answer
   const [head, body, whole] = [await open(), await open(), await open()];
   head.write("POST /echo HTTP/1.1\r\nhost: a\r\nx-drop: ");
   body.write("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 900\r\n\r\n");
-  // Node reads a request with such a header.
+  // Node accepts a request that has this header.
   whole.write(
     "POST /waits HTTP/1.1\r\nhost: a\r\nx: \u00e9\r\ncontent-length: 3\r\n\r\na=1",
     "latin1",

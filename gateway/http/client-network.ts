@@ -23,7 +23,7 @@ export function makeIsTrusted(networks: readonly string[]): IsTrusted {
 
 /**
  * The client as the proxies in front of the gateway name it: the last entry that is no proxy.
- * Nothing without the header: all clients would look like the proxy.
+ * Without the header it is undefined, because all clients would look like the proxy.
  */
 export function clientNetworkOf(
   headers: IncomingHttpHeaders,
@@ -65,7 +65,7 @@ function forwardedIn(headers: IncomingHttpHeaders, isTrusted: IsTrusted, name: P
   return entries.findLast((entry) => isIP(entry) === 0 || !isTrusted(entry));
 }
 
-/** Of `for="[2001:db8::1]:443";proto=https` the address with its port (RFC 7239). */
+/** Finds the address and port in `for="[2001:db8::1]:443";proto=https` (RFC 7239). */
 function forOf(element: string): string {
   return /(?:^|;)\s*for="?([^";]*)/i.exec(element)?.[1] ?? "";
 }
@@ -89,9 +89,9 @@ export function networkOf(address = ""): string | undefined {
 type Proxies = { readonly isTrusted: IsTrusted; readonly proxyHeader: ProxyHeader };
 
 /**
- * Routes for clients of these networks alone, or of all where there are none; others are told
- * nothing, and send no body. A proxy that names no client could pass on any, even if its own
- * address is in the networks.
+ * Routes for clients of these networks alone, or of all where there are none; others get an empty
+ * reply, and their bodies are not read. A proxy that names no client could pass on any, even if its
+ * own address is in the networks.
  */
 export function onlyInside(
   routes: readonly HttpRoute[],

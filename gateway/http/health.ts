@@ -9,7 +9,7 @@ type HealthOptions = {
     readonly onHold?: string | undefined;
     readonly missing: Readonly<Record<string, string>>;
   }>;
-  /** By gate: connections that are up, and those that are wanted. */
+  /** The gates' connections: those that are up, and those that are wanted. */
   readonly connections?: () => Links;
   readonly registry: { readonly contentType: string; metrics(): Promise<string> };
 };

@@ -9,7 +9,7 @@ import type { HttpRequest } from "./router.ts";
 export type RateLimitOptions = {
   /** Zero is no limit. */
   readonly perSecond: number;
-  /** As many as in one second when it is left out. */
+  /** The number of one second when it is left out. */
   readonly burst?: number;
 };
 
@@ -23,7 +23,7 @@ export function makeRateLimit<Client>(
   const buckets = new Map<Client, { readonly tokens: number; readonly at: number }>();
   if (perSecond === 0) return { take: () => 0, release: () => undefined };
   return {
-    /** Takes a token: zero, or the seconds to wait where there is none. */
+    /** Takes a token and returns zero, or returns the seconds to wait for the next token. */
     take(client: Client): number {
       const tokens = tokensOf(client);
       put(client, tokens >= 1 ? tokens - 1 : tokens);
@@ -47,7 +47,7 @@ export function makeRateLimit<Client>(
   }
 }
 
-/** By the network of the client: whether a request comes too fast. */
+/** Tells by the network of the client whether a request comes too fast. */
 export function makeNetworkLimit(
   options: RateLimitOptions,
   clock: Pick<Clock, "now">,

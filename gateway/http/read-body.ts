@@ -25,7 +25,7 @@ type Done = (read: Uint8Array | BodyRefused) => void;
 type End = (refused?: BodyRefused) => void;
 
 export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
-  /** By what ends their reading. */
+  /** The bodies that are being read, and what ends their reading. */
   const unfinished = new Map<Body, End>();
   let unfinishedBytes = 0;
 

@@ -7,7 +7,7 @@
 
 /**
  * A longer round is handled in parts: while the database writes the orders of one, the next is
- * handled. As a whole, a hundred connections waited together for the one or the other.
+ * handled. In one part, a hundred connections would wait together for the one or the other.
  */
 const partMax = 48;
 

@@ -48,7 +48,7 @@ const parametersMax = 2;
 const parameterCharactersMax = 200;
 
 export function makeRouter(routes: readonly HttpRoute[]) {
-  /** By the number of parameters, then by the fixed part of the path. */
+  /** The routes by the number of parameters, then by the fixed part of the path. */
   const tables = Array.from({ length: parametersMax + 1 }, () => new Map<string, Methods>());
   for (const route of routes) {
     const [fixed = "", ...parameters] = route.path.split("/:");
@@ -75,7 +75,7 @@ type Methods = Map<string, HttpRoute>;
 /** `end` is where the fixed part of the path ends. */
 type Asked = { readonly method: string; readonly path: string; readonly end: number };
 
-/** Nothing when the table does not have the path with this method. */
+/** Returns undefined when the table does not have the path with this method. */
 function findIn(table: ReadonlyMap<string, Methods> | undefined, { method, path, end }: Asked) {
   const methods = end < 0 ? undefined : table?.get(path.slice(0, end));
   // Node sends the head of a reply to HEAD, and not its body.

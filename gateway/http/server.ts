@@ -142,7 +142,7 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
     /** Ends when every request that has begun is answered. */
     async close(): Promise<void> {
       isClosing = true;
-      // A client that is answered meanwhile keeps its connection, and the server, open.
+      // A client that gets its answer after this moment keeps its connection, and the server, open.
       const closing = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs).unref();
       // Node stops looking for requests that take too long once the server closes.
       const cutting = setTimeout(closeUnfinished, bounds.requestTimeoutMs).unref();
@@ -322,7 +322,7 @@ export function makeStorageGuard(
     };
 }
 
-/** The same functions behind such a guard: they return a failure while storage is unavailable. */
+/** The same functions behind this guard: they return a failure while storage is unavailable. */
 export type Guarded<Calls extends Record<keyof Calls, (...given: never[]) => unknown>> = {
   readonly [Name in keyof Calls]: [Extract<Awaited<ReturnType<Calls[Name]>>, Failure>] extends [
     never,

@@ -60,7 +60,7 @@ export async function openTls(options: Options) {
 
     /** Whether the files can be used as they are now. */
     isUsable: () => typeof agreed !== "string",
-    /** Of the certificate that clients are shown. */
+    /** The days left of the certificate that clients see. */
     daysLeft: (now: Instant) => daysLeft(present.cert, now),
   };
 

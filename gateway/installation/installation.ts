@@ -37,7 +37,7 @@ import {
 import { deleteGivenKeys, findMasterKey } from "./master-key.ts";
 
 export type Installation = Exclude<Awaited<ReturnType<typeof openInstallation>>, Problem>;
-/** Nothing for a command that only looks and has no key. */
+/** Returns undefined for a command that only looks and has no key. */
 type OpenKnown = () => Promise<Vault["openSecret"] | undefined>;
 
 type InstallationOptions = {
@@ -139,7 +139,7 @@ export async function openInstallation(options: InstallationOptions) {
       await close();
     },
     openKnown,
-    /** With the rights of the login, for operators' commands. */
+    /** The connection with the rights of the login, for operators' commands. */
     database,
     cells,
     /** Their schema may be older. */
@@ -178,7 +178,10 @@ type CellsToOpen = {
   readonly approve: Approve;
 };
 
-/** All cells with the rights of the login. One that is away is reported, and costs nothing else. */
+/**
+ * Opens all cells with the rights of the login. An unreachable cell is reported, and the others
+ * open.
+ */
 async function openCells({ database, masterKey, config, report, open, approve }: CellsToOpen) {
   const openBoth = (place: CellPlace) => {
     const cell = open(place);
@@ -210,7 +213,7 @@ async function openCells({ database, masterKey, config, report, open, approve }:
   return refusal ?? { cells, cellsAway };
 }
 
-/** Of the cells on the server that is stopped next. */
+/** Deletes the pending card data of the cells on the server that is stopped next. */
 async function deletePendingOnServer(cells: Cells): Promise<void> {
   for (const { name, url } of cells.places()) {
     if (url !== undefined) continue;

@@ -25,7 +25,7 @@ export async function* readIssuerFile(
       complain(line, undefined, "the quotes do not match");
     } else if (header === undefined) {
       header = readHeader(line, cells, complain);
-      // With a wrong header every row would be wrong too.
+      // A wrong header would make every row wrong too.
       if (sentences.length > 0) break;
     } else {
       const range = readRow(line, cells, header);

@@ -6,7 +6,7 @@ import { appendFile, readFile } from "node:fs/promises";
 import { messageOf } from "../values/problem.ts";
 
 type Places = { readonly auditHeadFile: string; readonly auditHeadUrl: string };
-/** As one line of JSON. */
+/** One line of JSON. */
 type OutsideHead = {
   readonly seq: number;
   readonly hash: string;

@@ -10,7 +10,7 @@ import { type EventName, events } from "./events.ts";
 /** Writes a line of the level that the catalogue gives the event. */
 export type Log = (event: EventName, facts: object) => void;
 
-/** As pino numbers them. */
+/** The numbers that pino gives the levels. */
 const levels: Readonly<Record<string, number>> = {
   trace: 10,
   debug: 20,
@@ -35,7 +35,7 @@ export function makeLog(level: string, destination: Pick<DestinationStream, "wri
 const failuresEveryMs = 9_500;
 
 /**
- * For a job that fails many times in a row, as most do while the database is away: the first
+ * For a job that fails many times in a row, as most do while the database is unreachable: the first
  * failure is logged, and then one in ten seconds, with the number of those that were left out.
  */
 export function makeReportFailures(log: Log, event: EventName, now = () => performance.now()) {
@@ -81,7 +81,9 @@ function printError(error: unknown): string | undefined {
 /** Shorter ones are no card numbers. */
 const longNumber = 1e11;
 
-/** Nothing for an absent value; what JSON cannot tell must not end the caller. */
+/**
+ * Returns undefined for an absent value. A value that JSON cannot write must not end the caller.
+ */
 function printMasked(value: unknown): string | undefined {
   if (typeof value === "string") return JSON.stringify(maskCardNumbers(value));
   if (typeof value === "number" && Math.abs(value) < longNumber) return String(value);

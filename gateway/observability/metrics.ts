@@ -154,7 +154,10 @@ export function makeMetrics() {
 
 const readWithinMs = 1_000;
 
-/** A figure that cannot be read now, such as one of a database that is away, costs no other. */
+/**
+ * A figure that cannot be read now, for example from an unreachable database, does not delay the
+ * others.
+ */
 async function inTime<Value>(read: () => Value | Promise<Value>): Promise<Value | undefined> {
   const late = delay(readWithinMs, undefined, { ref: false });
   return Promise.race([Promise.try(read).catch(() => undefined), late]);

@@ -18,14 +18,14 @@ export async function findFree(folder: string): Promise<number> {
 
 type NamedDays = readonly [name: string, left: number | undefined];
 
-/** By name: how many days are left, of certificates that are there. */
+/** The days left of the certificates that exist, by name. */
 export function listDays(days: readonly NamedDays[]): ReadonlyMap<string, number> {
   const known = new Map<string, number>();
   for (const [name, left] of days) if (left !== undefined) known.set(name, left);
   return known;
 }
 
-/** A source that is away has no figure, and keeps none of the others from being shown. */
+/** An unreachable source has no figure, and keeps none of the others from being shown. */
 export async function orNone(read: () => Promise<number | undefined>): Promise<number> {
   return (await read().catch(() => undefined)) ?? Number.NaN;
 }
@@ -33,7 +33,7 @@ export async function orNone(read: () => Promise<number | undefined>): Promise<n
 /** Those that are up, and those that should be. */
 type Connections = ReadonlyMap<string, { readonly up: number; readonly wanted: number }>;
 
-/** By gate. */
+/** The figures of connections by gate. */
 export function linkFigures(connections: () => Connections) {
   const countOf = (which: "up" | "wanted") => () =>
     new Map([...connections()].map(([gate, count]) => [gate, count[which]]));

@@ -90,7 +90,7 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
   }
 }
 
-/** Of card numbers that were destroyed, by the reason. */
+/** Reports the numbers of destroyed card numbers by reason. */
 export function makeObserveDestroyed(log: Log, metrics: Metrics) {
   return (counts: Readonly<Record<string, number>>): void => {
     log("vault.cards_destroyed", counts);

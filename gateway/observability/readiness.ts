@@ -16,9 +16,11 @@ export type Readiness = {
 };
 
 type Dependencies<Directory> = {
-  /** Of each check. */
+  /** The time limit of each check. */
   readonly timeoutMs: number;
-  /** By cell: resolves when its queues of reads and of new orders move. */
+  /**
+   * The probes by cell: a probe resolves when the cell's queues of reads and of new orders move.
+   */
   readonly probes: () => ReadonlyMap<string, () => Promise<unknown>>;
   readonly endpoints: () => ReadonlyMap<unknown, Endpoint>;
   readonly isReady: (gate: GateId) => boolean;
@@ -27,7 +29,7 @@ type Dependencies<Directory> = {
   /** Whether this node's key-encryption key seals the vault's keys. */
   readonly isSealedByOwn: () => Promise<boolean>;
   readonly loadDirectories: () => Promise<readonly Directory[]>;
-  /** By name: what is wrong with the files of directory servers. */
+  /** The faults in the files of directory servers, by the servers' names. */
   readonly findFileFaults: (
     directories: readonly Directory[],
   ) => Promise<ReadonlyMap<string, string>>;
@@ -73,7 +75,7 @@ export function makeCheckReadiness<Directory>(
     const stalled = new Map<string, string>();
     const probed = [...probes].map(async ([name, probe]) => {
       const fault = await within(probe(), timeoutMs).catch(messageOf);
-      // With a single cell, an operator need not know what a cell is.
+      // Where there is a single cell, an operator need not know what a cell is.
       const shown = probes.size === 1 ? "database" : `cell ${name}`;
       if (typeof fault === "string") stalled.set(shown, fault);
     });

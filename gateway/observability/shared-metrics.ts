@@ -7,9 +7,9 @@ import { AggregatorRegistry, type Registry } from "prom-client";
 
 /** Between a process and its parent, in both directions. */
 type Message = {
-  /** Of a process: the figures of all, please. Of the parent: here they are. */
+  /** From a worker: it requests the metrics of all workers. From the parent: it sends them. */
   readonly allFigures?: { readonly scrape: number; readonly text?: string };
-  /** Of the parent: your figures, please. Of a process: here they are. */
+  /** From the parent: it requests a worker's metrics. From a worker: it sends them. */
   readonly ownFigures?: { readonly round: number; readonly metrics?: object[] };
 };
 

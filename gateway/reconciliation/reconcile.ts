@@ -39,7 +39,7 @@ export type Difference = {
   readonly kind: DifferenceKind;
   readonly reference: string;
   readonly what: SettlementKind;
-  /** By the gateway's books, and by the acquirer's file. */
+  /** The amounts in the gateway's books and in the acquirer's file. */
   readonly here: Money | undefined;
   readonly there: Money | undefined;
   readonly line: number | undefined;
@@ -149,7 +149,7 @@ function put<Each>(lists: Map<string, Each[]>, reference: string, each: Each): v
   else same.push(each);
 }
 
-/** Takes away the item that the line is about; a neighbour's line only from near that edge. */
+/** Removes the item that the line is about; a neighbour's line only from near that edge. */
 function take(
   lists: Map<string, Expected[]>,
   { reference, kind, money }: SettlementLine,

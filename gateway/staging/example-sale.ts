@@ -18,7 +18,7 @@ export type ExampleSale = {
   readonly endpoint: string;
   readonly clientOrderId: string;
   readonly description: string;
-  /** As the merchant writes it; it must be an amount of the currency. */
+  /** The amount in the merchant's writing; it must be an amount of the currency. */
   readonly amount: string;
   readonly currency: string;
   readonly card: string;

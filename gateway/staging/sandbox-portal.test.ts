@@ -1,4 +1,7 @@
-/** What the sandbox screen is told when the bank is away, and when the gateway itself is wrong. */
+/**
+ * What the sandbox screen shows when the sandbox bank is unreachable, and when the gateway itself
+ * is wrong.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";

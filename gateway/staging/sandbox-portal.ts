@@ -24,7 +24,7 @@ export type Sandbox = Shop & {
 };
 
 export type SandboxOptions = {
-  /** Nothing before `npm start` has made the demonstration merchant. */
+  /** Returns undefined before `npm start` has made the demonstration merchant. */
   readonly findSandbox: () => Promise<Sandbox | undefined>;
   readonly reads: Pick<PortalReads, "listOrders" | "findOrder">;
 };
@@ -142,7 +142,10 @@ type SwitchInput = Parameters<SandboxHandlers["POST /sandbox/switch"]>[0];
 
 const bankIsSilent = new PortalRefusal(503, "bank_silent", "The sandbox bank does not answer.");
 
-/** As `fetch` tells it: with the socket's error as the cause, or by the signal's time-out. */
+/**
+ * Recognises the forms of `fetch`: an error that has the socket's error as its cause, or the
+ * signal's time-out.
+ */
 function isConnectionFault(error: unknown): boolean {
   if (error instanceof DOMException) return error.name === "TimeoutError";
   return error instanceof TypeError && error.cause instanceof Error;
@@ -167,7 +170,7 @@ function viewSwitch({ name, value, off, what, takes }: Switch) {
   return { name, value: shown, what, takes, isFlag, isOff: value === off };
 }
 
-/** As the app of a wallet hands it over. */
+/** Makes a token in the form in which a wallet's app hands it over. */
 async function mintToken(bankUrl: string, pan: string): Promise<string> {
   const answer = await fetch(`${bankUrl}/wallets/walletb`, {
     method: "POST",

@@ -1,6 +1,6 @@
 /**
- * Who issues the sandbox bank's cards: invented banks, and codes in the form that the networks use.
- * For staging, before an operator has loaded a BIN table.
+ * The issuers of the sandbox bank's cards: invented names, and codes in the form that the networks
+ * use. They serve staging until an operator has loaded a BIN table.
  */
 
 import { type IssuerRange, makeRange } from "../issuers/issuers.ts";

@@ -39,7 +39,7 @@ async function post({ url, fields }: ExampleRequest): Promise<URLSearchParams | 
       body: writeForm(fields),
       signal: AbortSignal.timeout(answerWithinMs),
     });
-    // With GW_LINE_FEEDS every value ends with one.
+    // Under GW_LINE_FEEDS every value ends with a line feed.
     return new URLSearchParams((await answer.text()).replaceAll("\n", ""));
   } catch (error) {
     return new Problem(`The gateway did not answer itself at ${url}: ${String(error)}.`);

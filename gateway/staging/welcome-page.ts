@@ -16,7 +16,7 @@ export type WelcomeFacts = Pick<Shop, "baseUrl" | "merchant"> & {
   readonly groups: readonly (Named & {
     readonly endpoints: readonly { readonly name: string }[];
   })[];
-  /** Nothing when the bank does not answer. */
+  /** Undefined when the sandbox bank does not answer. */
   readonly cards: readonly TestCard[] | undefined;
 };
 

@@ -63,7 +63,7 @@ export async function findSandbox(config: Config) {
   return demo && { ...demo, pathWord: config.pathWord, bankUrl: demo.bank.url };
 }
 
-/** Nothing also while the file is being written. */
+/** Returns undefined also while the file is being written. */
 export async function readDemo({ dataDir }: Pick<Config, "dataDir">): Promise<Demo | undefined> {
   const file = join(resolve(dataDir), "demo.json");
   try {

@@ -11,7 +11,7 @@ const digestBytes = 32;
 
 type Pads = {
   readonly inner: Buffer;
-  /** With room for the inner digest. */
+  /** The outer block, which has room for the inner digest. */
   readonly outer: Buffer;
 };
 
@@ -25,7 +25,7 @@ const scratch = Buffer.alloc(8192);
 /** A character of JavaScript's takes at most three bytes. */
 const lengthMax = Math.floor((scratch.length - blockBytes) / 3);
 
-/** Of `before` and the text after it. */
+/** Computes the code of `before` and the text after it. */
 export function hmac(key: KeyObject, text: string, before: Uint8Array = nothing): Buffer {
   if (before.length + text.length > lengthMax) {
     return createHmac("sha256", key).update(before).update(text).digest();

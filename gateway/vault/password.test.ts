@@ -17,7 +17,7 @@ test("a password is found again, and no other is", async () => {
 });
 
 test("the hash is the one that other implementations compute", async () => {
-  // By the reference implementation: argon2 -id -t 2 -m 16 -p 1, salt "somesalt".
+  // The reference implementation made this hash: argon2 -id -t 2 -m 16 -p 1, salt "somesalt".
   const stored =
     "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
 

@@ -25,7 +25,10 @@ export async function hashPassword(password: Secret<string>): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
 }
 
-/** Takes as long without a stored hash: an unknown login cannot be told from a wrong password. */
+/**
+ * The check takes as long without a stored hash: an unknown login looks the same as a wrong
+ * password.
+ */
 export async function isPassword(password: Secret<string>, stored?: string): Promise<boolean> {
   const parsed = stored === undefined ? undefined : parse(stored);
   if (password.reveal().length > passwordCharactersMax) return false;

@@ -46,7 +46,7 @@ export function makeReceiptIds(keys: Pick<Keys, "current">) {
 
     linkTokenOf: ({ merchantId, id }: LinkKey) => links.seal(merchantId, id).toString("base64url"),
 
-    /** Of an invented token, a link that does not exist. */
+    /** An invented token names a link that does not exist. */
     readLinkToken(token: string): LinkKey | undefined {
       if (!linkTokenForm.test(token)) return undefined;
       const [merchant, id] = links.open(Buffer.from(token, "base64url"));

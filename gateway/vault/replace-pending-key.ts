@@ -1,6 +1,6 @@
 /**
  * Replaces the key of pending card data every day, so that bytes which the disk or a snapshot still
- * has open for a day at the most. Of several nodes one does it.
+ * has open for a day at the most. One of several nodes does it.
  */
 import type { Keys } from "./keys.ts";
 import { type RotationStore, rotateKeys } from "./rotate-keys.ts";

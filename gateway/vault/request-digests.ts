@@ -179,7 +179,9 @@ function slotOf(name: number, now: Instant): number {
   return latest - ((latest - (name % slotsNamed)) % slotsNamed);
 }
 
-/** With the request's own digest, so that equal CVVs of two orders cannot be recognised. */
+/**
+ * The code covers the request's own digest, so that equal CVVs of two orders cannot be recognised.
+ */
 function macOf(key: KeyObject, request: Buffer, cvv: string): Buffer {
   return hmac(key, cvv, request).subarray(0, macBytes);
 }

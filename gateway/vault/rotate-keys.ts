@@ -1,10 +1,10 @@
 /**
  * Rotation of the vault's keys while payments go on. It can be interrupted at any step: the next
  * run finds in the tables where to go on. Cards, secrets and the keys of pending card data are
- * sealed anew, and the old keys destroyed. A digest names its key, which is kept for repeats of
- * old requests. The key of fingerprints is replaced by itself, because cards get other hash ids.
- * Those of receivers' secrets, receipts, links and counts are not replaced: merchants would have to
- * exchange every secret, printed links would end, and counts begin anew.
+ * sealed again, and the old keys are destroyed. A digest names its key, which is kept for repeats
+ * of old requests. The key of fingerprints is replaced by itself, because cards get other hash ids.
+ * The keys of receivers' secrets, receipts, links and counts are not replaced: merchants would have
+ * to exchange every secret, printed links would end, and counts would start again.
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
 import type { Keys, NewKey, OpenKey, Purpose } from "./keys.ts";
@@ -36,7 +36,7 @@ export type RotationStore = {
 /** The tables of one cell that name keys. */
 type CellRotation = {
   countCards(keyIds: readonly number[]): Promise<number>;
-  /** By merchant and card, from the one after `after` on. */
+  /** Lists the cards by merchant and card, beginning after `after`. */
   listCards(
     keyId: number,
     after: { readonly merchantId: MerchantId; readonly cardId: CardId } | undefined,
@@ -126,7 +126,7 @@ export function retiredOf(keys: Keys, purpose: Purpose): readonly OpenKey[] {
   return keys.list(purpose).filter(({ id }) => id !== current);
 }
 
-/** With keys that the database has: a standby that took over may lack the new ones. */
+/** Sealing uses keys that the database has: a standby that took over may lack the new ones. */
 async function resealAll(rotation: Rotation): Promise<number> {
   const { keys, store, purposes = rotated } = rotation;
   await keys.reload();
@@ -144,7 +144,7 @@ async function resealPending({ keys }: Rotation, cell: CellRotation): Promise<vo
   for (const from of retiredOf(keys, "held")) {
     const pending = await cell.listPending(from.id);
     const anew = pending.flatMap((row) => {
-      const sealedKey = sealAnew(row.sealedKey, { from, to }, pendingKeyContext(row.context));
+      const sealedKey = sealAgain(row.sealedKey, { from, to }, pendingKeyContext(row.context));
       return sealedKey === undefined ? [] : [{ ...row, keyId: to.id, sealedKey }];
     });
     await cell.resealPending(from.id, anew);
@@ -161,7 +161,7 @@ async function resealCell({ keys, report }: Rotation, store: CellRotation): Prom
   let [done, reportedAt] = [0, startedAt];
   for (const from of retired) {
     let page = await store.listCards(from.id, undefined, pageSize);
-    // With the page: a standby that takes over may lack the key.
+    // The key is confirmed for each page: a standby that takes over may lack the key.
     while (page.length > 0 && (await keys.confirm([current.id]))) {
       done += await store.resealCards(from.id, resealPage(from, current, page));
       if (performance.now() - reportedAt >= reportEveryMs) reportProgress();
@@ -186,13 +186,13 @@ function resealPage(
 ): readonly SealedCard[] {
   return page.flatMap((card) => {
     const context = cardContext(card.merchantId, card.cardId);
-    const sealed = sealAnew(card.sealed, { from, to }, context);
+    const sealed = sealAgain(card.sealed, { from, to }, context);
     return sealed === undefined ? [] : [{ ...card, keyId: to.id, sealed }];
   });
 }
 
-/** Nothing when it does not open. */
-function sealAnew(
+/** Returns undefined when the text does not open. */
+function sealAgain(
   sealed: Uint8Array,
   { from, to }: { readonly from: OpenKey; readonly to: OpenKey },
   context: string,

@@ -11,7 +11,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const cipherOptions = { authTagLength: tagBytes };
 export const keyBytes = 32;
-/** Of the keys of receipts and links: one block of AES-128 each. */
+/** The size of the keys of receipts and links: one block of AES-128 each. */
 export const blockKeyBytes = 16;
 
 type SealingKey = KeyObject | Uint8Array;
@@ -59,7 +59,10 @@ export function newCardRefId(): CardRefId {
   return asCardRefId(randomId());
 }
 
-/** Of a card from the payment page. A card that comes with an order has the order's id, shorter. */
+/**
+ * Makes the id of a card from the payment page. A card that comes with an order has the order's id,
+ * which is shorter.
+ */
 export function newCardId(): CardId {
   return asCardId(randomId());
 }

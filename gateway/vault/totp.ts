@@ -33,8 +33,8 @@ export function stepOf(now: Instant): number {
 }
 
 /**
- * The step whose code it is: this one or a neighbour, because clocks differ. Nothing for another
- * code, or for one of a step that was used before.
+ * Finds the step that the code belongs to: this one or a neighbour, because clocks differ. Returns
+ * undefined for another code, or for the code of a step that was used before.
  */
 export function findTotpStep(
   secret: Secret<string>,
@@ -46,7 +46,7 @@ export function findTotpStep(
   return steps.find((step) => totpAt(secret, step) === code);
 }
 
-/** As the user types it into an app, and as the app scans it from a QR code. */
+/** The secret as text for the user, and as a QR code for the app. */
 export function showTotp(secret: Secret<string>, issuer: string, login: string) {
   const svg = Buffer.from(renderQrSvg(totpAddress(secret, issuer, login))).toString("base64");
   return { secret: secret.reveal(), picture: `data:image/svg+xml;base64,${svg}` };

@@ -160,7 +160,7 @@ async function makeTestVault() {
 
 /** A table of keys in memory; the scenarios use the real one. */
 type KeyTable = KeyStore & {
-  /** As another process does it: the current key of the purpose is retired, another is added. */
+  /** Acts like another process: it retires the current key of the purpose and adds another. */
   replace(key: NewKey): void;
   remove(id: number): void;
 };

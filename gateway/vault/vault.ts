@@ -51,7 +51,7 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
       return { merchantId, cardId, keyId, sealed, fingerprint: card.fingerprint };
     },
 
-    /** Nothing when its key is not there or does not open it. */
+    /** Returns undefined when its key does not exist or does not open it. */
     openSealed({ merchantId, cardId, keyId, sealed }: SealedCard): Card | undefined {
       const key = keys.find(keyId);
       if (key === undefined) return undefined;
@@ -76,8 +76,8 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
     cardDigest: (number: CardNumber) => cardDigestUnder(keys.current("fingerprints"), number),
 
     /**
-     * By every key of fingerprints, the newest first: while one is being replaced, both count.
-     * Empty when there is one key.
+     * The card's names under every key of fingerprints, the newest first: while one is being
+     * replaced, both count. Empty when there is one key.
      */
     cardNames(merchantId: MerchantId, number: CardNumber): readonly CardName[] {
       const all = keys.list("fingerprints");
@@ -88,9 +88,9 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
       });
     },
 
-    /** Of what screening counts. The text may be an email or an address. */
+    /** Digests what screening counts. The text may be an email or an address. */
     digestSubject: (text: string) => hmac(keys.current("screening").key, `screening/${text}`),
-    /** Names the key of counts: another one begins all counts anew. */
+    /** Names the key of counts: another key restarts all counts. */
     countingKey: () => keys.current("screening").id,
     /** For short comparisons: after a rotation the same text has another digest. */
     digest: (text: Secret<string>) => hmac(keys.current("digests").key, text.reveal()),

@@ -38,7 +38,7 @@ const key = {
 };
 const shown = { shopName: "Acme ".repeat(20), domain: "pay.example" };
 
-/** As in production, or with the loopback of staging. */
+/** Makes sessions for production, or for staging and its loopback addresses. */
 function sessionsWith(
   hosts: readonly string[],
   { isStaging = false, resolved = "127.0.0.1" } = {},

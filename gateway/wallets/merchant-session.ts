@@ -13,7 +13,7 @@ import type { Merchant } from "../orders/merchant.ts";
 import type { WalletKey } from "./wallet-trust.ts";
 
 export type SessionRequest = {
-  /** As the browser has sent it. */
+  /** The URL that the browser has sent. */
   readonly url: string;
   /** What the wallet shows the cardholder. */
   readonly shopName: string;
@@ -63,7 +63,9 @@ export function makeMerchantSessions(dependencies: Dependencies) {
   return {
     hasIdentity: (merchant: Merchant) => identityOf(merchant) !== undefined,
 
-    /** The session as the wallet has written it; nothing when there is none. */
+    /**
+     * Returns the session in the wallet's own writing, or undefined when the wallet has given none.
+     */
     async ask(merchant: Merchant, asked: SessionRequest): Promise<string | undefined> {
       try {
         return await askAt(findUrl(asked.url), merchant, asked);

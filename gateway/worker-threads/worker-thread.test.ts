@@ -137,7 +137,7 @@ test("a thread that ends by itself is replaced", async (t) => {
   assert.equal(await ask({ text: "b", when: "now" }), "b");
 });
 
-/** Nothing else runs on this thread meanwhile. */
+/** Keeps this thread busy, so that no other code runs on it. */
 function block(durationMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 }

@@ -108,7 +108,7 @@ export function startWorkerThread<Request, Reply>(options: ThreadOptions) {
     return clock.after(options.replyWithinMs, () => setImmediate(judge));
   }
 
-  /** A thread that has replied to nothing meanwhile hangs, and is replaced. */
+  /** A thread that has replied to nothing since hangs, and is replaced. */
   function passDeadline(id: number, repliedBefore: number): void {
     if (!inFlight.has(id)) return;
     settle(id, new ThreadFault("timed_out", "", true));
@@ -148,7 +148,7 @@ export function startWorkerThread<Request, Reply>(options: ThreadOptions) {
     void lost.terminate();
   }
 
-  /** Of requests lost with their thread, the oldest is the suspect. */
+  /** The oldest of the requests that were lost with their thread is the suspect. */
   function failAll(kind: "lost" | "stopped", detail = "", hasSuspect = false): void {
     thread = undefined;
     outgoing = [];
@@ -160,7 +160,7 @@ export function startWorkerThread<Request, Reply>(options: ThreadOptions) {
   }
 }
 
-/** Of a core that both want, the thread that carries payments gets nine tenths. */
+/** The thread that carries payments gets nine tenths of a core that both want. */
 const niceness = 10;
 
 /** Linux schedules each thread by a priority of its own, under the thread's id. */

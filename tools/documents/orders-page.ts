@@ -249,7 +249,7 @@ const stageMeanings: Readonly<Record<Stage, string>> = {
 
 const owedMeanings: Readonly<Record<AnyStageCell["owes"], string>> = {
   "as before": "as before",
-  anew: "the one that is owed, by the claiming node",
+  renewed: "the one that is owed, by the claiming node",
   reverse_prior: "`reverse_prior`",
 };
 

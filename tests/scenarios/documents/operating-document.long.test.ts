@@ -92,7 +92,9 @@ test("every command of the document runs, and the sale and its return are approv
     assert.match(shell.output, /^good {4}installed files: .* of release /m);
   const keys = await readdir(join(folder, "keys"));
   assert.deepEqual([keys.length, keys.includes("master.key")], [2, true], keys.join());
-  const checked = [...shell.output.matchAll(/^GW_MASTER_KEY_FILE +(\S+)$/gm)].map(([, value]) => value);
+  const checked = [...shell.output.matchAll(/^GW_MASTER_KEY_FILE +(\S+)$/gm)].map(
+    ([, value]) => value,
+  );
   assert.equal(new Set(checked).size, 2, "the key-encryption key is the old one");
   assert.match(await readFile(join(folder, "audit/heads.log"), "utf8"), /"signature":/);
   const booked = bank.ledger().map(({ kind, amount }) => `${kind} ${amount}`);
