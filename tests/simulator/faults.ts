@@ -50,7 +50,7 @@ const durations = {
 /** Of these a seed has two at most. */
 // biome-ignore format: a table
 const rareDurations = {
-  database_is_long_away:   [46, 100],    // longer than a lease; a node may start again when it is back
+  database_is_long_away:   [46, 100],    // longer than a lease; a node starts again when it is back
   gate_changes_host:       [20, 200],    // by force, and back
 } as const;
 

@@ -279,7 +279,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
       host_refuses_repeats:   () => { manners.refusesRepeats = true; later(() => { manners.refusesRepeats = false; }); },
       database_is_away:       () => server.goAway(forMs, false),
       database_is_silent:     () => server.goAway(forMs, true),
-      database_is_long_away:  () => { server.goAway(forMs, degree < 0.5); if (degree > 0.25 && degree < 0.75) slot.die(forMs); },
+      database_is_long_away:  () => { server.goAway(forMs, degree < 0.5); slot.die(forMs + degree * 2_000); },
       database_is_read_only:  () => server.refuseWrites(forMs),
       database_loses_answers: () => server.loseStatements(forMs),
       standby_takes_over:     () => laws.onCommitsLost(server.failOver(forMs)),
