@@ -100,7 +100,7 @@ test("the same command in staging does", async () => {
 
   const { output } = await run({ ...settings, GW_ENV: "staging" }, "bin find 400000");
 
-  assert.match(output, /Sandbox Issuing Bank .* built in/);
+  assert.match(output, /Sandbox Issuing Bank [\s\S]* from: built in/);
   assert.ok(stagingOf(await loaded()).includes("gateway/staging/sandbox-ranges.ts"));
 });
 
