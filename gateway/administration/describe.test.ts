@@ -49,7 +49,7 @@ test("a form has labels, help and choices in its language, and no field of the c
     [
       ["endpoint", "Endpunkt"],
       ["3ds", "3-D Secure"],
-      ["without-cvv", "Geht ohne CVV"],
+      ["without-cvv", "Funktioniert ohne CVV"],
       ["callbacks", "Callbacks werden gesendet als"],
       ["key", "Datei"],
       ["reveal", "reveal"],

@@ -12,7 +12,7 @@ export const configuration = {
     "merchant disable": "Switch off | Ausschalten",
     "merchant control-key renew": "Renew | Erneuern",
     "merchant control-key set": "Set a given key | Schlüssel vorgeben",
-    "merchant control-key drop": "Drop the old key | Alten verwerfen",
+    "merchant control-key drop": "Drop the old key | Alten Schlüssel verwerfen",
     "merchant show": "Show the key | Schlüssel zeigen",
     "merchant key add": "Add a key | Schlüssel hinzufügen",
     "merchant key remove": "Remove | Entfernen",
@@ -90,8 +90,8 @@ export const configuration = {
   noLinks: "No payment links yet | Noch keine Zahlungslinks",
   noLinksHint: `Make one for an amount, send its address or print its QR code, and customers pay on
     the payment page.
-    | Legen Sie einen für einen Betrag an, verschicken Sie die Adresse oder drucken Sie den QR-Code;
-    bezahlt wird auf der Zahlungsseite.`,
+    | Legen Sie einen Link für einen Betrag an, verschicken Sie die Adresse oder drucken Sie den
+    QR-Code; bezahlt wird auf der Zahlungsseite.`,
   linkStates: {
     open: "Open | Offen",
     used: "Paid up | Ausgeschöpft",
@@ -109,9 +109,9 @@ export const configuration = {
   downloadSvg: "Download as SVG | Als SVG laden",
   address: "Address | Adresse",
   copyAddress: "Copy address | Adresse kopieren",
-  allOfThem: "In the list of orders | In der Liste der Zahlungen",
+  allOfThem: "In the list of orders | In der Zahlungsliste",
   noOrdersOfLink: `No customer has begun to pay with this link yet.
-    | Mit diesem Link hat noch niemand begonnen zu zahlen.`,
+    | Über diesen Link wurde noch keine Zahlung begonnen.`,
 
   searchMerchants: "Login or name | Login oder Name",
   noMerchants: "No merchants yet | Noch keine Händler",
@@ -119,7 +119,7 @@ export const configuration = {
     the merchant's login.
     | Ein Händler hat Endpunkte, die Zahlungen in je einer Währung annehmen. Beginnen Sie mit dem
     Login.`,
-  noMerchantFound: "No merchant matches | Kein Händler passt",
+  noMerchantFound: "No merchant matches | Kein passender Händler",
   noMerchantFoundHint: "The search looks at logins and names. | Gesucht wird in Logins und Namen.",
   endpoints: "Endpoints | Endpunkte",
   noEndpoints: `No endpoints: the merchant can take no payments yet.
@@ -137,7 +137,7 @@ export const configuration = {
   removeNamed: (what: string) => `Remove ${what} | ${what} entfernen`,
   settings: "Settings | Einstellungen",
   allUsual: `Nothing is set: the usual values count.
-    | Nichts ist gesetzt: Es gelten die üblichen Werte.`,
+    | Nichts ist eingestellt: Es gelten die Standardwerte.`,
   keys: "Keys | Schlüssel",
   controlKey: "Control key | Kontrollschlüssel",
   controlKeyHint: `Requests are signed with it. After a renewal the old key counts too, until it is
@@ -159,7 +159,7 @@ export const configuration = {
   wallet: "Wallet | Wallet",
   walletKeys: "Wallet keys | Wallet-Schlüssel",
   noWalletKeys: `None. Wallets encrypt payment data for a key that is made here.
-    | Keine. Wallets verschlüsseln Zahlungsdaten für einen Schlüssel, der hier entsteht.`,
+    | Keine. Wallets verschlüsseln Zahlungsdaten für einen Schlüssel, der hier erzeugt wird.`,
   certificate: "Certificate | Zertifikat",
   certificates: {
     present: "Present | Vorhanden",
@@ -168,7 +168,7 @@ export const configuration = {
   },
   rules: "Rules | Regeln",
   noRulesHere: "No rule counts for this merchant alone. | Keine Regel gilt nur für diesen Händler.",
-  routing: "Which gate would a sale take? | Über welches Gate ginge eine Zahlung?",
+  routing: "Which gate would a sale take? | Über welches Gate liefe eine Zahlung?",
   routingHint: `Enter an amount. The gateway decides as it does for orders, with the gates that are
     ready now.
     | Geben Sie einen Betrag ein. Das Gateway entscheidet wie bei Zahlungen, mit den Gates, die
@@ -202,14 +202,14 @@ export const configuration = {
     | Keine Schlüssel: Nachrichten haben keine Authentisierungscodes.`,
   writes: "writes | schreibt",
   directories: "Directory servers of 3-D Secure | Directory-Server von 3-D Secure",
-  noDirectories: "None: payments go without 3-D Secure. | Keine: Zahlungen gehen ohne 3-D Secure.",
+  noDirectories: "None: payments go without 3-D Secure. | Keine: Zahlungen laufen ohne 3-D Secure.",
   files: "Files | Dateien",
   good: "Good | In Ordnung",
   cardRanges: "Card ranges | Kartenbereiche",
 
   lists: "Lists | Listen",
   list: "List | Liste",
-  trial: "Trial | Probe",
+  trial: "Trial | Probelauf",
   rule: "Rule | Regel",
   kindOfRule: "Kind of rule | Art der Regel",
   parameters: "Parameters | Parameter",
@@ -219,8 +219,9 @@ export const configuration = {
   noRules: "No rules yet | Noch keine Regeln",
   noRulesHint: `A rule looks at every payment and blocks it, forces 3-D Secure, marks it, or lets it
     pass the others. Try it on past orders before you switch it on.
-    | Eine Regel sieht jede Zahlung an und sperrt sie, erzwingt 3-D Secure, markiert sie oder lässt
-    sie an den anderen vorbei. Proben Sie sie an alten Zahlungen, bevor Sie sie einschalten.`,
+    | Eine Regel prüft jede Zahlung und sperrt sie, erzwingt 3-D Secure, markiert sie oder nimmt sie
+    von den anderen Regeln aus. Testen Sie Regeln an früheren Zahlungen, bevor Sie sie
+    einschalten.`,
   ruleKinds: {
     amount: "Amount | Betrag",
     velocity: "Velocity | Häufigkeit",
@@ -237,23 +238,23 @@ export const configuration = {
   noListEntriesHint: `Put cards, email addresses, networks or countries on the allow or the block
     list. Cards are named by an order or a card-hash-id, never by their number.
     | Setzen Sie Karten, E-Mail-Adressen, Netze oder Länder auf die Positiv- oder die Sperrliste.
-    Karten nennt man über eine Zahlung oder eine Card-Hash-Id, nie über ihre Nummer.`,
+    Karten werden über eine Zahlung oder eine Card-Hash-Id angegeben, nie über ihre Nummer.`,
   value: "Value | Wert",
   kind: "Kind | Art",
   rulesToTry: `Numbers, like 3,7; empty: those that are on
     | Nummern wie 3,7; leer: die eingeschalteten`,
   since: "Since | Seit",
-  tryRules: "Try | Proben",
+  tryRules: "Try | Testen",
   trialHint: `Tells what the rules would have done to the orders of the last 30 days, and what
     became of those. It changes nothing; with many orders it takes a while.
-    | Zeigt, was die Regeln mit den Zahlungen der letzten 30 Tage gemacht hätten und was aus denen
-    wurde. Es ändert nichts; bei vielen Zahlungen dauert es.`,
+    | Zeigt, was die Regeln mit den Zahlungen der letzten 30 Tage gemacht hätten und was aus diesen
+    geworden ist. Der Test ändert nichts; bei vielen Zahlungen dauert er eine Weile.`,
   result: "Result | Ergebnis",
   paid: "Paid | Bezahlt",
   wouldHave: {
-    all: "Looked at | Angesehen",
+    all: "Looked at | Geprüft",
     blocked: "Blocked | Gesperrt",
-    forced: "Sent to 3-D Secure | Zu 3-D Secure geschickt",
+    forced: "Sent to 3-D Secure | Über 3-D Secure geleitet",
     marked: "Only marked | Nur markiert",
   },
 
@@ -261,18 +262,18 @@ export const configuration = {
   vaultKeysHint: `They seal card numbers and secrets. A rotation seals everything anew while
     payments go on, waits until every node has the new keys, and destroys the old ones; the audit
     says when it has ended.
-    | Sie versiegeln Kartennummern und Geheimnisse. Ein Wechsel versiegelt alles neu, während
-    Zahlungen weitergehen, wartet, bis jeder Knoten die neuen Schlüssel hat, und vernichtet die
-    alten; das Protokoll sagt, wann er fertig ist.`,
+    | Sie verschlüsseln Kartennummern und geheime Einstellungen. Ein Wechsel verschlüsselt alles
+    neu, während Zahlungen weiterlaufen, wartet, bis jeder Knoten die neuen Schlüssel hat, und
+    vernichtet die alten; im Protokoll steht, wann er abgeschlossen ist.`,
   purpose: "For | Für",
   keyPurposes: {
     cards: "Card numbers | Kartennummern",
     fingerprints: "Card fingerprints | Fingerabdrücke von Karten",
     digests: "Digests of requests | Prüfsummen von Anfragen",
-    secrets: "Secrets of settings | Geheimnisse der Einstellungen",
+    secrets: "Secrets of settings | Geheime Einstellungen",
     held: "Cards during 3-D Secure | Karten während 3-D Secure",
     webhooks: "Callback secrets | Callback-Geheimnisse",
-    screening: "Counts of screening | Zähler der Prüfung",
+    screening: "Counts of screening | Zähler der Risikoprüfung",
     receipts: "Receipts | Belege",
     links: "Payment links | Zahlungslinks",
   },
@@ -283,23 +284,23 @@ export const configuration = {
   domainFiles: "Domain files | Domain-Dateien",
   domainFilesHint: `A wallet checks by a file below /.well-known/ that the domain of the payment
     page is yours.
-    | An einer Datei unter /.well-known/ prüft ein Wallet, dass die Domain der Zahlungsseite Ihre
-    ist.`,
+    | Anhand einer Datei unter /.well-known/ prüft ein Wallet, dass die Domain der Zahlungsseite
+    Ihnen gehört.`,
 
   days: "Compared days | Abgeglichene Tage",
   chargebacks: "Chargebacks | Rückbelastungen",
   noChargebacks: "No chargebacks | Keine Rückbelastungen",
   noChargebacksHint: `Import the acquirer's file: each chargeback is recorded on its order, and the
     merchant is told where its endpoint says so.
-    | Importieren Sie die Datei des Acquirers: Jede Rückbelastung steht dann bei ihrer Zahlung, und
-    der Händler erfährt davon, wo sein Endpunkt es will.`,
+    | Importieren Sie die Datei des Acquirers: Jede Rückbelastung wird bei ihrer Zahlung vermerkt,
+    und der Händler wird benachrichtigt, wenn sein Endpunkt so eingestellt ist.`,
   unrecorded: (count: number) => `
     ${some(count, "line of the file was", "lines of the file were")} not recorded:
     | ${some(count, "Zeile der Datei wurde", "Zeilen der Datei wurden")} nicht erfasst:`,
   unrecordedLine: (line: string, id: string) => `line ${line}, case ${id}:
     | Zeile ${line}, Fall ${id}:`,
   importResults: {
-    "no such order": "no order has this reference | keine Bestellung hat diese Referenz",
+    "no such order": "no order has this reference | keine Zahlung hat diese Referenz",
     "recorded before with another amount": `recorded before with another amount
       | früher mit einem anderen Betrag erfasst`,
   },
@@ -317,14 +318,14 @@ export const configuration = {
   noDaysHint: `Compare a gate's day with the acquirer's settlement file, or by its totals with the
     acquirer's host. What differs stays here and in the orders.
     | Gleichen Sie den Tag eines Gates mit der Abrechnungsdatei des Acquirers ab oder mit den Summen
-    seines Hosts. Was abweicht, bleibt hier und in den Zahlungen.`,
+    seines Hosts. Abweichungen stehen dann hier und bei den Zahlungen.`,
   day: "Day | Tag",
   way: "Compared with | Abgeglichen mit",
   ways: {
     file: "settlement file | Abrechnungsdatei",
     totals: "totals of the host | Summen des Hosts",
   },
-  matched: "Matched | Gleich",
+  matched: "Matched | Übereinstimmend",
   compared: "Compared | Abgeglichen",
   differences: (count: number) => `${some(count, "difference", "differences")}
     | ${some(count, "Abweichung", "Abweichungen")}`,
@@ -344,14 +345,14 @@ export const configuration = {
   preview: "Preview | Vorschau",
   back: "Back | Zurück",
   noPreview: `What it does is known when it is done: there is no preview.
-    | Was es bewirkt, ist erst danach bekannt: Eine Vorschau gibt es nicht.`,
+    | Die Wirkung ist erst nach der Ausführung bekannt: Eine Vorschau gibt es nicht.`,
   moreSettings: (count: number) => `${count} more settings | ${count} weitere Einstellungen`,
-  onePerLine: "One in each line | Eins je Zeile",
+  onePerLine: "One in each line | Ein Wert je Zeile",
   fileContent: "Or its content | Oder ihr Inhalt",
   documentation: "Documentation | Dokumentation",
-  nothingMatches: "Nothing matches | Nichts passt",
+  nothingMatches: "Nothing matches | Keine Treffer",
   copyNow: `Copy it now, and keep it in a safe place: this window does not show it again.
-    | Kopieren Sie es jetzt und bewahren Sie es sicher auf: Dieses Fenster zeigt es nicht noch
-    einmal.`,
-  kept: "I have kept it | Aufbewahrt",
+    | Kopieren Sie den Wert jetzt und bewahren Sie ihn sicher auf: Er wird nicht noch einmal
+    angezeigt.`,
+  kept: "I have kept it | Ich habe ihn aufbewahrt",
 } satisfies Rows;

@@ -5,7 +5,7 @@ export const frame = {
   "payment-links": "Payment links | Zahlungslinks",
   merchants: "Merchants | Händler",
   gates: "Gates | Gates",
-  screening: "Screening | Prüfung",
+  screening: "Screening | Risikoprüfung",
   reconciliation: "Reconciliation | Abgleich",
   "vault-keys": "Keys | Schlüssel",
   skipToContent: "Skip to content | Zum Inhalt",
@@ -18,7 +18,7 @@ export const frame = {
   appearance: "Appearance | Darstellung",
   light: "Light | Hell",
   dark: "Dark | Dunkel",
-  asSystem: "As the system | Wie das System",
+  asSystem: "As the system | Wie im System",
   signOut: "Sign out | Abmelden",
   operator: "Operator | Betreiber",
   account: "Account | Konto",
@@ -27,12 +27,13 @@ export const frame = {
   cancel: "Cancel | Abbrechen",
   noSuchPage: "There is no such page | Diese Seite gibt es nicht",
   noSuchPageHint: `The address may be mistyped. The orders are a good place to begin.
-    | Vielleicht ist die Adresse falsch geschrieben. Die Zahlungen sind ein guter Anfang.`,
+    | Vielleicht ist die Adresse falsch geschrieben. Beginnen Sie am besten bei den Zahlungen.`,
   toOrders: "Go to orders | Zu den Zahlungen",
   notAllowed: "Not allowed | Nicht erlaubt",
   notAllowedHint: `Your role does not see this page. Ask an administrator if you need it.
-    | Ihre Rolle sieht diese Seite nicht. Fragen Sie einen Administrator, wenn Sie sie brauchen.`,
-  failed: "This could not be loaded | Das konnte nicht geladen werden",
+    | Ihre Rolle hat keinen Zugriff auf diese Seite. Wenden Sie sich bei Bedarf an einen
+    Administrator.`,
+  failed: "This could not be loaded | Die Seite konnte nicht geladen werden",
   unreachable: `The gateway cannot be reached. Check your connection; the portal tries again when
     you ask it to.
     | Das Gateway ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es dann
@@ -53,21 +54,22 @@ export const frame = {
   newPassword: "Choose a new password | Neues Passwort wählen",
   newPasswordHint: `The one you have is temporary. The new one needs at least 12 characters, with
     letters and digits.
-    | Ihr jetziges ist vorläufig. Das neue braucht mindestens 12 Zeichen, mit Buchstaben und
+    | Ihr bisheriges ist nur vorläufig. Das neue braucht mindestens 12 Zeichen mit Buchstaben und
     Ziffern.`,
-  currentPassword: "Current password | Jetziges Passwort",
+  currentPassword: "Current password | Aktuelles Passwort",
   nextPassword: "New password | Neues Passwort",
   savePassword: "Save password | Passwort speichern",
   enrolment: "Set up a second factor | Zweiten Faktor einrichten",
   enrolmentHint: `Your role moves money or sees settings, so a password alone is not enough. Add
     this secret to your authenticator app, then enter the code that it shows.
-    | Ihre Rolle bewegt Geld oder sieht Einstellungen, deshalb genügt ein Passwort nicht. Fügen Sie
-    dieses Geheimnis Ihrer Authenticator-App hinzu und geben Sie dann den Code ein, den sie zeigt.`,
-  beginEnrolment: "Show the secret | Geheimnis anzeigen",
+    | Ihre Rolle darf Geld bewegen oder Einstellungen sehen, deshalb genügt ein Passwort nicht.
+    Fügen Sie diesen Schlüssel Ihrer Authenticator-App hinzu und geben Sie dann den Code ein, den
+    sie anzeigt.`,
+  beginEnrolment: "Show the secret | Schlüssel anzeigen",
   recoveryCodes: "Recovery codes | Wiederherstellungscodes",
   recoveryCodesHint: `Each of them replaces the app once. They are shown only now: keep them in a
     safe place.
-    | Jeder ersetzt die App einmal. Sie werden nur jetzt gezeigt: Bewahren Sie sie sicher auf.`,
+    | Jeder ersetzt die App einmal. Sie werden nur jetzt angezeigt: Bewahren Sie sie sicher auf.`,
   codesKept: "I have kept them | Ich habe sie aufbewahrt",
 
   searchOrders: `Name, email or a part of it, order id, last four digits, amount or RRN
@@ -121,7 +123,8 @@ export const frame = {
   exporting: (count: number) => `${count} rows … | ${count} Zeilen …`,
   exportTooLong: (max: number) => `The file has the first ${max} orders. Narrow the filters for the
     rest.
-    | Die Datei enthält die ersten ${max} Zahlungen. Grenzen Sie die Filter für die übrigen ein.`,
+    | Die Datei enthält die ersten ${max} Zahlungen. Schränken Sie die Filter ein, um die übrigen zu
+    exportieren.`,
   exportFailed: `The export stopped. Try again.
     | Der Export wurde abgebrochen. Versuchen Sie es erneut.`,
   noOrders: "No orders yet | Noch keine Zahlungen",
@@ -129,13 +132,13 @@ export const frame = {
     prints one that you can paste.
     | Eine Zahlung erscheint hier, sobald ein Händler sie sendet. Beim Start gibt das Gateway einen
     Befehl dafür aus.`,
-  nothingFound: "No order matches | Keine Zahlung passt",
+  nothingFound: "No order matches | Keine passende Zahlung",
   nothingFoundHint: `A name is found by the beginnings of its words, an email address by its
     beginning, its host or a word in it. Order ids, the last four digits of a card, amounts such as
     10.42 and RRNs need the whole value.
-    | Namen werden am Anfang ihrer Wörter gefunden, E-Mail-Adressen an ihrem Anfang, ihrem Host oder
-    einem Wort darin. Zahlungsnummern, die letzten vier Ziffern einer Karte, Beträge wie 10.42 und
-    RRNs brauchen den ganzen Wert.`,
+    | Bei Namen genügt der Anfang eines Wortes, bei E-Mail-Adressen der Anfang, der Host oder ein
+    Wort darin. Zahlungsnummern, die letzten vier Ziffern einer Karte, Beträge wie 10.42 und RRNs
+    müssen vollständig sein.`,
   saveView: "Save view | Ansicht speichern",
   nameOfView: "Name of the view | Name der Ansicht",
   shareView: "Share with the team | Mit dem Team teilen",
@@ -160,7 +163,7 @@ export const frame = {
   approvalRate: "Approval rate | Genehmigungsquote",
   netAmount: "Net amount | Nettobetrag",
   overhead: "Overhead, p95 | Eigenzeit, p95",
-  failingCallbacks: "Failing callbacks | Gescheiterte Callbacks",
+  failingCallbacks: "Failing callbacks | Fehlgeschlagene Callbacks",
   ordersOverTime: "Orders over time | Zahlungen im Zeitraum",
   declinesByReason: "Declines by reason | Ablehnungen nach Grund",
   noDeclines: "Nothing was declined in this time. | In dieser Zeit wurde nichts abgelehnt.",
@@ -174,10 +177,10 @@ export const frame = {
   timeline: "Timeline | Verlauf",
   callbacks: "Callbacks | Callbacks",
   noCallbacks: `None was made: the endpoint has no callback address, or the order has not ended.
-    | Keine: Der Endpunkt hat keine Callback-Adresse, oder die Zahlung ist nicht beendet.`,
+    | Keine: Der Endpunkt hat keine Callback-Adresse, oder die Zahlung ist noch nicht beendet.`,
   callbackStates: {
     due: "Due | Fällig",
-    failing: "Failing | Scheitert",
+    failing: "Failing | Fehlgeschlagen",
     delivered: "Delivered | Zugestellt",
     stopped: "Stopped | Angehalten",
     given_up: "Given up | Aufgegeben",
@@ -189,11 +192,11 @@ export const frame = {
   charged: "Charged | Belastet",
   returned: "Returned | Erstattet",
   chargedBack: "Charged back | Rückbelastet",
-  left: "Left to return | Erstattbar",
-  sent: "What the merchant sent | Was der Händler sandte",
+  left: "Left to return | Noch erstattbar",
+  sent: "What the merchant sent | Was der Händler gesendet hat",
   seen: "What the merchant sees | Was der Händler sieht",
   seenHint: `The response to a status request now. Each response has a serial number of its own.
-    | Die jetzige Antwort auf eine Statusabfrage. Jede Antwort hat eine eigene Seriennummer.`,
+    | Die aktuelle Antwort auf eine Statusabfrage. Jede Antwort hat eine eigene Seriennummer.`,
   clientOrder: "Merchant's order | Bestellung des Händlers",
   receipt: "Receipt | Beleg",
   actions: {
@@ -201,12 +204,12 @@ export const frame = {
     return: "Refund | Erstatten",
     resend: "Resend callbacks | Callbacks erneut senden",
   },
-  reasonHint: "It is kept in the audit. | Er wird im Audit festgehalten.",
+  reasonHint: "It is kept in the audit. | Er wird im Protokoll festgehalten.",
 
   types: {
     sale: "Sale | Verkauf",
     preauth: "Preauthorisation | Vorautorisierung",
-    "account-verification": "Account verification | Kontoprüfung",
+    "account-verification": "Account verification | Kartenprüfung",
     capture: "Capture | Einzug",
     reversal: "Refund | Erstattung",
     refund: "Refund | Erstattung",

@@ -15,18 +15,18 @@ type Look = readonly [colour: string, word: Row, meaning: Row];
  */
 // biome-ignore format: a table
 const states: Readonly<Record<State, Look>> = {
-  captured:        ["approved",      "Captured | Eingezogen",                  "The money was taken, and nothing has gone back. | Das Geld wurde eingezogen, und nichts ging zurück."],
+  captured:        ["approved",      "Captured | Eingezogen",                  "The money was taken, and nothing has gone back. | Das Geld wurde eingezogen, nichts ging zurück."],
   held:            ["held",          "Held | Vorgemerkt",                      "The card holds the money until it is captured or cancelled. | Das Geld ist auf der Karte vorgemerkt, bis es eingezogen oder freigegeben wird."],
   partly_refunded: ["part",          "Partly refunded | Teilweise erstattet",  "A part of the money went back to the cardholder. | Ein Teil des Geldes ging an den Karteninhaber zurück."],
   refunded:        ["refunded",      "Refunded | Erstattet",                   "All of the money went back to the cardholder. | Das ganze Geld ging an den Karteninhaber zurück."],
   charged_back:    ["charged-back",  "Charged back | Rückbelastet",            "The issuer has taken money back, all or a part. | Der Herausgeber hat Geld zurückgeholt, ganz oder teilweise."],
-  in_doubt:        ["doubt",         "In doubt | Im Zweifel",                  "The acquirer may have moved money or not. | Der Acquirer hat vielleicht Geld bewegt, vielleicht auch nicht."],
-  processing:      ["processing",    "Processing | In Arbeit",                 "It has not ended yet. | Es ist noch nicht beendet."],
-  declined:        ["declined",      "Declined | Abgelehnt",                   "The issuer or the acquirer refused it: no money has moved. | Herausgeber oder Acquirer haben es abgelehnt: Kein Geld ist geflossen."],
-  filtered:        ["filtered",      "Filtered | Gefiltert",                   "Screening refused it: nothing was sent. | Die Prüfung hat es abgelehnt: Nichts wurde gesendet."],
-  error:           ["declined",      "Error | Fehler",                         "It ended with an error: no money has moved. | Es endete mit einem Fehler: Kein Geld ist geflossen."],
+  in_doubt:        ["doubt",         "In doubt | Ungeklärt",                  "The acquirer may have moved money or not. | Ob der Acquirer Geld bewegt hat, ist offen."],
+  processing:      ["processing",    "Processing | In Arbeit",                 "It has not ended yet. | Die Zahlung ist noch nicht beendet."],
+  declined:        ["declined",      "Declined | Abgelehnt",                   "The issuer or the acquirer refused it: no money has moved. | Herausgeber oder Acquirer haben die Zahlung abgelehnt: Kein Geld ist geflossen."],
+  filtered:        ["filtered",      "Filtered | Gefiltert",                   "Screening refused it: nothing was sent. | Die Risikoprüfung hat die Zahlung abgelehnt: Nichts wurde gesendet."],
+  error:           ["declined",      "Error | Fehler",                         "It ended with an error: no money has moved. | Die Zahlung endete mit einem Fehler: Kein Geld ist geflossen."],
   cancelled:       ["off",           "Cancelled | Storniert",                  "The hold was released: the card was not charged. | Die Vormerkung wurde aufgehoben: Die Karte wurde nicht belastet."],
-  verified:        ["off",           "Verified | Geprüft",                     "The card is good. No money was asked for. | Die Karte ist gültig. Es ging um kein Geld."],
+  verified:        ["off",           "Verified | Geprüft",                     "The card is good. No money was asked for. | Die Karte ist gültig. Es wurde kein Geld verlangt."],
   approved:        ["approved",      "Approved | Genehmigt",                   "The charge was approved, also if money went back later. | Die Belastung wurde genehmigt, auch wenn später Geld zurückging."],
 };
 

@@ -8,13 +8,13 @@ export const order = {
     settings of today.
     | Aus der Zahlung wiederhergestellt: Nachrichten einer einfachen Belastung werden nicht
     gespeichert. Es gelten die heutigen Einstellungen des Gates.`,
-  raw: "Raw, encoded anew from the masked fields | Roh, aus den maskierten Feldern neu kodiert",
+  raw: "Raw, encoded anew from the masked fields | Rohdaten, aus den maskierten Feldern kodiert",
   details: "Details | Einzelheiten",
-  sawThen: "What the merchant saw | Was der Händler sah",
+  sawThen: "What the merchant saw | Was der Händler gesehen hat",
   attemptMade: (answer: string) => `Callback: ${answer} | Callback: ${answer}`,
   copyCurl: "Copy as cURL | Als cURL kopieren",
   copyFailed: `The browser does not let the portal copy. Select the text instead.
-    | Der Browser lässt das Portal nicht kopieren. Markieren Sie stattdessen den Text.`,
+    | Der Browser erlaubt das Kopieren nicht. Markieren Sie stattdessen den Text.`,
   doneBefore: `This form was sent before, and was done then. Nothing else was done now.
     | Dieses Formular wurde schon einmal gesendet und damals ausgeführt. Jetzt wurde nichts weiter
     ausgeführt.`,
@@ -26,15 +26,15 @@ export const order = {
   atMost: (amount: string) => `At most ${amount}. | Höchstens ${amount}.`,
   amountHints: {
     capture: (most: string) => `At most ${most}. Leave it empty for all of it.
-      | Höchstens ${most}. Leer lassen für den ganzen Betrag.`,
+      | Höchstens ${most}. Lassen Sie das Feld für den ganzen Betrag leer.`,
     return: (most: string) => `At most ${most}. This cannot be undone.
       | Höchstens ${most}. Das lässt sich nicht rückgängig machen.`,
   },
   typeAmount: "The order's amount | Betrag der Zahlung",
   typeAmountHint: (amount: string) => `This cannot be undone. Type ${amount} to confirm that it is
     this order.
-    | Das lässt sich nicht rückgängig machen. Geben Sie ${amount} ein, um zu bestätigen, dass es
-    diese Zahlung ist.`,
+    | Das lässt sich nicht rückgängig machen. Geben Sie zur Bestätigung dieser Zahlung ${amount}
+    ein.`,
   decisions: {
     ask: "Ask again | Erneut anfragen",
     "settle-done": "Settle as done | Als ausgeführt klären",
@@ -44,28 +44,30 @@ export const order = {
     ask: `The acquirer is asked once more about this order.
       | Der Acquirer wird zu dieser Zahlung noch einmal gefragt.`,
     "settle-done": `Only when the acquirer has told you that the money has moved.
-      | Nur, wenn der Acquirer Ihnen gesagt hat, dass das Geld geflossen ist.`,
+      | Nur, wenn der Acquirer Ihnen bestätigt hat, dass das Geld geflossen ist.`,
     "settle-not-done": `Only when the acquirer has told you that the money has not moved.
-      | Nur, wenn der Acquirer Ihnen gesagt hat, dass kein Geld geflossen ist.`,
+      | Nur, wenn der Acquirer Ihnen bestätigt hat, dass kein Geld geflossen ist.`,
   },
   begins: {
-    capture: "It is taken from what is held. | Es wird vom vorgemerkten Betrag eingezogen.",
-    refund: "It goes back to the cardholder. | Es geht an den Karteninhaber zurück.",
+    capture: "It is taken from what is held. | Der Betrag wird vom vorgemerkten eingezogen.",
+    refund: "It goes back to the cardholder. | Der Betrag geht an den Karteninhaber zurück.",
     cancel: `It is released: the card is not charged.
-      | Es wird freigegeben: Die Karte wird nicht belastet.`,
+      | Der Betrag wird freigegeben: Die Karte wird nicht belastet.`,
   },
   decided: {
     asked: `The acquirer is asked again at once. It stays in doubt until the acquirer has answered.
-      | Der Acquirer wird sofort noch einmal gefragt. Bis er antwortet, bleibt es im Zweifel.`,
+      | Der Acquirer wird sofort noch einmal gefragt. Bis er antwortet, bleibt die Zahlung
+      ungeklärt.`,
     stays: `Its result stays as it is, and the gateway stops reversing the charge.
       | Das Ergebnis bleibt, wie es ist, und das Gateway hört auf, die Belastung zu stornieren.`,
     approved: `It becomes approved. The merchant is told, and it can be returned.
-      | Es wird genehmigt. Der Händler erfährt es und kann es erstatten.`,
+      | Die Zahlung wird genehmigt. Der Händler wird benachrichtigt und kann sie erstatten.`,
     error: `It ends with an error: no money has moved. The merchant is told.
-      | Es endet mit einem Fehler: Kein Geld ist geflossen. Der Händler erfährt es.`,
+      | Die Zahlung endet mit einem Fehler: Kein Geld ist geflossen. Der Händler wird
+      benachrichtigt.`,
     declined: `It becomes declined: no money has moved. The merchant is told.
-      | Es wird abgelehnt: Kein Geld ist geflossen. Der Händler erfährt es.`,
-    filtered: "It ends: no money has moved. | Es endet: Kein Geld ist geflossen.",
+      | Die Zahlung wird abgelehnt: Kein Geld ist geflossen. Der Händler wird benachrichtigt.`,
+    filtered: "It ends: no money has moved. | Die Zahlung endet: Kein Geld ist geflossen.",
     processing: `This try ends unpaid, and the cardholder may pay with another card.
       | Dieser Versuch endet unbezahlt, und der Karteninhaber kann mit einer anderen Karte zahlen.`,
   },
@@ -80,14 +82,14 @@ export const order = {
   counted: {
     orders: "All that were accepted in this time | Alle, die in dieser Zeit angenommen wurden",
     approvalRate: `Of those that have ended, by their first result: a refund changes nothing
-      | Von den beendeten, nach ihrem ersten Ergebnis: Eine Erstattung ändert nichts`,
+      | Von den beendeten, nach ihrem ersten Ergebnis: Eine Erstattung ändert daran nichts`,
     netAmount: `Captured, less refunds and chargebacks
       | Eingezogen, abzüglich Erstattungen und Rückbelastungen`,
     overhead: `The gateway's own time, without acquirer and cardholder
       | Eigene Zeit des Gateways, ohne Acquirer und Karteninhaber`,
     inDoubt: `Now, of any age: the acquirer's answer is missing
-      | Jetzt, gleich wie alt: Die Antwort des Acquirers fehlt`,
+      | Derzeit, unabhängig vom Alter: Die Antwort des Acquirers fehlt`,
     failingCallbacks: `Now: refused or unanswered, and tried again
-      | Jetzt: abgelehnt oder ohne Antwort, werden wiederholt`,
+      | Derzeit: abgelehnt oder ohne Antwort, werden wiederholt`,
   },
 } satisfies Rows;

@@ -16,9 +16,9 @@ export const requests = {
     its result.
     | Ein Callback entsteht, sobald eine Zahlung mit server_callback_url oder notify_url ihr
     Ergebnis hat.`,
-  noDeliveryFound: "No callback matches | Kein Callback passt",
+  noDeliveryFound: "No callback matches | Kein passender Callback",
   noDeliveryFoundHint: `Widen the filters, or look at another time.
-    | Erweitern Sie die Filter, oder wählen Sie eine andere Zeit.`,
+    | Erweitern Sie die Filter, oder wählen Sie einen anderen Zeitraum.`,
   deliveries: (count: number) => `${some(count, "callback", "callbacks")} on this page
     | ${some(count, "Callback", "Callbacks")} auf dieser Seite`,
   attempts: "Attempts | Zustellversuche",
@@ -37,7 +37,7 @@ export const requests = {
       | Nicht gültig. Die Prüfsumme passt zu keinem Schlüssel, den der Händler jetzt hat. Der
       Schlüssel wurde nach diesem Versuch erneuert; senden Sie noch einmal, um neu zu signieren.`,
     absent: `Nothing is kept of this attempt that could be checked.
-      | Von diesem Versuch ist nichts aufbewahrt, was geprüft werden könnte.`,
+      | Von diesem Versuch wurde nichts gespeichert, was sich prüfen ließe.`,
   },
   receiverComputes: `The receiver computes SHA-1 over these values, without separators, and compares
     it with control:
@@ -50,11 +50,12 @@ export const requests = {
   resendMany: "Send again… | Erneut senden …",
   resendTitle: "Send callbacks again | Callbacks erneut senden",
   resendNeedsTime: `Choose a time first: callbacks of all times are not sent again at once.
-    | Wählen Sie zuerst eine Zeit: Callbacks aller Zeiten werden nicht auf einmal erneut gesendet.`,
+    | Wählen Sie zuerst einen Zeitraum: Alle Callbacks auf einmal lassen sich nicht erneut senden.`,
   resendCount: (count: number) => `Send ${count} again | ${count} erneut senden`,
-  resendNone: "No callback matches the filters. | Kein Callback passt zu den Filtern.",
+  resendNone: "No callback matches the filters. | Zu den Filtern passt kein Callback.",
   resendMore: `More callbacks match. The oldest are sent first; send the rest afterwards.
-    | Es passen noch mehr Callbacks. Die ältesten gehen zuerst; senden Sie den Rest danach.`,
+    | Es gibt weitere passende Callbacks. Die ältesten werden zuerst gesendet; senden Sie danach die
+    übrigen.`,
   resendReceivers: "By receiver | Nach Empfänger",
   resendDone: (delivered: number, all: number) => `${delivered} of ${all} delivered
     | ${delivered} von ${all} zugestellt`,
@@ -64,7 +65,7 @@ export const requests = {
 
   requests: "Requests | Anfragen",
   requestsHint: `Refused requests, masked. Accepted ones are
-    | Abgelehnte Anfragen, maskiert. Angenommene sind`,
+    | Abgelehnte Anfragen, maskiert. Angenommene stehen unter`,
   requestsAreOrders: "orders | Zahlungen",
   operation: "Operation | Operation",
   error: "Error | Fehler",
@@ -75,22 +76,22 @@ export const requests = {
   noRequests: "No refused requests | Keine abgelehnten Anfragen",
   noRequestsHint: `When the gateway refuses a request, it appears here with every fault that it has.
     | Lehnt das Gateway eine Anfrage ab, erscheint sie hier mit allen Fehlern, die sie hat.`,
-  noRequestFound: "No refused request matches | Keine abgelehnte Anfrage passt",
+  noRequestFound: "No refused request matches | Keine passende abgelehnte Anfrage",
   noRequestFoundHint: `A search needs a whole client order id or a whole serial number.
-    | Die Suche braucht eine ganze Bestellnummer des Händlers oder eine ganze Seriennummer.`,
+    | Geben Sie eine vollständige Bestellnummer des Händlers oder Seriennummer ein.`,
   searchRequests: "Client order id or serial number | Bestellnummer des Händlers oder Seriennummer",
   refusals: (count: number) => `${some(count, "request", "requests")} on this page
     | ${some(count, "Anfrage", "Anfragen")} auf dieser Seite`,
   droppedRequests: (count: number) => `${count} more were refused in the last seven days and not
     kept, because there were too many at a time.
-    | ${count} weitere wurden in den letzten sieben Tagen abgelehnt und nicht aufbewahrt, weil es zu
-    viele auf einmal waren.`,
+    | ${count} weitere wurden in den letzten sieben Tagen abgelehnt und nicht gespeichert, weil es
+    zu viele auf einmal waren.`,
   serialNumber: "Serial number | Seriennummer",
   faults: "Faults | Fehler",
   fieldsSent: "Fields | Felder",
   notKept: (length: number, isDigits: boolean) => `
     ${length} ${isDigits ? "digits" : "characters"}, not kept
-    | ${length} ${isDigits ? "Ziffern" : "Zeichen"}, nicht aufbewahrt`,
+    | ${length} ${isDigits ? "Ziffern" : "Zeichen"}, nicht gespeichert`,
   noFields: "The body could not be read. | Die Anfrage war nicht lesbar.",
   checksum: "Checksum | Prüfsumme",
   checksumMatches: "The checksum is right. | Die Prüfsumme stimmt.",
@@ -109,9 +110,9 @@ export const requests = {
   oauth: "OAuth | OAuth",
   oauthBase: `The signature is RSA-SHA256 over this text, in which values that are not kept are
     MASKED. Compare it with the text that you sign:
-    | Die Signatur ist RSA-SHA256 über diesen Text, in dem nicht aufbewahrte Werte MASKED heißen.
+    | Die Signatur ist RSA-SHA256 über diesen Text, in dem nicht gespeicherte Werte MASKED heißen.
     Vergleichen Sie ihn mit dem Text, den Sie signieren:`,
-  oauthCheck: "The check that failed: | Die Prüfung, die scheiterte:",
+  oauthCheck: "The check that failed: | Fehlgeschlagene Prüfung:",
   debugger: "Checksum debugger | Prüfsumme untersuchen",
   debuggerHint: `Paste the body of a request, or fill in the values that it signs. Card data and
     every field that the checksum does not cover stay in this browser.
@@ -140,7 +141,7 @@ export const requests = {
     extra: `A value was signed that the formula does not have:
       | Ein Wert wurde signiert, den die Formel nicht hat:`,
     untrimmed: `Values were signed with white space around them, which the gateway drops.
-      | Werte wurden mit Leerraum signiert, den das Gateway entfernt.`,
+      | Werte wurden mit Leerzeichen davor oder danach signiert, die das Gateway entfernt.`,
     url_encoded: `Values were signed URL-encoded. Sign them as they are.
       | Werte wurden URL-kodiert signiert. Signieren Sie sie, wie sie sind.`,
     letter_case: `Values were signed in another letter case than they were sent.

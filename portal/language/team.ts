@@ -7,7 +7,7 @@ export const team = {
   goTo: "Go to … | Öffnen …",
   more: "More | Mehr",
   nothingToGoTo: `Nothing of that name. Paste an order id, or write the name of a screen.
-    | Nichts mit diesem Namen. Geben Sie eine Zahlungsnummer oder den Namen einer Seite ein.`,
+    | Nichts gefunden. Geben Sie eine Zahlungsnummer oder den Namen einer Seite ein.`,
   openOrder: (order: string) => `Open order ${order} | Zahlung ${order} öffnen`,
   searchOrdersFor: (text: string) => `Search orders for “${text}” | Zahlungen suchen: „${text}“`,
   keyboard: "Keyboard shortcuts | Tastenkürzel",
@@ -29,15 +29,15 @@ export const team = {
     | Das Passwort ist geändert. Ihre anderen Sitzungen sind beendet.`,
   app: "Authenticator app | Authentifizierungs-App",
   appHint: `Codes by time, for sign-in beside your password.
-    | Zeitcodes, die bei der Anmeldung zum Passwort hinzukommen.`,
+    | Zeitabhängige Codes, die bei der Anmeldung zum Passwort hinzukommen.`,
   appOn: "On | Ein",
   appOff: "Off | Aus",
   turnOn: "Turn on | Einschalten",
   turnOff: "Turn off | Ausschalten",
   scanHint: `Scan the code with your authenticator app, or type the secret into it. Then enter the
     six digits that it shows.
-    | Scannen Sie den Code mit Ihrer App oder tippen Sie das Geheimnis dort ein. Geben Sie dann die
-    sechs Ziffern ein, die sie zeigt.`,
+    | Scannen Sie den Code mit Ihrer App oder geben Sie den Schlüssel dort ein. Geben Sie dann die
+    sechs Ziffern ein, die sie anzeigt.`,
   qrCode: "QR code for your authenticator app | QR-Code für Ihre App",
   codesLeft: (count: number) => `${count} of 10 left | ${count} von 10 übrig`,
   newCodes: "Make new codes | Neue Codes erzeugen",
@@ -48,8 +48,8 @@ export const team = {
   passkeys: "Passkeys | Passkeys",
   passkeysHint: `Your device proves who you are, with a fingerprint, a face or a key. Nothing can be
     phished.
-    | Ihr Gerät weist Sie aus, mit Fingerabdruck, Gesicht oder Schlüssel. Nichts lässt sich
-    abfischen.`,
+    | Ihr Gerät weist Sie aus, mit Fingerabdruck, Gesicht oder Schlüssel. Phishing ist damit nicht
+    möglich.`,
   noPasskeys: "No passkey yet. | Noch kein Passkey.",
   addPasskey: "Add a passkey | Passkey hinzufügen",
   nameOfPasskey: "Name | Name",
@@ -79,8 +79,8 @@ export const team = {
 
   users: "Users | Benutzer",
   role: "Role | Rolle",
-  signInBy: "Signs in with | Meldet sich an mit",
-  state: "State | Zustand",
+  signInBy: "Signs in with | Anmeldung mit",
+  state: "State | Status",
   roles: {
     admin: "Administrator | Administrator",
     support: "Support | Support",
@@ -88,7 +88,7 @@ export const team = {
     auditor: "Auditor | Prüfer",
     "merchant-admin": "Merchant administrator | Händler-Administrator",
     "merchant-developer": "Merchant developer | Händler-Entwickler",
-    "merchant-viewer": "Merchant viewer | Händler-Betrachter",
+    "merchant-viewer": "Merchant viewer | Händler (nur Lesen)",
     service: "Program | Programm",
   },
   passwords: {
@@ -118,18 +118,18 @@ export const team = {
   },
   temporaryShown: (login: string, until: string) => `Give this to ${login} in a safe way. It is
     shown only now, has to be replaced at the first sign-in, and ends ${until}.
-    | Geben Sie es ${login} auf sicherem Weg. Es wird nur jetzt gezeigt, muss bei der ersten
-    Anmeldung ersetzt werden und endet ${until}.`,
+    | Übermitteln Sie es ${login} auf sicherem Weg. Es wird nur jetzt angezeigt, muss bei der ersten
+    Anmeldung ersetzt werden und gilt bis ${until}.`,
   demandFactorHint: `Users without one have to set it up before anything else.
-    | Wer keinen hat, muss ihn vor allem anderen einrichten.`,
+    | Wer noch keinen hat, muss ihn zuerst einrichten.`,
   approvals: "Approvals | Freigaben",
-  noApprovals: "Nothing waits for a second person | Nichts wartet auf eine zweite Person",
+  noApprovals: "Nothing waits for a second person | Nichts wartet auf eine Freigabe",
   approvalsHint: `Large returns, settled doubt, new keys and removed second factors may need one.
-    | Große Erstattungen, geklärte Zweifel, neue Schlüssel und entfernte zweite Faktoren können eine
-    brauchen.`,
+    | Große Erstattungen, die Klärung ungeklärter Zahlungen, neue Schlüssel und das Entfernen
+    zweiter Faktoren können eine zweite Person erfordern.`,
   give: "Approve | Freigeben",
   given: "Approved | Freigegeben",
-  askedBy: "Asked by | Von",
+  askedBy: "Asked by | Beantragt von",
   giveFor: (work: string) => `Approve: ${work} | Freigeben: ${work}`,
   onlyYou: "You are the only user | Sie sind der einzige Benutzer",
   onlyYouHint: `Add a colleague: everyone signs in with a login of their own, so that the audit
@@ -142,7 +142,7 @@ export const team = {
   before: "Before | Vorher",
   after: "After | Nachher",
   fromWhere: "From where | Von wo",
-  noEntries: "No entry matches | Kein Eintrag passt",
+  noEntries: "No entry matches | Kein passender Eintrag",
   noEntriesHint: `Search for a login, an action such as merchant add, or an order id.
     | Suchen Sie nach einem Namen, einer Aktion wie merchant add oder einer Zahlungsnummer.`,
   verify: "Verify chain | Kette prüfen",
@@ -155,6 +155,6 @@ export const team = {
   broken: "The audit was tampered with: | Das Protokoll wurde verfälscht:",
   proofs: (signatures: number, outside: number, unsigned: number) => `${signatures} signed heads,
     ${outside} heads from outside, ${unsigned} entries since the last signature.
-    | ${signatures} signierte Stände, ${outside} Stände von außen, ${unsigned} Einträge seit der
-    letzten Signatur.`,
+    | ${signatures} signierte Stände, ${outside} extern gesicherte Stände, ${unsigned} Einträge seit
+    der letzten Signatur.`,
 } satisfies Rows;

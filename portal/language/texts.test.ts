@@ -80,9 +80,9 @@ test("a sentence of more than three words is never the same in both languages", 
 // biome-ignore format: a table
 const refusals = [
   ["wrong_credentials",  "The login or the password is wrong.",  "Benutzername oder Passwort ist falsch."],
-  ["insufficient_funds", "Too little money.",                    "Deckung reicht nicht"],
+  ["insufficient_funds", "Too little money.",                    "Deckung reicht nicht aus"],
   // The gateway's sentence says which field it is.
-  ["invalid_input",      "amount: takes a number",               "Eine Angabe passt nicht. (amount: takes a number)"],
+  ["invalid_input",      "amount: takes a number",               "Eine Angabe ist ungültig. (amount: takes a number)"],
   ["brand_new",          "Something new.",                       "Something new."],
   ["constructor",        "Something new.",                       "Something new."],
 ] as const;

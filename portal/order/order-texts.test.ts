@@ -57,7 +57,7 @@ test("in German the same steps have no English word", () => {
     "Angenommen",
     "Freigegeben, Gate: south: gates/south, Warum dieses Gate: Rang 1, Gewicht 3 von 4, " +
       "denn north war nicht bereit",
-    "Abgelehnt, Grund: Deckung reicht nicht, Antwortcode: 51",
+    "Abgelehnt, Grund: Deckung reicht nicht aus, Antwortcode: 51",
   ]);
 });
 
@@ -76,7 +76,7 @@ test("an inquiry that was not sent is not told as a charge that was not found", 
 
 // biome-ignore format: a table
 const facts = [
-  ["cause",                 "timeout",        "No answer in time",  "Keine Antwort in der Zeit"],
+  ["cause",                 "timeout",        "No answer in time",  "Keine rechtzeitige Antwort"],
   ["cause",                 "moon_phase",     "moon_phase",         "moon_phase"],
   ["request operation",     "return",         "Return",             "Rückgabe"],
   ["authentication status", "AUTHENTICATED",  "Authenticated",      "Authentifiziert"],
@@ -205,7 +205,7 @@ test("totals and transactions are lists of fields, without those that nothing is
       "Betrag: 7.05 USD",
       "Status: Abgelehnt",
       "Warum dieses Gate: einziges Gate",
-      "Grund: Deckung reicht nicht",
+      "Grund: Deckung reicht nicht aus",
     ],
   );
 });

@@ -43,7 +43,7 @@ const words = (shows: string, max: number) =>
 export const directoryTable: readonly SettingRow<Values>[] = [
   setting("networks", "networks", form("text", "names", readNetworks), [
     "its card networks, by commas, or `all`",
-    "seine Kartennetze, mit Kommas, oder all",
+    "seine Kartennetze, durch Kommas getrennt, oder all",
   ]),
   setting(
     "url",

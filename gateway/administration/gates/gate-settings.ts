@@ -75,7 +75,7 @@ const hostSettings: readonly SettingRow<Values>[] = [
   ]),
   setting("host", "address", required(hostForm), [
     "where the host listens; several addresses by commas",
-    "wo der Host lauscht; mehrere Adressen mit Kommas",
+    "Adresse des Hosts; mehrere durch Kommas getrennt",
   ]),
   setting("connections", "connections", optional(whole("n", 1, connectionsMax)), [
     "connections over all addresses together (default one for each)",
@@ -157,7 +157,7 @@ const abilitySettings: readonly SettingRow<Values>[] = [
   ]),
   setting("refundAfter", "refundAfter", form("text", "when", readRefundAfter), [
     "returns are refunds: never (default), always, 24h, or 23:00 daily",
-    "Rückgaben sind Erstattungen: never (üblich), always, 24h oder täglich ab 23:00",
+    "Rückgaben gelten als Erstattung: never (üblich), always, 24h oder täglich ab 23:00",
   ]),
   setting("partialAs", "partialAs", partialAs, [
     "returns of a part: reversal (default) or refund",
@@ -165,11 +165,11 @@ const abilitySettings: readonly SettingRow<Values>[] = [
   ]),
   setting("holdDays", "holdDays", optional(whole("days", 1, holdDaysMax)), [
     "how long a hold lives; a later capture is refused (default 7)",
-    "wie lange eine Reservierung gilt; eine spätere Buchung wird abgelehnt (üblich: 7)",
+    "wie lange eine Vormerkung gilt; ein späterer Einzug wird abgelehnt (üblich: 7)",
   ]),
   setting("currencies", "currencies", form("text", "codes", readCurrencies), [
     "only these, by commas; all for every currency",
-    "nur diese, mit Kommas; all für alle Währungen",
+    "nur diese, durch Kommas getrennt; all für alle Währungen",
   ]),
 ];
 
@@ -180,11 +180,11 @@ const otherSettings: readonly SettingRow<Values>[] = [
   ]),
   setting("recurrentInitiator", "initiator", optional(oneOf("word", ["CARDHOLDER", "MERCHANT"])), [
     "CARDHOLDER or MERCHANT, unless the payment says it",
-    "CARDHOLDER oder MERCHANT, wenn die Zahlung nichts sagt",
+    "CARDHOLDER oder MERCHANT, wenn die Zahlung es nicht angibt",
   ]),
   setting("recurrentScenario", "scenario", optional(oneOf("word", ["REGULAR", "IRREGULAR"])), [
     "REGULAR or IRREGULAR, unless the payment says it",
-    "REGULAR oder IRREGULAR, wenn die Zahlung nichts sagt",
+    "REGULAR oder IRREGULAR, wenn die Zahlung es nicht angibt",
   ]),
   setting("sandbox", "sandbox", onlyYes, [
     "it connects to a sandbox bank; for staging and rehearsals",

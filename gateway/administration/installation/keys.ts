@@ -47,7 +47,7 @@ export const keyActions: readonly Action[] = [
     does: [
       "reseal cards, secrets and pending card data with new keys during operation, destroy the old",
       "Karten, Geheimnisse und wartende Kartendaten im laufenden Betrieb mit neuen Schlüsseln " +
-        "versiegeln und die alten vernichten",
+        "verschlüsseln und die alten vernichten",
     ],
     duration: "hours",
     needsSecondPerson: true,

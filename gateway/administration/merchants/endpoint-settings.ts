@@ -36,7 +36,7 @@ const otherSettings: readonly SettingRow<EndpointSettings>[] = [
   ]),
   setting("optional", "optionalFields", optional(form("text", "fields", readOptionalFields)), [
     "fields of a sale that are optional, by commas",
-    "freiwillige Felder einer Zahlung, mit Kommas",
+    "optionale Felder einer Zahlung, durch Kommas getrennt",
   ]),
   setting("fee", "fee", optional(fee), [
     "the merchant's fee, like 2.5%+30",

@@ -54,7 +54,7 @@ export const groupActions: readonly Action[] = [
       group: word("text", "groupid", ["the group", "die Gruppe"]),
       endpoints: option("text", "ids", [
         "these endpoints and no others, by commas",
-        "diese Endpunkte und keine anderen, mit Kommas",
+        "diese Endpunkte und keine anderen, durch Kommas getrennt",
       ]),
       enable: toggle({ yes: "enable", no: "disable" }, [
         "accept requests, or begin nothing new through the group",

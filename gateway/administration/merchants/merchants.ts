@@ -44,7 +44,7 @@ export const merchantTable: readonly SettingRow<MerchantSettings>[] = [
   ]),
   setting("unpaidCardKeepDays", "unpaidCardKeepDays", keepDays(1), [
     "the same for orders that were not paid, from 1",
-    "das Gleiche für unbezahlte Zahlungen, ab 1",
+    "ebenso bei unbezahlten Zahlungen, ab 1",
   ]),
   setting("decryptedWallets", "decryptedWallets", onOff, [
     "accept wallets' payment data that the merchant has decrypted",

@@ -55,14 +55,14 @@ export const pageTable: readonly SettingRow<EndpointSettings>[] = [
   setting("pageFields", "pageFields", optional(form("text", "fields", readFields)), [
     "what the payment page asks for, by commas; " +
       "else what a sale requires, and for links an email",
-    "wonach die Zahlungsseite fragt, mit Kommas; " +
+    "wonach die Zahlungsseite fragt, durch Kommas getrennt; " +
       "sonst was eine Zahlung verlangt, bei Links eine E-Mail",
   ]),
   setting("embedOrigins", "embedOrigins", optional(form("text", "origins", readOrigins)), [
     "sites that may embed the payment page, like https://shop.example, " +
       "by commas; in production https",
-    "Seiten, die die Zahlungsseite einbetten dürfen, wie https://shop.example, " +
-      "mit Kommas; in Produktion nur https",
+    "Websites, die die Zahlungsseite einbetten dürfen, wie https://shop.example, " +
+      "durch Kommas getrennt; in Produktion nur https",
   ]),
 ];
 

@@ -42,7 +42,7 @@ import {
 
 const actionHelp = [
   "block, 3ds (force 3-D Secure), mark, or allow (pass the other rules)",
-  "sperren, 3-D Secure erzwingen, markieren oder an den anderen Regeln vorbeilassen",
+  "sperren, 3-D Secure erzwingen, markieren oder von den anderen Regeln ausnehmen",
 ] as const;
 const rule = word("text", "rule", ["the number of the rule", "die Nummer der Regel"]);
 
@@ -57,7 +57,7 @@ const addActions: readonly Action[] = rules.map((kind) =>
       action: preset(actionNames, "action", "block", actionHelp),
       disabled: flag([
         "add it, and leave it off, to try it first",
-        "anlegen und ausgeschaltet lassen, um sie zuerst zu proben",
+        "anlegen und ausgeschaltet lassen, um sie zuerst zu testen",
       ]),
     },
     async perform(session, { merchant, endpoint, action: does, disabled, ...parameters }) {
@@ -135,7 +135,7 @@ export const filterActions: readonly Action[] = [
     name: "filter try",
     does: [
       "tell what rules and lists would have done to past orders",
-      "sagen, was Regeln und Listen mit früheren Zahlungen getan hätten",
+      "zeigen, was Regeln und Listen mit früheren Zahlungen gemacht hätten",
     ],
     duration: "minutes",
     fields: tryFields,

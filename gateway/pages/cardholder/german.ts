@@ -21,7 +21,7 @@ export const german: Texts = {
   doubtSentence:      "Ihre Bank braucht länger als üblich. Bitte bezahlen Sie nicht noch einmal: Das Ergebnis wird hier angezeigt, und der Shop erfährt es auch dann, wenn Sie diese Seite schließen.",
 
   doneTitle:          "Vielen Dank",
-  doneSentence:       "Die Prüfung durch Ihre Bank ist abgeschlossen. Ihre Zahlung geht weiter.",
+  doneSentence:       "Die Prüfung durch Ihre Bank ist abgeschlossen. Ihre Zahlung wird fortgesetzt.",
 
   returnTitle:        "Zurück zum Shop",
   returnSentence:     "Sie werden zum Shop zurückgeleitet.",
@@ -54,10 +54,10 @@ export const german: Texts = {
   order:              "Bestellung",
   receiptLink:        "Beleg anzeigen",
 
-  unknownTitle:       "Hier ist keine Zahlung",
+  unknownTitle:       "Keine Zahlung gefunden",
   unknownSentence:    "Dieser Link gehört zu keiner Zahlung, oder seine Zeit ist abgelaufen. Im Shop sehen Sie, was aus Ihrer Bestellung geworden ist.",
   unavailableTitle:   "Einen Moment",
-  unavailableSentence: "Im Augenblick geht es nicht weiter. Diese Seite versucht es von selbst noch einmal.",
+  unavailableSentence: "Das ist im Augenblick nicht möglich. Diese Seite versucht es von selbst noch einmal.",
   refusedTitle:       "Das hat nicht geklappt",
   refusedSentence:    "Die Antwort Ihrer Bank war nicht verwendbar. Es hat sich nichts geändert.",
   refusedLink:        "Noch einmal versuchen",
@@ -135,7 +135,7 @@ export const german: Texts = {
       funds:          "Ihre Bank hat die Zahlung abgelehnt, weil Limit oder Guthaben der Karte nicht ausreichen. Versuchen Sie es mit einer anderen Karte.",
       expired:        "Ihre Bank meldet, dass die Karte abgelaufen ist. Prüfen Sie das Datum, oder verwenden Sie eine andere Karte.",
       cvv:            "Die Prüfziffer war nicht richtig. Geben Sie sie noch einmal ein.",
-      number:         "Keine Bank kennt diese Kartennummer. Prüfen Sie die Nummer, oder verwenden Sie eine andere Karte.",
+      number:         "Diese Kartennummer ist bei keiner Bank bekannt. Prüfen Sie die Nummer, oder verwenden Sie eine andere Karte.",
       kind:           "Diese Karte ist für diese Zahlung nicht zugelassen. Verwenden Sie eine andere Karte.",
       authentication: "Ihre Bank konnte nicht bestätigen, dass Sie es sind. Versuchen Sie es noch einmal, oder verwenden Sie eine andere Karte.",
       unreachable:    "Die Bank war nicht erreichbar. Versuchen Sie es noch einmal.",
@@ -149,7 +149,7 @@ export const german: Texts = {
 
     disabled:         { title: "Zahlung derzeit nicht möglich", sentence: "Der Shop nimmt hier derzeit keine Zahlungen an. Ihre Karte wurde nicht belastet. Gehen Sie zurück zum Shop, um anders zu bezahlen." },
     linkPaid:         { title: "Dieser Link ist bezahlt",    sentence: "Mit ihm kann nichts mehr bezahlt werden. Bitten Sie den Shop um einen neuen, wenn Sie noch einmal bezahlen möchten." },
-    linkInUse:        { title: "Eine Zahlung läuft",         sentence: "Mit diesem Link wird gerade bezahlt. Diese Seite sieht von selbst wieder nach." },
+    linkInUse:        { title: "Eine Zahlung läuft",         sentence: "Mit diesem Link wird gerade bezahlt. Diese Seite aktualisiert sich von selbst." },
     linkEnded:        { title: "Dieser Link gilt nicht mehr", sentence: "Mit ihm kann nichts mehr bezahlt werden. Bitten Sie den Shop um einen neuen." },
   },
 
@@ -160,7 +160,7 @@ export const german: Texts = {
   receiptSinceKind:   "Vorgang",
   receiptSinceAmount: "Betrag",
   receiptType:        "Vorgang",
-  noReceiptTitle:     "Hier ist kein Beleg",
+  noReceiptTitle:     "Kein Beleg gefunden",
   noReceiptSentence:  "Dieser Link gehört zu keinem Beleg. Prüfen Sie, ob er vollständig ist, oder fragen Sie im Shop.",
 
   receiptStates: {

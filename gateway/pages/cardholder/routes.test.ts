@@ -283,7 +283,7 @@ test("every page speaks German to a German browser, and says where a payment is 
     [{ order: withUrls(inStage("approved"), shop) },      "redirect", /Zurück zum Shop/],
     [{ order: inStage("declined") },                      "redirect", /von 10,42 USD an Shop wurde abgelehnt/],
     [{ order: new Failure("storage_unavailable") },       "redirect", /Einen Moment/],
-    [{ order: waiting },                                  "unknown",  /Hier ist keine Zahlung/],
+    [{ order: waiting },                                  "unknown",  /Keine Zahlung gefunden/],
   ];
 
   for (const [journey, page, words] of pages) {
