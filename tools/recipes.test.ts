@@ -51,6 +51,6 @@ function sourcesAt(path: string): readonly string[] {
 
 function declares(source: string, symbol: string): boolean {
   const declared = `(?:const|function|type|class) ${symbol}\\b`;
-  const property = `^ +(?:readonly )?${symbol}\\??[:(]`;
+  const property = `^ +(?:readonly |async )?${symbol}\\??[:(]`;
   return new RegExp(`${declared}|${property}`, "m").test(source);
 }
