@@ -142,6 +142,9 @@ test("where the gateway does not answer, the dialog tells it and the screen stay
   await dialog.getByText("The gateway cannot be reached.").waitFor();
 
   assert.deepEqual(asked, ["POST"]);
+  await page.unrouteAll();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
 });
 
 testInLongRun(
