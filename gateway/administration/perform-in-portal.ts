@@ -4,7 +4,7 @@
  * node's engine: a merchant's user acts within that merchant alone.
  */
 import { randomUUIDv7 } from "node:crypto";
-import type { FollowUp } from "../engine/accept.ts";
+import type { FollowUps } from "../engine/accept.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
 import type { PerformAction } from "../portal-api/perform.ts";
 import type { RecordRefusal } from "../portal-api/route.ts";
@@ -72,8 +72,8 @@ export function makePerformInPortal(dependencies: Dependencies): PerformAction {
 type NodeParts = Pick<RunningNode, "now" | "noteStep"> & {
   readonly findEntryPoint: (endpoint: EndpointId) => EntryPoint | undefined;
   readonly followUp: (
-    ...given: Parameters<FollowUp>
-  ) => Promise<Awaited<ReturnType<FollowUp>> | Failure>;
+    ...given: Parameters<FollowUps["followUp"]>
+  ) => Promise<Awaited<ReturnType<FollowUps["followUp"]>> | Failure>;
 };
 
 function makeRunningNode({ now, noteStep, ...parts }: NodeParts): RunningNode {

@@ -6,8 +6,8 @@ import { once } from "node:events";
 import { type TestContext, test } from "node:test";
 import {
   type AddressOptions,
+  makeAddressChecks,
   makeAddressRules,
-  makeFindAddressFault,
   makeResolve,
   type Resolve,
   readAddressOptions,
@@ -207,10 +207,10 @@ const addressCases = [
 for (const [environment, use, url, given, fault] of addressCases) {
   test(`${environment}: ${url} as ${use} address with ${JSON.stringify(given)}`, () => {
     const opened = { callbackPorts: "", callbackPrivateNetworks: "10.1.0.0/16", callbackNames: "" };
-    const findFault = makeFindAddressFault({ ...opened, environment });
+    const { findAddressFault } = makeAddressChecks({ ...opened, environment });
     const endpoints = given.map((own) => ({ settings: { threeDSecure: "off" as const, ...own } }));
 
-    assert.equal(findFault(url, use, endpoints), fault);
+    assert.equal(findAddressFault(url, use, endpoints), fault);
   });
 }
 

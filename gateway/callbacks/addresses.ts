@@ -153,24 +153,26 @@ export function makeAddressRules(options: AddressOptions) {
   }
 }
 
-/** Why an address of a request is refused: a group allows what all of its endpoints allow. */
-export type FindAddressFault = (
-  url: string,
-  use: "return" | "callback",
-  endpoints: readonly Pick<Endpoint, "settings">[],
-) => string | undefined;
+export type AddressChecks = ReturnType<typeof makeAddressChecks>;
 
-export function makeFindAddressFault(settings: AddressSettings): FindAddressFault {
+export function makeAddressChecks(settings: AddressSettings) {
   const options = readAddressOptions(settings);
   const opened = makeAddressRules(options);
   const closed = makeAddressRules(closedOptions(options));
-  return (url, use, endpoints) => {
-    const isPlain = settings.environment === "production" && URL.parse(url)?.protocol === "http:";
-    const isTaken = endpoints.every(({ settings: own }) => own.plainAddresses === true);
-    if (isPlain && !isTaken) return "https:// is needed";
-    if (use === "return") return undefined;
-    const isOpened = endpoints.every(({ settings: own }) => own.privateCallbacks === true);
-    return (isOpened ? opened : closed).findUrlFault(url);
+  return {
+    /** Why an address of a request is refused: a group allows what all of its endpoints allow. */
+    findAddressFault(
+      url: string,
+      use: "return" | "callback",
+      endpoints: readonly Pick<Endpoint, "settings">[],
+    ): string | undefined {
+      const isPlain = settings.environment === "production" && URL.parse(url)?.protocol === "http:";
+      const isTaken = endpoints.every(({ settings: own }) => own.plainAddresses === true);
+      if (isPlain && !isTaken) return "https:// is needed";
+      if (use === "return") return undefined;
+      const isOpened = endpoints.every(({ settings: own }) => own.privateCallbacks === true);
+      return (isOpened ? opened : closed).findUrlFault(url);
+    },
   };
 }
 

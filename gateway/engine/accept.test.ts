@@ -9,7 +9,7 @@ import { Failure } from "../values/failure.ts";
 import { asOrderId, asSerialNumber } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
 import type { RequestDigest } from "../vault/request-digests.ts";
-import { makeAccept, makeAdmission } from "./accept.ts";
+import { makeAcceptOrders, makeAdmission } from "./accept.ts";
 import type { ExistingOrder } from "./find.ts";
 
 const digestOf = (byte: number): RequestDigest => ({
@@ -137,7 +137,7 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
   const started: Order[] = [];
   const judged: string[] = [];
   let looked = 0;
-  const accept = makeAccept({
+  const { accept } = makeAcceptOrders({
     advance,
     begin: async ({ step }) => {
       priorAttempts.push(step.order.attempt);

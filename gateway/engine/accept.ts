@@ -20,7 +20,7 @@ import type { Clock } from "../values/time.ts";
 import type { RequestDigest, RequestDigests } from "../vault/request-digests.ts";
 import type { CardName, SealCard, Vault } from "../vault/vault.ts";
 import { cardDestroyed, isUsable } from "./cards.ts";
-import type { ExistingOrder, FindExisting, FindOrder } from "./find.ts";
+import type { ExistingOrder, FindExisting, OrderSearch } from "./find.ts";
 import { makeNewCards, type NewCard, type NewCardDependencies } from "./new-card.ts";
 import type { OrderRunner } from "./run.ts";
 
@@ -89,14 +89,14 @@ type Dependencies = NewCardDependencies & {
   readonly clock: Pick<Clock, "now">;
 };
 
-export type Accept = (request: OrderRequest) => Promise<Accepted | Failure>;
+export type AcceptOrders = ReturnType<typeof makeAcceptOrders>;
 
-export function makeAccept(dependencies: Dependencies): Accept {
+export function makeAcceptOrders(dependencies: Dependencies) {
   const { advance, conditionsOf, begin, findExisting, runner, admit, digests } = dependencies;
   const newCards = makeNewCards(dependencies);
-  return (request) => admit(() => accept(request));
+  return { accept: (request: OrderRequest) => admit(() => beginOrder(request)) };
 
-  async function accept(request: OrderRequest): Promise<Accepted | Failure> {
+  async function beginOrder(request: OrderRequest): Promise<Accepted | Failure> {
     const digest = await digests.make(request.requestFingerprint);
     let attempt = 1;
     for (;;) {
@@ -193,7 +193,7 @@ export function endedUnpaid(order: Order): boolean {
   return isFinal(stage) && stage !== "approved" && order.owed === undefined;
 }
 
-export type FindRepeat = ReturnType<typeof makeFindRepeat>;
+export type FindRepeats = ReturnType<typeof makeFindRepeats>;
 type Repeatable = Pick<OrderRequest, "merchantId" | "clientOrderId" | "requestFingerprint">;
 
 type RepeatDependencies = Pick<Dependencies, "findExisting" | "digests" | "clock"> & {
@@ -201,22 +201,26 @@ type RepeatDependencies = Pick<Dependencies, "findExisting" | "digests" | "clock
   readonly isGuess: (order: Order) => Promise<boolean>;
 };
 
-/** Finds the order that an identical request has begun, without beginning one. */
-export function makeFindRepeat(dependencies: RepeatDependencies) {
+export function makeFindRepeats(dependencies: RepeatDependencies) {
   const { findExisting, digests, clock, vault, isGuess } = dependencies;
-  /** `number`: of the card that the request brings. */
-  return async (request: Repeatable, number?: CardNumber): Promise<Accepted | undefined> => {
-    const { merchantId, clientOrderId } = request;
-    const known = await findExisting(merchantId, clientOrderId);
-    const [earlier] = known;
-    if (earlier !== undefined && number !== undefined) {
-      const { bin, lastFour } = number;
-      const { hashId } = vault.fingerprint(merchantId, number);
-      const card = { ...earlier.order.card, bin, lastFour, hashId };
-      // To recognise a repeat tells that the number is that of the first request.
-      if (await isGuess({ ...earlier.order, acceptedAt: clock.now(), card })) return undefined;
-    }
-    return repeatAmong(known, request, digests);
+  return {
+    /**
+     * Finds the order that an identical request has begun, without beginning one. `number` is that
+     * of the card that the request brings.
+     */
+    async findRepeat(request: Repeatable, number?: CardNumber): Promise<Accepted | undefined> {
+      const { merchantId, clientOrderId } = request;
+      const known = await findExisting(merchantId, clientOrderId);
+      const [earlier] = known;
+      if (earlier !== undefined && number !== undefined) {
+        const { bin, lastFour } = number;
+        const { hashId } = vault.fingerprint(merchantId, number);
+        const card = { ...earlier.order.card, bin, lastFour, hashId };
+        // To recognise a repeat tells that the number is that of the first request.
+        if (await isGuess({ ...earlier.order, acceptedAt: clock.now(), card })) return undefined;
+      }
+      return repeatAmong(known, request, digests);
+    },
   };
 }
 
@@ -232,21 +236,23 @@ async function repeatAmong(
   return undefined;
 }
 
-export type FollowUp = ReturnType<typeof makeFollowUp>;
+export type FollowUps = ReturnType<typeof makeFollowUps>;
 
 type FollowUpDependencies = Pick<Dependencies, "runner" | "admit"> & {
   readonly findCard: Vault["findCard"];
-  readonly find: FindOrder;
+  readonly find: OrderSearch["find"];
   readonly follow: Follow;
 };
 
-/** A capture or a return: finds the order, begins the transaction and runs it from memory. */
-export function makeFollowUp(dependencies: FollowUpDependencies) {
+export function makeFollowUps(dependencies: FollowUpDependencies) {
   const { find, follow, runner, admit } = dependencies;
-  return (entryPoint: EntryPoint, asked: FollowUpRequest) =>
-    admit(() => followUp(entryPoint, asked));
+  return {
+    /** A capture or a return: finds the order, begins the transaction and runs it from memory. */
+    followUp: (entryPoint: EntryPoint, asked: FollowUpRequest) =>
+      admit(() => beginNext(entryPoint, asked)),
+  };
 
-  async function followUp(
+  async function beginNext(
     entryPoint: EntryPoint,
     asked: FollowUpRequest,
   ): Promise<Accepted | Failure> {

@@ -38,15 +38,17 @@ type Dependencies = {
   ) => Promise<NamedBySerial | undefined>;
 };
 
-export type FindOrder = ReturnType<typeof makeFindOrder>;
+export type OrderSearch = ReturnType<typeof makeOrderSearch>;
 
-export function makeFindOrder(dependencies: Dependencies) {
-  return async (entryPoint: EntryPoint, wanted: OrderQuery): Promise<FoundOrder | Failure> => {
-    const { bySerialNumber } = wanted;
-    if (bySerialNumber !== undefined) return findBySerial(entryPoint, wanted, bySerialNumber);
-    const order = await find(entryPoint, wanted);
-    if (order === undefined || !isWanted(order, entryPoint, wanted)) return notFound;
-    return { order, transaction: order.transaction };
+export function makeOrderSearch(dependencies: Dependencies) {
+  return {
+    async find(entryPoint: EntryPoint, wanted: OrderQuery): Promise<FoundOrder | Failure> {
+      const { bySerialNumber } = wanted;
+      if (bySerialNumber !== undefined) return findBySerial(entryPoint, wanted, bySerialNumber);
+      const order = await findLatest(entryPoint, wanted);
+      if (order === undefined || !isWanted(order, entryPoint, wanted)) return notFound;
+      return { order, transaction: order.transaction };
+    },
   };
 
   async function findBySerial(
@@ -78,7 +80,7 @@ export function makeFindOrder(dependencies: Dependencies) {
     return order === undefined ? [] : [order];
   }
 
-  async function find(
+  async function findLatest(
     entryPoint: EntryPoint,
     { orderId, clientOrderId }: OrderQuery,
   ): Promise<Order | undefined> {

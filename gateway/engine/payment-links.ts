@@ -19,7 +19,7 @@ import { Failure } from "../values/failure.ts";
 import { asSerialNumber, type EndpointId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
 import { asInstant, type Clock, hours, type Instant, later, minutes } from "../values/time.ts";
-import { type Accept, endedUnpaid } from "./accept.ts";
+import { type AcceptOrders, endedUnpaid } from "./accept.ts";
 import type { FindExisting } from "./find.ts";
 import { type Asked, wantedFieldsOf } from "./page-submission.ts";
 import { isOn, needsCvvAt, type PageDependencies } from "./payment-page.ts";
@@ -36,7 +36,7 @@ type Dependencies = {
   readonly readLinkToken: (token: string) => LinkKey | undefined;
   readonly findEndpoint: (id: EndpointId) => Endpoint | undefined;
   readonly findExisting: FindExisting;
-  readonly accept: Accept;
+  readonly accept: AcceptOrders["accept"];
   readonly termsOf: (endpoint: Endpoint) => PageTerms;
   readonly tokens: PageDependencies["tokens"];
   readonly clock: Pick<Clock, "now">;

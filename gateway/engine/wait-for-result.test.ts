@@ -19,7 +19,7 @@ function waitsOn(load: (order: Order) => Promise<Order>) {
 
 test("a step that was committed before the wait began ends it", async () => {
   const waits = waitsOn(async () => approved);
-  const met = await waits.wait({ order: received, transaction: received.transaction });
+  const met = await waits.waitForResult({ order: received, transaction: received.transaction });
   assert.equal(met.transaction.stage, "approved");
 });
 
@@ -28,7 +28,7 @@ test("a step that is committed during the first look ends the wait", async () =>
     waits.notify({ order: approved } as Parameters<typeof waits.notify>[0]);
     return received;
   });
-  const met = await waits.wait({ order: received, transaction: received.transaction });
+  const met = await waits.waitForResult({ order: received, transaction: received.transaction });
   assert.equal(met.transaction.stage, "approved");
 });
 
@@ -38,7 +38,7 @@ test("a step that is committed later ends the wait", async () => {
     looked.resolve();
     return order;
   });
-  const waiting = waits.wait({ order: received, transaction: received.transaction });
+  const waiting = waits.waitForResult({ order: received, transaction: received.transaction });
   await looked.promise;
   waits.notify({ order: approved } as Parameters<typeof waits.notify>[0]);
   assert.equal((await waiting).order, approved);
@@ -52,7 +52,7 @@ test("a step that is told late undoes nothing", async () => {
     waits.notify({ order: draft } as Parameters<typeof waits.notify>[0]);
     return received;
   });
-  const waiting = waits.wait({ order: draft, transaction: draft.transaction });
+  const waiting = waits.waitForResult({ order: draft, transaction: draft.transaction });
   await setImmediate();
   waits.end();
   assert.equal((await waiting).order, received);

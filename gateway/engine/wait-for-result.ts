@@ -27,7 +27,7 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Dependenc
 
   return {
     /** The same transaction when it is final or the cardholder's turn, or when the time is over. */
-    async wait(found: FoundOrder): Promise<FoundOrder> {
+    async waitForResult(found: FoundOrder): Promise<FoundOrder> {
       if (endsWait(found.transaction.stage)) return found;
       const deadlineAt = later(clock.now(), limitMs);
       const { listener, close } = listen(found.order.id);

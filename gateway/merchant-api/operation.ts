@@ -3,10 +3,10 @@
  * control formula and its handler, in one file of `operations/`. The pipeline, the documents, the
  * client's types and the contract tests are made from it.
  */
-import type { FindAddressFault } from "../callbacks/addresses.ts";
-import type { Accept, FindRepeat, FollowUp } from "../engine/accept.ts";
+import type { AddressChecks } from "../callbacks/addresses.ts";
+import type { AcceptOrders, FindRepeats, FollowUps } from "../engine/accept.ts";
 import type { Cards } from "../engine/cards.ts";
-import type { FindOrder } from "../engine/find.ts";
+import type { OrderSearch } from "../engine/find.ts";
 import type { PaymentPages } from "../engine/payment-page.ts";
 import type { ResultWaits } from "../engine/wait-for-result.ts";
 import type { Guarded } from "../http/server.ts";
@@ -17,23 +17,18 @@ import type { BrowserAuthentication } from "../threeds/uploads.ts";
 import type { Failure } from "../values/failure.ts";
 import type { EndpointId, SerialNumber } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import type { OpenWallet } from "../wallets/open-wallet.ts";
+import type { OpenWallets } from "../wallets/open-wallet.ts";
 import type { Fields, Values } from "./fields.ts";
 
 /** What operations call. */
-export type CalledParts = {
-  readonly orders: Guarded<{
-    accept: Accept;
-    findRepeat: FindRepeat;
-    find: FindOrder;
-    followUp: FollowUp;
-    waitForResult: ResultWaits["wait"];
-  }>;
+export type CalledParts = AddressChecks & {
+  readonly orders: Guarded<
+    AcceptOrders & FindRepeats & OrderSearch & FollowUps & Pick<ResultWaits, "waitForResult">
+  >;
   readonly cards: Guarded<Cards>;
   readonly threeds: BrowserAuthentication;
   readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf">;
-  readonly wallets: Guarded<{ open: OpenWallet }>;
-  readonly findAddressFault: FindAddressFault;
+  readonly wallets: Guarded<OpenWallets>;
   /** Whether the order's endpoint wants to be notified of chargebacks. */
   readonly tellsChargebacks: (order: Order) => boolean;
   /** The interface's date format in the operator's zone. */

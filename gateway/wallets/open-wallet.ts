@@ -76,22 +76,24 @@ export type UsedToken = {
   readonly digest: Uint8Array;
 };
 
-/** A failure means that it cannot be opened now, and that nothing has happened. */
-export type OpenWallet = (request: WalletRequest) => Promise<WalletResult | Failure>;
+export type OpenWallets = ReturnType<typeof makeOpenWallets>;
 
-export function makeOpenWallet(dependencies: Dependencies): OpenWallet {
-  return async (request) => {
-    const { type } = request;
-    const read = await readPaymentData(request);
-    if (read instanceof Failure) return read;
-    const card = "refusal" in read ? read : await checkCard(request, read);
-    if ("refusal" in card) {
-      const { refusal } = card;
-      dependencies.onRefused(request, refusal);
-      return { wallet: { type, refusal }, paid: undefined };
-    }
-    const device = card.proof === undefined ? {} : { isDevice: true as const };
-    return { wallet: { type, ...device }, paid: paidWith(request, card) };
+export function makeOpenWallets(dependencies: Dependencies) {
+  return {
+    /** A failure means that it cannot be opened now, and that nothing has happened. */
+    async open(request: WalletRequest): Promise<WalletResult | Failure> {
+      const { type } = request;
+      const read = await readPaymentData(request);
+      if (read instanceof Failure) return read;
+      const card = "refusal" in read ? read : await checkCard(request, read);
+      if ("refusal" in card) {
+        const { refusal } = card;
+        dependencies.onRefused(request, refusal);
+        return { wallet: { type, refusal }, paid: undefined };
+      }
+      const device = card.proof === undefined ? {} : { isDevice: true as const };
+      return { wallet: { type, ...device }, paid: paidWith(request, card) };
+    },
   };
 
   function readPaymentData({ type, text, endpoint: { merchant }, amount }: WalletRequest) {

@@ -1,5 +1,5 @@
 /** Builds the delivery of callbacks. */
-import { makeFindAddressFault, readAddressOptions } from "../callbacks/addresses.ts";
+import { makeAddressChecks, readAddressOptions } from "../callbacks/addresses.ts";
 import type { Callback } from "../callbacks/callback.ts";
 import { startCallbackWorker } from "../callbacks/callback-worker.ts";
 import { makeDelivery } from "../callbacks/deliver.ts";
@@ -52,7 +52,7 @@ export function makeCallbacks(resources: Resources) {
   return {
     ...delivery,
     claimDue: hold.unless(() => clock.certain().then(delivery.claimDue), 0),
-    findAddressFault: makeFindAddressFault(config),
+    ...makeAddressChecks(config),
     find,
     findOrder,
     write: makeRewrite({

@@ -2,15 +2,15 @@
 import { callbackLeaseMs } from "../callbacks/callback.ts";
 import { deadlinesOf } from "../config/config.ts";
 import {
-  makeAccept,
+  makeAcceptOrders,
   makeAdmission,
   makeConditionsOf,
-  makeFindRepeat,
-  makeFollowUp,
+  makeFindRepeats,
+  makeFollowUps,
 } from "../engine/accept.ts";
 import { afterOutages, makeClaimWork } from "../engine/claim.ts";
 import { makeEndedOrders } from "../engine/ended-orders.ts";
-import { makeFindOrder } from "../engine/find.ts";
+import { makeOrderSearch } from "../engine/find.ts";
 import { idleOf, makeLateApprovals } from "../engine/late-approvals.ts";
 import { makePaymentPages, type PageDependencies } from "../engine/payment-page.ts";
 import { announcing, makeOrderRunner, makeReport } from "../engine/run.ts";
@@ -65,7 +65,7 @@ export function makeEngine(resources: Used, parts: Parts) {
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
   const announced = (commit: Commit) => announcing(commit, (step) => step, listeners, onTrouble);
   const pure = { advance, conditionsOf, clock };
-  const find = makeFindOrder({ findById: ended.find, findExisting, findBySerial });
+  const search = makeOrderSearch({ findById: ended.find, findExisting, findBySerial });
   const steps = { ...pure, load, commit: announced(queues.commit) };
   const apply = makeApply({ ...pure, load: lasting.load, commit: announced(lasting.commit) });
   const orderIds = openOrderIds(database, { ownTime: clock.own, retryMs: config.acceptRetryMs });
@@ -89,13 +89,13 @@ export function makeEngine(resources: Used, parts: Parts) {
   return {
     runner,
     waits,
-    find,
+    ...search,
     findExisting,
     forgetEnded: ended.forgetOld,
     closeOrderIds: orderIds.close,
     /** By cell: resolves when its queues of reads and of new orders move. */
     probes: queues.probes,
-    accept: makeAccept({
+    ...makeAcceptOrders({
       ...cards,
       findExisting,
       begin: announcing(queues.begin, ({ step }) => step, listeners, onTrouble),
@@ -109,8 +109,8 @@ export function makeEngine(resources: Used, parts: Parts) {
         findByNumber: byNumber,
         enter: announcing(queues.enter, ({ step }) => step, listeners, onTrouble),
       }),
-    findRepeat: makeFindRepeat({ findExisting, isGuess, digests, clock, vault }),
-    followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, admit, ...vault }),
+    ...makeFindRepeats({ findExisting, isGuess, digests, clock, vault }),
+    ...makeFollowUps({ ...search, follow: makeFollow(steps), runner, admit, ...vault }),
     claims: makeClaims(resources, {
       node,
       clock,

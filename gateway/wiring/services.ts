@@ -50,7 +50,7 @@ export function makeServices(resources: Resources, parts: Parts) {
       findRepeat: querying(engine.findRepeat),
       find: querying(engine.find),
       followUp: guarded(refusing(engine.followUp)),
-      waitForResult: guarded(engine.waits.wait),
+      waitForResult: guarded(engine.waits.waitForResult),
     },
     cards: {
       register: querying(refusing(cards.register)),

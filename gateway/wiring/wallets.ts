@@ -6,7 +6,7 @@ import { loadWalletKeys } from "../storage/cards/wallets.ts";
 import { routeTokens } from "../storage/cells/routed-stores.ts";
 import { eciOfToken } from "../threeds/authentication-outcome.ts";
 import { makeMerchantSessions, portsOf, readAuthorities } from "../wallets/merchant-session.ts";
-import { makeOpenWallet } from "../wallets/open-wallet.ts";
+import { makeOpenWallets } from "../wallets/open-wallet.ts";
 import {
   openWalletKeys,
   openWalletRoots,
@@ -37,7 +37,7 @@ export async function openWallets(resources: Resources) {
     observe: (wallet, tookMs) => metrics.walletMs.observe({ wallet }, tookMs),
     onLost: (cause) => log("wallet.worker_lost", { cause }),
   });
-  const open = makeOpenWallet({
+  const opening = makeOpenWallets({
     clock,
     keysOf: keys.keysOf,
     trust: {
@@ -55,7 +55,7 @@ export async function openWallets(resources: Resources) {
     eciOf: (wallet, { number }) => eciOfToken(wallet, number.network),
   });
   return {
-    open,
+    ...opening,
     sessions: makeSessions(resources, keys.keysOf),
     /** Keys may have been made, certified or removed. */
     reload: keys.reload,

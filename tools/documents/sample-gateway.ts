@@ -4,8 +4,8 @@
  * still, and every charge is approved at once.
  */
 
-import { makeAccept, makeFollowUp } from "../../gateway/engine/accept.ts";
-import { makeFindOrder } from "../../gateway/engine/find.ts";
+import { makeAcceptOrders, makeFollowUps } from "../../gateway/engine/accept.ts";
+import { makeOrderSearch } from "../../gateway/engine/find.ts";
 import type { OrderRunner } from "../../gateway/engine/run.ts";
 import { makeIssuerTable } from "../../gateway/issuers/issuers.ts";
 import type { CalledParts } from "../../gateway/merchant-api/operation.ts";
@@ -57,7 +57,7 @@ export function makeSampleGateway(): CalledParts {
   };
   const admit = <Result>(work: () => Promise<Result>) => work();
   const shared = { advance, conditionsOf, runner, clock: sample.clock, admit };
-  const accept = makeAccept({
+  const acceptance = makeAcceptOrders({
     ...shared,
     begin: async ({ step }) => {
       keep(step.order);
@@ -89,7 +89,7 @@ export function makeSampleGateway(): CalledParts {
       return { id: asOrderId(sample.makeOrderId(count)), sequence: sample.makeSequence(count) };
     },
   });
-  const find = makeFindOrder({
+  const search = makeOrderSearch({
     findById: async ({ orderId }) => orders.get(orderId),
     findExisting: async () => [],
     findBySerial: async () => undefined,
@@ -104,10 +104,10 @@ export function makeSampleGateway(): CalledParts {
   });
   return {
     orders: {
-      accept,
+      ...acceptance,
       findRepeat: async () => undefined,
-      find,
-      followUp: makeFollowUp({ ...shared, find, follow, findCard: async () => paidCard }),
+      ...search,
+      ...makeFollowUps({ ...shared, ...search, follow, findCard: async () => paidCard }),
       // No example is of a synchronous request.
       waitForResult: async (found) => found,
     },

@@ -4,7 +4,7 @@
  */
 import { randomInt } from "node:crypto";
 import { writeFile } from "node:fs/promises";
-import { makeFindAddressFault } from "../../callbacks/addresses.ts";
+import { makeAddressChecks } from "../../callbacks/addresses.ts";
 import { baseUrlOf } from "../../config/config.ts";
 import { findEnd, linkUsesMax, type PaymentLink } from "../../orders/payment-link.ts";
 import { routeLinks } from "../../storage/orders/payment-links.ts";
@@ -188,12 +188,12 @@ async function readLink(session: Session, given: NewLink): Promise<PaymentLink |
     return new Problem(sentence).about("description");
   }
   const { returnUrl, callbackUrl } = given;
-  const findFault = makeFindAddressFault(session.config);
+  const { findAddressFault } = makeAddressChecks(session.config);
   for (const use of ["return", "callback"] as const) {
     const [field, url] = [`${use}Url` as const, given[`${use}Url`]];
     if (url === undefined) continue;
     if (!isUrl(url)) return new Problem(`${url} is no http or https URL.`).about(field);
-    const fault = findFault(url, use, [endpoint]);
+    const fault = findAddressFault(url, use, [endpoint]);
     if (fault) return new Problem(`An address of the link cannot be used: ${fault}.`).about(field);
   }
   return {

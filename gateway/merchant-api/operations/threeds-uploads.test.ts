@@ -1,7 +1,7 @@
 /** Which address the issuer may send the browser back to after a challenge. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeFindAddressFault } from "../../callbacks/addresses.ts";
+import { makeAddressChecks } from "../../callbacks/addresses.ts";
 import type { EndpointSettings } from "../../orders/merchant.ts";
 import type { Context } from "../operation.ts";
 import { endpointWith, entryPointOf } from "../testing.ts";
@@ -22,7 +22,7 @@ for (const [environment, notificationURL, own, fault] of cases) {
     const closed = { callbackPorts: "", callbackPrivateNetworks: "", callbackNames: "" };
     const endpoint = endpointWith([]);
     const entryPoint = entryPointOf({ ...endpoint, settings: { ...endpoint.settings, ...own } });
-    const services = { findAddressFault: makeFindAddressFault({ ...closed, environment }) };
+    const services = makeAddressChecks({ ...closed, environment });
     // The rule reads nothing else.
     const context = { entryPoint, services } as unknown as Context;
 
