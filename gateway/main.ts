@@ -4,18 +4,25 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Opened } from "./administration/session.ts";
+import { partsOf } from "./config/settings.ts";
+import { type Ports, readClients } from "./http/ports.ts";
+import { openMerchantTls } from "./http/tls.ts";
 import { openIssuers } from "./issuers/issuers.ts";
+import type { StagingParts } from "./staging/parts.ts";
 import { makeIssuerStore } from "./storage/configuration/issuer-ranges.ts";
 import { openGates } from "./wiring/acquirers.ts";
 import { startBackgroundJobs } from "./wiring/background-jobs.ts";
-import { makeCallbacks } from "./wiring/callbacks.ts";
-import { openDirectoryServers } from "./wiring/directory-servers.ts";
+import {
+  connectDirectoryServers,
+  makeCallbacks,
+  makeScreening,
+  makeWallets,
+} from "./wiring/capabilities.ts";
 import { makeEngine } from "./wiring/engine.ts";
-import { openMerchantTls, watchFigures } from "./wiring/figures.ts";
+import { watchFigures } from "./wiring/figures.ts";
 import {
   judgeReadiness,
-  openServers,
-  readClients,
+  openPorts,
   type ShareMetrics,
   serveDocumentation,
   stagingRoutes,
@@ -23,13 +30,10 @@ import {
 } from "./wiring/http.ts";
 import { keepRefusedRequests, merchantInterface } from "./wiring/merchant-interface.ts";
 import { pageRoutes } from "./wiring/pages.ts";
-import { makeIndex, portalRoutes } from "./wiring/portal.ts";
-import { openResources, type Ports, type ResourceOptions } from "./wiring/resources.ts";
-import { openScreening } from "./wiring/screening.ts";
+import { makeIndex, openPortalStore, portalRoutes } from "./wiring/portal.ts";
+import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { guarded, makeServices } from "./wiring/services.ts";
-import type { StagingParts } from "./wiring/staging-parts.ts";
 import { makeThreeDs } from "./wiring/threeds.ts";
-import { openWallets } from "./wiring/wallets.ts";
 
 export type { ShareMetrics } from "./wiring/http.ts";
 
@@ -58,7 +62,7 @@ export type Gateway = Ports & {
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { staging, shareMetrics, opened } = options;
-  const tls = await openMerchantTls(options);
+  const tls = await openMerchantTls(options.config, options.log);
   const resources = await openResources(options);
   const { config, log, database, cells, node, hold, gates, configuration, baseUrl } = resources;
   const issuers = await openIssuers({
@@ -66,29 +70,32 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     builtIn: staging?.ranges ?? [],
     onError: (error) => log("bin_table.reload_failed", { err: error }),
   });
-  const screening = await openScreening(resources, staging?.networks);
-  const directoryServers = await openDirectoryServers(resources);
+  const screening = await makeScreening(resources, staging?.networks);
+  const directoryServers = await connectDirectoryServers(resources);
   const { directories, resultsUrl } = directoryServers;
-  const wallets = await openWallets(resources);
+  const wallets = await makeWallets(resources);
   const threeds = makeThreeDs(resources, { directories, resultsUrl });
   const callbacks = makeCallbacks(resources);
   const indexQueue = makeIndex(resources);
   const engine = makeEngine(resources, {
+    ...screening,
     threeds,
-    screening,
     findIssuer: issuers.find,
+    openWallet: wallets.open,
     onStep: [callbacks.start, indexQueue.onStep],
   });
+  const portalStore = openPortalStore(resources, engine);
   openGates(resources, engine.lateApprovals);
   gates.update(configuration.current().gates.values());
-  const { refused, servers } = openEdges();
-  watchFigures(resources, { engine, directories, screening, servers, tls });
+  const { refused, ports } = openEdges();
+  watchFigures(resources, { engine, directories, screening, ports, tls });
   await open();
   const jobs = startBackgroundJobs(resources, {
     tls,
     engine,
     callbacks,
     indexQueue,
+    portalStore,
     refused,
     reload,
   });
@@ -100,20 +107,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   /** What listens: the merchant interface, pages, the portal, documentation, health. */
   function openEdges() {
-    const clients = readClients(config);
+    const clients = readClients(partsOf(config.trustedProxies), config.proxyHeader);
     const { addressOf } = clients;
     const services = makeServices(resources, { engine, threeds, wallets, callbacks });
     const refused = keepRefusedRequests(resources);
     const checkReadiness = judgeReadiness(resources, engine);
     const findMissing = async () => (await checkReadiness()).missing;
-    const servers = openServers(resources, {
+    const ports = openPorts(resources, {
       tls,
       clients,
       health: watchHealth(resources, checkReadiness, shareMetrics),
       portal: portalRoutes(resources, {
-        engine,
         indexQueue,
-        refusedStore: refused.store,
+        store: portalStore,
+        requests: refused.store,
         services,
         findMissing,
         opened,
@@ -133,7 +140,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         ...stagingRoutes(resources, staging, { callbacks, findMissing }),
       ],
     });
-    return { servers, refused };
+    return { ports, refused };
   }
 
   async function settle(): Promise<void> {
@@ -150,7 +157,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   async function stop(): Promise<void> {
     const stopped = jobs.stop();
     engine.waits.end();
-    await servers.close();
+    await ports.close();
     // While the database is unreachable, claims and commits wait for it: the node stops without
     // them.
     const done = stopped.then(engine.idle).then(jobs.indexRest);
@@ -167,10 +174,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await directoryServers.start(
         guarded(hold.refusing(threeds.makeReceiveResult(engine.reports))),
       );
-      resources.listensAt(await servers.listen());
+      resources.listensAt(await ports.listen());
       if (hold.current() === undefined) await engine.claims.claimOwn();
     } catch (error) {
-      await servers.close();
+      await ports.close();
       await close();
       throw error;
     }

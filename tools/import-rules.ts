@@ -88,16 +88,16 @@ export const importRules: readonly Rule[] = [
   ["gateway/http",          [values, certificates]],
   ["gateway/observability", [values, orders]],
   ["gateway/config",        [values]],
-  ["gateway/main",          [...product, "type gateway/administration", "gateway/wiring"]],
+  ["gateway/main",          [...product, "type gateway/administration", "type gateway/staging/parts", "gateway/wiring"]],
   ["gateway/administration", [...stored, ...configured, "type gateway/engine/accept", "type gateway/portal-api"]],
   // The only way to staging: it asks for the environment first.
   ["gateway/administration/installation/staging", ["gateway/config", "gateway/staging/staging"]],
-  ["gateway/wiring",        [...product, "gateway/administration"]],
+  ["gateway/wiring",        [...product, "gateway/administration", "type gateway/staging/parts"]],
   ["gateway/installation",  [...stored, "gateway/administration/session"]],
   ["gateway/cli",           [...stored, ...configured, "gateway/administration", "gateway/main", "gateway/installation"]],
   // It compares the page with what the gateway sends.
   ["gateway/cli/page",      [...stored, "gateway/administration", "gateway/cli", "gateway/pages/payment"]],
-  ["gateway/staging",       [...stored, "gateway/issuers", "gateway/pages", "gateway/http", "gateway/administration", "gateway/cli", "gateway/merchant-api/control", "gateway/orders", "gateway/portal-api", "type gateway/installation", "type gateway/wiring", "protocols/form"]],
+  ["gateway/staging",       [...stored, "gateway/issuers", "gateway/pages", "gateway/http", "gateway/administration", "gateway/cli", "gateway/merchant-api/control", "gateway/orders", "gateway/portal-api", "type gateway/callbacks", "type gateway/installation", "protocols/form"]],
 
   ["sandbox-bank",          ["protocols"]],
   ["client",                ["protocols/form", "protocols/oauth1"]],

@@ -23,7 +23,7 @@ export type AddressOptions = {
 };
 
 /** Each list is separated by commas. */
-type AddressSettings = {
+export type AddressSettings = {
   readonly environment: string;
   readonly callbackPorts: string;
   readonly callbackPrivateNetworks: string;

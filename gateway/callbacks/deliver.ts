@@ -18,7 +18,7 @@ import {
 import type { CallbackWorker } from "./callback-worker.ts";
 import { activeMax, makeDeliveryLimiter, queuedMax } from "./delivery-limiter.ts";
 
-type Dependencies = {
+export type DeliveryDependencies = {
   readonly store: CallbackStore;
   readonly worker: CallbackWorker;
   readonly buildMessage: (callback: Callback, order: Order) => CallbackRequest | undefined;
@@ -47,7 +47,7 @@ const graceMaxMs = 2_000;
 /** For recording cancelled attempts when the database does not answer: their leases expire then. */
 const releaseMs = 2_000;
 
-export function makeDelivery(dependencies: Dependencies) {
+export function makeDelivery(dependencies: DeliveryDependencies) {
   const { store, worker, clock, timeoutMs } = dependencies;
   const leaseMs = callbackLeaseMs(timeoutMs);
   const limiter = makeDeliveryLimiter<Job>();

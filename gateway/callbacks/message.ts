@@ -31,7 +31,7 @@ export type MessageOptions = {
   readonly timestamp: number;
 };
 
-type Dependencies = {
+export type MessageDependencies = {
   readonly clock: Clock;
   readonly getEndpoint: (id: EndpointId) => Endpoint;
   readonly secretFor: (name: string) => Uint8Array;
@@ -48,7 +48,7 @@ const oldSecretLastsMs = hours(24);
  * Reports the order as it is now. Returns undefined if the order has no transaction or dispute of
  * this serial number.
  */
-export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: Dependencies) {
+export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: MessageDependencies) {
   return (callback: Told, order: Order): CallbackRequest | undefined => {
     const found = findNamed(order, callback.serialNumber);
     if (found === undefined) return undefined;
@@ -66,26 +66,43 @@ export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: Depend
   };
 }
 
-type Sent = { readonly order: string; readonly sequence: number; readonly serial: string };
+type CallbackKey = {
+  readonly merchantId: MerchantId;
+  readonly orderId: string;
+  readonly sequence: number;
+};
+type Journaled = {
+  readonly order: string;
+  readonly sequence: number;
+  readonly serial: string;
+  readonly url: string;
+};
 
-type Sources<Key> = {
-  readonly find: (key: Key) => Promise<(Sent & { readonly url: string }) | undefined>;
-  readonly findOrder: (merchantId: MerchantId, orderId: OrderId) => Promise<Order | undefined>;
-  readonly buildMessage: ReturnType<typeof makeBuildMessage>;
+export type CallbackJournal = {
+  /** Callbacks of a merchant, the latest first. */
+  find(
+    filter: Pick<CallbackKey, "merchantId"> & Partial<CallbackKey> & { readonly since?: Instant },
+    most: number,
+  ): Promise<readonly Journaled[]>;
+  findOrder(
+    key: Pick<Order, "merchantId"> & { readonly orderId: OrderId },
+  ): Promise<Order | undefined>;
 };
 
 /** The request as it would be sent now, to the address that `urlOf` makes of its own. */
-export function makeRewrite<Key extends { readonly merchantId: MerchantId }>({
-  find,
-  findOrder,
-  buildMessage,
-}: Sources<Key>) {
-  return async (key: Key, urlOf: (own: string) => string): Promise<CallbackRequest | undefined> => {
-    const found = await find(key);
+export function makeRewrite(
+  { find, findOrder }: CallbackJournal,
+  buildMessage: ReturnType<typeof makeBuildMessage>,
+) {
+  return async (
+    key: CallbackKey,
+    urlOf: (own: string) => string,
+  ): Promise<CallbackRequest | undefined> => {
+    const [found] = await find(key, 1);
     if (found === undefined) return undefined;
     const { sequence, serial, url } = found;
     const orderId = asOrderId(found.order);
-    const order = await findOrder(key.merchantId, orderId);
+    const order = await findOrder({ merchantId: key.merchantId, orderId });
     const told = { orderId, sequence, serialNumber: asSerialNumber(serial), url: urlOf(url) };
     return order && buildMessage(told, order);
   };

@@ -46,8 +46,6 @@ export type Authority = {
 /** The text of the answer; a failure when the result could not be stored. */
 type Receive = (directory: string, text: string) => Promise<string | Failure>;
 
-export type ResultsServer = Awaited<ReturnType<typeof startResultsServer>>;
-
 const bodyBytesMax = 1_048_576;
 const requestTimeoutMs = 10_000;
 const idleMs = 5_000;
@@ -59,21 +57,54 @@ const usualLimits: Limits = { connectionsMax: 1_000, handshakeTimeoutMs: 10_000 
 const heldMs = 4_000;
 const heldGapMs = 200;
 
-type OpenOptions = Omit<ResultsOptions, "own"> & {
-  readonly settings: CertificateSettings;
+type OpenOptions = Pick<ResultsOptions, "clock" | "authorities"> & {
+  readonly settings: CertificateSettings & {
+    readonly host: string;
+    readonly resultsPort: number;
+    /** The public address; empty where directory servers reach the port itself. */
+    readonly resultsUrl: string;
+  };
   /** Whether there is a directory server that could post results. */
   readonly isNeeded: () => boolean;
-  /** It is needed, and has no certificate. */
-  readonly onMissing: () => void;
+  readonly log: (event: `directory.${Event}`, facts: object) => void;
 };
 
-/** Undefined without a certificate: challenges then cannot be finished. */
-export async function openResultsServer(options: OpenOptions): Promise<ResultsServer | undefined> {
-  const own = await readResultsCertificate(options.settings);
-  if (own !== undefined) return startResultsServer({ ...options, own });
-  if (options.isNeeded()) options.onMissing();
-  return undefined;
+type Event =
+  | "certificate_missing"
+  | "connection_refused"
+  | "certificate_reload_failed"
+  | "result_failed";
+
+/** Nothing listens without a certificate: challenges then cannot be finished. */
+export async function openResultsServer(options: OpenOptions) {
+  const { settings, log } = options;
+  const { host, resultsPort } = settings;
+  const own = await readResultsCertificate(settings);
+  if (own === undefined && options.isNeeded()) log("directory.certificate_missing", {});
+  const server =
+    own &&
+    (await startResultsServer({
+      ...options,
+      own,
+      host,
+      port: resultsPort,
+      onRefused: (cause, count) => log("directory.connection_refused", { cause, count }),
+      onRenewError: (error) => log("directory.certificate_reload_failed", { err: error }),
+      onCrash: (error) => log("directory.result_failed", { err: error }),
+    }));
+  const address = settings.resultsUrl || `https://${host}:${server?.port ?? resultsPort}`;
+  return {
+    /** Where a directory server posts results. */
+    urlOf: (directory: string) => resultsUrlOf(address, directory),
+    serve: (receive: Receive) => server?.serve(receive),
+    update: () => server?.update(),
+    /** The certificate files may have changed. */
+    renew: async () => server?.renew(() => readResultsCertificate(settings)),
+    stop: async () => server?.stop(),
+  };
 }
+
+export type ResultsServer = Awaited<ReturnType<typeof startResultsServer>>;
 
 export async function startResultsServer(options: ResultsOptions) {
   const { clock, authorities, host, limits = usualLimits } = options;
@@ -227,8 +258,8 @@ type CertificateSettings = {
   readonly resultsKeyFile: string;
 };
 
-/** Where a directory server posts results, below the results port's public address. */
-export function resultsUrlOf(address: string, directory: string): string {
+/** Below the results port's public address. */
+function resultsUrlOf(address: string, directory: string): string {
   return `${address.replace(/(?<!\/)\/+$/, "")}/results/${encodeURIComponent(directory)}`;
 }
 

@@ -75,7 +75,7 @@ export function makeConditionsOf({ getEndpoint, isReady }: Surroundings) {
 /** Until the cardholder has been authenticated; answers how to destroy it before that. */
 export type StorePendingCard = (order: Order, card: CardData) => Promise<() => void>;
 
-type Dependencies = NewCardDependencies & {
+export type AcceptDependencies = NewCardDependencies & {
   readonly advance: Advance;
   readonly conditionsOf: (order: Pick<Order, "endpointId" | "card">) => Conditions;
   readonly begin: Begin;
@@ -91,7 +91,7 @@ type Dependencies = NewCardDependencies & {
 
 export type AcceptOrders = ReturnType<typeof makeAcceptOrders>;
 
-export function makeAcceptOrders(dependencies: Dependencies) {
+export function makeAcceptOrders(dependencies: AcceptDependencies) {
   const { advance, conditionsOf, begin, findExisting, runner, admit, digests } = dependencies;
   const newCards = makeNewCards(dependencies);
   return { accept: (request: OrderRequest) => admit(() => beginOrder(request)) };
@@ -196,7 +196,7 @@ export function endedUnpaid(order: Order): boolean {
 export type FindRepeats = ReturnType<typeof makeFindRepeats>;
 type Repeatable = Pick<OrderRequest, "merchantId" | "clientOrderId" | "requestFingerprint">;
 
-type RepeatDependencies = Pick<Dependencies, "findExisting" | "digests" | "clock"> & {
+type RepeatDependencies = Pick<AcceptDependencies, "findExisting" | "digests" | "clock"> & {
   readonly vault: Pick<Vault, "fingerprint">;
   readonly isGuess: (order: Order) => Promise<boolean>;
 };
@@ -227,7 +227,7 @@ export function makeFindRepeats(dependencies: RepeatDependencies) {
 async function repeatAmong(
   known: readonly ExistingOrder[],
   { requestFingerprint }: Repeatable,
-  digests: Dependencies["digests"],
+  digests: AcceptDependencies["digests"],
 ): Promise<Accepted | undefined> {
   for (const { order, digest } of known) {
     if (!(await digests.isSame(requestFingerprint, digest))) continue;
@@ -238,7 +238,7 @@ async function repeatAmong(
 
 export type FollowUps = ReturnType<typeof makeFollowUps>;
 
-type FollowUpDependencies = Pick<Dependencies, "runner" | "admit"> & {
+type FollowUpDependencies = Pick<AcceptDependencies, "runner" | "admit"> & {
   readonly findCard: Vault["findCard"];
   readonly find: OrderSearch["find"];
   readonly follow: Follow;

@@ -7,7 +7,7 @@ import type { Order } from "../orders/order.ts";
 import { type Clock, type Instant, later } from "../values/time.ts";
 import type { OrderRunner } from "./run.ts";
 
-type Dependencies = {
+export type ClaimDependencies = {
   /** It changes when another node has taken the name. */
   readonly node: { readonly name: string };
   /** `certain` resolves when the time is sure to be the one that other nodes go by. */
@@ -55,7 +55,7 @@ function mayBeInFlight({ owed }: Order): boolean {
   return owed !== undefined && owed.resting !== true;
 }
 
-export function makeClaimWork(dependencies: Dependencies) {
+export function makeClaimWork(dependencies: ClaimDependencies) {
   const { node, clock, runner, claim, findDue, findOwned, batchMax } = dependencies;
   return {
     /** Looks once for due orders; answers how many this node claimed. */
@@ -97,29 +97,4 @@ export function makeClaimWork(dependencies: Dependencies) {
     if (owed?.effect === "authorize") return false;
     return deadlineAt !== undefined && deadlineAt <= clock.now();
   }
-}
-
-/** Repeats a task at an interval, never twice at the same time; answers how to stop it. */
-export function every(
-  intervalMs: number,
-  task: () => Promise<unknown>,
-  onError: (error: unknown) => void,
-): () => Promise<void> {
-  let stopped = false;
-  let running: Promise<unknown> = Promise.resolve();
-  let timer = setTimeout(run, intervalMs);
-
-  function run(): void {
-    running = task()
-      .catch(onError)
-      .finally(() => {
-        if (!stopped) timer = setTimeout(run, intervalMs);
-      });
-  }
-
-  return async () => {
-    stopped = true;
-    clearTimeout(timer);
-    await running;
-  };
 }

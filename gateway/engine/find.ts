@@ -29,7 +29,7 @@ export type NamedBySerial = { readonly orderId: OrderId; readonly describes: Ser
 
 export type OrderKey = { readonly merchantId: MerchantId; readonly orderId: OrderId };
 
-type Dependencies = {
+export type SearchDependencies = {
   readonly findById: (key: OrderKey) => Promise<Order | undefined>;
   readonly findExisting: FindExisting;
   readonly findBySerial: (
@@ -40,7 +40,7 @@ type Dependencies = {
 
 export type OrderSearch = ReturnType<typeof makeOrderSearch>;
 
-export function makeOrderSearch(dependencies: Dependencies) {
+export function makeOrderSearch(dependencies: SearchDependencies) {
   return {
     async find(entryPoint: EntryPoint, wanted: OrderQuery): Promise<FoundOrder | Failure> {
       const { bySerialNumber } = wanted;

@@ -16,7 +16,7 @@ import type { OrderRunner } from "./run.ts";
 
 export type LateApprovals = ReturnType<typeof makeLateApprovals>;
 
-type Dependencies = {
+export type LateDependencies = {
   readonly find: (sequence: number) => Promise<Order | undefined>;
   readonly apply: Apply;
   readonly runner: Pick<OrderRunner, "start" | "runs">;
@@ -35,7 +35,7 @@ type Dependencies = {
 const firstGapMs = 100;
 const gapMaxMs = 5_000;
 
-export function makeLateApprovals(dependencies: Dependencies) {
+export function makeLateApprovals(dependencies: LateDependencies) {
   const { find, apply, runner, clock, onLate, onDelayed, onUnknown } = dependencies;
   const reports = new Map<LateApproval, Promise<void>>();
   let isStopped = false;

@@ -19,7 +19,7 @@ import type { OrderId } from "../values/ids.ts";
 
 export type OrderRunner = ReturnType<typeof makeOrderRunner>;
 
-type Dependencies = {
+export type RunnerDependencies = {
   readonly handlers: EffectHandlers;
   readonly apply: Apply;
   /** The order no longer accepts what the handler reports. */
@@ -32,7 +32,7 @@ type Dependencies = {
 /** What the run has seen last of its order. */
 type Run = { seen: Pick<Order, "version" | "changedAt">; end: Promise<void> };
 
-export function makeOrderRunner(dependencies: Dependencies) {
+export function makeOrderRunner(dependencies: RunnerDependencies) {
   const { handlers, apply, onRefused, onTrouble, onLostApproval } = dependencies;
   const inFlight = new Map<OrderId, Run>();
 

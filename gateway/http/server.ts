@@ -53,7 +53,7 @@ export type RefusalCause =
   | "plain HTTP where TLS is expected"
   | "failed TLS handshakes";
 
-type Options = {
+export type HttpServerOptions = {
   readonly routes: readonly HttpRoute[];
   readonly bounds?: Partial<Bounds>;
   readonly isSecure: boolean;
@@ -104,7 +104,7 @@ const secureHeaders = {
   "strict-transport-security": "max-age=31536000; includeSubDomains",
 };
 
-export function makeServer({ routes, isSecure, answerError, ...options }: Options) {
+export function makeServer({ routes, isSecure, answerError, ...options }: HttpServerOptions) {
   const bounds = { ...usualBounds, ...options.bounds };
   const commonHeaders = isSecure ? secureHeaders : plainHeaders;
   const findRoute = makeRouter(routes);

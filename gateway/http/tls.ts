@@ -30,6 +30,29 @@ type OnRefused = (cause: RefusalCause) => void;
 
 export type ServerTls = Awaited<ReturnType<typeof openTls>>;
 
+type TlsSettings = {
+  /** Empty where the gateway does not speak TLS itself. */
+  readonly tlsCertificateFile: string;
+  readonly tlsKeyFile: string;
+  readonly headerTimeoutMs: number;
+};
+
+/** Of the merchant port: its certificate and key, if it has any. */
+export async function openMerchantTls(
+  settings: TlsSettings,
+  log: (event: `http.certificate_${"unusable" | "renewed"}`, facts: object) => void,
+): Promise<ServerTls | undefined> {
+  const { tlsCertificateFile: certificateFile, tlsKeyFile: keyFile } = settings;
+  if (certificateFile === "") return undefined;
+  return openTls({
+    certificateFile,
+    keyFile,
+    handshakeTimeoutMs: settings.headerTimeoutMs,
+    onFault: (cause) => log("http.certificate_unusable", { cause }),
+    onRenewed: () => log("http.certificate_renewed", { file: certificateFile }),
+  });
+}
+
 /** Rejects with `UnusableCertificate` when the files cannot be used. */
 export async function openTls(options: Options) {
   const { onFault, onRenewed } = options;

@@ -1,7 +1,7 @@
 /** Reports the steps of orders to the log and the metrics. */
 import type { Step } from "../orders/advance.ts";
 import type { OrderEvent } from "../orders/events.ts";
-import type { Order } from "../orders/order.ts";
+import type { LateApproval, Order } from "../orders/order.ts";
 import { findOwingAttempt } from "../orders/prior-attempts.ts";
 import { isFinal, stagesInDoubt } from "../orders/stages.ts";
 import type { Failure } from "../values/failure.ts";
@@ -42,6 +42,15 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
     },
     onLostApproval({ transaction }: Order): void {
       log("acquirer.late_approval_unknown", { reference: transaction.identifiers?.reference });
+    },
+    onLate({ reference }: LateApproval): void {
+      log("acquirer.late_approval", { reference });
+    },
+    onDelayed({ reference }: LateApproval, error: unknown): void {
+      log("acquirer.late_approval_delayed", { err: error, reference });
+    },
+    onUnknown({ reference }: LateApproval): void {
+      log("acquirer.late_approval_unknown", { reference });
     },
     onStuck: (error: unknown): void => log("storage.step_stuck", { err: error }),
     onTrouble(order: Order, error: unknown): void {

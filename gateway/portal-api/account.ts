@@ -3,6 +3,7 @@
  * the sessions. What a session may do depends on how far its user has come.
  */
 import { randomBytes } from "node:crypto";
+import type { Problem } from "../values/problem.ts";
 import { hasRight, type Right, rights } from "../values/roles.ts";
 import { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
@@ -71,7 +72,7 @@ export type AccountOptions = {
   readonly environment: ShownEnvironment;
   readonly accounts: AccountStore;
   readonly guard: Guard;
-  readonly findPasswordFault: (password: Secret<string>, login: string) => string | undefined;
+  readonly findPasswordFault: (password: Secret<string>, login: string) => Problem | undefined;
   /** A cookie for a browser in which the login has signed in. */
   readonly newDevice: (login: string) => string;
   readonly onSignIn: RecordSignIn;
@@ -161,7 +162,7 @@ export function accountHandlers(options: AccountOptions) {
     const refusal = await checkOwnPassword(options, caller, current);
     if (refusal !== undefined) return refusal;
     const fault = options.findPasswordFault(new Secret(next), account.login);
-    if (fault !== undefined) return new PortalRefusal(400, "weak_password", fault);
+    if (fault !== undefined) return new PortalRefusal(400, "weak_password", fault.sentence);
     const earlier = await accounts.listPasswords(account.id);
     const isUsed = await guard.isOneOf(new Secret(next), earlier);
     if (isUsed !== false) return isUsed === true ? usedBefore : isUsed;

@@ -199,11 +199,13 @@ type SignIn = {
   readonly network: string;
 };
 
+export type WriteSignIn = (signIn: SignIn, event: SignInEvent) => Promise<void>;
+
 type Records = {
   readonly clock: Pick<Clock, "now">;
   readonly onSignedIn: (signIn: SignIn) => void;
   readonly onRefused: (signIn: SignIn) => void;
-  readonly write: (signIn: SignIn, event: SignInEvent) => Promise<void>;
+  readonly write: WriteSignIn;
 };
 
 export function makeRecordSignIn(records: Records): RecordSignIn {

@@ -57,7 +57,7 @@ export type OpenApproval = Omit<Api["GET /approvals"]["output"]["approvals"][num
   readonly right: Right;
 };
 
-type ApprovalOptions = {
+export type ApprovalOptions = {
   readonly listApprovals: (merchantId: MerchantId | undefined) => Promise<readonly OpenApproval[]>;
   readonly perform: PerformAction;
 };

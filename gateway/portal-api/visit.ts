@@ -20,7 +20,7 @@ export type VisitOptions = {
   readonly isTrusted: IsTrusted;
   readonly proxyHeader: ProxyHeader;
   /** Nothing for one that has expired. */
-  readonly findSession: (digest: Uint8Array) => Promise<PortalSession | undefined>;
+  readonly findSession: (digest: Uint8Array, now: Instant) => Promise<PortalSession | undefined>;
   readonly touchSession: (digest: Uint8Array, now: Instant) => Promise<void>;
   readonly isDevice: (login: string, device: string) => boolean;
 };
@@ -39,7 +39,7 @@ export async function openVisit(
   const sent = cookiesOf(headers.cookie);
   const token = sent.get(cookieName("session", isSecure)) ?? "";
   const now = options.now();
-  const session = token === "" ? undefined : await options.findSession(digestOf(token));
+  const session = token === "" ? undefined : await options.findSession(digestOf(token), now);
   const isActive = headers["x-portal-poll"] === undefined;
   if (session !== undefined && isActive && now - session.seenAt > touchEveryMs) {
     await options.touchSession(session.digest, now);

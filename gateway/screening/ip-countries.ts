@@ -23,7 +23,7 @@ type CountryFile = {
   readonly problem?: string;
 };
 
-type Options = {
+export type IpCountryFile = {
   /** Empty: none. */
   readonly file: string;
   readonly builtIn?: readonly (readonly [network: string, country: string])[];
@@ -32,7 +32,7 @@ type Options = {
 
 const unknown: FindCountry = () => undefined;
 
-export async function openIpCountries({ file, builtIn = [], onError }: Options) {
+export async function openIpCountries({ file, builtIn = [], onError }: IpCountryFile) {
   const findBuiltIn = await makeFind(rowsOf(builtIn));
   const { current, reload } = await openReloadable<CountryFile>({
     read: async (present) => {
@@ -125,7 +125,7 @@ type CountryRow = {
   readonly country: string;
 };
 
-async function* rowsOf(rows: Required<Options>["builtIn"]): AsyncGenerator<CountryRow> {
+async function* rowsOf(rows: Required<IpCountryFile>["builtIn"]): AsyncGenerator<CountryRow> {
   for (const [network, country] of rows) yield { line: 0, network, country };
 }
 

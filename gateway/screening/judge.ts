@@ -46,7 +46,7 @@ export type TallyStore = {
   ): Promise<ReadonlyMap<OrderId, PaymentResult>>;
 };
 
-type Dependencies = {
+export type JudgeDependencies = {
   readonly findRuleSet: FindRuleSet;
   readonly store: TallyStore;
   readonly lists: Pick<Lists, "find" | "size">;
@@ -84,7 +84,7 @@ export type Screened = {
 /** An order is committed within this time after it was counted, or never. */
 const uncommittedMs = 60_000;
 
-export function makeJudgePayment(dependencies: Dependencies) {
+export function makeJudgePayment(dependencies: JudgeDependencies) {
   const { findRuleSet, store, lists, findIpCountry, onUndoFailed } = dependencies;
   const keyOf = makeKeyOf(dependencies.digestSubject, dependencies.countingKey);
   /** Returns undefined when no rule is on and the lists are empty. */
@@ -173,7 +173,7 @@ function findingOfEntry(entry: ListEntry): Finding {
  * The key of a row is a digest. A card has one already: the digest of the place is put before
  * it, which is the same for all cards.
  */
-function makeKeyOf(digest: Dependencies["digestSubject"], countingKey = () => 0) {
+function makeKeyOf(digest: JudgeDependencies["digestSubject"], countingKey = () => 0) {
   /** Has one entry for each merchant and endpoint. */
   const places = new Map<string, string>();
   let placedBy = countingKey();
@@ -196,7 +196,7 @@ export function tallyRowsOf(
     digestSubject,
   }: {
     readonly endpoints: readonly Endpoint[];
-    readonly digestSubject: Dependencies["digestSubject"];
+    readonly digestSubject: JudgeDependencies["digestSubject"];
   },
 ): readonly Pick<TallyRow, "owner" | "key">[] {
   const scopes = ["gateway", "merchant", "endpoint"] as const;

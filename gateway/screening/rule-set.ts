@@ -31,7 +31,7 @@ type WantedTally = {
   readonly keepMs: number;
 };
 
-type Source = {
+export type RuleSource = {
   readonly screeningRules: readonly ConfiguredRule[];
   readonly endpoints: ReadonlyMap<EndpointId, Endpoint>;
 };
@@ -40,10 +40,10 @@ export type FindRuleSet = (endpoint: EndpointId) => RuleSet | undefined;
 
 /** `onUnusable` is called for a rule of a newer version, whose kind or parameters are not known. */
 export function makeFindRuleSet(
-  current: () => Source,
+  current: () => RuleSource,
   onUnusable: (rule: ConfiguredRule, why: string) => void,
 ): FindRuleSet {
-  let source: Source | undefined;
+  let source: RuleSource | undefined;
   let bound: readonly BoundRule[] = [];
   let sets = new Map<EndpointId, RuleSet | undefined>();
 

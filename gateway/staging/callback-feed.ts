@@ -15,7 +15,7 @@ import { initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import { asOrderId, asSerialNumber, type MerchantId } from "../values/ids.ts";
 import { asInstant, later } from "../values/time.ts";
-import type { StagingParts } from "../wiring/staging-parts.ts";
+import type { StagingParts } from "./parts.ts";
 
 type Node = Parameters<NonNullable<StagingParts["routes"]>>[0];
 

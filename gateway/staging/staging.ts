@@ -15,7 +15,6 @@ import { demonstrationLogin } from "../administration/merchants/merchant-set.ts"
 import { baseUrlOf, type Config } from "../config/config.ts";
 import type { Installation } from "../installation/installation.ts";
 import { Problem } from "../values/problem.ts";
-import type { StagingParts } from "../wiring/staging-parts.ts";
 import { callbackFeedRoutes } from "./callback-feed.ts";
 import {
   type BankAddress,
@@ -31,6 +30,7 @@ import {
   writeDemoFile,
 } from "./demonstration.ts";
 import { firstSale, makeRequests, makeSecureSale, writeCommand } from "./example-sale.ts";
+import type { StagingParts } from "./parts.ts";
 import { backToPortal, sandboxHandlers } from "./sandbox-portal.ts";
 import { sandboxNetworks, sandboxRanges } from "./sandbox-ranges.ts";
 import { makeWalletSheet } from "./wallet-sheet.ts";

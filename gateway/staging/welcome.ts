@@ -11,7 +11,7 @@ import type { Installation } from "../installation/installation.ts";
 import { pageHeaders } from "../pages/design.ts";
 import { findEmbeddedUrl } from "../storage/embedded/embedded.ts";
 import { namesOfServers } from "../storage/server/database-url.ts";
-import type { NodeState } from "../wiring/staging-parts.ts";
+import type { NodeState } from "./parts.ts";
 import {
   renderUnprepared,
   renderWelcome,

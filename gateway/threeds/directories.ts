@@ -9,7 +9,7 @@ import type { Enrolment } from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { messageOf } from "../values/problem.ts";
 import { openReloadable } from "../values/reloadable.ts";
-import type { Clock } from "../values/time.ts";
+import { type Clock, every } from "../values/time.ts";
 import type { ThreeDSecurePolicy } from "./authentication-outcome.ts";
 import {
   findEnrolment,
@@ -54,6 +54,10 @@ type Connected = Directory & {
   readonly fault?: string;
 };
 
+/** How often a node looks for card ranges that are due. */
+const lookEveryMs = 5_000;
+/** How long the start waits for the first ranges, without which no card is enrolled. */
+const firstRangesMs = 3_000;
 const noCertificates: Certificates = { cert: "", key: "", ca: "", paresRoots: [] };
 const fileSettings = ["certificateFile", "keyFile", "authorityFile", "paresRootsFile"] as const;
 
@@ -63,6 +67,8 @@ export async function openDirectories(dependencies: Dependencies) {
   const clients = new Set<DirectoryClient>();
   const refreshing = new Set<Promise<unknown>>();
   let stopping = false;
+  let stopLooking = async () => {};
+  let reloading = Promise.resolve();
   const { refreshRanges, stop: stopReading } = makeRefreshRanges({
     ...dependencies,
     isStopping: () => stopping,
@@ -105,28 +111,47 @@ export async function openDirectories(dependencies: Dependencies) {
         ]),
       ),
 
-    /** Reads the configured servers, their files and the stored ranges again. Never rejects. */
-    async reload(): Promise<void> {
-      await connected.reload();
-      await ranges.reload();
+    /**
+     * Reads the configured servers, their files and the stored ranges again, and then `others`. One
+     * after the other, so that an older answer never replaces a newer one. Never rejects.
+     */
+    reload(others = async () => {}): Promise<void> {
+      reloading = reloading.then(reloadAll).then(others);
+      return reloading;
     },
     refresh,
 
-    /** Waits for the first refresh, if a server has no ranges yet, and no longer than this. */
-    async refreshFirst(waitMs: number): Promise<void> {
+    /**
+     * From now on ranges are refreshed, and `onRefreshed` is called each time. Waits for the first
+     * refresh for some seconds, if a server has no ranges yet.
+     */
+    async start(onRefreshed: () => void): Promise<void> {
       const lists = ranges.current();
       const refreshed = refresh();
-      if (usable().every(({ server }) => hasRanges(lists, server.name))) return;
-      await Promise.race([refreshed, setTimeout(waitMs, undefined, { ref: false })]);
+      if (!usable().every(({ server }) => hasRanges(lists, server.name))) {
+        await Promise.race([refreshed, setTimeout(firstRangesMs, undefined, { ref: false })]);
+      }
+      stopLooking = every(
+        lookEveryMs,
+        () => refresh().then(onRefreshed),
+        () => undefined,
+      );
     },
 
     async stop(): Promise<void> {
       stopping = true;
+      const stopped = stopLooking();
       for (const client of clients) client.close();
       await stopReading();
       await Promise.allSettled(refreshing);
+      await stopped;
     },
   };
+
+  async function reloadAll(): Promise<void> {
+    await connected.reload();
+    await ranges.reload();
+  }
 
   /** Requests the ranges that are due, and reads the stored ones again. Never rejects. */
   async function refresh(): Promise<void> {

@@ -194,3 +194,28 @@ export const systemClock: Clock = {
   },
   steadyMs: () => performance.now(),
 };
+
+/** Repeats a task at an interval, never twice at the same time; answers how to stop it. */
+export function every(
+  intervalMs: number,
+  task: () => Promise<unknown>,
+  onError: (error: unknown) => void,
+): () => Promise<void> {
+  let stopped = false;
+  let running: Promise<unknown> = Promise.resolve();
+  let timer = setTimeout(run, intervalMs);
+
+  function run(): void {
+    running = task()
+      .catch(onError)
+      .finally(() => {
+        if (!stopped) timer = setTimeout(run, intervalMs);
+      });
+  }
+
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await running;
+  };
+}

@@ -21,7 +21,7 @@ export type SessionRequest = {
   readonly domain: string;
 };
 
-type Dependencies = {
+export type SessionDependencies = {
   readonly hosts: readonly string[];
   /** Staging: the sandbox bank chooses its port. */
   readonly allowsAnyPort: boolean;
@@ -54,7 +54,7 @@ export function portsOf(hosts: readonly string[]): readonly number[] {
   return hosts.flatMap((host) => Number(URL.parse(`https://${host}`)?.port) || []);
 }
 
-export function makeMerchantSessions(dependencies: Dependencies) {
+export function makeMerchantSessions(dependencies: SessionDependencies) {
   const { identitiesOf, onRefused } = dependencies;
   /** The newest key with a certificate. */
   const identityOf = ({ id }: Pick<Merchant, "id">) =>

@@ -54,7 +54,7 @@ type WalletResult = {
     | undefined;
 };
 
-type Dependencies = {
+export type OpeningDependencies = {
   readonly clock: Clock;
   readonly keysOf: (merchant: MerchantId, wallet: Wallet) => readonly WalletKey[];
   readonly trust: TokenTrust;
@@ -78,7 +78,7 @@ export type UsedToken = {
 
 export type OpenWallets = ReturnType<typeof makeOpenWallets>;
 
-export function makeOpenWallets(dependencies: Dependencies) {
+export function makeOpenWallets(dependencies: OpeningDependencies) {
   return {
     /** A failure means that it cannot be opened now, and that nothing has happened. */
     async open(request: WalletRequest): Promise<WalletResult | Failure> {

@@ -84,7 +84,7 @@ export type WalletRoots = {
   walletb(): readonly RootKey[];
 };
 
-type RootSettings = {
+export type TrustSettings = {
   readonly environment: string;
   readonly dataDir: string;
   readonly walletaRootsFile: string;
@@ -92,7 +92,7 @@ type RootSettings = {
 };
 
 /** Files, or walletb's https address; empty for none. Staging has the sandbox bank's by default. */
-export function rootSourcesOf(settings: RootSettings) {
+export function rootSourcesOf(settings: TrustSettings) {
   const sandbox = join(resolve(settings.dataDir), "bank", "wallets");
   const isStaging = settings.environment === "staging";
   const sourceOf = (source: string, file: string) =>
@@ -104,7 +104,7 @@ export function rootSourcesOf(settings: RootSettings) {
 }
 
 /** In staging the sandbox bank plays walleta's server too, by a certificate of its own. */
-export function sandboxAuthorityOf({ environment, dataDir }: RootSettings): string | undefined {
+export function sandboxAuthorityOf({ environment, dataDir }: TrustSettings): string | undefined {
   const file = join(resolve(dataDir), "bank", "tls", "directory-ca.pem");
   return environment === "staging" ? file : undefined;
 }

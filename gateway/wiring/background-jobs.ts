@@ -1,31 +1,24 @@
 /** The background jobs of a node: claiming due work, and deleting what has expired. */
 import { askForDueKeys } from "../acquirers/gates.ts";
-import { every } from "../engine/claim.ts";
+import type { Callbacks } from "../callbacks/callbacks.ts";
 import { makeKeepRules, makeRetention } from "../engine/retention.ts";
 import type { ServerTls } from "../http/tls.ts";
 import type { RefusedRequests } from "../merchant-api/refused-requests.ts";
 import type { EventName } from "../observability/events.ts";
 import { makeReportFailures } from "../observability/log.ts";
 import { makeObserveDestroyed } from "../observability/observe.ts";
-import { vacuumPendingCards } from "../storage/cards/cards.ts";
-import { claimDueExchanges, postponeExchange } from "../storage/cards/delivered-keys.ts";
+import { makeDueKeys } from "../storage/cards/delivered-keys.ts";
 import { makeRetentionStore } from "../storage/cards/retention.ts";
-import {
-  isPendingKeyDue,
-  makeRotationStore,
-  takeRotationLock,
-} from "../storage/cards/vault-keys.ts";
+import { makePendingKeys } from "../storage/cards/vault-keys.ts";
 import { signAndPublish } from "../storage/people/audit.ts";
 import type { IndexQueue } from "../storage/portal/index-queue.ts";
+import type { PortalStore } from "../storage/portal/portal-store.ts";
 import { makeKeepPartitions } from "../storage/schema/partitions.ts";
 import { makeDeleteTallies } from "../storage/screening/tallies.ts";
 import { watchSkew } from "../storage/server/database-clock.ts";
-import type { GateId } from "../values/ids.ts";
-import { hours } from "../values/time.ts";
+import { every, hours } from "../values/time.ts";
 import { makeReplacePendingKey } from "../vault/replace-pending-key.ts";
-import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
-import { makeDeleteExpired } from "./portal.ts";
 import type { Resources } from "./resources.ts";
 
 /** How often expired pending card data, orders in memory and old callbacks are deleted. */
@@ -38,6 +31,7 @@ type Parts = {
   readonly engine: Engine;
   readonly callbacks: Callbacks;
   readonly indexQueue: IndexQueue;
+  readonly portalStore: Pick<PortalStore, "deleteExpired">;
   readonly refused: RefusedRequests;
   readonly tls: ServerTls | undefined;
   /** Reads again what the operator may have changed: a notice of it may have been lost. */
@@ -45,7 +39,7 @@ type Parts = {
 };
 
 export function startBackgroundJobs(resources: Resources, parts: Parts) {
-  const { config, clock, log, cells, database, signer, publishHead, gates, hold } = resources;
+  const { config, clock, log, cells, database, gates, hold } = resources;
   const { engine, callbacks, indexQueue, refused, tls } = parts;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, makeReportFailures(log, failed));
@@ -68,15 +62,13 @@ export function startBackgroundJobs(resources: Resources, parts: Parts) {
     log("storage.partitions_changed", { made, dropped }),
   );
   const keepAllPartitions = () => keepPartitions(clock.now());
-  const signAudit = () => signAndPublish(database, signer, publishHead);
-  const dueKeys = {
-    claimDue: () => claimDueExchanges(database.query, clock.now()),
-    postpone: (gate: GateId) => postponeExchange(database.query, gate, clock.now()),
-  };
+  const signAudit = () => signAndPublish(database, resources.signer, resources.publishHead);
+  const dueKeys = makeDueKeys(database.query, clock);
   const askForKeys = () =>
     askForDueKeys(gates, dueKeys, (gate, cause) =>
       log("acquirer.mac_key_unasked", { gate, cause }),
     );
+  const deleteExpired = () => parts.portalStore.deleteExpired(clock.now());
   const writeIndex = indexQueue.whenWaiting(hold.unless(indexQueue.write, undefined));
   const flushIndex = hold.unless(indexQueue.flush, undefined);
   const stops = [
@@ -91,7 +83,7 @@ export function startBackgroundJobs(resources: Resources, parts: Parts) {
     startWork(deleteEveryMs, deleteOldTallies, "screening.delete_failed"),
     start(indexQueue.writeEveryMs, writeIndex, "portal.index_failed"),
     startWork(config.portalIndexEveryMs, indexQueue.catchUp, "portal.index_failed"),
-    startWork(deleteEveryMs, makeDeleteExpired(resources), "portal.delete_failed"),
+    startWork(deleteEveryMs, deleteExpired, "portal.delete_failed"),
     startWork(config.portalIndexEveryMs, refused.run, "portal.requests_unkept"),
     startWork(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
     startWork(askEveryMs, askForKeys, "acquirer.mac_key_unasked"),
@@ -118,26 +110,18 @@ export function startBackgroundJobs(resources: Resources, parts: Parts) {
 }
 
 /** Leaves no residue of pending card data: a new key every day, and no space of deleted rows. */
-function makeCleanPendingCards({
-  config,
-  log,
-  keys,
-  cells,
-  database,
-  vaultDatabase,
-}: Resources): () => Promise<void> {
-  const vaults = cells.stores(({ vault }) => vault);
+function makeCleanPendingCards(resources: Resources): () => Promise<void> {
+  const { config, log, keys, cells, database, vaultDatabase } = resources;
+  const pendingKeys = makePendingKeys(vaultDatabase, database, cells);
   const replaceKey = makeReplacePendingKey({
+    ...pendingKeys,
     keys,
-    isDue: () => isPendingKeyDue(vaultDatabase.query, database.query),
-    takeLock: () => takeRotationLock(vaultDatabase),
-    openStore: () => makeRotationStore(vaultDatabase, cells.names().map(vaults.of)),
     graceMs: config.keyGraceMs,
     onReplaced: (replaced) => log("vault.pending_key_replaced", replaced),
   });
   return async () => {
     await replaceKey();
-    await vaults.inTurn(vacuumPendingCards);
+    await pendingKeys.vacuum();
   };
 }
 
@@ -145,10 +129,9 @@ function makeCleanPendingCards({
 function makeDestroyCards(resources: Resources): () => Promise<unknown> {
   const { config, clock, log, metrics, cells, audit, configuration } = resources;
   const observe = makeObserveDestroyed(log, metrics);
-  const rules = makeKeepRules(config, () => configuration.current().merchants);
   const stores = cells.stores((databases) =>
     makeRetention({
-      ...rules,
+      ...makeKeepRules(config, () => configuration.current().merchants),
       clock,
       store: makeRetentionStore(databases),
       removedKeepMs: config.removedCardKeepMs,

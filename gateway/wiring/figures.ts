@@ -1,26 +1,23 @@
-/**
- * What `/metrics` shows when it is scraped, and the certificate of the merchant port, whose files
- * are watched as well.
- */
+/** Builds what `/metrics` shows when it is scraped. */
 import { readGateCertificates } from "../acquirers/gates.ts";
 import { daysLeft } from "../certificates/certificate-files.ts";
 import { readResultsCertificate } from "../directory-api/results-server.ts";
-import { openTls, type ServerTls } from "../http/tls.ts";
+import type { HttpPorts } from "../http/ports.ts";
+import type { ServerTls } from "../http/tls.ts";
 import { findLeastFree, linkFigures, listDays, orNone } from "../observability/node-figures.ts";
+import type { Screening } from "../screening/screening.ts";
 import { findLatestBackup } from "../storage/backup/backups.ts";
 import { countOverdue, countWatchedEntries } from "../storage/schema/examine.ts";
 import type { Directories } from "../threeds/directories.ts";
 import { later } from "../values/time.ts";
 import type { Engine } from "./engine.ts";
-import type { HttpServers } from "./http.ts";
-import type { ResourceOptions, Resources } from "./resources.ts";
-import type { Screening } from "./screening.ts";
+import type { Resources } from "./resources.ts";
 
 type Parts = {
   readonly engine: Engine;
   readonly directories: Directories;
   readonly screening: Pick<Screening, "countEntries">;
-  readonly servers: HttpServers;
+  readonly ports: HttpPorts;
   readonly tls: ServerTls | undefined;
 };
 
@@ -28,7 +25,7 @@ const overdueMs = 60_000;
 
 export function watchFigures(resources: Resources, parts: Parts): void {
   const { config, clock, metrics, cells, database, gates, hold } = resources;
-  const { engine, directories, screening, servers, tls } = parts;
+  const { engine, directories, screening, ports, tls } = parts;
   metrics.watch({
     inFlight: () => engine.runner.count,
     clockSkewMs: clock.skewMs,
@@ -42,7 +39,7 @@ export function watchFigures(resources: Resources, parts: Parts): void {
     },
     certificateDays: () => findCertificateDays(resources, parts),
     certificateUnusable: () => Number(tls?.isUsable() === false),
-    unfinishedBytes: servers.countUnfinishedBytes,
+    unfinishedBytes: ports.countUnfinishedBytes,
     cardRanges: directories.countRanges,
     listEntries: screening.countEntries,
     isRehearsal: () => Number(config.rehearsal),
@@ -66,20 +63,4 @@ async function findCertificateDays(
       return [`directory ${server.name}`, daysLeft(certificates.cert, now)] as const;
     }),
   ]);
-}
-
-/** Nothing where the gateway does not speak TLS itself. */
-export async function openMerchantTls({
-  config,
-  log,
-}: ResourceOptions): Promise<ServerTls | undefined> {
-  const { tlsCertificateFile: certificateFile, tlsKeyFile: keyFile } = config;
-  if (certificateFile === "") return undefined;
-  return openTls({
-    certificateFile,
-    keyFile,
-    handshakeTimeoutMs: config.headerTimeoutMs,
-    onFault: (cause) => log("http.certificate_unusable", { cause }),
-    onRenewed: () => log("http.certificate_renewed", { file: certificateFile }),
-  });
 }

@@ -1,7 +1,8 @@
 /** Builds the merchant interface: who may call it, and what is kept of the calls. */
 import { signedUrlsOf } from "../config/config.ts";
+import type { Clients } from "../http/ports.ts";
 import { makeSummary } from "../http/rate-limit.ts";
-import type { HttpRequest, HttpRoute } from "../http/router.ts";
+import type { HttpRoute } from "../http/router.ts";
 import { otherIdsOf, otherKeysOf } from "../merchant-api/checksum-debugger.ts";
 import { describeRefused } from "../merchant-api/describe-refused.ts";
 import { operations } from "../merchant-api/operations/index.ts";
@@ -15,28 +16,20 @@ import { makeRefusedStore } from "../storage/portal/refused-requests.ts";
 import type { Resources } from "./resources.ts";
 import type { EdgeServices } from "./services.ts";
 
-type Parts = {
+type Parts = Pick<Clients, "addressOf"> & {
   readonly services: EdgeServices;
   readonly refused: Pick<RefusedRequests, "keep">;
-  /** The client's own address. */
-  readonly addressOf: (request: HttpRequest) => string;
 };
 
 export function merchantInterface(
   { config, clock, cells, database, log, metrics, isBusy, configuration }: Resources,
   { services, refused, addressOf }: Parts,
 ): readonly HttpRoute[] {
-  const {
-    pathWord,
-    fieldWord,
-    lineFeeds,
-    oauthWindowMs: windowMs,
-    acceptRetryMs: retryMs,
-  } = config;
+  const { oauthWindowMs: windowMs, acceptRetryMs: retryMs } = config;
   return merchantRoutes({
     operations,
-    pathWord,
-    wire: { fieldWord, lineFeeds },
+    pathWord: config.pathWord,
+    wire: config,
     services,
     clock,
     log,
@@ -65,17 +58,14 @@ export function merchantInterface(
 export function keepRefusedRequests(resources: Resources) {
   const { config, clock, log, metrics, cells } = resources;
   const { current } = resources.configuration;
-  const store = makeRefusedStore(cells, {
-    countMax: config.refusedRequestsMax,
-    lookedThrough,
-    now: clock.now,
-  });
+  const { refusedRequestsMax: countMax, refusedRequestsKeepDays: keepDays } = config;
+  const store = makeRefusedStore(cells, { countMax, lookedThrough, now: clock.now });
   const summary = makeSummary(clock, (_, count) => log("request.refusals_dropped", { count }));
   const refused = makeRefusedRequests({
     clock,
     store,
-    keepsAny: config.refusedRequestsMax > 0,
-    keepDays: config.refusedRequestsKeepDays,
+    keepsAny: countMax > 0,
+    keepDays,
     describe: (each) =>
       describeRefused(each, {
         idsOf: (entryPoint) => otherIdsOf(current(), entryPoint),

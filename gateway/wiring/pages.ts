@@ -4,8 +4,9 @@
  */
 import { makeFindReceipt } from "../engine/find.ts";
 import { makePaymentLinks } from "../engine/payment-links.ts";
+import type { Clients } from "../http/ports.ts";
 import { makeNetworkLimit, makeSummary } from "../http/rate-limit.ts";
-import type { HttpRequest, HttpRoute } from "../http/router.ts";
+import type { HttpRoute } from "../http/router.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { shopNameOf } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
@@ -29,19 +30,17 @@ import {
 import { findWellKnownFile } from "../storage/configuration/well-known-files.ts";
 import { routeLinks } from "../storage/orders/payment-links.ts";
 import { browserReturnOf } from "../views/result.ts";
+import type { Wallets } from "../wallets/wallets.ts";
 import type { Engine } from "./engine.ts";
 import type { Resources } from "./resources.ts";
 import type { EdgeServices } from "./services.ts";
-import type { Wallets } from "./wallets.ts";
 
-type Parts = {
+type Parts = Pick<Clients, "addressOf"> & {
   readonly services: EdgeServices;
   readonly engine: Pick<Engine, "accept" | "findExisting">;
   readonly wallets: Pick<Wallets, "sessions">;
   /** The script that plays wallets, in staging. */
   readonly walletSheet: string | undefined;
-  /** The client's own. */
-  readonly addressOf: (request: HttpRequest) => string;
 };
 
 export function pageRoutes(resources: Resources, parts: Parts): readonly HttpRoute[] {

@@ -6,6 +6,7 @@ import { hostname } from "node:os";
 import { makeGates } from "../acquirers/gates.ts";
 import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
 import { baseUrlOf, type Config, nodeNamesOf } from "../config/config.ts";
+import type { Ports } from "../http/ports.ts";
 import { makePublishHead } from "../observability/audit-heads.ts";
 import { makeIsBusy } from "../observability/event-loop-load.ts";
 import type { Log } from "../observability/log.ts";
@@ -38,15 +39,6 @@ export type ResourceOptions = {
 };
 
 export type Resources = Awaited<ReturnType<typeof openResources>>;
-
-/** Where the node listens; until it does, where it is told to. */
-export type Ports = {
-  readonly port: number;
-  /** Empty when the port above answers for health and figures too. */
-  readonly adminPort: number | "";
-  /** The port above, unless the portal has one of its own. */
-  readonly portalPort: number;
-};
 
 /** How often a node tests the connection that holds its name. */
 const presenceCheckMs = 2_000;

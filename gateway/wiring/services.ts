@@ -2,18 +2,15 @@
  * What the edges call: functions of the engine, the vault and the wallets. While storage is
  * unavailable they return a failure; those that change something are refused while on hold.
  */
-import { makeCards } from "../engine/cards.ts";
+import type { Callbacks } from "../callbacks/callbacks.ts";
 import { makeStorageGuard } from "../http/server.ts";
 import type { Order } from "../orders/order.ts";
-import { routeReferences } from "../storage/cells/routed-stores.ts";
 import { isUnavailable } from "../storage/server/faults.ts";
 import { makePrintDate } from "../values/time.ts";
-import { newCardRefId } from "../vault/seal.ts";
-import type { Callbacks } from "./callbacks.ts";
+import type { Wallets } from "../wallets/wallets.ts";
 import type { Engine } from "./engine.ts";
 import type { Resources } from "./resources.ts";
 import type { ThreeDs } from "./threeds.ts";
-import type { Wallets } from "./wallets.ts";
 
 /** For calls that other bounds limit: `GW_IN_FLIGHT_MAX`, or the waiting order itself. */
 export const guarded = makeStorageGuard(isUnavailable);
@@ -27,21 +24,12 @@ type Parts = {
 
 export type EdgeServices = ReturnType<typeof makeServices>;
 
-export function makeServices(resources: Resources, parts: Parts) {
-  const { config, clock, cells, vault, configuration } = resources;
+export function makeServices({ config, configuration, hold }: Resources, parts: Parts) {
   const { engine, wallets, callbacks } = parts;
-  const { refusing } = resources.hold;
+  const { cards, paymentPages: pages } = engine;
+  const { refusing } = hold;
   const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
   const threeds = parts.threeds.makeBrowserAuthentication(engine.reports);
-  const cards = makeCards({
-    store: routeReferences(cells),
-    findCard: vault.findCard,
-    clock,
-    fingerprint: vault.fingerprint,
-    newReferenceId: newCardRefId,
-    graceMs: config.cardReferenceGraceMs,
-  });
-  const pages = engine.makePages({ openWallet: wallets.open, stepOf: threeds.stepOf });
   return {
     /** For calls that cost a query each. */
     querying,

@@ -55,6 +55,8 @@ export function makeThreeDs(
     findEnrolment: (endpointId: EndpointId, number: CardNumber, isForced = false) =>
       directories.findEnrolment(number, policyOf({ endpointId }), isForced),
 
+    stepOf: (order: Order) => stepOf(order, links),
+
     makeBrowserAuthentication: (reports: OrderReports): BrowserAuthentication => ({
       find: makeFindByLink({ ...reports, links, clock, lifeMs: config.linkLifeMs }),
       pathOf: ({ id }) => links.pathTo("redirect", id),

@@ -7,7 +7,6 @@ import { makeGates } from "../../gateway/acquirers/gates.ts";
 import type { CallbackRequest, DeliveryAttempt } from "../../gateway/callbacks/callback.ts";
 import { makeDelivery } from "../../gateway/callbacks/deliver.ts";
 import { makeBuildMessage } from "../../gateway/callbacks/message.ts";
-import { every } from "../../gateway/engine/claim.ts";
 import { signFor } from "../../gateway/merchant-api/control.ts";
 import type { Log } from "../../gateway/observability/log.ts";
 import { makeMetrics } from "../../gateway/observability/metrics.ts";
@@ -23,7 +22,6 @@ import {
   routePendingCards,
   routeTallies,
 } from "../../gateway/storage/cells/routed-stores.ts";
-import { makeFindOrders } from "../../gateway/storage/orders/find-orders.ts";
 import { makeAudit } from "../../gateway/storage/people/audit.ts";
 import type { Database } from "../../gateway/storage/server/database.ts";
 import {
@@ -32,7 +30,7 @@ import {
 } from "../../gateway/storage/server/database-clock.ts";
 import { takePresence } from "../../gateway/storage/server/presence.ts";
 import type { Directory } from "../../gateway/threeds/directory-client.ts";
-import type { Clock } from "../../gateway/values/time.ts";
+import { type Clock, every } from "../../gateway/values/time.ts";
 import { openKeys } from "../../gateway/vault/keys.ts";
 import { makePendingCards } from "../../gateway/vault/pending-cards.ts";
 import { makeRequestDigests } from "../../gateway/vault/request-digests.ts";
@@ -66,7 +64,6 @@ const metrics = makeMetrics();
 export const masterKey = Buffer.alloc(32, 7);
 /** Less often than a node does, which is no different here: a session that ends says so. */
 const presenceCheckMs = 5_000;
-const gathered = { batchMax: 256 };
 
 export type SimulatedNode = Awaited<ReturnType<typeof startNode>>;
 
@@ -146,13 +143,11 @@ export async function startNode({
     threeds,
     onStep: [callbacks.start],
     findIssuer: () => undefined,
-    screening: { judgePayment: makeJudge(), isGuess: async () => false },
-  });
-  const browsers = threeds.makeBrowserAuthentication(engine.reports);
-  const pages = engine.makePages({
-    stepOf: browsers.stepOf,
+    judgePayment: makeJudge(),
+    isGuess: async () => false,
     openWallet: async () => ({ wallet: refusedWallet, paid: undefined }),
   });
+  const browsers = threeds.makeBrowserAuthentication(engine.reports);
   openGates(resources, engine.lateApprovals);
   await reload();
   node.follow(() => void reload());
@@ -162,7 +157,7 @@ export async function startNode({
     name,
     engine,
     browsers,
-    pages,
+    pages: engine.paymentPages,
     receiveResult: threeds.makeReceiveResult(engine.reports),
   };
 
@@ -198,9 +193,8 @@ export async function startNode({
   }
 
   function makeCallbackDelivery() {
-    const { byId: findOrder } = makeFindOrders(database.hot, gathered);
     return makeDelivery({
-      store: routeCallbacks(cells, { node, findOrder }, gathered),
+      store: routeCallbacks(cells, node),
       worker: { send: sendCallback, stop: async () => undefined },
       buildMessage: makeBuildMessage({
         clock,

@@ -35,7 +35,7 @@ const deletedMax = 500;
 
 export function makeCallbackStore(
   { query, node, findOrder }: Dependencies,
-  gathered: GatherOptions,
+  gathered: GatherOptions = {},
 ): CallbackStore {
   const record = makeGather(
     async (records: readonly AttemptRecord[]) => {

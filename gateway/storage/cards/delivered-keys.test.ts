@@ -5,7 +5,7 @@ import { asGateId } from "../../values/ids.ts";
 import { Secret } from "../../values/secret.ts";
 import { asInstant } from "../../values/time.ts";
 import { type DatabaseForTests, startDatabase } from "../testing/database-for-tests.ts";
-import { claimDueExchanges, makeStoreKey, postponeExchange } from "./delivered-keys.ts";
+import { makeDueKeys, makeStoreKey } from "./delivered-keys.ts";
 import { loadMacKeys, loadZoneKeys } from "./mac-keys.ts";
 
 let place: DatabaseForTests;
@@ -88,13 +88,17 @@ test("one node asks when a key is due, and again a minute after it could not", a
        (2, 'aes', 'cmac', 8, '80FB24', $3, null, to_timestamp($2::float8 / 1000))`,
     [sealSecret(new Secret("Z"), "zone-key/1"), now, sealSecret(new Secret("Q"), "zone-key/2")],
   );
-  assert.deepEqual(await claimDueExchanges(query, now), []);
+  let laterMs = 0;
+  const keys = makeDueKeys(query, { now: () => asInstant(now + laterMs) });
+  assert.deepEqual(await keys.claimDue(), []);
   now = asInstant(now + hourMs);
-  const claims = await Promise.all([claimDueExchanges(query, now), claimDueExchanges(query, now)]);
+  const claims = await Promise.all([keys.claimDue(), keys.claimDue()]);
   assert.deepEqual(claims.flat(), ["1"]);
-  await postponeExchange(query, one, now);
-  assert.deepEqual(await claimDueExchanges(query, asInstant(now + 59_000)), []);
-  assert.deepEqual(await claimDueExchanges(query, asInstant(now + 60_000)), ["1"]);
+  await keys.postpone(one);
+  laterMs = 59_000;
+  assert.deepEqual(await keys.claimDue(), []);
+  laterMs = 60_000;
+  assert.deepEqual(await keys.claimDue(), ["1"]);
   const zones = await loadZoneKeys(query, openSecret);
   assert.deepEqual([zones.get(one)?.key.reveal(), zones.get(two)?.cipher], ["Z", "aes"]);
 });

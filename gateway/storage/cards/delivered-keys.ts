@@ -84,23 +84,27 @@ export function makeStoreKey(
   }
 }
 
-/** The gates whose next key is due: this node asks for it, and no other does. */
-export async function claimDueExchanges(query: Query, now: Instant): Promise<readonly GateId[]> {
-  const rows = await query<{ gateId: GateId }>(
-    `update gate_zone_keys set asked_at = to_timestamp($1::float8 / 1000)
-     where asked_at + every_s * interval '1 second' <= to_timestamp($1::float8 / 1000)
-     returning gate_id as "gateId"`,
-    [now],
-  );
-  return rows.map(({ gateId }) => gateId);
-}
+export function makeDueKeys(query: Query, clock: Pick<Clock, "now">) {
+  return {
+    /** The gates whose next key is due: this node asks for it, and no other does. */
+    async claimDue(): Promise<readonly GateId[]> {
+      const rows = await query<{ gateId: GateId }>(
+        `update gate_zone_keys set asked_at = to_timestamp($1::float8 / 1000)
+         where asked_at + every_s * interval '1 second' <= to_timestamp($1::float8 / 1000)
+         returning gate_id as "gateId"`,
+        [clock.now()],
+      );
+      return rows.map(({ gateId }) => gateId);
+    },
 
-/** The host could not be asked: it is due again after a minute. */
-export async function postponeExchange(query: Query, gateId: GateId, now: Instant): Promise<void> {
-  await query(
-    `update gate_zone_keys
-     set asked_at = to_timestamp($2::float8 / 1000) - (every_s - 60) * interval '1 second'
-     where gate_id = $1 and every_s > 60`,
-    [gateId, now],
-  );
+    /** The host could not be asked: it is due again after a minute. */
+    async postpone(gate: GateId): Promise<void> {
+      await query(
+        `update gate_zone_keys
+         set asked_at = to_timestamp($2::float8 / 1000) - (every_s - 60) * interval '1 second'
+         where gate_id = $1 and every_s > 60`,
+        [gate, clock.now()],
+      );
+    },
+  };
 }

@@ -7,13 +7,14 @@ import type { KeyStore, SealedKey } from "../../vault/keys.ts";
 import type { CvvKeyRow, CvvKeyStore } from "../../vault/request-digests.ts";
 import type { RotationStore } from "../../vault/rotate-keys.ts";
 import type { SealedCard } from "../../vault/vault.ts";
-import { cellContext } from "../cells/cells.ts";
+import { type Cells, cellContext } from "../cells/cells.ts";
 import { controlKeyContext, notifyNodes } from "../configuration/configuration.ts";
 import { auditKeyContext } from "../people/audit.ts";
 import { totpContext } from "../people/second-factors.ts";
 import type { Database, Query } from "../server/database.ts";
 import { bytesArray, plainArray, textArray } from "../server/gather.ts";
 import { closeCardKey, listCardKeys, lockUsableKeys } from "./card-keys.ts";
+import { vacuumPendingCards } from "./cards.ts";
 import { macKeyContext, zoneKeyContext } from "./mac-keys.ts";
 import { walletKeyContext } from "./wallets.ts";
 
@@ -105,6 +106,17 @@ export async function takeRotationLock(database: Database) {
   if (rows[0]?.got === true) return { release: () => client.end() };
   await client.end();
   return undefined;
+}
+
+/** For the key of pending card data, of which the vaults of all cells have rows. */
+export function makePendingKeys(vault: Database, node: Pick<Database, "query">, cells: Cells) {
+  const vaults = cells.stores((each) => each.vault);
+  return {
+    isDue: () => isPendingKeyDue(vault.query, node.query),
+    takeLock: () => takeRotationLock(vault),
+    openStore: () => makeRotationStore(vault, cells.names().map(vaults.of)),
+    vacuum: () => vaults.inTurn(vacuumPendingCards),
+  };
 }
 
 /** Seals all keys with another key-encryption key, or none. */

@@ -8,6 +8,7 @@ import type { MerchantReferences } from "../../engine/cards.ts";
 import type { Enter } from "../../engine/payment-page.ts";
 import { type Commit, LostOrder } from "../../orders/apply.ts";
 import type { Order } from "../../orders/order.ts";
+import type { DeliveryFilter } from "../../portal-api/reads.ts";
 import type { TallyStore } from "../../screening/judge.ts";
 import type { TryStore } from "../../screening/page-tries.ts";
 import {
@@ -19,6 +20,7 @@ import {
 import type { Clock, Instant } from "../../values/time.ts";
 import type { PendingCardStore } from "../../vault/pending-cards.ts";
 import type { FindSealedCard } from "../../vault/vault.ts";
+import { findCallbacks } from "../callbacks/callback-journal.ts";
 import { makeCallbackStore } from "../callbacks/callbacks.ts";
 import type { ConfirmKeys } from "../cards/card-keys.ts";
 import { makeFindSealedCard, makePendingCardStore, makeReferenceStore } from "../cards/cards.ts";
@@ -211,15 +213,17 @@ export function routeTokens(cells: Cells, clock: Clock, options: GatherOptions) 
   };
 }
 
-export function routeCallbacks(
-  cells: Cells,
-  { node, findOrder }: Pick<Parameters<typeof makeCallbackStore>[0], "node" | "findOrder">,
-  gathered: GatherOptions,
-): CallbackStore {
-  const stores = cells.stores(({ node: { hot: query } }) =>
-    makeCallbackStore({ query, node, findOrder }, gathered),
-  );
+export function routeCallbacks(cells: Cells, node: NodeName) {
+  const orders = cells.stores(({ node: { hot } }) => makeFindOrders(hot));
+  const findOrder = (key: OrderKey) => orders.call(key.merchantId, ({ byId }) => byId(key));
+  const stores = cells.stores(({ node: { hot, query } }) => ({
+    ...makeCallbackStore({ query: hot, node, findOrder }),
+    find: (filter: DeliveryFilter, most: number) => findCallbacks(query, filter, most),
+  }));
   return {
+    /** Callbacks of a merchant, the latest first. */
+    find: (filter: DeliveryFilter & Pick<OrderKey, "merchantId">, most: number) =>
+      stores.call(filter.merchantId, (store) => store.find(filter, most)),
     async claimDue(claim) {
       const share = Math.ceil(claim.countMax / cells.names().length);
       return (await stores.each((store) => store.claimDue({ ...claim, countMax: share }))).flat();
@@ -236,7 +240,7 @@ export function routeCallbacks(
     },
     findOrder,
     deleteEnded: async (before) => sum(await stores.each((store) => store.deleteEnded(before))),
-  };
+  } satisfies CallbackStore & Record<"find", unknown>;
 }
 
 function sum(counts: readonly number[]): number {

@@ -14,7 +14,13 @@ export type FactorStoreOptions = Pick<AccountStoreOptions, "query" | "auditAs"> 
     code: string,
     when: { readonly now: Instant; readonly after: number },
   ) => number | undefined;
-  readonly show: (secret: Secret<string>, login: string) => { secret: string; picture: string };
+  /** `issuer` is how the app names the gateway. */
+  readonly show: (
+    secret: Secret<string>,
+    issuer: string,
+    login: string,
+  ) => { secret: string; picture: string };
+  readonly issuer: string;
   readonly newCodes: () => {
     readonly codes: readonly string[];
     readonly digests: readonly Buffer[];
@@ -84,7 +90,7 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
       await query("update portal_sessions set pending_totp = $2 where digest = $1", [
         ...[digest, seal(secret, totpContext(account.id))],
       ]);
-      return options.show(secret, account.login);
+      return options.show(secret, options.issuer, account.login);
     },
 
     async confirmTotp(actor, { account, digest, pendingTotp }, code, now) {

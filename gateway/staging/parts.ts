@@ -1,8 +1,9 @@
 /**
- * What staging gives to a node, and what it sees of the node. The types stand apart from the node's
- * construction: actions of the administration load staging too, and the construction loads them.
+ * What staging gives to a node, and what it sees of the node: types alone, because production loads
+ * none of its code.
  */
 import type { ReportToOrder } from "../administration/installation/operator-events.ts";
+import type { Callbacks } from "../callbacks/callbacks.ts";
 import type { HttpRoute } from "../http/router.ts";
 import type { IssuerRange } from "../issuers/issuers.ts";
 import type { Merchant } from "../orders/merchant.ts";
@@ -11,7 +12,6 @@ import type { PortalReads } from "../portal-api/reads.ts";
 import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
 import type { Configuration } from "../storage/configuration/configuration.ts";
 import type { Clock } from "../values/time.ts";
-import type { Callbacks } from "./callbacks.ts";
 
 /** What a node has in staging only. */
 export type StagingParts = {

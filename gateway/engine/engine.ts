@@ -1,0 +1,132 @@
+/**
+ * The order engine: accepts orders and what follows them, runs their effects, claims those that are
+ * due, and finds them. Every committed step is announced to the same listeners, whichever of these
+ * made it.
+ */
+import { type ImmediateHandlers, makeAdvance, type Step } from "../orders/advance.ts";
+import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
+import type { Order } from "../orders/order.ts";
+import type { Clock } from "../values/time.ts";
+import {
+  type AcceptDependencies,
+  makeAcceptOrders,
+  makeAdmission,
+  makeConditionsOf,
+  makeFindRepeats,
+  makeFollowUps,
+} from "./accept.ts";
+import { type ClaimDependencies, makeClaimWork } from "./claim.ts";
+import { makeEndedOrders } from "./ended-orders.ts";
+import { makeOrderSearch, type OrderKey, type SearchDependencies } from "./find.ts";
+import { idleOf, type LateDependencies, makeLateApprovals } from "./late-approvals.ts";
+import { makePaymentPages, type PageDependencies } from "./payment-page.ts";
+import { announcing, makeOrderRunner, makeReport, type RunnerDependencies } from "./run.ts";
+import { makeResultWaits } from "./wait-for-result.ts";
+
+type LoadOrder = (order: Order) => Promise<Order>;
+
+/** Gathers the reads and commits of all orders. */
+export type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
+  Pick<SearchDependencies, "findBySerial"> &
+  Pick<ClaimDependencies, "findDue" | "findOwned"> &
+  Pick<PageDependencies, "enter"> & {
+    readonly byId: (key: OrderKey) => Promise<Order | undefined>;
+    readonly byNumber: PageDependencies["findByNumber"];
+    readonly isCurrent: (order: Order) => Promise<boolean>;
+    readonly load: LoadOrder;
+    readonly commit: Commit;
+    /** For what an acquirer has answered: these wait as long as the database is away. */
+    readonly lasting: { readonly load: LoadOrder; readonly commit: Commit };
+  };
+
+type FromStore = "begin" | "findExisting" | "findBySerial" | "findDue" | "findOwned" | "enter";
+type Made = "advance" | "conditionsOf" | "runner" | "admit" | "apply" | "load" | "claim";
+
+type Options = Omit<AcceptDependencies, FromStore | Made | "clock"> &
+  Omit<PageDependencies, FromStore | Made | "clock" | "findByNumber" | "defaults" | "vault"> &
+  Omit<LateDependencies, FromStore | Made | "clock" | "find"> &
+  Omit<RunnerDependencies, Made> &
+  Parameters<typeof makeConditionsOf>[0] &
+  Pick<ClaimDependencies, "node"> &
+  Pick<Parameters<typeof makeFindRepeats>[0], "isGuess"> & {
+    readonly store: OrderStore;
+    readonly clock: Clock & ClaimDependencies["clock"];
+    readonly vault: AcceptDependencies["vault"] &
+      Pick<Parameters<typeof makeFollowUps>[0], "findCard">;
+    readonly deadlines: Parameters<typeof makeAdvance>[0];
+    readonly immediate: ImmediateHandlers;
+    readonly findBySequence: LateDependencies["find"];
+    readonly settings: {
+      readonly inFlightMax: number;
+      readonly syncWaitMs: number;
+      readonly claimEveryMs: number;
+      readonly paymentPageLifeMs: number;
+      readonly paymentPageTries: number;
+    };
+    /** Called with every committed step. */
+    readonly onStep: readonly ((step: Step) => void)[];
+  };
+
+const batchMax = 256;
+
+export function makeEngine(options: Options) {
+  const { store, clock, settings, onTrouble } = options;
+  const { load, findExisting } = store;
+  const ended = makeEndedOrders({ find: store.byId, isCurrent: store.isCurrent });
+  const waits = makeResultWaits({
+    load,
+    clock,
+    limitMs: settings.syncWaitMs,
+    lookEveryMs: settings.claimEveryMs,
+  });
+  const listeners = [...options.onStep, waits.notify, ended.onStep];
+  const announced = (commit: Commit) => announcing(commit, (step) => step, listeners, onTrouble);
+  const pure = {
+    advance: makeAdvance(options.deadlines, options.immediate),
+    conditionsOf: makeConditionsOf(options),
+    clock,
+  };
+  const steps = { ...pure, load, commit: announced(store.commit) };
+  const { lasting } = store;
+  const apply = makeApply({ ...pure, load: lasting.load, commit: announced(lasting.commit) });
+  const runner = makeOrderRunner({ ...options, apply });
+  const lateApprovals = makeLateApprovals({
+    ...options,
+    apply,
+    runner,
+    find: options.findBySequence,
+  });
+  const search = makeOrderSearch({ ...store, findById: ended.find });
+  const admit = makeAdmission(runner, settings.inFlightMax);
+  const work = { ...options, ...pure, runner, admit, findExisting };
+  return {
+    runner,
+    waits,
+    ...search,
+    findExisting,
+    forgetEnded: ended.forgetOld,
+    ...makeAcceptOrders({
+      ...work,
+      begin: announcing(store.begin, ({ step }) => step, listeners, onTrouble),
+    }),
+    ...makeFindRepeats(work),
+    ...makeFollowUps({
+      ...work,
+      ...search,
+      findCard: options.vault.findCard,
+      follow: makeFollow(steps),
+    }),
+    paymentPages: makePaymentPages({
+      ...work,
+      load,
+      findByNumber: store.byNumber,
+      enter: announcing(store.enter, ({ step }) => step, listeners, onTrouble),
+      defaults: { lifeMs: settings.paymentPageLifeMs, triesMax: settings.paymentPageTries },
+    }),
+    claims: makeClaimWork({ ...store, ...work, batchMax, claim: makeClaim(steps) }),
+    lateApprovals,
+    idle: () => idleOf(runner, lateApprovals),
+    /** For results that a browser, a merchant or a directory server reports. */
+    reports: { findByNumber: store.byNumber, load, report: makeReport(makeApply(steps), runner) },
+  };
+}

@@ -1,0 +1,93 @@
+/** The ports of a node: that of merchants and, where they are set, of the portal and of health. */
+import { clientAddressOf, makeIsTrusted, onlyInside, type ProxyHeader } from "./client-network.ts";
+import { publicHealth } from "./health.ts";
+import type { HttpRequest, HttpRoute } from "./router.ts";
+import { type Bounds, type HttpServerOptions, makeServer } from "./server.ts";
+import type { ServerTls } from "./tls.ts";
+
+/** Where the node listens; until it does, where it is told to. */
+export type Ports = {
+  readonly port: number;
+  /** Empty when the port above answers for health and figures too. */
+  readonly adminPort: number | "";
+  /** The port above, unless the portal has one of its own. */
+  readonly portalPort: number;
+};
+
+export type PortSettings = Partial<Omit<Bounds, "isTrusted" | "proxiesOnly" | "onRefused">> & {
+  readonly environment: "production" | "staging";
+  readonly host: string;
+  readonly port: number;
+  /** Empty: the portal is on the merchant port. */
+  readonly portalPort: number | "";
+  readonly adminHost: string;
+  /** Empty: health is on the merchant port. */
+  readonly adminPort: number | "";
+};
+
+type Options = Pick<HttpServerOptions, "isSecure" | "answerError"> &
+  Pick<Bounds, "onRefused"> & {
+    readonly settings: PortSettings;
+    readonly tls: ServerTls | undefined;
+    readonly clients: Clients;
+    /** From where the portal is reached; empty for anywhere. */
+    readonly portalNetworks: readonly string[];
+    /** What is always on the merchant port. */
+    readonly merchants: readonly HttpRoute[];
+    readonly portal: readonly HttpRoute[];
+    readonly health: readonly HttpRoute[];
+  };
+
+/** A scraper and a few probes. */
+const adminBounds = { connectionsMax: 100, bodyBytesMax: 0, idleTimeoutMs: 10_000 };
+
+export type HttpPorts = ReturnType<typeof makePorts>;
+
+export function makePorts(options: Options) {
+  const { settings, tls, clients, health, onRefused, ...served } = options;
+  const portal = onlyInside(options.portal, options.portalNetworks, clients);
+  const [hasPortalPort, hasAdminPort] = [settings.portalPort !== "", settings.adminPort !== ""];
+  // Card data comes over TLS: from clients themselves, or from proxies that ended theirs.
+  const proxiesOnly = settings.environment === "production" && tls === undefined;
+  const bounds = { ...settings, isTrusted: clients.isTrusted, proxiesOnly, onRefused };
+  const open = (routes: readonly HttpRoute[]) =>
+    makeServer({
+      ...served,
+      routes,
+      bounds,
+      ...(tls && { open: (times, receive) => tls.open(times, receive, onRefused) }),
+    });
+  const merchants = open([
+    ...(hasPortalPort ? [] : portal),
+    ...options.merchants,
+    ...(hasAdminPort ? [] : publicHealth(health, settings.environment)),
+  ]);
+  const portals = hasPortalPort ? open(portal) : undefined;
+  const admin = hasAdminPort
+    ? makeServer({ ...served, routes: health, bounds: adminBounds, isSecure: false })
+    : undefined;
+  return {
+    async listen(): Promise<Ports> {
+      const { host, adminHost } = settings;
+      const adminPort = await admin?.listen({ host: adminHost, port: Number(settings.adminPort) });
+      const portalPort = await portals?.listen({ host, port: Number(settings.portalPort) });
+      const port = await merchants.listen({ host, port: settings.port });
+      return { port, adminPort: adminPort ?? "", portalPort: portalPort ?? port };
+    },
+    close: () => Promise.all([merchants.close(), portals?.close(), admin?.close()]),
+    countUnfinishedBytes: () =>
+      merchants.countUnfinishedBytes() + (portals?.countUnfinishedBytes() ?? 0),
+  };
+}
+
+export type Clients = ReturnType<typeof readClients>;
+
+/** What requests tell of their clients, beside proxies of the operator, in CIDR blocks. */
+export function readClients(proxies: readonly string[], proxyHeader: ProxyHeader) {
+  const isTrusted = makeIsTrusted(proxies);
+  return {
+    isTrusted,
+    proxyHeader,
+    addressOf: (request: HttpRequest) => clientAddressOf(request, isTrusted, proxyHeader),
+  };
+}

@@ -1,0 +1,129 @@
+/** Builds capabilities: directory servers, wallets, screening and callbacks. */
+
+import { makeAddressRules, makeLookup, makeResolve } from "../callbacks/addresses.ts";
+import { openCallbacks } from "../callbacks/callbacks.ts";
+import { allowsHttp } from "../config/config.ts";
+import { partsOf, signingWindowMaxMs } from "../config/settings.ts";
+import { openResultsServer } from "../directory-api/results-server.ts";
+import { makeSummary } from "../http/rate-limit.ts";
+import { signFor } from "../merchant-api/control.ts";
+import { makeObserveOrders } from "../observability/observe.ts";
+import { openScreening } from "../screening/screening.ts";
+import { loadWalletKeys } from "../storage/cards/wallets.ts";
+import { routeCallbacks, routeTallies, routeTokens } from "../storage/cells/routed-stores.ts";
+import { loadDirectories, makeRangeStore } from "../storage/configuration/directories.ts";
+import { makeListStore } from "../storage/screening/screening-lists.ts";
+import { eciOfToken } from "../threeds/authentication-outcome.ts";
+import type { ReceiveResult } from "../threeds/challenge-result.ts";
+import { openDirectories } from "../threeds/directories.ts";
+import { portsOf } from "../wallets/merchant-session.ts";
+import { openWallets } from "../wallets/wallets.ts";
+import type { Resources } from "./resources.ts";
+
+export async function connectDirectoryServers({ config, database, clock, log, hold }: Resources) {
+  const directories = await openDirectories({
+    load: () => loadDirectories(database.query),
+    store: makeRangeStore(database, clock),
+    clock,
+    timeoutMs: config.directoryTimeoutMs,
+    everyMs: config.cardRangesEveryMs,
+    rangesMibMax: config.cardRangesMibMax,
+    allowHttp: allowsHttp(config),
+    mayRefresh: () => hold.current() === undefined,
+    warn: (directory, cause) => log("directory.failed", { directory, cause }),
+    onReloadError: (error) => log("directory.reload_failed", { err: error }),
+    onRefreshError: (error) => log("directory.refresh_failed", { err: error }),
+  });
+  const { authorities } = directories;
+  const isNeeded = () => directories.list().length > 0;
+  const results = await openResultsServer({ settings: config, clock, authorities, isNeeded, log });
+
+  return {
+    directories,
+    resultsUrl: results.urlOf,
+
+    /** The configuration or the certificate files may have changed. */
+    async reload(): Promise<void> {
+      await directories.reload(results.renew);
+      // Not awaited: a directory server may take minutes to send its ranges.
+      void directories.refresh().then(results.update);
+    },
+
+    /** From now on results are received and card ranges refreshed. */
+    async start(receiveResult: ReceiveResult): Promise<void> {
+      results.serve(receiveResult);
+      // A certificate authority that could not be read at the start may be known then.
+      await directories.start(results.update);
+    },
+
+    async stop(): Promise<void> {
+      await results.stop();
+      // Cancels requests for ranges that are in flight.
+      await directories.stop();
+    },
+  };
+}
+
+/** By the rules for callbacks: no address inside the operator's network is asked. */
+export function makeWallets(resources: Resources) {
+  const { config, clock, log, metrics, cells, vaultDatabase, vault } = resources;
+  const hosts = partsOf(config.walletaHosts);
+  const rules = makeAddressRules({
+    ports: portsOf(hosts),
+    // The sandbox's.
+    allowsLoopback: config.environment === "staging",
+    privateNetworks: [],
+    names: [],
+  });
+  const refusals = makeSummary(clock, (cause, count) =>
+    log("wallet.session_refused", { cause, count }),
+  );
+  return openWallets({
+    settings: config,
+    signingWindowMaxMs,
+    clock,
+    log,
+    digest: vault.digest,
+    readKeys: () => loadWalletKeys(vaultDatabase.query, vault.openSecret),
+    ...routeTokens(cells, clock, { retryMs: config.acceptRetryMs }),
+    eciOf: (wallet, { number }) => eciOfToken(wallet, number.network),
+    observe: (wallet, tookMs) => metrics.walletMs.observe({ wallet }, tookMs),
+    hosts,
+    findUrlFault: (url) => rules.findUrlFault(url),
+    lookup: makeLookup(rules, makeResolve(rules.isNamed)),
+    onSessionRefused: refusals.add,
+  });
+}
+
+/** `networks` have countries before an operator has loaded a file: for staging. */
+export function makeScreening(
+  { cells, config, configuration, database, log, metrics, vault }: Resources,
+  networks: readonly (readonly [network: string, country: string])[] = [],
+) {
+  const onBatch = makeObserveOrders(log, metrics).onBatch("screen");
+  return openScreening({
+    store: routeTallies(cells, { onBatch, retryMs: config.acceptRetryMs }),
+    listStore: makeListStore(database),
+    currentRules: configuration.current,
+    countries: { file: config.ipCountryFile, builtIn: networks },
+    cardGuessesMax: config.cardGuessesMax,
+    digestSubject: vault.digestSubject,
+    countingKey: vault.countingKey,
+    log,
+  });
+}
+
+export function makeCallbacks(resources: Resources) {
+  const { config, clock, log, metrics, cells, vault, node, hold, configuration } = resources;
+  const callbacks = openCallbacks({
+    settings: config,
+    clock,
+    log,
+    store: routeCallbacks(cells, node),
+    getEndpoint: configuration.getEndpoint,
+    secretFor: vault.secretFor,
+    sign: signFor,
+    observe: (outcome, durationMs) => metrics.callbackMs.observe({ outcome }, durationMs),
+  });
+  return { ...callbacks, claimDue: hold.unless(callbacks.claimDue, 0) };
+}
