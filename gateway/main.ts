@@ -7,14 +7,13 @@ import type { Opened } from "./administration/session.ts";
 import { partsOf } from "./config/settings.ts";
 import { type Ports, readClients } from "./http/ports.ts";
 import { openMerchantTls } from "./http/tls.ts";
-import { openIssuers } from "./issuers/issuers.ts";
 import type { StagingParts } from "./staging/parts.ts";
-import { makeIssuerStore } from "./storage/configuration/issuer-ranges.ts";
 import { openGates } from "./wiring/acquirers.ts";
 import { startBackgroundJobs } from "./wiring/background-jobs.ts";
 import {
   connectDirectoryServers,
   makeCallbacks,
+  makeIssuers,
   makeScreening,
   makeWallets,
 } from "./wiring/capabilities.ts";
@@ -64,12 +63,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { staging, shareMetrics, opened } = options;
   const tls = await openMerchantTls(options.config, options.log);
   const resources = await openResources(options);
-  const { config, log, database, cells, node, hold, gates, configuration, baseUrl } = resources;
-  const issuers = await openIssuers({
-    store: makeIssuerStore(database),
-    builtIn: staging?.ranges ?? [],
-    onError: (error) => log("bin_table.reload_failed", { err: error }),
-  });
+  const { config, log, cells, node, hold, gates, configuration, baseUrl } = resources;
+  const issuers = await makeIssuers(resources, staging?.ranges);
   const screening = await makeScreening(resources, staging?.networks);
   const directoryServers = await connectDirectoryServers(resources);
   const { directories, resultsUrl } = directoryServers;
@@ -198,12 +193,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   async function close(): Promise<void> {
-    await callbacks.stop();
-    await wallets.stop();
-    await directoryServers.stop();
-    await gates.stop();
-    await engine.closeOrderIds();
-    await node.stop();
+    const orderIds = { stop: engine.closeOrderIds };
+    for (const part of [callbacks, wallets, directoryServers, gates, orderIds, node]) {
+      await part.stop();
+    }
     await cells.close();
   }
 }

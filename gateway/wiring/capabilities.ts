@@ -1,4 +1,4 @@
-/** Builds capabilities: directory servers, wallets, screening and callbacks. */
+/** Builds what orders are decided and told by: issuers, directory servers, wallets, screening. */
 
 import { makeAddressRules, makeLookup, makeResolve } from "../callbacks/addresses.ts";
 import { openCallbacks } from "../callbacks/callbacks.ts";
@@ -6,12 +6,14 @@ import { allowsHttp } from "../config/config.ts";
 import { partsOf, signingWindowMaxMs } from "../config/settings.ts";
 import { openResultsServer } from "../directory-api/results-server.ts";
 import { makeSummary } from "../http/rate-limit.ts";
+import { type IssuerRange, openIssuers } from "../issuers/issuers.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { makeObserveOrders } from "../observability/observe.ts";
 import { openScreening } from "../screening/screening.ts";
 import { loadWalletKeys } from "../storage/cards/wallets.ts";
 import { routeCallbacks, routeTallies, routeTokens } from "../storage/cells/routed-stores.ts";
 import { loadDirectories, makeRangeStore } from "../storage/configuration/directories.ts";
+import { makeIssuerStore } from "../storage/configuration/issuer-ranges.ts";
 import { makeListStore } from "../storage/screening/screening-lists.ts";
 import { eciOfToken } from "../threeds/authentication-outcome.ts";
 import type { ReceiveResult } from "../threeds/challenge-result.ts";
@@ -19,6 +21,15 @@ import { openDirectories } from "../threeds/directories.ts";
 import { portsOf } from "../wallets/merchant-session.ts";
 import { openWallets } from "../wallets/wallets.ts";
 import type { Resources } from "./resources.ts";
+
+/** The countries and kinds of cards by their first digits. `builtIn` are those of test cards. */
+export function makeIssuers({ database, log }: Resources, builtIn: readonly IssuerRange[] = []) {
+  return openIssuers({
+    store: makeIssuerStore(database),
+    builtIn,
+    onError: (error) => log("bin_table.reload_failed", { err: error }),
+  });
+}
 
 export async function connectDirectoryServers({ config, database, clock, log, hold }: Resources) {
   const directories = await openDirectories({

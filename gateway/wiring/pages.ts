@@ -1,25 +1,13 @@
-/**
- * Builds the pages for browsers: payment pages of orders and links, those of 3-D Secure, the return
- * to the shop, and receipts.
- */
+/** Builds the pages for browsers, and the bounds on card testing there. */
 import { makeFindReceipt } from "../engine/find.ts";
 import { makePaymentLinks } from "../engine/payment-links.ts";
 import type { Clients } from "../http/ports.ts";
-import { makeNetworkLimit, makeSummary } from "../http/rate-limit.ts";
+import { makeSummary } from "../http/rate-limit.ts";
 import type { HttpRoute } from "../http/router.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { shopNameOf } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
-import { receiptRoute } from "../pages/cardholder/receipts.ts";
-import { cardholderRoutes } from "../pages/cardholder/routes.ts";
-import type { Theme } from "../pages/design.ts";
-import { openTheme } from "../pages/operator-theme.ts";
-import { makeAssets } from "../pages/payment/assets.ts";
-import { makeFindCode, makeFindPage } from "../pages/payment/link-payable.ts";
-import { makeFindPayable } from "../pages/payment/order-payable.ts";
-import { makeTakeReport } from "../pages/payment/policy-reports.ts";
-import { paymentRoutes } from "../pages/payment/routes.ts";
-import { walletRoutes } from "../pages/payment/wallet-routes.ts";
+import { pageRoutes as makeRoutes } from "../pages/page-routes.ts";
 import { makeCardTries, makePageTries } from "../screening/page-tries.ts";
 import { makeProofs } from "../screening/proof-of-work.ts";
 import {
@@ -44,93 +32,41 @@ type Parts = Pick<Clients, "addressOf"> & {
 };
 
 export function pageRoutes(resources: Resources, parts: Parts): readonly HttpRoute[] {
-  const { config, log, clock, cells, vault, configuration } = resources;
-  const { addressOf } = parts;
+  const { config, log, clock, cells, metrics, database, vault, configuration } = resources;
   const { threeds, paymentPages, printDate, querying } = parts.services;
-  const { pathWord, pageLogoFile: logoFile } = config;
-  const theme = openTheme({
-    name: config.pageName,
-    host: URL.parse(config.baseUrl)?.host ?? "",
-    accent: config.pageAccent,
-    logoFile,
-    isRehearsal: config.rehearsal,
-    onBadLogo: (cause) => log("page.logo_unusable", { file: logoFile, cause }),
-  });
   const findReceipt = makeFindReceipt({
     findEndpoint: (id) => configuration.current().endpoints.get(id),
     readReceiptId: vault.readReceiptId,
     findOfReceipt: routeFindOfReceipt(cells),
   });
-  const receipts = { find: querying(findReceipt) };
-  return [
-    ...cardholderRoutes({
-      pathWord,
-      threeds,
-      returnOf(order: Order) {
-        const endpoint = configuration.getEndpoint(order.endpointId);
-        const sign = (text: string) => signFor(endpoint.merchant, text);
-        return browserReturnOf(order, { sign, merchantName: shopNameOf(endpoint) });
-      },
-      theme,
-      payPageOf: paymentPages.urlOf,
-      embedOriginsOf: ({ page, endpointId }) =>
-        (page && configuration.getEndpoint(endpointId).settings.embedOrigins) ?? [],
-    }),
-    ...paymentPageRoutes(resources, parts, theme),
-    receiptRoute({ pathWord, receipts, theme, printDate, clock, addressOf }),
-  ];
-}
-
-function paymentPageRoutes(resources: Resources, parts: Parts, theme: Theme) {
-  const { config, clock, log, metrics, database, vault, baseUrl } = resources;
-  const { services, addressOf } = parts;
-  const { paymentPages, threeds, printDate, querying } = services;
-  const { sessions } = parts.wallets;
-  const paymentLinks = openLinks(resources, parts);
-  const pageTries = openTries(resources, parts);
-  const walletMethods = {
-    walleta: config.walletaMethod,
-    walletb: config.walletbMethod,
-    hasIdentity: sessions.hasIdentity,
-  };
-  const common = { pageTries, addressOf, walletMethods };
-  const find = makeFindPage({
-    ...common,
-    paymentLinks,
+  return makeRoutes({
+    settings: config,
+    clock,
+    log,
+    threeds,
     paymentPages,
-    isLink: (token) => vault.readLinkToken(token) !== undefined,
-    findOrder: makeFindPayable({ ...common, pages: paymentPages, threeds, clock }),
-    pathWord: config.pathWord,
     printDate,
-    isSecure: () => baseUrl().startsWith("https:"),
-  });
-  const isTooFast = makeNetworkLimit({ perSecond: config.paymentPostsPerSecond }, clock, addressOf);
-  const pages = paymentRoutes({
-    theme,
-    assets: makeAssets(parts.walletSheet),
-    operator: config.pageName,
-    addressOf,
-    find,
-    isTooFast,
-    takeReport: makeTakeReport({
-      clock,
-      addressOf,
-      onViolation: ({ directive }) => metrics.policyReports.inc({ directive }),
-      onSummary: (violation, count) => log("page.policy_violated", { violation, count }),
-    }),
-    findCode: makeFindCode(paymentLinks, baseUrl),
-  });
-  const domain = () => URL.parse(baseUrl())?.hostname ?? "";
-  const wallets = walletRoutes({
-    find,
-    isTooFast,
-    askSession: (merchant, asked) => sessions.ask(merchant, { ...asked, domain: domain() }),
+    addressOf: parts.addressOf,
+    sessions: parts.wallets.sessions,
+    walletSheet: parts.walletSheet,
+    baseUrl: resources.baseUrl,
+    receipts: { find: querying(findReceipt) },
+    paymentLinks: makeLinks(resources, parts),
+    isLink: (token) => vault.readLinkToken(token) !== undefined,
+    pageTries: makeTries(resources, parts),
+    returnOf(order: Order) {
+      const endpoint = configuration.getEndpoint(order.endpointId);
+      const sign = (text: string) => signFor(endpoint.merchant, text);
+      return browserReturnOf(order, { sign, merchantName: shopNameOf(endpoint) });
+    },
+    embedOriginsOf: ({ page, endpointId }) =>
+      (page && configuration.getEndpoint(endpointId).settings.embedOrigins) ?? [],
     findFile: querying((name: string) => findWellKnownFile(database.query, name)),
+    onViolation: ({ directive }) => metrics.policyReports.inc({ directive }),
   });
-  return [...pages, ...wallets];
 }
 
-function openLinks(
+function makeLinks(
   { clock, cells, vault, configuration, hold }: Resources,
   { services: { paymentPages, querying }, engine }: Parts,
 ) {
@@ -148,7 +84,7 @@ function openLinks(
 }
 
 /** The bounds on card testing. */
-function openTries({ config, clock, cells, vault, log }: Resources, { services }: Parts) {
+function makeTries({ config, clock, cells, vault, log }: Resources, { services }: Parts) {
   const { querying } = services;
   const lasting = { retryMs: config.acceptRetryMs };
   const takeNonce = routeTakeNonce(cells, { clock, windowMs: config.oauthWindowMs, ...lasting });

@@ -21,7 +21,7 @@ import { bindingOf, hasCookie, shopOf } from "./order-payable.ts";
 import type { Elsewhere, FindPayable, Payable, PaymentRouteOptions, ShownPage } from "./routes.ts";
 import { offerWallets, type WalletMethods } from "./wallet-buttons.ts";
 
-type Dependencies = {
+export type LinkPageDependencies = {
   readonly paymentLinks: Guarded<PaymentLinks>;
   /** The bounds on card testing. */
   readonly pageTries: Guarded<Pick<CardTries, "look" | "check">>;
@@ -41,7 +41,7 @@ type Dependencies = {
 
 /** The QR code of a link's page, as SVG. */
 export function makeFindCode(
-  paymentLinks: Pick<Dependencies["paymentLinks"], "find">,
+  paymentLinks: Pick<LinkPageDependencies["paymentLinks"], "find">,
   baseUrl: () => string,
 ): PaymentRouteOptions["findCode"] {
   return async (token) => {
@@ -52,12 +52,12 @@ export function makeFindCode(
 }
 
 type FoundLink = Exclude<
-  Awaited<ReturnType<Dependencies["paymentLinks"]["find"]>>,
+  Awaited<ReturnType<LinkPageDependencies["paymentLinks"]["find"]>>,
   Failure | undefined
 >;
 
 /** The page of a link or, by another token, of an order. */
-export function makeFindPage(dependencies: Dependencies): FindPayable {
+export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
   const { paymentLinks, paymentPages, pageTries, findOrder, addressOf } = dependencies;
   return async (token, request) => {
     if (!dependencies.isLink(token)) return findOrder(token, request);

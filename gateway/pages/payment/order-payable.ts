@@ -17,7 +17,7 @@ import type { PaymentView } from "./payment-page.ts";
 import type { FindPayable } from "./routes.ts";
 import { offerWallets, type WalletMethods } from "./wallet-buttons.ts";
 
-type Dependencies = {
+export type OrderPageDependencies = {
   /** The bounds on card testing. */
   readonly pageTries: Guarded<Pick<CardTries, "look" | "admit">>;
   readonly pages: Pick<PaymentPages, "findFaults"> & Guarded<Pick<PaymentPages, "find" | "pay">>;
@@ -28,11 +28,11 @@ type Dependencies = {
 };
 
 export type ShownOrder = Exclude<
-  Awaited<ReturnType<Dependencies["pages"]["find"]>>,
+  Awaited<ReturnType<OrderPageDependencies["pages"]["find"]>>,
   Failure | undefined
 >;
 
-export function makeFindPayable(dependencies: Dependencies): FindPayable {
+export function makeFindPayable(dependencies: OrderPageDependencies): FindPayable {
   const { pages, pageTries, threeds, clock, addressOf, walletMethods } = dependencies;
   return async (token, request) => {
     const page = await pages.find(token);
