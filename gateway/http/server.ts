@@ -13,9 +13,14 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { Server as TlsServer } from "node:tls";
 import { Failure } from "../values/failure.ts";
+import {
+  type AtEnd,
+  type BodyBounds,
+  BodyRefused,
+  makeConnectionBounds,
+  makeReadBody,
+} from "./bounds.ts";
 import type { IsTrusted, ProxyHeader } from "./client-network.ts";
-import { type AtEnd, makeConnectionBounds } from "./connection-bounds.ts";
-import { type BodyBounds, BodyRefused, makeReadBody } from "./read-body.ts";
 import {
   type FoundRoute,
   type HttpReply,
