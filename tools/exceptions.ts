@@ -18,7 +18,6 @@ const shortOnes: Readonly<Record<string, string>> = {
   // The only import of staging.
   "gateway/administration/installation": "staging",
   "gateway/cli": "gw",
-  "gateway/observability": "event-loop-load",
   "gateway/values": "email html picture secret",
   // Both the sign-in, which loads nothing else of the account, and the account use it.
   "portal/account": "passkey-prompt",
