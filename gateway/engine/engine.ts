@@ -20,7 +20,7 @@ import { makeEndedOrders } from "./ended-orders.ts";
 import { makeOrderSearch, type OrderKey, type SearchDependencies } from "./find.ts";
 import { idleOf, type LateDependencies, makeLateApprovals } from "./late-approvals.ts";
 import { makePaymentPages, type PageDependencies } from "./payment-page.ts";
-import { announcing, makeOrderRunner, makeReport, type RunnerDependencies } from "./run.ts";
+import { makeAnnouncing, makeOrderRunner, makeReport, type RunnerDependencies } from "./run.ts";
 import { makeResultWaits } from "./wait-for-result.ts";
 
 type LoadOrder = (order: Order) => Promise<Order>;
@@ -79,16 +79,15 @@ export function makeEngine(options: Options) {
     limitMs: settings.syncWaitMs,
     lookEveryMs: settings.claimEveryMs,
   });
-  const listeners = [...options.onStep, waits.notify, ended.onStep];
-  const announced = (commit: Commit) => announcing(commit, (step) => step, listeners, onTrouble);
+  const announcing = makeAnnouncing([...options.onStep, waits.notify, ended.onStep], onTrouble);
   const pure = {
     advance: makeAdvance(options.deadlines, options.immediate),
     conditionsOf: makeConditionsOf(options),
     clock,
   };
-  const steps = { ...pure, load, commit: announced(store.commit) };
+  const steps = { ...pure, load, commit: announcing(store.commit) };
   const { lasting } = store;
-  const apply = makeApply({ ...pure, load: lasting.load, commit: announced(lasting.commit) });
+  const apply = makeApply({ ...pure, load: lasting.load, commit: announcing(lasting.commit) });
   const runner = makeOrderRunner({ ...options, apply });
   const lateApprovals = makeLateApprovals({
     ...options,
@@ -105,10 +104,7 @@ export function makeEngine(options: Options) {
     ...search,
     findExisting,
     forgetEnded: ended.forgetOld,
-    ...makeAcceptOrders({
-      ...work,
-      begin: announcing(store.begin, ({ step }) => step, listeners, onTrouble),
-    }),
+    ...makeAcceptOrders({ ...work, begin: announcing(store.begin) }),
     ...makeFindRepeats(work),
     ...makeFollowUps({
       ...work,
@@ -120,7 +116,7 @@ export function makeEngine(options: Options) {
       ...work,
       load,
       findByNumber: store.byNumber,
-      enter: announcing(store.enter, ({ step }) => step, listeners, onTrouble),
+      enter: announcing(store.enter),
       defaults: { lifeMs: settings.paymentPageLifeMs, triesMax: settings.paymentPageTries },
     }),
     claims: makeClaimWork({ ...store, ...work, batchMax, claim: makeClaim(steps) }),

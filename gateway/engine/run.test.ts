@@ -11,7 +11,7 @@ import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { Secret } from "../values/secret.ts";
 import { later } from "../values/time.ts";
-import { announcing, makeOrderRunner } from "./run.ts";
+import { makeAnnouncing, makeOrderRunner } from "./run.ts";
 
 const owing = meet(draft, events.received);
 const fresh = { startedBefore: false, cardData: undefined };
@@ -173,12 +173,11 @@ test("a listener that fails neither undoes a commit nor keeps the others from he
   const failing = () => {
     throw new Error("no disk");
   };
-  const commit = announcing(
-    async () => "done" as const,
-    (given: Step) => given,
+  const announcing = makeAnnouncing(
     [failing, ({ order }) => void heard.push(order)],
     (_order, error) => void troubles.push(error),
   );
+  const commit = announcing(async (_: Step) => "done" as const);
 
   const outcome = await commit(step(draft, events.received));
 

@@ -120,17 +120,18 @@ export function makeReport(apply: Apply, runner: OrderRunner): Report {
 }
 
 /** Calls the listeners with every step once it is committed, whichever code path made it. */
-export function announcing<Given, Outcome extends string>(
-  commit: (given: Given) => Promise<"done" | Outcome>,
-  stepOf: (given: Given) => Step,
+export function makeAnnouncing(
   listeners: readonly ((step: Step) => void)[],
   onTrouble: (order: Order, error: unknown) => void,
 ) {
-  return async (given: Given): Promise<"done" | Outcome> => {
-    const outcome = await commit(given);
-    if (outcome === "done") for (const listener of listeners) call(listener, stepOf(given));
-    return outcome;
-  };
+  return <Given extends Step | { readonly step: Step }, Outcome extends string>(
+    commit: (given: Given) => Promise<"done" | Outcome>,
+  ) =>
+    async (given: Given): Promise<"done" | Outcome> => {
+      const outcome = await commit(given);
+      if (outcome === "done") for (const listener of listeners) call(listener, stepOf(given));
+      return outcome;
+    };
 
   /** The step is committed: a listener that fails must not make it look as if it were not. */
   function call(listener: (step: Step) => void, step: Step): void {
@@ -140,4 +141,8 @@ export function announcing<Given, Outcome extends string>(
       onTrouble(step.order, error);
     }
   }
+}
+
+function stepOf(given: Step | { readonly step: Step }): Step {
+  return "step" in given ? given.step : given;
 }
