@@ -16,7 +16,7 @@ type LinkedPage = "redirect" | "method" | "method-frame" | "challenge" | "pares"
 
 export type BrowserLinks = ReturnType<typeof makeLinks>;
 
-type LinkDependencies = {
+export type LinkDependencies = {
   /** The public address, without a slash at its end. */
   readonly baseUrl: () => string;
   readonly pathWord: string;

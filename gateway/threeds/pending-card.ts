@@ -9,7 +9,7 @@ import type { Order, Stage } from "../orders/order.ts";
 import { noCard } from "../orders/payment-page.ts";
 import { type Clock, type Instant, later } from "../values/time.ts";
 
-type Dependencies = {
+export type PendingCardDependencies = {
   readonly pendingCards: {
     store(context: string, card: CardData, expiresAt: Instant): Promise<void>;
     find(context: string, now: Instant): Promise<CardData | undefined>;
@@ -20,7 +20,12 @@ type Dependencies = {
   readonly warn: (order: Order, cause: string) => void;
 };
 
-export function makePendingCardData({ pendingCards, clock, lifeMs, warn }: Dependencies) {
+export function makePendingCardData({
+  pendingCards,
+  clock,
+  lifeMs,
+  warn,
+}: PendingCardDependencies) {
   return {
     /** Returns how to destroy it, for an order that is not committed. */
     async storePendingCard(order: Order, card: CardData): Promise<() => void> {

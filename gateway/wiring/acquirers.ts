@@ -10,8 +10,8 @@ import type { LateApprovals } from "../engine/late-approvals.ts";
 import type { Order } from "../orders/order.ts";
 import { makeStoreKey } from "../storage/cards/delivered-keys.ts";
 import { makeHandOver } from "../storage/server/presence.ts";
+import type { ThreeDs } from "../threeds/threeds.ts";
 import type { Resources } from "./resources.ts";
-import type { ThreeDs } from "./threeds.ts";
 
 type EffectResources = Pick<Resources, "config" | "clock" | "vault" | "configuration" | "gates">;
 

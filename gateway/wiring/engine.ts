@@ -13,10 +13,10 @@ import type { Screening } from "../screening/screening.ts";
 import { routeOrders, routeReferences } from "../storage/cells/routed-stores.ts";
 import { findPlace, makeNextNumbers, openOrderIds } from "../storage/orders/order-ids.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
+import type { ThreeDs } from "../threeds/threeds.ts";
 import { newCardId, newCardRefId } from "../vault/seal.ts";
 import { makeAcquirerEffects } from "./acquirers.ts";
 import type { Resources } from "./resources.ts";
-import type { ThreeDs } from "./threeds.ts";
 
 type Used = Pick<Resources, "config" | "log" | "metrics" | "database" | "cells"> &
   Pick<Resources, "clock" | "vault" | "digests" | "isBusy"> &

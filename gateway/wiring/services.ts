@@ -6,11 +6,11 @@ import type { Callbacks } from "../callbacks/callbacks.ts";
 import { makeStorageGuard } from "../http/server.ts";
 import type { Order } from "../orders/order.ts";
 import { isUnavailable } from "../storage/server/faults.ts";
+import type { ThreeDs } from "../threeds/threeds.ts";
 import { makePrintDate } from "../values/time.ts";
 import type { Wallets } from "../wallets/wallets.ts";
 import type { Engine } from "./engine.ts";
 import type { Resources } from "./resources.ts";
-import type { ThreeDs } from "./threeds.ts";
 
 /** For calls that other bounds limit: `GW_IN_FLIGHT_MAX`, or the waiting order itself. */
 export const guarded = makeStorageGuard(isUnavailable);
