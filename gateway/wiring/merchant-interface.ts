@@ -11,7 +11,7 @@ import { makeRefusedRequests, type RefusedRequests } from "../merchant-api/refus
 import { merchantRoutes } from "../merchant-api/routes.ts";
 import { lookedThrough } from "../portal-api/reads.ts";
 import { routeStoreRequest, routeTakeNonce } from "../storage/cells/routed-stores.ts";
-import { findEntryPoint, makeNoteOldControlKey } from "../storage/configuration/configuration.ts";
+import { makeNoteOldControlKey } from "../storage/configuration/configuration.ts";
 import { makeRefusedStore } from "../storage/portal/refused-requests.ts";
 import type { Resources } from "./resources.ts";
 import type { EdgeServices } from "./services.ts";
@@ -38,7 +38,7 @@ export function merchantInterface(
     addressOf,
     keepRefused: refused.keep,
     storeRequest: routeStoreRequest(cells, { retryMs }),
-    findEntryPoint: (form, id) => findEntryPoint(configuration.current(), form, id),
+    findEntryPoint: configuration.findEntryPoint,
     oauth: {
       windowMs,
       takeNonce: services.querying(routeTakeNonce(cells, { clock, windowMs, retryMs })),

@@ -134,7 +134,7 @@ function makePerform(
     node: {
       now: clock.now,
       noteStep: (order) => indexQueue.onStep({ order }),
-      findEntryPoint: (endpoint) => configuration.current().endpointById.get(endpoint),
+      findEntryPoint: (endpoint) => configuration.findEntryPoint("endpoint", endpoint),
       followUp: services.orders.followUp,
     },
   });

@@ -176,6 +176,8 @@ export function openLive({ newest }: Configurations): LiveConfiguration {
       if (endpoint === undefined) throw new Error(`no endpoint ${id}`);
       return endpoint;
     },
+    findEntryPoint: (form, id) =>
+      (form === "group" ? current.groupById : current.endpointById).get(id),
     reload: async () => {
       current = newest();
     },

@@ -63,6 +63,11 @@ export async function openConfiguration(dependencies: Dependencies) {
   return {
     current,
     getEndpoint: (id: EndpointId) => get(current().endpoints, id),
+    /** By the number in the path of a merchant's request. */
+    findEntryPoint(form: "endpoint" | "group", id: string): EntryPoint | undefined {
+      const { endpointById, groupById } = current();
+      return (form === "group" ? groupById : endpointById).get(id);
+    },
     /** A gate that cannot be started must not keep the rest of the configuration from counting. */
     async reload(): Promise<void> {
       await reload();
@@ -108,15 +113,6 @@ export async function loadConfiguration(
 /** What a merchant's control key is sealed for. */
 export function controlKeyContext(login: string): string {
   return `control-key/${login}`;
-}
-
-/** By the number in the path. */
-export function findEntryPoint(
-  { endpointById, groupById }: Configuration,
-  form: "endpoint" | "group",
-  id: string,
-): EntryPoint | undefined {
-  return (form === "group" ? groupById : endpointById).get(id);
 }
 
 function entryPointOf(
