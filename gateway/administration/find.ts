@@ -3,7 +3,7 @@ import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, Merchant } from "../orders/merchant.ts";
 import { parseReference } from "../orders/trace.ts";
 import type { Configuration } from "../storage/configuration/configuration.ts";
-import { findAtPlace, findById } from "../storage/orders/find-by-number.ts";
+import { findAtPlace, findById } from "../storage/orders/find-orders.ts";
 import { findPlace } from "../storage/orders/order-ids.ts";
 import { asEndpointId, asOrderId, isNumericId, type MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";

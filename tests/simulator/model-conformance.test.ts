@@ -16,8 +16,8 @@ import { makeFindSealedCard, makePendingCardStore } from "../../gateway/storage/
 import { makeKeyStore, makeRotationStore } from "../../gateway/storage/cards/vault-keys.ts";
 import { makeBegin, makeCommit } from "../../gateway/storage/orders/commit.ts";
 import { makeEnter } from "../../gateway/storage/orders/enter-card.ts";
-import { findByNumber } from "../../gateway/storage/orders/find-by-number.ts";
 import {
+  findByNumber,
   makeFindDue,
   makeFindOrders,
   makeFindOwned,

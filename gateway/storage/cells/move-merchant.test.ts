@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { asMerchantId, asOrderId } from "../../values/ids.ts";
-import { findByNumber } from "../orders/find-by-number.ts";
-import { makeFindOrders } from "../orders/find-orders.ts";
+import { findByNumber, makeFindOrders } from "../orders/find-orders.ts";
 import { type Database, openDatabase } from "../server/database.ts";
 import { type DatabaseForTests, startDatabase } from "../testing/database-for-tests.ts";
 import { countAll, fill, none } from "../testing/merchant-rows.ts";

@@ -27,9 +27,10 @@ import { makeFindSealedCard, makePendingCardStore, makeReferenceStore } from "..
 import { makeClaimToken, releaseToken } from "../cards/wallets.ts";
 import { makeBegin, makeCommit } from "../orders/commit.ts";
 import { makeEnter } from "../orders/enter-card.ts";
-import { findAtPlace, findByNumber } from "../orders/find-by-number.ts";
 import {
   countInDoubt,
+  findAtPlace,
+  findByNumber,
   findBySerial,
   makeFindDue,
   makeFindOfReceipt,

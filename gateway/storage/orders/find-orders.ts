@@ -1,6 +1,7 @@
 /**
  * Reading orders. Look-ups of the same moment become one statement; each names the merchant, so
- * that no merchant reads another's order.
+ * that no merchant reads another's order. Last come orders that messages name without their
+ * merchant: by a number, or by a host's reference.
  */
 import type { ExistingOrder, NamedBySerial } from "../../engine/find.ts";
 import type { Order } from "../../orders/order.ts";
@@ -8,13 +9,14 @@ import { stagesInDoubt } from "../../orders/stages.ts";
 import {
   asOrderId,
   asSerialNumber,
+  isNumericId,
   type MerchantId,
   type OrderId,
   type SerialNumber,
 } from "../../values/ids.ts";
 import { type Instant, monthStart } from "../../values/time.ts";
 import type { RequestDigest } from "../../vault/request-digests.ts";
-import { isHere, livesHere } from "../cells/cells.ts";
+import { isHere, livesHere, MerchantMoving } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
 import {
   type GatherOptions,
@@ -23,6 +25,7 @@ import {
   plainArray,
   textArray,
 } from "../server/gather.ts";
+import type { OrderPlace } from "./order-ids.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
 
 type ClientOrderKey = { readonly merchantId: MerchantId; readonly clientOrderId: string };
@@ -290,3 +293,64 @@ select version, to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') as at
 from order_history
 where merchant_id = $1 and order_id = $2 and at >= to_timestamp($3::float8 / 1000)
 order by version`;
+
+/**
+ * For messages that name an order and no merchant, in one cell. An order whose merchant is fenced
+ * there is a copy, which may be stale: that it was found says only that it is elsewhere.
+ */
+export async function findByNumber(query: Query, number: number): Promise<Order | undefined> {
+  const id = asOrderId(String(number));
+  // A host may name a number that is no id at all.
+  return isNumericId(id) ? findById(query, id) : undefined;
+}
+
+/** Also an order whose merchant is not known. */
+export async function findById(query: Query, id: OrderId): Promise<Order | undefined> {
+  const row = await findFirst(query, id, id);
+  if (row?.is_here === false) throw new MerchantMoving(`order ${row.id} is in another cell`);
+  return row && unpackOrder(row);
+}
+
+/** Like `findByNumber`. */
+export async function findAtPlace(query: Query, place: OrderPlace): Promise<Order | undefined> {
+  if ("id" in place) return findById(query, place.id);
+  const order = await findInGap(query, place.sequence, place);
+  return order && findById(query, order.id);
+}
+
+/** Ids and sequence numbers grow together, also over several cells. */
+async function findInGap(
+  query: Query,
+  sequence: number,
+  gap: { readonly low: number; readonly high: number },
+): Promise<Order | undefined> {
+  let { low, high } = gap;
+  while (low <= high) {
+    const middle = low + Math.floor((high - low) / 2);
+    const order = await findCharged(query, middle, high);
+    if (order?.sequence === sequence) return order;
+    if (order === undefined || order.sequence > sequence) high = middle - 1;
+    else low = Number(order.id) + 1;
+  }
+  return undefined;
+}
+
+/** The first one in the range: an order that was never charged has no sequence number. */
+async function findCharged(query: Query, low: number, high: number): Promise<Order | undefined> {
+  for (let from = low; from <= high; ) {
+    const row = await findFirst(query, String(from), String(high));
+    const order = row && unpackOrder(row);
+    if (order === undefined || order.sequence > 0) return order;
+    from = Number(order.id) + 1;
+  }
+  return undefined;
+}
+
+async function findFirst(query: Query, first: string, last: string) {
+  const [row] = await query<OrderRow & { is_here: boolean }>(
+    `select ${orderColumns}, ${isHere} as is_here from orders
+     where id between $1 and $2 order by id limit 1`,
+    [first, last],
+  );
+  return row;
+}

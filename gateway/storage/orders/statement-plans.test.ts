@@ -15,7 +15,6 @@ import { startPostgres15 } from "../testing/postgres-15.ts";
 import { makeSell } from "../testing/sales.ts";
 import { beginStatement, moveStatement, writtenStatement } from "./commit.ts";
 import { enterStatement } from "./enter-card.ts";
-import { findAtPlace, findByNumber } from "./find-by-number.ts";
 import * as find from "./find-orders.ts";
 import { addOrders } from "./generated-orders.ts";
 
@@ -35,8 +34,8 @@ const hot: Readonly<Record<string, string | Looks>> = {
   "orders by id":                  (query) => find.makeFindOrders(query).byId({ merchantId: merchant, orderId: id }),
   "versions of ended orders":      (query) => find.makeFindOrders(query).isCurrent(draft),
   "orders by client order id":     (query) => find.makeFindOrders(query).findExisting(merchant, "invoice-1"),
-  "an order by its number":        (query) => findByNumber(query, 42),
-  "an order between two blocks":   (query) => findAtPlace(query, { sequence: 1, low: 10, high: 90 }),
+  "an order by its number":        (query) => find.findByNumber(query, 42),
+  "an order between two blocks":   (query) => find.findAtPlace(query, { sequence: 1, low: 10, high: 90 }),
   "a request by its serial number": (query) => find.findBySerial(query, merchant, serial),
   "due orders":                    find.due,
   "the orders of a node":          (query) => find.makeFindOwned(query)("node-1"),

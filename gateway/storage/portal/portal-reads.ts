@@ -16,8 +16,7 @@ import {
   findCallbackPage,
 } from "../callbacks/callback-journal.ts";
 import type { Cells } from "../cells/cells.ts";
-import { findById } from "../orders/find-by-number.ts";
-import { countInDoubt, findHistory } from "../orders/find-orders.ts";
+import { countInDoubt, findById, findHistory } from "../orders/find-orders.ts";
 import {
   countFailingCallbacks,
   findFigures,
