@@ -81,7 +81,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/merchant-api",  [values, orders, views, http, ...called, "type gateway/observability", "protocols/form", "protocols/oauth1"]],
   ["gateway/directory-api", [values, orders, views, http, "protocols/emv3ds"]],
   ["gateway/pages",         [values, orders, views, http, ...called, "protocols/form"]],
-  ["gateway/portal-api",    [values, orders, views, http, "type gateway/administration"]],
+  ["gateway/portal-api",    [values, orders, views, http, "type gateway/administration", "type gateway/storage"]],
 
   ["gateway/storage",       [values, orders, ...ports]],
   ["gateway/backup",        [values, storage, "type gateway/vault"]],

@@ -25,7 +25,7 @@ import { makeResultWaits } from "./wait-for-result.ts";
 
 type LoadOrder = (order: Order) => Promise<Order>;
 
-/** Gathers the reads and commits of all orders. */
+/** The queues that gather the reads and commits of all orders. */
 export type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
   Pick<SearchDependencies, "findBySerial"> &
   Pick<ClaimDependencies, "findDue" | "findOwned"> &
@@ -35,7 +35,7 @@ export type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
     readonly isCurrent: (order: Order) => Promise<boolean>;
     readonly load: LoadOrder;
     readonly commit: Commit;
-    /** For what an acquirer has answered: these wait as long as the database is away. */
+    /** For what an acquirer has answered: these wait as long as the database is unreachable. */
     readonly lasting: { readonly load: LoadOrder; readonly commit: Commit };
   };
 

@@ -3,10 +3,10 @@
  * the sessions. What a session may do depends on how far its user has come.
  */
 import { randomBytes } from "node:crypto";
+import type { AccountStore, ListedSession } from "../storage/people/accounts.ts";
 import type { Problem } from "../values/problem.ts";
 import { hasRight, type Right, rights } from "../values/roles.ts";
 import { Secret } from "../values/secret.ts";
-import type { Instant } from "../values/time.ts";
 import type { Handlers } from "./api.ts";
 import { type Caller, PortalRefusal, type PortalSession, type PortalVisit } from "./route.ts";
 import type { SessionView, ShownEnvironment } from "./shapes.ts";
@@ -24,49 +24,6 @@ export function stateOf({ account, secondFactor }: PortalSession, environment: S
     environment !== "staging" && guarded.some((right) => hasRight(account.role, right));
   return (isGuarded || account.isFactorDemanded) && !hasFactor ? "enrolment" : "in";
 }
-
-/** What the portal stores of people. Changes are written with their entry in the audit. */
-export type AccountStore = {
-  findPassword(login: string, now: Instant): Promise<StoredPassword | undefined>;
-  openSession(session: NewSession): Promise<PortalSession | undefined>;
-  closeSession(digest: Uint8Array): Promise<void>;
-  listSessions(userId: string): Promise<readonly ListedSession[]>;
-  revokeSession(actor: Caller["actor"], login: string, id: string): Promise<boolean>;
-  /** The present one and the four before it. */
-  listPasswords(userId: string): Promise<readonly string[]>;
-  /** The user has signed in. */
-  markUsed(userId: string, now: Instant): Promise<void>;
-  /** Ends the user's other sessions too. */
-  setPassword(
-    actor: Caller["actor"],
-    session: PortalSession,
-    password: Secret<string>,
-  ): Promise<void>;
-};
-
-export type StoredPassword = {
-  readonly id: string;
-  readonly stored: string;
-  readonly isTemporary: boolean;
-  /** A temporary one that was not replaced in time. */
-  readonly isExpired: boolean;
-};
-
-type NewSession = {
-  readonly digest: Uint8Array;
-  readonly userId: string;
-  readonly now: Instant;
-  readonly network: string;
-  readonly agent: string;
-};
-
-export type ListedSession = {
-  readonly digest: Uint8Array;
-  readonly beganAt: Instant;
-  readonly seenAt: Instant;
-  readonly network: string;
-  readonly agent: string;
-};
 
 export type AccountOptions = {
   readonly environment: ShownEnvironment;

@@ -7,7 +7,8 @@ import type {
   AuthenticatorTransport,
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
-import { type Instant, later, minutes } from "../values/time.ts";
+import type { FactorStore, Passkey } from "../storage/people/second-factors.ts";
+import { later, minutes } from "../values/time.ts";
 import {
   type AccountOptions,
   checkOwnPassword,
@@ -18,51 +19,10 @@ import {
   viewOf,
 } from "./account.ts";
 import type { Handlers } from "./api.ts";
-import { type Caller, notFound, PortalRefusal, type PortalSession } from "./route.ts";
+import { type Caller, notFound, PortalRefusal } from "./route.ts";
 import type { SessionView } from "./shapes.ts";
 import type { Factor } from "./sign-in.ts";
 import { digestOf } from "./visit.ts";
-
-export type Passkey = {
-  readonly id: string;
-  readonly publicKey: Uint8Array<ArrayBuffer>;
-  readonly counter: number;
-  readonly transports: readonly string[];
-  readonly name: string;
-  readonly createdAt: Instant;
-  readonly lastUsedAt: Instant | undefined;
-};
-
-/** Of the user of a session; changes are written with their entry in the audit. */
-export type FactorStore = {
-  /** Whether it is the user's next code, or a recovery code that was not used; then it is used. */
-  useCode(session: PortalSession, code: string, now: Instant): Promise<boolean>;
-  usePasskey(session: PortalSession, id: string, counter: number, now: Instant): Promise<boolean>;
-  /** The second factor was shown in this session, which has another token from now on. */
-  raiseSession(digest: Uint8Array, next: Uint8Array): Promise<void>;
-  /** An empty one ends the one before. */
-  setChallenge(digest: Uint8Array, challenge: string, expiresAt: Instant): Promise<void>;
-  beginTotp(session: PortalSession): Promise<{ readonly secret: string; readonly picture: string }>;
-  /** Nothing when the code is not the pending secret's. */
-  confirmTotp(
-    actor: Actor,
-    session: PortalSession,
-    code: string,
-    now: Instant,
-  ): Promise<readonly string[] | undefined>;
-  removeTotp(actor: Actor, session: PortalSession): Promise<void>;
-  renewRecoveryCodes(actor: Actor, session: PortalSession): Promise<readonly string[]>;
-  listPasskeys(userId: string): Promise<readonly Passkey[]>;
-  /** False for one that is known already. */
-  addPasskey(
-    actor: Actor,
-    session: PortalSession,
-    passkey: Omit<Passkey, "lastUsedAt">,
-  ): Promise<boolean>;
-  removePasskey(actor: Actor, userId: string, id: string): Promise<boolean>;
-};
-
-type Actor = Caller["actor"];
 
 export type FactorOptions = AccountOptions & {
   readonly factors: FactorStore;

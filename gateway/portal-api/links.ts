@@ -1,6 +1,6 @@
 /** Payment links: pages of them, and one with its address and QR code. */
 import { findEnd, type PaymentLink } from "../orders/payment-link.ts";
-import type { MerchantId } from "../values/ids.ts";
+import type { RoutedLinks } from "../storage/orders/payment-links.ts";
 import { renderQrSvg } from "../values/qr-code.ts";
 import type { Instant } from "../values/time.ts";
 import type { Handlers } from "./api.ts";
@@ -9,17 +9,8 @@ import { type Configured, loginOf, merchantFor } from "./reads.ts";
 import { notFound } from "./route.ts";
 import { readCursor, viewMoney } from "./shapes.ts";
 
-type LinkQuery = {
-  readonly merchantId: MerchantId | undefined;
-  readonly limit: number;
-  readonly after: { readonly at: number; readonly id: string } | undefined;
-};
-
 export type LinkHandlerOptions = {
-  readonly links: {
-    list(query: LinkQuery): Promise<readonly PaymentLink[]>;
-    findById(id: string): Promise<PaymentLink | undefined>;
-  };
+  readonly links: Pick<RoutedLinks, "list" | "findById">;
   readonly linkUrlOf: (link: PaymentLink) => string;
   readonly configured: () => Configured;
 };

@@ -6,6 +6,7 @@
 import type { Order } from "../orders/order.ts";
 import { stagesInDoubt } from "../orders/stages.ts";
 import { followUp, totalsOf, transactionsOf } from "../orders/transactions.ts";
+import type { PortalReads } from "../storage/portal/portal-reads.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
@@ -29,7 +30,6 @@ import {
   loginOf,
   merchantFor,
   type OrderLineRow,
-  type PortalReads,
   type StoredAttempt,
   type StoredCallback,
 } from "./reads.ts";

@@ -1,10 +1,9 @@
-/** What the portal reads of the system of record, as its storage provides it. */
+/** What the portal asks of the system of record, and the rows that it reads. */
 import type { ReadGate } from "../administration/gates/gate-settings.ts";
 import type { Endpoint, EndpointGroup, Merchant } from "../orders/merchant.ts";
-import type { Order } from "../orders/order.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import type { Figure, IndexRow } from "./order-index.ts";
+import type { IndexRow } from "./order-index.ts";
 
 /** What a list shows of an order's row. */
 export type OrderLineRow = Omit<
@@ -114,33 +113,10 @@ export type ResentCount = {
   readonly count: number;
 };
 
-type FigureRange = {
+export type FigureRange = {
   readonly merchantId: MerchantId | undefined;
   readonly grain: "minute" | "hour" | "day";
   readonly since: Instant;
-};
-
-export type PortalReads = {
-  listOrders(query: OrderListQuery): Promise<readonly OrderLineRow[]>;
-  /** The rows of the next `limit` orders that match: each costs the same, however rare they are. */
-  scanOrders(query: OrderListQuery): Promise<OrderWindow>;
-  /** Nothing for an order of another merchant. */
-  findOrder(id: string, merchantId: MerchantId | undefined): Promise<Order | undefined>;
-  findHistory(order: Order): Promise<readonly HistoryEntry[]>;
-  /** At most `limit` rows, and an end only where they are fewer. */
-  listCallbacks(query: CallbackQuery): Promise<CallbackWindow>;
-  /** How many a filter names, by receiver, up to a bound. */
-  countReceivers(
-    filter: DeliveryFilter,
-    most: number,
-  ): Promise<readonly { readonly receiver: string; readonly count: number }[]>;
-  /** How those that were sent again at a moment have gone since. */
-  countResent(filter: DeliveryFilter, at: Instant): Promise<readonly ResentCount[]>;
-  findAttempts(order: Order, sequence?: number): Promise<readonly StoredAttempt[]>;
-  listFigures(range: FigureRange): Promise<readonly (Point & Figure)[]>;
-  sumFigures(range: FigureRange): Promise<readonly Figure[]>;
-  countInDoubt(merchantId: MerchantId | undefined): Promise<number>;
-  countFailingCallbacks(merchantId: MerchantId | undefined): Promise<number>;
 };
 
 export type PortalGate = ReadGate & {

@@ -1,4 +1,5 @@
 /** Days that were compared with the acquirers' books: a list, and one with every difference. */
+import type { ReconciliationReads } from "../storage/portal/reconciliations.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, Money } from "../values/money.ts";
 import { isDay } from "../values/time.ts";
@@ -7,20 +8,8 @@ import type { ReconciliationLine, ReconciliationView } from "./configuration-rou
 import { notFound } from "./route.ts";
 
 type Cursor = Pick<ReconciliationLine, "day" | "gate" | "way">;
-type Query = {
-  readonly gate: string | undefined;
-  readonly after: Cursor | undefined;
-  readonly limit: number;
-};
-type Day = { readonly gate: string; readonly day: string; readonly way: string | null };
 
-export type ReconciliationOptions = {
-  readonly reconciliations: {
-    list(query: Query): Promise<readonly ReconciliationLine[]>;
-    /** The result as it is stored. */
-    find(day: Day): Promise<(ReconciliationLine & { readonly result: object }) | undefined>;
-  };
-};
+export type ReconciliationOptions = { readonly reconciliations: ReconciliationReads };
 
 export function reconciliationHandlers({ reconciliations }: ReconciliationOptions) {
   return {

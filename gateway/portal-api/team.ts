@@ -2,29 +2,16 @@
  * Users, their sessions, what waits for a second person, and the audit. A merchant's administrator
  * sees that merchant's users.
  */
+import type { TeamReads } from "../storage/people/accounts.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight, type Right } from "../values/roles.ts";
 import type { Instant } from "../values/time.ts";
-import { type ListedSession, viewSession } from "./account.ts";
+import { viewSession } from "./account.ts";
 import type { Api, Handlers } from "./api.ts";
 import { type PerformAction, refusalOf } from "./perform.ts";
 import { lookedThrough } from "./reads.ts";
 import { type Caller, notFound } from "./route.ts";
-
-type UserView = Api["GET /users"]["output"]["users"][number];
-export type TeamUser = Omit<UserView, "merchant" | "seenAt"> & {
-  readonly merchant: string | null;
-  readonly seenAt: number | null;
-};
-
-type TeamSession = ListedSession & { readonly login: string };
-
-export type TeamReads = {
-  list(now: Instant): Promise<readonly TeamUser[]>;
-  /** Those of a merchant's users, or all. */
-  listSessions(merchantId: MerchantId | undefined, now: Instant): Promise<readonly TeamSession[]>;
-};
 
 export type TeamOptions = { readonly team: TeamReads; readonly perform: PerformAction };
 

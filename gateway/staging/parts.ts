@@ -8,9 +8,9 @@ import type { HttpRoute } from "../http/router.ts";
 import type { IssuerRange } from "../issuers/issuers.ts";
 import type { Merchant } from "../orders/merchant.ts";
 import type { DocumentValues } from "../pages/documentation.ts";
-import type { PortalReads } from "../portal-api/reads.ts";
 import type { SandboxHandlers } from "../portal-api/sandbox-routes.ts";
 import type { Configuration } from "../storage/configuration/configuration.ts";
+import type { PortalReads } from "../storage/portal/portal-reads.ts";
 import type { Clock } from "../values/time.ts";
 
 /** What a node has in staging only. */

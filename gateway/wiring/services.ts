@@ -65,7 +65,7 @@ export function makeServices({ config, configuration, hold }: Resources, parts: 
     },
     wallets: { open: querying(refusing(wallets.open)) },
     findAddressFault: callbacks.findAddressFault,
-    /** Whether the order's endpoint wants to be told of chargebacks. */
+    /** Whether the order's endpoint wants to be notified of chargebacks. */
     tellsChargebacks: ({ endpointId }: Order) =>
       configuration.getEndpoint(endpointId).settings.tellsChargebacks === true,
     printDate: makePrintDate(config.zone),

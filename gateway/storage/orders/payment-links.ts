@@ -128,6 +128,8 @@ update payment_links
 set uses = array(select page from unnest(uses) as page where page <> all($3::text[]))
 where merchant_id = $1::bigint and id = $2::bigint and ${livesHere("= $1::bigint")}`;
 
+export type RoutedLinks = ReturnType<typeof routeLinks>;
+
 export function routeLinks(cells: Cells) {
   const stores = cells.stores(({ node }) => makeLinkStore(node.query));
   return {

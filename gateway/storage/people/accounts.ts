@@ -2,10 +2,9 @@
  * The portal's view of users: passwords and sessions. Sessions are in the main
  * schema, so that any node knows them. Changes of an account are written with their audit entry.
  */
-import type { AccountStore, ListedSession, StoredPassword } from "../../portal-api/account.ts";
+import type { Api } from "../../portal-api/api.ts";
 import type { Account, Caller, PortalSession } from "../../portal-api/route.ts";
 import type { DigestBound, SignInTries } from "../../portal-api/sign-in.ts";
-import type { TeamUser } from "../../portal-api/team.ts";
 import type { MerchantId } from "../../values/ids.ts";
 import type { Role } from "../../values/roles.ts";
 import type { Secret } from "../../values/secret.ts";
@@ -110,10 +109,37 @@ function sessionOf(row: SessionRow): PortalSession {
   };
 }
 
-export function makeAccountStore(options: AccountStoreOptions): AccountStore {
+type StoredPassword = {
+  readonly id: string;
+  readonly stored: string;
+  readonly isTemporary: boolean;
+  /** A temporary one that was not replaced in time. */
+  readonly isExpired: boolean;
+};
+
+type NewSession = {
+  readonly digest: Uint8Array;
+  readonly userId: string;
+  readonly now: Instant;
+  readonly network: string;
+  readonly agent: string;
+};
+
+export type ListedSession = {
+  readonly digest: Uint8Array;
+  readonly beganAt: Instant;
+  readonly seenAt: Instant;
+  readonly network: string;
+  readonly agent: string;
+};
+
+export type AccountStore = ReturnType<typeof makeAccountStore>;
+
+/** Changes are written with their entry in the audit. */
+export function makeAccountStore(options: AccountStoreOptions) {
   const { query, auditAs, hashPassword } = options;
   return {
-    async findPassword(login, now) {
+    async findPassword(login: string, now: Instant): Promise<StoredPassword | undefined> {
       const [user] = await query<StoredPassword>(
         `select id, password as stored, password_temporary as "isTemporary",
            coalesce(password_expires_at <= ${moment("$2")}, false) as "isExpired"
@@ -122,7 +148,8 @@ export function makeAccountStore(options: AccountStoreOptions): AccountStore {
       );
       return user;
     },
-    async openSession({ digest, userId, now, network, agent }) {
+    async openSession(session: NewSession): Promise<PortalSession | undefined> {
+      const { digest, userId, now, network, agent } = session;
       await query(
         `insert into portal_sessions (digest, user_id, began_at, seen_at, network, agent)
          values ($1, $2, ${moment("$3")}, ${moment("$3")}, $4, $5)`,
@@ -131,29 +158,37 @@ export function makeAccountStore(options: AccountStoreOptions): AccountStore {
       const [row] = await query<SessionRow>(sessionStatement, [digest, now]);
       return row && sessionOf(row);
     },
-    async closeSession(digest) {
+    async closeSession(digest: Uint8Array): Promise<void> {
       await query("delete from portal_sessions where digest = $1", [digest]);
     },
-    async listSessions(userId) {
-      return query(
+    async listSessions(userId: string) {
+      return query<ListedSession>(
         `select digest, ${milliseconds("began_at")} as "beganAt",
            ${milliseconds("seen_at")} as "seenAt", network, agent
          from portal_sessions where user_id = $1 order by seen_at desc limit 100`,
         [userId],
       );
     },
-    async listPasswords(userId) {
+    /** The present one and the four before it. */
+    async listPasswords(userId: string): Promise<readonly string[]> {
       const rows = await query<{ stored: string }>(
         `select unnest(password || earlier_passwords) as stored from users where id = $1`,
         [userId],
       );
       return rows.map(({ stored }) => stored);
     },
-    async markUsed(userId, now) {
+    /** The user has signed in. */
+    async markUsed(userId: string, now: Instant): Promise<void> {
       await query(`update users set used_at = ${moment("$2")} where id = $1`, [userId, now]);
     },
-    revokeSession: async (actor, login, id) => (await endSessions(auditAs(actor), login, id)) > 0,
-    async setPassword(actor, { account, digest }, password) {
+    revokeSession: async (actor: Actor, login: string, id: string) =>
+      (await endSessions(auditAs(actor), login, id)) > 0,
+    /** Ends the user's other sessions too. */
+    async setPassword(
+      actor: Actor,
+      { account, digest }: PortalSession,
+      password: Secret<string>,
+    ): Promise<void> {
       const stored = await hashPassword(password);
       await auditAs(actor).change(async (change, write) => {
         await change(
@@ -169,6 +204,13 @@ export function makeAccountStore(options: AccountStoreOptions): AccountStore {
     },
   };
 }
+
+type TeamUser = Omit<Api["GET /users"]["output"]["users"][number], "merchant" | "seenAt"> & {
+  readonly merchant: string | null;
+  readonly seenAt: number | null;
+};
+
+export type TeamReads = ReturnType<typeof makeTeamReads>;
 
 /** Users with how they sign in, and the sessions of a merchant's users or of all. */
 export function makeTeamReads({ query, idleMs }: Pick<AccountStoreOptions, "query" | "idleMs">) {

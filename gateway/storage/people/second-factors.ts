@@ -1,5 +1,5 @@
 /** Second factors of portal users: sealed secrets of apps, digests of recovery codes, passkeys. */
-import type { FactorStore, Passkey } from "../../portal-api/factors.ts";
+import type { Caller, PortalSession } from "../../portal-api/route.ts";
 import type { Secret } from "../../values/secret.ts";
 import { asInstant, type Instant } from "../../values/time.ts";
 import { bytesArray } from "../server/gather.ts";
@@ -33,10 +33,26 @@ export function totpContext(userId: string): string {
   return `totp/${userId}`;
 }
 
-export function makeFactorStore(options: FactorStoreOptions): FactorStore {
+type Actor = Caller["actor"];
+
+export type Passkey = {
+  readonly id: string;
+  readonly publicKey: Uint8Array<ArrayBuffer>;
+  readonly counter: number;
+  readonly transports: readonly string[];
+  readonly name: string;
+  readonly createdAt: Instant;
+  readonly lastUsedAt: Instant | undefined;
+};
+
+export type FactorStore = ReturnType<typeof makeFactorStore>;
+
+/** Of the user of a session; changes are written with their entry in the audit. */
+export function makeFactorStore(options: FactorStoreOptions) {
   const { query, auditAs, seal, open, findStep } = options;
   return {
-    async useCode({ account }, code, now) {
+    /** Whether it is the user's next code, or a recovery code not used before; then it is used. */
+    async useCode({ account }: PortalSession, code: string, now: Instant): Promise<boolean> {
       if (!/^\d{6}$/.test(code)) {
         const used = await query(
           `update users set recovery_codes = array_remove(recovery_codes, $2::bytea)
@@ -62,7 +78,12 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
       return used.length > 0;
     },
 
-    async usePasskey({ account }, id, counter, now) {
+    async usePasskey(
+      { account }: PortalSession,
+      id: string,
+      counter: number,
+      now: Instant,
+    ): Promise<boolean> {
       const used = await query(
         `update passkeys set counter = $3, last_used_at = ${moment("$4")}
          where id = $1 and user_id = $2 and (counter < $3 or (counter = 0 and $3 = 0))
@@ -72,12 +93,14 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
       return used.length > 0;
     },
 
-    async raiseSession(digest, next) {
+    /** The second factor was shown in this session, which has another token from now on. */
+    async raiseSession(digest: Uint8Array, next: Uint8Array): Promise<void> {
       const raise =
         "update portal_sessions set second_factor = true, digest = $2 where digest = $1";
       await query(raise, [digest, next]);
     },
-    async setChallenge(digest, challenge, expiresAt) {
+    /** An empty one ends the one before. */
+    async setChallenge(digest: Uint8Array, challenge: string, expiresAt: Instant): Promise<void> {
       await query(
         `update portal_sessions set challenge = $2, challenge_expires_at = ${moment("$3")}
          where digest = $1`,
@@ -85,7 +108,7 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
       );
     },
 
-    async beginTotp({ account, digest }) {
+    async beginTotp({ account, digest }: PortalSession) {
       const secret = options.newSecret();
       await query("update portal_sessions set pending_totp = $2 where digest = $1", [
         ...[digest, seal(secret, totpContext(account.id))],
@@ -93,7 +116,13 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
       return options.show(secret, options.issuer, account.login);
     },
 
-    async confirmTotp(actor, { account, digest, pendingTotp }, code, now) {
+    /** Nothing when the code is not the pending secret's. */
+    async confirmTotp(
+      actor: Actor,
+      { account, digest, pendingTotp }: PortalSession,
+      code: string,
+      now: Instant,
+    ): Promise<readonly string[] | undefined> {
       if (pendingTotp === undefined) return undefined;
       const secret = open(pendingTotp, totpContext(account.id));
       const step = findStep(secret, code, { now, after: 0 });
@@ -111,7 +140,7 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
       return codes;
     },
 
-    removeTotp: (actor, { account }) =>
+    removeTotp: (actor: Actor, { account }: PortalSession): Promise<void> =>
       auditAs(actor).change(async (change, write) => {
         await change(
           `update users set totp_sealed = null, recovery_codes = case when
@@ -122,7 +151,7 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
         await write({ action: "user totp off", subject: `user ${account.login}` });
       }),
 
-    async renewRecoveryCodes(actor, { account }) {
+    async renewRecoveryCodes(actor: Actor, { account }: PortalSession): Promise<readonly string[]> {
       const { codes, digests } = options.newCodes();
       await auditAs(actor).change(async (change, write) => {
         await change("update users set recovery_codes = $2::bytea[] where id = $1", [
@@ -133,7 +162,7 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
       return codes;
     },
 
-    async listPasskeys(userId) {
+    async listPasskeys(userId: string): Promise<readonly Passkey[]> {
       const rows = await query<PasskeyRow>(
         `select id, public_key, counter::float8 as counter, transports, name,
            ${milliseconds("created_at")} as created, ${milliseconds("last_used_at")} as used
@@ -143,7 +172,13 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
       return rows.map(passkeyOf);
     },
 
-    async addPasskey(actor, { account }, { id, publicKey, counter, transports, name, createdAt }) {
+    /** False for one that is known already. */
+    async addPasskey(
+      actor: Actor,
+      { account }: PortalSession,
+      passkey: Omit<Passkey, "lastUsedAt">,
+    ): Promise<boolean> {
+      const { id, publicKey, counter, transports, name, createdAt } = passkey;
       return auditAs(actor).change(async (change, write) => {
         const added = await change(
           `insert into passkeys (id, user_id, public_key, counter, transports, name, created_at)
@@ -160,7 +195,7 @@ export function makeFactorStore(options: FactorStoreOptions): FactorStore {
       });
     },
 
-    removePasskey: (actor, userId, id) =>
+    removePasskey: (actor: Actor, userId: string, id: string): Promise<boolean> =>
       auditAs(actor).change(async (change, write) => {
         const [gone] = await change<{ name: string }>(
           "delete from passkeys where id = $1 and user_id = $2 returning name",

@@ -1,14 +1,20 @@
 /** What the portal reads of orders and callbacks, of the right cell or of all of them together. */
+import type { Order } from "../../orders/order.ts";
+import type { Figure } from "../../portal-api/order-index.ts";
 import type {
+  CallbackQuery,
   CallbackWindow,
+  DeliveryFilter,
   DeliveryKey,
+  FigureRange,
   OrderLineRow,
+  OrderListQuery,
   OrderWindow,
-  PortalReads,
   StoredCallback,
   Window,
 } from "../../portal-api/reads.ts";
 import { asOrderId, isNumericId, type MerchantId } from "../../values/ids.ts";
+import type { Instant } from "../../values/time.ts";
 import {
   countReceivers,
   countResent,
@@ -31,13 +37,15 @@ type Options = {
   readonly lookedThrough: number;
 };
 
-export function makePortalReads(
-  cells: Cells,
-  { countAllInDoubt, lookedThrough }: Options,
-): PortalReads {
+export type PortalReads = ReturnType<typeof makePortalReads>;
+
+export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }: Options) {
   const stores = cells.stores(({ node }) => node.aside);
   type Ask<Result> = Parameters<typeof stores.each<readonly Result[]>>[0];
-  const gather = async <Result>(merchantId: MerchantId | undefined, ask: Ask<Result>) =>
+  const gather = async <Result>(
+    merchantId: MerchantId | undefined,
+    ask: Ask<Result>,
+  ): Promise<readonly Result[]> =>
     merchantId === undefined
       ? (await stores.each(ask)).flat()
       : stores.call(merchantId, (query) => ask(query, ""));
@@ -45,44 +53,50 @@ export function makePortalReads(
     (await gather(merchantId, ask)).reduce((sum, each) => sum + each, 0);
 
   return {
-    async listOrders(query) {
+    async listOrders(query: OrderListQuery): Promise<readonly OrderLineRow[]> {
       const found = await gather<OrderLineRow>(query.merchantId, (at) => findOrderLines(at, query));
       return found.toSorted(byAge).slice(0, query.limit);
     },
 
-    async scanOrders(query) {
+    /** The rows of the next `limit` orders that match: each costs the same, however rare they are. */
+    async scanOrders(query: OrderListQuery): Promise<OrderWindow> {
       const windows = await gather<OrderWindow>(query.merchantId, async (at) => [
         await scanOrderLines(at, query),
       ]);
       return joinWindows(windows, ({ at, orderId }) => ({ at, orderId }), byAge);
     },
 
-    async findOrder(id, merchantId) {
+    /** Nothing for an order of another merchant. */
+    async findOrder(id: string, merchantId: MerchantId | undefined): Promise<Order | undefined> {
       if (!isNumericId(id) || id.length <= 6) return undefined;
       const order = await stores.search((query) => findById(query, asOrderId(id)));
       const isOwn = merchantId === undefined || order?.merchantId === merchantId;
       return isOwn ? order : undefined;
     },
-    findHistory: (order) => stores.call(order.merchantId, (query) => findHistory(query, order)),
+    findHistory: (order: Order) =>
+      stores.call(order.merchantId, (query) => findHistory(query, order)),
 
-    async listCallbacks(query) {
+    /** At most `limit` rows, and an end only where they are fewer. */
+    async listCallbacks(query: CallbackQuery): Promise<CallbackWindow> {
       const windows = await gather<CallbackWindow>(query.merchantId, async (at) => [
         await findCallbackPage(at, query, lookedThrough),
       ]);
       return joinPages(windows, query.limit, keyOf, byMaking);
     },
-    countReceivers: (filter, most) =>
+    /** How many a filter names, by receiver, up to a bound. */
+    countReceivers: (filter: DeliveryFilter, most: number) =>
       gather(filter.merchantId, (query) => countReceivers(query, filter, most)),
-    countResent: (filter, at) =>
+    /** How those that were sent again at a moment have gone since. */
+    countResent: (filter: DeliveryFilter, at: Instant) =>
       gather(filter.merchantId, (query) => countResent(query, filter, at)),
-    findAttempts: ({ merchantId, id: orderId }, sequence) =>
+    findAttempts: ({ merchantId, id: orderId }: Order, sequence?: number) =>
       stores.call(merchantId, (query) => findAttempts(query, { merchantId, orderId, sequence })),
 
-    listFigures: ({ merchantId, ...range }) =>
+    listFigures: ({ merchantId, ...range }: FigureRange) =>
       gather(merchantId, (query) =>
         findFigures(query, { ...range, merchantId: merchantId ?? allMerchants }),
       ),
-    async sumFigures({ merchantId, ...range }) {
+    async sumFigures({ merchantId, ...range }: FigureRange): Promise<readonly Figure[]> {
       const found = await gather(merchantId, (query) =>
         sumFigures(query, { ...range, merchantId: merchantId ?? allMerchants }),
       );
@@ -93,11 +107,11 @@ export function makePortalReads(
       });
     },
 
-    async countInDoubt(merchantId) {
+    async countInDoubt(merchantId: MerchantId | undefined): Promise<number> {
       if (merchantId === undefined) return countAllInDoubt();
       return stores.call(merchantId, (query) => countInDoubt(query, merchantId));
     },
-    countFailingCallbacks: (merchantId) =>
+    countFailingCallbacks: (merchantId: MerchantId | undefined) =>
       count(merchantId, async (query) => [await countFailingCallbacks(query, merchantId)]),
   };
 }

@@ -52,6 +52,8 @@ export async function putReconciliation(
 const selected = `select to_char(day, 'YYYY-MM-DD') as day, gate, way, by, agrees, matched,
   differences, (extract(epoch from at) * 1000)::float8 as at`;
 
+export type ReconciliationReads = ReturnType<typeof makeReconciliationReads>;
+
 export function makeReconciliationReads(query: Query) {
   return {
     list: (filter: ReconciliationFilter) => listReconciliations(query, filter),
