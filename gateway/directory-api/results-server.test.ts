@@ -13,6 +13,7 @@ import { makeCertificates } from "../threeds/testing/certificates.ts";
 import {
   type Authority,
   type Limits,
+  openResultsServer,
   type ResultsServer,
   readResultsCertificate,
   startResultsServer,
@@ -171,6 +172,36 @@ test("staging shows the sandbox bank's certificate unless another is set; produc
   assert.equal(await shown("staging", own), "own certificate");
   assert.equal(await shown("production", unset), undefined);
   assert.equal(await shown("production", own), "own certificate");
+});
+
+test("a node with directory servers says so when it has no certificate for them", async (t) => {
+  const dataDir = await makeFolder(t);
+  const logged: string[] = [];
+  const open = (isNeeded: boolean) =>
+    openResultsServer({
+      settings: {
+        ...unset,
+        environment: "staging",
+        dataDir,
+        host: "127.0.0.1",
+        resultsPort: 8443,
+        resultsUrl: "",
+      },
+      clock: new TestClock(),
+      authorities: () => new Map(),
+      isNeeded: () => isNeeded,
+      log: (event) => logged.push(event),
+    });
+
+  await open(false);
+  const needed = await open(true);
+  needed.serve(async () => "{}");
+  needed.update();
+  await needed.renew();
+  await needed.stop();
+
+  assert.deepEqual(logged, ["directory.certificate_missing"]);
+  assert.equal(needed.urlOf("a b"), "https://127.0.0.1:8443/results/a%20b");
 });
 
 async function start(t: Test, limits?: Limits, { isServing = true } = {}) {

@@ -101,3 +101,19 @@ test("files that have become useless leave one as it was", async (t) => {
   assert.equal(directories.find("a"), known);
   await writeFile(file, kept);
 });
+
+test("readings of the servers and what follows them go one after the other", async (t) => {
+  const { directories } = await start(t, ["a"]);
+  const order: string[] = [];
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+
+  const first = directories.reload(async () => {
+    await held;
+    order.push("first");
+  });
+  const second = directories.reload(async () => void order.push("second"));
+  goOn();
+  await Promise.all([first, second]);
+
+  assert.deepEqual(order, ["first", "second"]);
+});
