@@ -17,7 +17,7 @@ import {
   makeScreening,
   makeWallets,
 } from "./wiring/capabilities.ts";
-import { makeEngine } from "./wiring/engine.ts";
+import { makeEngine, makeThreeDs } from "./wiring/engine.ts";
 import { watchFigures } from "./wiring/figures.ts";
 import {
   judgeReadiness,
@@ -32,7 +32,6 @@ import { pageRoutes } from "./wiring/pages.ts";
 import { makeIndex, openPortalStore, portalRoutes } from "./wiring/portal.ts";
 import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { guarded, makeServices } from "./wiring/services.ts";
-import { makeThreeDs } from "./wiring/threeds.ts";
 
 export type { ShareMetrics } from "./wiring/http.ts";
 

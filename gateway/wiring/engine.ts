@@ -1,19 +1,20 @@
-/** Builds the order engine and hands it the effect handlers. */
+/** Builds 3-D Secure, and the order engine with the effect handlers. */
 import { callbackLeaseMs } from "../callbacks/callback.ts";
-import { deadlinesOf } from "../config/config.ts";
+import { allowsHttp, deadlinesOf } from "../config/config.ts";
 import { makeCards } from "../engine/cards.ts";
 import { afterOutages } from "../engine/claim.ts";
 import { makeEngine as assemble } from "../engine/engine.ts";
 import type { PageDependencies } from "../engine/payment-page.ts";
 import { makeObserveOrders } from "../observability/observe.ts";
 import type { Step } from "../orders/advance.ts";
-import type { Issuer } from "../orders/order.ts";
+import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
 import type { Screening } from "../screening/screening.ts";
 import { routeOrders, routeReferences } from "../storage/cells/routed-stores.ts";
 import { findPlace, makeNextNumbers, openOrderIds } from "../storage/orders/order-ids.ts";
+import type { Directories } from "../threeds/directories.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
-import type { ThreeDs } from "../threeds/threeds.ts";
+import { makeThreeDs as assembleThreeDs, type ThreeDs } from "../threeds/threeds.ts";
 import { newCardId, newCardRefId } from "../vault/seal.ts";
 import { makeAcquirerEffects } from "./acquirers.ts";
 import type { Resources } from "./resources.ts";
@@ -93,4 +94,37 @@ export function makeEngine(resources: Used, parts: Parts) {
     probes: store.probes,
     countInDoubt: store.countInDoubt,
   };
+}
+
+type ThreeDsUsed = Pick<Used, "config" | "clock" | "log" | "vault" | "configuration" | "baseUrl"> &
+  Pick<Resources, "pendingCards">;
+
+type DirectoryServers = {
+  /** The directory server and the enrolment of a card. */
+  readonly directories: Pick<Directories, "find" | "findEnrolment">;
+  readonly resultsUrl: (directory: string) => string;
+};
+
+export function makeThreeDs(
+  { config, clock, log, vault, pendingCards, configuration, baseUrl }: ThreeDsUsed,
+  { directories, resultsUrl }: DirectoryServers,
+) {
+  return assembleThreeDs({
+    settings: config,
+    clock,
+    log,
+    pendingCards,
+    directories,
+    resultsUrl,
+    baseUrl,
+    tokenOf: vault.tokenOf,
+    isToken: vault.isToken,
+    allowHttp: allowsHttp(config),
+    timeoutMs: config.directoryTimeoutMs,
+    getEndpoint: configuration.getEndpoint,
+    findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),
+    /** As the order's gate is configured now. */
+    findMerchant: ({ transaction: { identifiers } }: Order) =>
+      identifiers && configuration.current().gates.get(identifiers.gate.id)?.settings,
+  });
 }

@@ -36,8 +36,7 @@ import { makePendingCards } from "../../gateway/vault/pending-cards.ts";
 import { makeRequestDigests } from "../../gateway/vault/request-digests.ts";
 import { makeVault } from "../../gateway/vault/vault.ts";
 import { openGates } from "../../gateway/wiring/acquirers.ts";
-import { makeEngine } from "../../gateway/wiring/engine.ts";
-import { makeThreeDs } from "../../gateway/wiring/threeds.ts";
+import { makeEngine, makeThreeDs } from "../../gateway/wiring/engine.ts";
 import { findEnrolment } from "./cards.ts";
 import { type Configurations, openLive, readSettings } from "./configuration.ts";
 

@@ -58,7 +58,7 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
       return found.toSorted(byAge).slice(0, query.limit);
     },
 
-    /** The rows of the next `limit` orders that match: each costs the same, however rare they are. */
+    /** Finds the next `limit` orders that match: each costs the same, however rare they are. */
     async scanOrders(query: OrderListQuery): Promise<OrderWindow> {
       const windows = await gather<OrderWindow>(query.merchantId, async (at) => [
         await scanOrderLines(at, query),
