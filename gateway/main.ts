@@ -60,17 +60,27 @@ export type Gateway = Ports & {
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { staging, shareMetrics, opened } = options;
+  // The certificate of the merchant port, where the node speaks TLS itself.
   const tls = await openMerchantTls(options.config, options.log);
+  // What every part uses: settings, log, clock, databases, vault, gates and configuration.
   const resources = await openResources(options);
   const { config, log, cells, node, hold, gates, configuration, baseUrl } = resources;
+  // Finds the issuer of a card.
   const issuers = await makeIssuers(resources, staging?.ranges);
+  // Judges payments by lists, countries and rules.
   const screening = await makeScreening(resources, staging?.networks);
+  // Exchanges card ranges and results with directory servers.
   const directoryServers = await connectDirectoryServers(resources);
   const { directories, resultsUrl } = directoryServers;
+  // Decrypts the payment data of wallets.
   const wallets = await makeWallets(resources);
+  // Authenticates cardholders.
   const threeds = makeThreeDs(resources, { directories, resultsUrl });
+  // Notifies merchants.
   const callbacks = makeCallbacks(resources);
+  // Fills the tables that the portal searches.
   const indexQueue = makeIndex(resources);
+  // Accepts orders, runs their effects and claims those that are due.
   const engine = makeEngine(resources, {
     ...screening,
     threeds,
@@ -78,12 +88,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     openWallet: wallets.open,
     onStep: [callbacks.start, indexQueue.onStep],
   });
+  // Reads and writes for the portal.
   const portalStore = openPortalStore(resources, engine);
+  // Connects to the acquirers.
   openGates(resources, engine.lateApprovals);
   gates.update(configuration.current().gates.values());
+  // Answers merchants, cardholders and the portal's users.
   const { refused, ports } = openEdges();
   watchFigures(resources, { engine, directories, screening, ports, tls });
   await open();
+  // Claims due work, and deletes what has expired.
   const jobs = startBackgroundJobs(resources, {
     tls,
     engine,

@@ -23,20 +23,33 @@ const columns = `merchant_id as "merchantId", order_id as "orderId", ${milliseco
   threeds, amount::float8 as amount, currency, network, last_four as "lastFour", email, name, gate,
   reference`;
 
-/** The conditions of a list, and the places of their values. */
-function conditionsOf({ merchantId, from, until, after, words, search }: OrderListQuery) {
-  const groups = words.filter((group) => group.length > 0);
+type Asked = Pick<OrderListQuery, "merchantId"> & {
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
+};
+/** The last row of the page before: its time, and its key with the type that the column has. */
+type LastRow = readonly [at: number, key: string, column: string, type: string];
+
+/** The rows among which a page of a list lies, and the places of the values in its statement. */
+export function rangeOf({ merchantId, from, until }: Asked, after: LastRow | undefined) {
   const values: unknown[] = [];
   const place = (value: unknown) => `$${values.push(value)}`;
   const moment = (value: number) => `to_timestamp(${place(value)}::float8 / 1000)`;
+  const before = ([at, key, column, type]: LastRow) =>
+    `(at, ${column}) < (${moment(at)}, ${place(key)}::${type})`;
   const range = [
-    ...(merchantId === undefined ? [isHere] : [`merchant_id = ${place(merchantId)}`]),
+    merchantId === undefined ? isHere : `merchant_id = ${place(merchantId)}`,
     ...(from === undefined ? [] : [`at >= ${moment(from)}`]),
     ...(until === undefined ? [] : [`at < ${moment(until)}`]),
-    ...(after === undefined
-      ? []
-      : [`(at, order_id) < (${moment(after.at)}, ${place(after.orderId)}::bigint)`]),
+    ...(after === undefined ? [] : [before(after)]),
   ].join(" and ");
+  return { range, values, place };
+}
+
+function conditionsOf({ after, words, search, ...asked }: OrderListQuery) {
+  const groups = words.filter((group) => group.length > 0);
+  const last = after && ([after.at, after.orderId, "order_id", "bigint"] as const);
+  const { range, values, place } = rangeOf(asked, last);
   const hasOne = (group: readonly string[]) => `words && ${place(group)}::text[]`;
   const isPerson = search?.person
     ? [`array_to_tsvector(people) @@ ${place(search.person)}::tsquery`]

@@ -15,6 +15,7 @@ import type { Instant } from "../../values/time.ts";
 import { type Cells, isHere, livesHere } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
 import { plainArray, textArray } from "../server/gather.ts";
+import { rangeOf } from "./portal-orders.ts";
 import { joinPages } from "./portal-reads.ts";
 
 type Options = {
@@ -207,22 +208,13 @@ function findPage(
   );
 }
 
-function conditionsOf({ merchantId, after, from, until, ...asked }: RefusedQuery) {
-  const values: unknown[] = [];
-  const place = (value: unknown) => `$${values.push(value)}`;
-  const moment = (value: number) => `to_timestamp(${place(value)}::float8 / 1000)`;
+function conditionsOf({ after, ...asked }: RefusedQuery) {
+  const last = after && ([after.at, after.serial, "serial", "uuid"] as const);
+  const { range, values, place } = rangeOf(asked, last);
   const among = (column: string, chosen: readonly string[] | undefined, type = "text") =>
     chosen === undefined || chosen.length === 0
       ? []
       : [`${column} = any(${place(chosen)}::${type}[])`];
-  const range = [
-    merchantId === undefined ? isHere : `merchant_id = ${place(merchantId)}`,
-    ...(from === undefined ? [] : [`at >= ${moment(from)}`]),
-    ...(until === undefined ? [] : [`at < ${moment(until)}`]),
-    ...(after === undefined
-      ? []
-      : [`(at, serial) < (${moment(after.at)}, ${place(after.serial)}::uuid)`]),
-  ].join(" and ");
   const ranged = [...values];
   const filters = [
     ...among("operation", asked.operation),
