@@ -34,6 +34,7 @@ function fieldsOf({
     ["country", customer.country],
     ["site_url", purchase.siteUrl],
     ["purpose", purchase.purpose],
+    ["comment", purchase.comment],
     ["merchant_data", purchase.merchantData],
     ["redirect_url", urls.redirect],
     ["redirect_success_url", urls.redirectSuccess],
