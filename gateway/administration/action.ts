@@ -29,8 +29,8 @@ export type Action = {
    * within the rights of their role. An action without it is for operators.
    */
   readonly findOwner?: FindOwner;
-  /** The command line asks for `--why`, as the portal does for every change. */
-  readonly needsReason?: true;
+  /** `true`: the command line asks for `--why`, as the portal does for every change but `false`. */
+  readonly needsReason?: boolean;
   /** `true`: where GW_SECOND_PERSON is on. A function decides by what is given. */
   readonly needsSecondPerson?: true | NeedsSecondPerson<never>;
   /**
@@ -50,8 +50,6 @@ export type Action = {
   readonly inFile?: "exported" | "beside" | "otherwise";
   /** Why the portal does not offer it. */
   readonly commandLineOnly?: string;
-  /** The portal performs it by a route of its own, with that route's guards, and by no other. */
-  readonly hasOwnRoute?: true;
   /** Needs the engine of a running node, which the command line does not have. */
   readonly needsNode?: boolean;
   /** Takes the values that `readGiven` has read by the row's own fields. */
@@ -101,7 +99,7 @@ export function isChange({ mode }: Partial<Pick<Action, "mode">>): boolean {
   return mode === "change" || mode === "record";
 }
 
-/** Whether the portal has a form for it. */
-export function isOffered({ commandLineOnly, needsNode, hasOwnRoute }: Action): boolean {
-  return commandLineOnly === undefined && needsNode !== true && hasOwnRoute !== true;
+/** Whether the portal performs it. */
+export function isOffered({ commandLineOnly }: Action): boolean {
+  return commandLineOnly === undefined;
 }

@@ -8,7 +8,7 @@ import { findPlace } from "../storage/orders/order-ids.ts";
 import { asEndpointId, asOrderId, isNumericId, type MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import type { FindOwner } from "./action.ts";
-import { option, preset, word } from "./field.ts";
+import { lastWord, option, preset, word } from "./field.ts";
 import { type Opened, type Output, readConfiguration, type Session } from "./session.ts";
 
 export function findMerchant({ merchants }: Configuration, login: string): Merchant | Problem {
@@ -94,10 +94,19 @@ export async function ownerByOrder(
 
 export const login = word("merchant", "login", ["the merchant's login", "der Login des Händlers"]);
 
-export const order = word("text", "orderid", ["the id of the order"]);
+const orderHelp = ["the id of the order", "die Nummer der Zahlung"] as const;
+export const order = word("text", "orderid", orderHelp);
+/** It may be left out. */
+export const lastOrder = lastWord("text", "orderid", orderHelp);
 
-export const ofMerchant = option("merchant", "login", ["only of one merchant"]);
-export const ofEndpoint = option("endpoint", "id", ["only of one endpoint"]);
+export const ofMerchant = option("merchant", "login", [
+  "only of one merchant",
+  "nur von einem Händler",
+]);
+export const ofEndpoint = option("endpoint", "id", [
+  "only of one endpoint",
+  "nur von einem Endpunkt",
+]);
 export const limit = preset("whole", "n", "100", [
   "so many, the latest first",
   "so viele, die neuesten zuerst",

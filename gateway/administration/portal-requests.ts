@@ -9,6 +9,7 @@ import type { Api } from "../portal-api/api.ts";
 import type { AuditEntry } from "../storage/people/audit.ts";
 import { hasCardNumber, maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { Problem } from "../values/problem.ts";
+import type { Right } from "../values/roles.ts";
 import { type Action, isChange, isOffered } from "./action.ts";
 import { findAction, loadAllActions } from "./actions.ts";
 import { asTyped, settingsOf } from "./configuration-file.ts";
@@ -28,7 +29,14 @@ import {
   type Values,
 } from "./perform.ts";
 import { type GivenTexts, readGiven } from "./read-given.ts";
-import { type Opened, type Output, type PortalUser, Report, Rows } from "./session.ts";
+import {
+  type Opened,
+  type Output,
+  type PortalUser,
+  Report,
+  Rows,
+  type RunningNode,
+} from "./session.ts";
 
 export type ActingUser = PortalUser & {
   readonly actor: { readonly who: string; readonly from: string };
@@ -41,14 +49,15 @@ const previewsMax = 20;
 
 export type PortalActions = ReturnType<typeof makePortalActions>;
 
-export function makePortalActions(opened: Opened) {
+/** `node` has the engine, which some actions need. */
+export function makePortalActions(opened: Opened, node?: RunningNode) {
   const inTurn = makeTurns(previewsMax);
   let isBusy = false;
   return { describe, preview, run, computesPassword, describeSchemas, settingsOf };
 
   async function describe(name: string, language: Language, user: ActingUser) {
     const action = await findOffered(name);
-    if (action === undefined || refuse(action, {}, user) !== undefined) return undefined;
+    if (action === undefined || refuse(action, action.right, user)) return undefined;
     return describeAction(action, language, user.role);
   }
 
@@ -70,15 +79,14 @@ export function makePortalActions(opened: Opened) {
     const read = await readRequest(opened, request, user);
     if (read instanceof Problem) return inForm(read);
     const { action, acting, values } = read;
-    const needsReason = isChange(action) || changesAtOnce(action, values);
+    const { duration, needsReason = isChange(action) || changesAtOnce(action, values) } = action;
     if (needsReason && request.reason === undefined) return noReason;
-    const { duration } = action;
     if (duration !== undefined && isBusy) return new Problem(busy);
     isBusy ||= duration !== undefined;
     // An action that takes hours is answered by its first report; the audit has its end.
     const begun = Promise.withResolvers<Output>();
     const report = (progress: string) => begun.resolve({ progress });
-    const face = { ...faceOf(read, request), report, refuse: async () => undefined };
+    const face = { ...faceOf(read, request), node, report, refuse: async () => undefined };
     const ended = perform(acting, action, values, face).finally(() => {
       if (duration !== undefined) isBusy = false;
     });
@@ -89,7 +97,8 @@ export function makePortalActions(opened: Opened) {
       output: output instanceof Report ? output.value : output,
       hasFindings: face.findings.exist(),
       notes: face.notes,
-      isChange: isChange(action),
+      // An order is no part of what a node has read.
+      isToBeRead: isChange(action) && action.needsNode !== true,
     };
   }
 
@@ -137,8 +146,8 @@ async function findOffered(name: string): Promise<Action | undefined> {
 }
 
 /** Before input is read. An action without an owner is for operators. */
-function refuse(action: Action, given: Values, { role, merchantId }: ActingUser) {
-  const lacking = refuseRole(role, rightFor(action, given));
+function refuse(action: Action, right: Right, { role, merchantId }: ActingUser) {
+  const lacking = refuseRole(role, right);
   if (lacking !== undefined || merchantId === undefined) return lacking;
   return action.findOwner === undefined ? noSuchThing : undefined;
 }
@@ -161,7 +170,8 @@ async function readRequest(
   if (action === undefined) return noSuchThing;
   const given = givenIn(action, request);
   if (given instanceof Problem) return given;
-  const cleaned = refuse(action, given, user) ?? cleanedOf(action, given);
+  const right = await findRight(opened, action, given);
+  const cleaned = refuse(action, right, user) ?? cleanedOf(action, given);
   if (cleaned instanceof Problem) return cleaned;
   const values = readGiven(action, cleaned);
   if (values instanceof Problem) return values;
@@ -169,10 +179,18 @@ async function readRequest(
   const fault =
     (await refuseSubject(acting, action, values, user)) ?? (await findFileFault(action, values));
   if (fault !== undefined) return fault;
-  // Other values are another request, and those of another user too.
-  const same = [user.actor.who, request.once, request.action, cleaned];
+  // Other values are another request, and those of another user too. Money moves once by a form,
+  // also when its amount was corrected.
+  const same = [user.actor.who, request.once, request.action, action.needsNode ? "" : cleaned];
   const once = request.once && hash("sha256", JSON.stringify(same));
   return { user, action, acting, values, once };
+}
+
+async function findRight(opened: Opened, action: Action, given: GivenTexts): Promise<Right> {
+  const values = action.findRight && readGiven(action, given);
+  const isRead = values !== undefined && !(values instanceof Problem);
+  const found = isRead ? await action.findRight?.(opened, values as never) : undefined;
+  return found ?? rightFor(action, given);
 }
 
 function givenIn(action: Action, { values }: ActionRequest): GivenTexts | Problem {
@@ -243,6 +261,6 @@ async function isUsable(field: Field | undefined, text: string): Promise<boolean
   return found?.isFile() === true && found.size <= fileBytesMax;
 }
 
-function faceOf({ user, once }: ReadRequest, { reason }: ActionRequest) {
-  return { ...makePortalFace(user), reason, once };
+function faceOf({ user, once }: ReadRequest, { reason, seen }: ActionRequest) {
+  return { ...makePortalFace(user), reason, once, seen };
 }

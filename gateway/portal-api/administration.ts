@@ -6,7 +6,6 @@ import type { ActingUser, PortalActions } from "../administration/portal-request
 import { NotAllowed, Problem } from "../values/problem.ts";
 import type { Handlers } from "./api.ts";
 import type { ChangeView } from "./configuration-routes.ts";
-import { refusalOf } from "./perform.ts";
 import { type Caller, notFound, PortalRefusal, type RecordRefusal } from "./route.ts";
 import type { Guard } from "./sign-in.ts";
 
@@ -51,9 +50,9 @@ export function administrationHandlers(options: AdministrationOptions) {
         await recordRefusal(caller.actor, `gw ${request.action}`, ran.right);
       }
       if (ran instanceof Problem) return hide(ran);
-      if (ran.isChange) await reload();
+      if (ran.isToBeRead) await reload();
       const { hasFindings, notes } = ran;
-      return { result: asObject(ran.output), hasFindings, notes };
+      return { result: asObject(ran.output), hasFindings, notes, at: caller.now };
     },
   } satisfies Partial<Handlers>;
 }
@@ -66,6 +65,17 @@ function userOf({ account, merchantId, actor }: Caller): ActingUser {
 function hide(problem: Problem): PortalRefusal {
   const isHidden = problem instanceof NotAllowed;
   return refusalOf(isHidden ? new Problem(problem.sentence, "not_found") : problem);
+}
+
+const unavailable = "The gateway cannot do this now. Try again.";
+const inputCodes: readonly unknown[] = ["card_number", "invalid_input", "invalid_amount"];
+
+export function refusalOf({ sentence, code = "refused", field }: Problem): PortalRefusal {
+  if (code === "nothing_found") return notFound;
+  if (code === "not_found") return new PortalRefusal(404, code, sentence, field);
+  if (code === "storage_unavailable") return new PortalRefusal(503, "unavailable", unavailable);
+  if (code === "not_allowed") return new PortalRefusal(403, code, sentence);
+  return new PortalRefusal(inputCodes.includes(code) ? 400 : 409, code, sentence, field);
 }
 
 function asObject(output: unknown): object {

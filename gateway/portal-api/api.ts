@@ -4,23 +4,12 @@
  * of roles are made from it.
  */
 import { callbackRoutes } from "./callback-routes.ts";
-import { configurationRoutes, formId } from "./configuration-routes.ts";
+import { configurationRoutes } from "./configuration-routes.ts";
 import { filterNames } from "./order-index.ts";
 import { requestRoutes } from "./request-routes.ts";
 import { type ApiOf, type HandlersOf, type PortalRefusal, row } from "./route.ts";
 import { sandboxRoutes } from "./sandbox-routes.ts";
-import {
-  anything,
-  each,
-  flag,
-  instant,
-  list,
-  oneOf,
-  optional,
-  record,
-  text,
-  whole,
-} from "./schema.ts";
+import { anything, each, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
 import {
   actionPreviewShape,
   cursorInput,
@@ -33,7 +22,6 @@ import {
   orderId,
   orderLineShape,
   ranges,
-  reason,
   sessionRow,
   sessionShape,
 } from "./shapes.ts";
@@ -51,12 +39,6 @@ const passkeyRow = record({
 });
 
 const amount = optional(text("a decimal; left out: all", { max: 20 }));
-const moved = record({
-  stage: text(),
-  serialNumber: text("of the transaction"),
-  repeated: flag("the same form was sent before: nothing else was done"),
-});
-const version = whole("of the order as it was shown");
 const orderFilters = record({
   search: optional(
     text(
@@ -116,13 +98,7 @@ export const api = {
   "POST /views/share":               row("share_views", "merchant", record(sharedView), done, "share a view of orders with the team"),
   "POST /views/remove/:view":        row("share_views", "merchant", record({ view: numericId("of the view") }), done, "take a shared view away from the team"),
   "GET /home":                       row("see_orders", "merchant", record({ range: optional(oneOf(ranges)), merchant: optional(text("a login; for operators", { max: 64 })) }), homeShape, "how payments go"),
-
-  // What changes orders; each needs a reason and is in the audit
   "POST /orders/preview/:order":     row("see_orders",       "merchant", record({ order: orderId, action: oneOf(["capture", "return", ...decisions]), amount }), actionPreviewShape, "what a capture, a return or a decision about doubt would do now"),
-  "POST /orders/capture/:order":     row("move_money",       "merchant", record({ order: orderId, amount, reason, once: formId }), moved, "capture what is held, all or a part"),
-  "POST /orders/return/:order":      row("move_money",       "merchant", record({ order: orderId, amount, reason, once: formId }), moved, "refund, all or a part, or cancel what is held"),
-  "POST /orders/ask/:order":         row("move_money",       "operator", record({ order: orderId, version, reason }), record({ stage: text() }), "have the acquirer asked again about an order in doubt"),
-  "POST /orders/settle/:order":      row("move_money",       "operator", record({ order: orderId, version, reason, outcome: oneOf(["done", "not-done"], "what the acquirer has told you") }), record({ stage: text() }), "settle an order in doubt"),
 
   ...callbackRoutes,
   ...requestRoutes,

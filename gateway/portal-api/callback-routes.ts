@@ -8,7 +8,6 @@ import {
   cursorInput,
   numericId,
   orderId,
-  reason,
   searchedTo,
 } from "./shapes.ts";
 
@@ -49,8 +48,7 @@ const progressShape = record({
 // biome-ignore format: a table
 export const callbackRoutes = {
   "GET /callbacks":                  row("see_orders",       "merchant", record({ ...filters, ...cursorInput }), record({ callbacks: list(callbackShape), next: optional(text()), searchedTo }), "list callbacks, the latest first"),
-  "GET /callbacks/progress":         row("see_orders",       "merchant", record({ ...chosen, resentAt: instant("as `POST /callbacks/resend` has answered it") }), progressShape, "how callbacks that were sent again have gone since"),
+  "GET /callbacks/progress":         row("see_orders",       "merchant", record({ ...chosen, resentAt: instant("`at` of `POST /actions/run`, as it has sent them") }), progressShape, "how callbacks that were sent again have gone since"),
   "GET /callbacks/:order/:sequence": row("see_orders",       "merchant", record({ order: orderId, sequence }), record({ callback: callbackShape, attempts: list(record({ attempt: attemptShape, signature: signatureShape })) }), "every attempt of a callback, with body, answer and signature"),
   "POST /callbacks/preview":         row("resend_callbacks", "merchant", record(chosen), previewShape, "which callbacks would be sent again"),
-  "POST /callbacks/resend":          row("resend_callbacks", "merchant", record({ ...chosen, reason }), record({ count: whole("to be sent again"), resentAt: instant() }), "send callbacks again: one, those of an order, or those of a time"),
 } as const;

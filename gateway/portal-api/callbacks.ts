@@ -1,19 +1,16 @@
 /**
- * Callbacks for the portal: their deliveries, every attempt with its signature, and sending again,
- * which is previewed by the same filter and needs a reason.
+ * Callbacks for the portal: their deliveries, every attempt with its signature, and what would be
+ * sent again by the same filter.
  */
 import type { Order } from "../orders/order.ts";
-import { Problem } from "../values/problem.ts";
-import { asInstant, printInstant } from "../values/time.ts";
+import { asInstant } from "../values/time.ts";
 import type { Api, Handlers } from "./api.ts";
 import { type OrderOptions, viewAttempt, viewCallback } from "./orders.ts";
-import { type PerformAction, refusalOf } from "./perform.ts";
 import { type DeliveryFilter, merchantFor, resentMax, type StoredAttempt } from "./reads.ts";
 import { type Caller, notFound } from "./route.ts";
 import { readCursor } from "./shapes.ts";
 
 export type CallbackOptions = Pick<OrderOptions, "reads" | "configured"> & {
-  readonly perform: PerformAction;
   /** Whose key has made the checksum of a result. */
   readonly findSigner: (
     order: Order,
@@ -62,9 +59,9 @@ export function callbackHandlers(options: CallbackOptions) {
   } satisfies Partial<Handlers>;
 }
 
-/** Sending again: the preview, the resending and its progress take the same filter. */
+/** The preview and the progress of `callback resend` take the filter that it takes. */
 export function resendHandlers(options: CallbackOptions) {
-  const { reads, perform } = options;
+  const { reads } = options;
   const choose = makeChoose(options);
   return {
     async "POST /callbacks/preview"(input, caller) {
@@ -74,13 +71,6 @@ export function resendHandlers(options: CallbackOptions) {
       const count = found.reduce((sum, each) => sum + each.count, 0);
       const receivers = addUp(found).slice(0, 20);
       return { count: Math.min(count, resentMax), isMore: count > resentMax, receivers };
-    },
-
-    async "POST /callbacks/resend"({ reason, ...input }, caller) {
-      const resent = await perform("callback resend", givenIn(input, caller), caller, { reason });
-      if (resent instanceof Problem && resent.code !== "nothing_found") return refusalOf(resent);
-      if (resent instanceof Problem) return { count: 0, resentAt: caller.now };
-      return { count: resent["to be sent again"], resentAt: caller.now };
     },
 
     async "GET /callbacks/progress"({ resentAt, ...input }, caller) {
@@ -110,7 +100,7 @@ function addUp(found: readonly Receiver[]): readonly Receiver[] {
   return sums.toSorted((one, other) => other.count - one.count);
 }
 
-type Chosen = Omit<Api["POST /callbacks/resend"]["input"], "reason">;
+type Chosen = Api["POST /callbacks/preview"]["input"];
 
 /** Nothing for another merchant's order. */
 function makeChoose({ reads, configured }: CallbackOptions) {
@@ -128,19 +118,6 @@ function makeChoose({ reads, configured }: CallbackOptions) {
       ...(since !== undefined && { since: asInstant(since) }),
       ...(until !== undefined && { until: asInstant(until) }),
     };
-  };
-}
-
-/** The same choice, as the action takes it. A merchant's user chooses among its own alone. */
-function givenIn({ since, until, sequence, ...given }: Chosen, { account }: Caller) {
-  const print = (at: number | undefined) =>
-    at === undefined ? undefined : printInstant(asInstant(at));
-  return {
-    ...given,
-    merchant: account.merchant ?? given.merchant,
-    since: print(since),
-    until: print(until),
-    sequence: sequence?.toString(),
   };
 }
 

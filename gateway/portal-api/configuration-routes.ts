@@ -202,11 +202,16 @@ const reconciliationShape = record({
 export type ReconciliationView = ValueOf<typeof reconciliationShape>;
 
 const reason = optional(text("why; a change needs it", { min: 3, max: 200 }));
-export const formId = text("of the form: sent again with the same, nothing is done twice", {
+const formId = text("of the form: sent again with the same, nothing is done twice", {
   max: 64,
   pattern: /^[\w-]{16,64}$/,
 });
-const once = optional(formId);
+const performed = {
+  ...action,
+  reason,
+  once: optional(formId),
+  seen: optional(whole("the version of the order that the screen shows: a later one is refused")),
+};
 const gate = text("", { max: 40 });
 const day = text("like 2030-01-31", { max: 10, pattern: /^\d{4}-\d\d-\d\d$/, check: isDay });
 
@@ -214,7 +219,7 @@ const day = text("like 2030-01-31", { max: 10, pattern: /^\d{4}-\d\d-\d\d$/, che
 export const configurationRoutes = {
   "GET /actions/:action":    row("user", "self", record({ action: actionName, language: oneOf(["en", "de"]) }), actionShape, "what an action takes, for its form"),
   "POST /actions/preview":   row("user", "merchant", record(action), record({ changes: list(changeShape) }), "what an action would change now; nothing is changed"),
-  "POST /actions/run":       row("user", "merchant", record({ ...action, reason, once }), record({ result: anything("as `gw … --json` prints it"), hasFindings: flag("something needs a person"), notes: list(text("what the user should know")) }), "perform an action; changes need a reason"),
+  "POST /actions/run":       row("user", "merchant", record(performed), record({ result: anything("as `gw … --json` prints it"), hasFindings: flag("something needs a person"), notes: list(text("what the user should know")), at: instant() }), "perform an action; changes need a reason"),
 
   "GET /merchants":          row("see_configuration", "merchant", record({ search: optional(text("a part of the login or name", { max: 100 })), ...cursorInput, after: optional(text("`next` of the page before", { max: 64, isExact: true })) }), record({ merchants: list(merchantLine), next: optional(text()) }), "list merchants by their logins; a merchant's user sees that one"),
   "GET /merchants/:login":   row("see_configuration", "merchant", record({ login: name() }), merchantShape, "one merchant with endpoints, groups, keys, wallets and rules"),

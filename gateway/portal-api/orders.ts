@@ -1,8 +1,11 @@
 /**
- * Orders for the portal: pages by filters and search, and one order with all that happened to it.
+ * Orders for the portal: pages by filters and search, one order with all that happened to it, and
+ * what a capture, a return or a decision about doubt would do now.
  * What leaves here has no card number, no CVV and no cryptogram: orders have none of the first two,
  * and of an event only the facts that `timeline.ts` names are shown.
  */
+import type { Advance } from "../orders/advance.ts";
+import { describeRefusal, mostOf, readMovedAmount } from "../orders/movable.ts";
 import type { Order } from "../orders/order.ts";
 import { stagesInDoubt } from "../orders/stages.ts";
 import { followUp, totalsOf, transactionsOf } from "../orders/transactions.ts";
@@ -11,12 +14,14 @@ import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
 import { hasRight } from "../values/roles.ts";
 import type { Instant } from "../values/time.ts";
 import { statusOf, wireStageOf } from "../views/status.ts";
+import { refusalOf } from "./administration.ts";
 import type { Handlers } from "./api.ts";
 import { csvHeader, writeCsv } from "./csv.ts";
-import { decisionsFor } from "./doubt.ts";
+import { decisionsFor, previewDecision } from "./doubt.ts";
 import {
   describeOrder,
   filterNames,
@@ -44,6 +49,8 @@ export type OrderOptions = TimelineOptions & {
   /** Where merchants' requests go. */
   readonly merchantAddress: () => string;
   readonly receiptPathOf: (order: Order) => string | undefined;
+  /** The step that a decision about doubt would commit. */
+  readonly advance: Advance;
   /** Signs where a part of an export ends. */
   readonly tokenOf: (text: string) => string;
   readonly isToken: (text: string, token: string) => boolean;
@@ -140,6 +147,27 @@ export function orderHandlers(options: OrderOptions) {
   }
 }
 
+/** By the same functions that decide it. */
+export function previewHandlers({ reads, advance }: OrderOptions) {
+  return {
+    async "POST /orders/preview/:order"({ order: id, action, amount }, caller) {
+      const order = await reads.findOrder(id, caller.merchantId);
+      if (order === undefined) return notFound;
+      const money = readMovedAmount(order, amount);
+      if (money instanceof Problem) return refusalOf(money);
+      if (action !== "capture" && action !== "return")
+        return previewDecision(order, action, { caller, advance });
+      const begun = previewOf(order, action, money, caller.now);
+      const whole = mostOf(order, action);
+      const most = viewMoney(whole);
+      if (begun instanceof Failure) {
+        return { isAllowed: false, why: describeRefusal(begun, whole), code: begun.code, most };
+      }
+      return { isAllowed: true, of: begun.kind, amount: viewMoney(begun.amount), most };
+    },
+  } satisfies Partial<Handlers>;
+}
+
 type OrderFilters = Parameters<Handlers["GET /orders"]>[0];
 /** Orders that a part of an export looks through. */
 const exportedTogether = 5_000;
@@ -234,7 +262,7 @@ function mayOf(order: Order, callbacks: readonly StoredCallback[], caller: Calle
 }
 
 /** The transaction that the request would begin now, or why it would not. */
-export function previewOf(
+function previewOf(
   order: Order,
   operation: "capture" | "return",
   amount: Money | undefined,

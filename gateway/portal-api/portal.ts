@@ -2,7 +2,6 @@
 import type { HttpRoute } from "../http/router.ts";
 import type { Clock } from "../values/time.ts";
 import { type AccountOptions, accountHandlers } from "./account.ts";
-import { type ActionOptions, actionHandlers } from "./actions.ts";
 import { type AdministrationOptions, administrationHandlers } from "./administration.ts";
 import { type CallbackOptions, callbackHandlers, resendHandlers } from "./callbacks.ts";
 import {
@@ -15,7 +14,7 @@ import { codeHandlers, type FactorOptions, passkeyHandlers } from "./factors.ts"
 import { type HomeOptions, homeHandlers } from "./home.ts";
 import { type LinkHandlerOptions, linkHandlers } from "./links.ts";
 import { openApiRoute } from "./openapi.ts";
-import { type OrderOptions, orderHandlers } from "./orders.ts";
+import { type OrderOptions, orderHandlers, previewHandlers } from "./orders.ts";
 import { portalPageRoutes } from "./pages.ts";
 import { type PipelineOptions, portalApiRoutes } from "./pipeline.ts";
 import { type ReconciliationOptions, reconciliationHandlers } from "./reconciliations.ts";
@@ -36,7 +35,6 @@ type Handled = AccountOptions &
   FactorOptions &
   OrderOptions &
   HomeOptions &
-  ActionOptions &
   TeamOptions &
   AdministrationOptions &
   LinkHandlerOptions &
@@ -89,7 +87,7 @@ export function portalRoutes(given: Options): readonly HttpRoute[] {
     ...passkeyHandlers(options),
     ...orderHandlers(options),
     ...homeHandlers(options),
-    ...actionHandlers(options),
+    ...previewHandlers(options),
     ...teamHandlers(options),
     ...administrationHandlers(options),
     ...linkHandlers(options),

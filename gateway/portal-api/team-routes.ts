@@ -2,9 +2,8 @@
 import { roles } from "../values/roles.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
-import { cursorInput, done, nothing, numericId, searchedTo, sessionFields } from "./shapes.ts";
+import { cursorInput, nothing, searchedTo, sessionFields } from "./shapes.ts";
 
-const login = text("", { max: 64, pattern: /^[A-Za-z0-9._@-]{1,64}$/ });
 const userRow = record({
   login: text(),
   role: oneOf(roles),
@@ -44,22 +43,10 @@ const auditFilters = record({
   until: optional(instant()),
   ...cursorInput,
 });
-const verified = record({
-  entries: whole(),
-  signatures: whole(),
-  outsideHeads: whole(),
-  unsigned: whole("entries after the newest signature"),
-  restores: list(text("a restore from a backup, and which entries were lost with it")),
-  findings: list(text("what is wrong, one sentence each")),
-});
-
 // biome-ignore format: a table
 export const teamRoutes = {
   "GET /users":                       row("manage_users", "merchant", nothing, record({ users: list(userRow, 100_000), isFactorDemanded: flag("the user's merchant demands a second factor of all its users") }), "list users; a merchant's administrator sees that merchant's"),
   "GET /users/sessions":              row("manage_users", "merchant", nothing, record({ sessions: list(record({ login: text(), ...sessionFields })) }), "list the sessions of users, the latest first"),
-  "POST /users/end-session/:login/:session": row("manage_users", "merchant", record({ login, session: text("", { max: 32, isExact: true }) }), done, "end a session of a user"),
   "GET /approvals":                   row("see_orders",   "merchant", nothing, record({ approvals: list(approvalRow) }), "list what waits for a second person, of the user's rights"),
-  "POST /approvals/give/:approval":   row("see_orders",   "merchant", record({ approval: numericId("its number") }), done, "approve what another user has asked for"),
   "GET /audit":                       row("see_audit",    "operator", auditFilters, record({ entries: list(auditRow), next: optional(text()), searchedTo }), "list the audit, the latest first"),
-  "POST /audit/verify":               row("see_audit",    "operator", nothing, verified, "prove that no entry was changed, deleted, inserted or reordered"),
 } as const;

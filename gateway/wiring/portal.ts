@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { makeShownMessages } from "../acquirers/iso8583-host/shown-messages.ts";
 import { listAudit } from "../administration/installation/audit.ts";
 import { makeOperatorAdvance } from "../administration/installation/operator-events.ts";
-import { makeLoadActions, makePerformInPortal } from "../administration/perform-in-portal.ts";
+import { makeLoadActions } from "../administration/portal-actions.ts";
 import type { Opened } from "../administration/session.ts";
 import { portalOriginsOf, shownEnvironmentOf } from "../config/config.ts";
 import type { Clients } from "../http/ports.ts";
@@ -85,7 +85,7 @@ type Parts = {
 
 export function portalRoutes(resources: Resources, parts: Parts): readonly HttpRoute[] {
   const { config, clock, log, database, vault, configuration, gates } = resources;
-  const { store, requests, findMissing } = parts;
+  const { store, requests, findMissing, indexQueue, services } = parts;
   const recordRefusal = limitRefusals(store.recordRefusal, clock);
   return makeRoutes({
     ...store,
@@ -105,8 +105,12 @@ export function portalRoutes(resources: Resources, parts: Parts): readonly HttpR
     recordRefusal,
     findMissing,
     requests,
-    perform: makePerform(resources, parts, recordRefusal),
-    loadActions: makeLoadActions(parts.opened),
+    loadActions: makeLoadActions(parts.opened, {
+      now: clock.now,
+      noteStep: (order) => indexQueue.onStep({ order }),
+      findEntryPoint: (endpoint) => configuration.findEntryPoint("endpoint", endpoint),
+      followUp: services.orders.followUp,
+    }),
     reload: configuration.reload,
     configured: configuration.current,
     checksums: makeChecksumDebugger(operations, configuration.current),
@@ -118,25 +122,6 @@ export function portalRoutes(resources: Resources, parts: Parts): readonly HttpR
     listAudit: (filter) => listAudit(database.query, filter),
     sandbox: parts.staging?.portal?.(store.reads),
     frontEnd: builtPortal,
-  });
-}
-
-function makePerform(
-  { config, database, cells, vault, masterKey, auditAs, clock, configuration }: Resources,
-  { indexQueue, services }: Parts,
-  recordRefusal: Parameters<typeof makePerformInPortal>[0]["recordRefusal"],
-) {
-  const openKnown = async () => vault.openSecret;
-  return makePerformInPortal({
-    opened: { config, database, cells, vault, masterKey, openKnown },
-    auditAs,
-    recordRefusal,
-    node: {
-      now: clock.now,
-      noteStep: (order) => indexQueue.onStep({ order }),
-      findEntryPoint: (endpoint) => configuration.findEntryPoint("endpoint", endpoint),
-      followUp: services.orders.followUp,
-    },
   });
 }
 

@@ -9,7 +9,7 @@ import { useMessages } from "../language/language.tsx";
 import { Search } from "../orders/search.tsx";
 import { call, useAnswer } from "../shell/call.ts";
 import { usePlace } from "../shell/url.tsx";
-import { type Entry, fieldsOf, readAuditQuery, verdictOf } from "./entry.ts";
+import { type Entry, fieldsOf, type Proof, readAuditQuery, verdictOf } from "./entry.ts";
 
 export function Audit() {
   const messages = useMessages();
@@ -41,8 +41,12 @@ export function Audit() {
 
 function Verification() {
   const messages = useMessages();
-  const verify = usePerformer(() => call("POST /audit/verify", {}), { changes: "nothing" });
-  const verdict = verify.data && verdictOf(verify.data, messages);
+  const verify = usePerformer(
+    () => call("POST /actions/run", { action: "audit verify", values: {} }),
+    { changes: "nothing" },
+  );
+  // The gateway's own report.
+  const verdict = verify.data && verdictOf(verify.data.result as Proof, messages);
   return (
     <div className="verification">
       <Button

@@ -3,7 +3,11 @@ import type { Messages } from "../language/texts.ts";
 import type { InputOf, OutputOf } from "../shell/call.ts";
 
 export type Entry = OutputOf<"GET /audit">["entries"][number];
-type Proof = OutputOf<"POST /audit/verify">;
+/** As `gw audit verify --json` prints it. */
+export type Proof = Readonly<
+  Record<"entries" | "signatures" | "outsideHeads" | "unsigned", number>
+> &
+  Readonly<Record<"restores" | "findings", readonly string[]>>;
 
 export function readAuditQuery(query: URLSearchParams): InputOf<"GET /audit"> {
   const [search, after] = [query.get("search"), query.get("after")];

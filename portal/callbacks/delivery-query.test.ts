@@ -8,6 +8,8 @@ import {
   maySendAgain,
   readDeliveryQuery,
   readId,
+  resendRequest,
+  resentBy,
   resultOf,
   stateOf,
   verdictOf,
@@ -65,6 +67,19 @@ for (const [filter, may] of chosen) {
     assert.equal(maySendAgain(filter), may);
   });
 }
+
+test("what is sent again is named in texts, for a merchant's user among its own", () => {
+  const chosen = { host: "shop.example", merchant: "other", since: 0, sequence: 2 };
+
+  const { values } = resendRequest(chosen, { merchant: "demo" }, "back");
+
+  const since = "1970-01-01T00:00:00.000Z";
+  assert.deepEqual(values, { host: "shop.example", merchant: "demo", since, sequence: "2" });
+  assert.deepEqual(resentBy({ result: { "to be sent again": 3 }, at: 5 }), {
+    count: 3,
+    resentAt: 5,
+  });
+});
 
 test("only a signature of the merchant's present key is shown as right", () => {
   const results = ["current_key", "old_key", "other", "absent"] as const;

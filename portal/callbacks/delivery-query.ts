@@ -1,9 +1,11 @@
 /** Deliveries of callbacks: the address as a filter, one callback's id, and what is sent again. */
 import { makeFilters, startOfDay } from "../orders/order-query.ts";
-import type { InputOf, OutputOf } from "../shell/call.ts";
+import type { InputOf, OutputOf, User } from "../shell/call.ts";
 
 export type Delivery = OutputOf<"GET /callbacks">["callbacks"][number];
-export type DeliveryFilter = Omit<InputOf<"POST /callbacks/preview">, "sequence">;
+/** What is sent again: the deliveries of a filter, or one. */
+export type Chosen = InputOf<"POST /callbacks/preview">;
+export type DeliveryFilter = Omit<Chosen, "sequence">;
 type Signature = OutputOf<"GET /callbacks/:order/:sequence">["attempts"][number]["signature"];
 
 export type Delivered = Pick<Delivery, "state" | "tries">;
@@ -62,6 +64,25 @@ export function readId(id: string): Pick<Delivery, "order" | "sequence"> {
 /** Callbacks of all times are not sent again at once. */
 export function maySendAgain({ order, since }: DeliveryFilter): boolean {
   return order !== undefined || since !== undefined;
+}
+
+/** A merchant's user chooses among its own alone. */
+export function resendRequest(
+  { since, until, sequence, ...chosen }: Chosen,
+  { merchant = chosen.merchant }: Pick<User, "merchant">,
+  reason: string,
+): InputOf<"POST /actions/run"> {
+  const print = (at: number | undefined) =>
+    at === undefined ? undefined : new Date(at).toISOString();
+  const times = { since: print(since), until: print(until) };
+  const texts = { ...chosen, merchant, ...times, sequence: sequence?.toString() };
+  const given = Object.entries(texts).flatMap(([name, text]) => (text ? [[name, text]] : []));
+  return { action: "callback resend", values: Object.fromEntries(given), reason };
+}
+
+/** How many are sent again, and since when. */
+export function resentBy({ result, at }: Pick<OutputOf<"POST /actions/run">, "result" | "at">) {
+  return { count: Number(Reflect.get(result, "to be sent again") ?? 0), resentAt: at };
 }
 
 /** The colour of a signature's verdict. */

@@ -6,10 +6,10 @@ import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
 import { Dialog, ReasonInput } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
-import { call, type InputOf, useAnswer } from "../shell/call.ts";
-import { maySendAgain } from "./delivery-query.ts";
+import { call, useAnswer } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
+import { type Chosen, maySendAgain, resendRequest, resentBy } from "./delivery-query.ts";
 
-type Chosen = InputOf<"POST /callbacks/preview">;
 type Props = {
   readonly filter: Chosen;
   readonly isOpen: boolean;
@@ -32,9 +32,10 @@ function ResendForm({ filter }: { readonly filter: Chosen }) {
   const [reason, setReason] = useState("");
   const isNamed = maySendAgain(filter);
   const preview = useAnswer("POST /callbacks/preview", filter, { isWanted: isNamed, staleMs: 0 });
-  const run = usePerformer(() => call("POST /callbacks/resend", { ...filter, reason }));
+  const user = useUser();
+  const run = usePerformer(() => call("POST /actions/run", resendRequest(filter, user, reason)));
   if (!isNamed) return <p>{messages.resendNeedsTime}</p>;
-  if (run.data !== undefined) return <Progress filter={filter} {...run.data} />;
+  if (run.data !== undefined) return <Progress filter={filter} {...resentBy(run.data)} />;
   const { count = 0, isMore = false, receivers = [] } = preview.data ?? {};
   return (
     <PerformerForm

@@ -60,19 +60,21 @@ const reason = "broken cup";
 const once = "the-id-of-a-dialog";
 
 // biome-ignore format: a table
-const requests: readonly (readonly [Action, amount: string, route: string, input: object])[] = [
-  ["capture",         " 49.00 ", "POST /orders/capture/:order", { order, reason, once, amount: "49.00" }],
-  ["return",          "",        "POST /orders/return/:order",  { order, reason, once }],
-  ["return",          "49.00",   "POST /orders/return/:order",  { order, reason, once, amount: "49.00" }],
-  ["resend",          "49.00",   "POST /callbacks/resend",      { order, reason }],
-  ["ask",             "",        "POST /orders/ask/:order",     { order, reason, version: 7 }],
-  ["settle-done",     "",        "POST /orders/settle/:order",  { order, reason, version: 7, outcome: "done" }],
-  ["settle-not-done", "",        "POST /orders/settle/:order",  { order, reason, version: 7, outcome: "not-done" }],
+const requests: readonly (readonly [Action, amount: string, action: string, more: object])[] = [
+  ["capture",         " 49.00 ", "order capture",   { values: { order, amount: "49.00" }, once }],
+  ["return",          "",        "order return",    { values: { order }, once }],
+  ["return",          "49.00",   "order return",    { values: { order, amount: "49.00" }, once }],
+  ["resend",          "49.00",   "callback resend", { values: { order } }],
+  ["ask",             "",        "doubt ask",       { values: { order }, seen: 7 }],
+  ["settle-done",     "",        "doubt settle",    { values: { order, as: "done" }, seen: 7 }],
+  ["settle-not-done", "",        "doubt settle",    { values: { order, as: "not-done" }, seen: 7 }],
 ];
 
-for (const [action, amount, route, input] of requests) {
-  test(`${action} with the amount “${amount}” sends ${JSON.stringify(input)}`, () => {
-    assert.deepEqual(requestOf(action, detail, { reason, amount, once }), [route, input]);
+for (const [name, amount, action, more] of requests) {
+  test(`${name} with the amount “${amount}” sends ${JSON.stringify(more)}`, () => {
+    const request = requestOf(name, detail, { reason, amount, once });
+
+    assert.deepEqual(request, { action, reason, ...more });
   });
 }
 

@@ -2,7 +2,7 @@
 import { stateOf } from "../callbacks/delivery-query.ts";
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
-import type { OutputOf } from "../shell/call.ts";
+import type { InputOf, OutputOf } from "../shell/call.ts";
 import type { OrderDetail } from "./order-texts.ts";
 
 type Decision = OrderDetail["may"]["settle"][number];
@@ -126,20 +126,29 @@ type Shown = { readonly line: { readonly order: string }; readonly version: numb
 /** `once` is the dialog's own: sent again, it is done once. */
 type Written = { readonly reason: string; readonly amount: string; readonly once: string };
 
+/** The gateway's name of each. */
+const performed = {
+  "capture": "order capture",
+  "return": "order return",
+  "resend": "callback resend",
+  "ask": "doubt ask",
+  "settle-done": "doubt settle",
+  "settle-not-done": "doubt settle",
+} as const satisfies Readonly<Record<Action, string>>;
+
 /** A decision names the version that was shown; without an amount, all of it is meant. */
 export function requestOf(
   action: Action,
   { line: { order }, version }: Shown,
   { reason, amount, once }: Written,
-) {
-  const input = { order, reason, once, ...givenAmount(amount) };
-  const settle = (outcome: "done" | "not-done") =>
-    ["POST /orders/settle/:order", { order, reason, version, outcome }] as const;
-  if (action === "resend") return ["POST /callbacks/resend", { order, reason }] as const;
-  if (action === "capture") return ["POST /orders/capture/:order", input] as const;
-  if (action === "return") return ["POST /orders/return/:order", input] as const;
-  if (action === "ask") return ["POST /orders/ask/:order", { order, reason, version }] as const;
-  return settle(action === "settle-done" ? "done" : "not-done");
+): InputOf<"POST /actions/run"> {
+  const request = { action: performed[action], reason };
+  if (action === "capture" || action === "return")
+    return { ...request, values: { order, ...givenAmount(amount) }, once };
+  if (action === "resend") return { ...request, values: { order } };
+  if (action === "ask") return { ...request, values: { order }, seen: version };
+  const as = action === "settle-done" ? "done" : "not-done";
+  return { ...request, values: { order, as }, seen: version };
 }
 
 export function givenAmount(text: string): { readonly amount?: string } {

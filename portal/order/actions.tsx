@@ -7,12 +7,13 @@ import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
+import { resentBy } from "../callbacks/delivery-query.ts";
 import { Dialog, ReasonInput } from "../design/dialog.tsx";
 import { Type } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
 import { statusColours } from "../language/money-states.ts";
 import { wordIn } from "../language/rows.ts";
-import { call } from "../shell/call.ts";
+import { call, type OutputOf } from "../shell/call.ts";
 import {
   type Action,
   actionsFor,
@@ -105,8 +106,8 @@ type FormProps = ActionsProps & { readonly action: Action; readonly close: () =>
 const refusedEveryMs = 5_000;
 
 /** The same form was sent before, and nothing else was done now. */
-const isRepeat = (done: object | undefined) =>
-  done !== undefined && "repeated" in done && done.repeated === true;
+const isRepeat = (done: OutputOf<"POST /actions/run"> | undefined) =>
+  done !== undefined && "repeated" in done.result && done.result.repeated === true;
 
 function usePreview(action: Action, { line: { order }, version }: OrderDetail, amount: string) {
   const given = isDecision(action) ? {} : givenAmount(amount);
@@ -129,14 +130,11 @@ function OrderAction({ action, detail, onDone, close }: FormProps) {
   const [once] = useState(() => crypto.randomUUID());
   const preview = usePreview(action, detail, amount);
   const run = usePerformer(
-    () => {
-      const [route, input] = requestOf(action, detail, { reason, amount, once });
-      return call(route, input);
-    },
+    () => call("POST /actions/run", requestOf(action, detail, { reason, amount, once })),
     {
       onDone(done) {
         if (isRepeat(done)) return;
-        onDone({ action, ...done });
+        onDone({ action, ...done.result, ...resentBy(done) });
         close();
       },
     },

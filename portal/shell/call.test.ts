@@ -22,9 +22,9 @@ test("a query has the given fields, and lists separated by commas", () => {
 test("a field of the path is encoded and not sent twice", () => {
   const input = { order: "1/2", reason: "broken cup", amount: "49.00" };
 
-  const { body = "", ...rest } = requestFor("POST /orders/return/:order", input);
+  const { body = "", ...rest } = requestFor("POST /orders/preview/:order", input);
 
-  assert.deepEqual(rest, { address: "/portal/api/orders/return/1%2F2", method: "POST" });
+  assert.deepEqual(rest, { address: "/portal/api/orders/preview/1%2F2", method: "POST" });
   assert.deepEqual(JSON.parse(body), { reason: "broken cup", amount: "49.00" });
 });
 

@@ -10,8 +10,8 @@ import { call, useAnswer } from "../shell/call.ts";
 export function Approvals() {
   const messages = useMessages();
   const found = useAnswer("GET /approvals", {});
-  const give = usePerformer((approval: string) =>
-    call("POST /approvals/give/:approval", { approval }),
+  const give = usePerformer((id: string) =>
+    call("POST /actions/run", { action: "approval give", values: { id } }),
   );
   return (
     <>

@@ -77,7 +77,7 @@ function Users() {
 function TeamSessions() {
   const found = useAnswer("GET /users/sessions", {});
   const end = usePerformer(({ login, id }: { readonly login: string; readonly id: string }) =>
-    call("POST /users/end-session/:login/:session", { login, session: id }),
+    call("POST /actions/run", { action: "user end-session", values: { login, session: id } }),
   );
   return (
     <>

@@ -30,12 +30,15 @@ export const approvalActions: readonly Action[] = [
   }),
   action("change", "operate", {
     name: "approval give",
-    does: ["approve what another user has asked for"],
+    does: [
+      "approve what another user has asked for",
+      "freigeben, worum ein anderer Benutzer gebeten hat",
+    ],
     findRight: async (session, given) => (await find(session, given))?.right,
     findOwner: async (session, given) => (await find(session, given))?.merchantId ?? undefined,
-    hasOwnRoute: true,
+    needsReason: false,
     fields: {
-      id: word("text", "id", ["its number in the list"]),
+      id: word("text", "id", ["its number in the list", "seine Nummer in der Liste"]),
     },
     async perform({ audit, actor, config }, { id }) {
       const wanted = { id, byAccount: config.usersOnly };

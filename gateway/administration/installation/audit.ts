@@ -14,7 +14,7 @@ import type { Query } from "../../storage/server/database.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { asInstant } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { option, preset } from "../field.ts";
+import { onlyOnCommandLine, option, preset } from "../field.ts";
 import { findLimitFault } from "../find.ts";
 import { leavesOf, printMoment } from "../moments.ts";
 import { readInstant } from "../readers.ts";
@@ -64,13 +64,13 @@ export const auditActions: readonly Action[] = [
     name: "audit verify",
     does: [
       "prove that no entry was changed, deleted, inserted or reordered; exit code 1 if one was",
+      "beweisen, dass kein Eintrag geändert, gelöscht, eingefügt oder umgestellt wurde",
     ],
     duration: "minutes",
-    commandLineOnly: "the portal proves the audit on a screen of its own",
     fields: {
-      heads: option("path", "file", [
-        "heads that were written outside (default: GW_AUDIT_HEAD_FILE)",
-      ]),
+      heads: onlyOnCommandLine(
+        option("path", "file", ["heads that were written outside (default: GW_AUDIT_HEAD_FILE)"]),
+      ),
     },
     async perform(session, given) {
       const { config, database, openKnown } = session;

@@ -175,12 +175,15 @@ export const userActions: readonly Action[] = [
   }),
   action("change", "manage_users", {
     name: "user end-session",
-    does: ["sign a user out of the portal, in one session or in all"],
+    does: [
+      "sign a user out of the portal, in one session or in all",
+      "einen Benutzer vom Portal abmelden, in einer Sitzung oder in allen",
+    ],
     ...ofUser,
-    hasOwnRoute: true,
+    needsReason: false,
     fields: {
       login,
-      session: lastWord("text", "session", ["only this session"]),
+      session: lastWord("text", "session", ["only this session", "nur diese Sitzung"]),
     },
     async perform({ audit, database }, { login: of, session: id }) {
       if ((await findUser(database.query, of)) === undefined) return unknown(of);

@@ -25,6 +25,7 @@ import {
   findLimitFault,
   findMerchant,
   findOrder,
+  lastOrder,
   ofEndpoint,
   ofMerchant,
   onEndpoint,
@@ -39,16 +40,29 @@ import { openVault, Report, readConfiguration, type Session } from "../session.t
 
 const listedMax = 1_000;
 
-const sequence = lastWord("whole", "sequence", ["the number of the transaction in its order"]);
+const sequence = lastWord("whole", "sequence", [
+  "the number of the transaction in its order",
+  "die Nummer der Transaktion in ihrer Zahlung",
+]);
 
 const filters = {
   merchant: ofMerchant,
   endpoint: ofEndpoint,
-  host: option("text", "host", ["only those to this host, with its port or without"]),
-  since: option("moment", "moment", ["only of results from then on, like 2030-01-31T09:30:00Z"]),
-  until: option("moment", "moment", ["only of results up to then"]),
+  host: option("text", "host", [
+    "only those to this host, with its port or without",
+    "nur die an diesen Host, mit seinem Port oder ohne",
+  ]),
+  since: option("moment", "moment", [
+    "only of results from then on, like 2030-01-31T09:30:00Z",
+    "nur die von Ergebnissen ab da, wie 2030-01-31T09:30:00Z",
+  ]),
+  until: option("moment", "moment", [
+    "only of results up to then",
+    "nur die von Ergebnissen bis dahin",
+  ]),
   state: option(filteredStates, "state", [
     "only these: due, delivered, stopped or given_up; failing are due after a failed attempt",
+    "nur diese: due, delivered, stopped oder given_up; failing sind nach einem Fehler due",
   ]),
 };
 
@@ -116,14 +130,19 @@ export const callbackActions: readonly Action[] = [
   }),
   action("record", "resend_callbacks", {
     name: "callback resend",
-    does: ["send again: one, all of an order, or those of a range of time"],
-    hasOwnRoute: true,
+    does: [
+      "send again: one, all of an order, or those of a range of time",
+      "erneut senden: einen, alle einer Zahlung oder die eines Zeitraums",
+    ],
     findOwner: ownerOfCallbacks,
     fields: {
-      order: lastWord("text", "orderid", ["the id of the order"]),
+      order: lastOrder,
       sequence,
       ...filters,
-      limit: option("whole", "n", ["so many at most, the oldest first"]),
+      limit: option("whole", "n", [
+        "so many at most, the oldest first",
+        "höchstens so viele, die ältesten zuerst",
+      ]),
     },
     async perform(session, { limit, ...choice }) {
       const { order, since } = choice;

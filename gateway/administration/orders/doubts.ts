@@ -41,8 +41,7 @@ export const doubtActions: readonly Action[] = [
   }),
   action("record", "move_money", {
     name: "doubt ask",
-    does: ["have the gateway ask the bank again at once"],
-    hasOwnRoute: true,
+    does: ["have the gateway ask the bank again at once", "die Bank sofort noch einmal fragen"],
     needsReason: true,
     fields: { order, by },
     perform(session, given) {
@@ -51,14 +50,17 @@ export const doubtActions: readonly Action[] = [
   }),
   action("record", "move_money", {
     name: "doubt settle",
-    does: ["settle an order with what the bank has told you"],
-    hasOwnRoute: true,
+    does: [
+      "settle an order with what the bank has told you",
+      "eine Zahlung mit dem klären, was die Bank gesagt hat",
+    ],
     needsReason: true,
     needsSecondPerson: true,
     fields: {
       order,
       as: required(["done", "not-done"], "outcome", [
         "done (the bank did it) or not-done (it did not)",
+        "done (die Bank hat es ausgeführt) oder not-done (sie hat es nicht)",
       ]),
       by,
     },

@@ -41,7 +41,10 @@ import {
   type Session,
 } from "../session.ts";
 
-const amount = option("amount", "amount", ["a part; without an amount, all of it"]);
+const amount = option("amount", "amount", [
+  "a part; without an amount, all of it",
+  "ein Teil; ohne Betrag alles",
+]);
 
 const pageSize = 1_000;
 /** A node takes ids from a block of its own: a quiet one gives low ids to late orders. */
@@ -148,12 +151,18 @@ export const orderActions: readonly Action[] = [
   action("record", "move_money", {
     ...makeMove("capture"),
     name: "order capture",
-    does: ["capture what is held, all or a part"],
+    does: [
+      "capture what is held, all or a part",
+      "einziehen, was vorgemerkt ist, ganz oder teilweise",
+    ],
   }),
   action("record", "move_money", {
     ...makeMove("return"),
     name: "order return",
-    does: ["refund, all or a part, or cancel what is held"],
+    does: [
+      "refund, all or a part, or cancel what is held",
+      "ganz oder teilweise erstatten, oder freigeben, was vorgemerkt ist",
+    ],
     needsSecondPerson: isLargeReturn,
   }),
 ];

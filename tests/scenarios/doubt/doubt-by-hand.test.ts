@@ -95,14 +95,14 @@ test("a user of the portal has the bank asked again, about the order as the scre
   const id = order["gw-order-id"] ?? "";
   const { version } = (await finn.call("GET /orders/:order", { order: id })).body;
   const ask = (seen: number) =>
-    finn.call("POST /orders/ask/:order", { order: id, version: seen, reason: "they are up again" });
+    finn.act("doubt ask", { order: id }, { seen, reason: "they are up again" });
 
   const outdated = await ask(version - 1);
   const asked = await ask(version);
   await world.settle();
 
-  assert.equal(outdated.body.error?.code, "moved_on");
-  assert.equal(asked.status, 200, JSON.stringify(asked.body));
+  assert.equal(outdated.error?.code, "moved_on");
+  assert.equal(asked.status, 200, JSON.stringify(asked.error));
   assert.equal((await merchant.describe(order))["order-stage"], doubtful[0]?.settled);
   assert.deepEqual(await detailsOf(world, order, "asked_again"), [
     { by: "finn", why: "they are up again" },

@@ -120,21 +120,22 @@ test("a merchant's user sees neither gates nor nodes", async () => {
 
 test("a return is previewed, made with a reason, in the audit, and made once by each form", async () => {
   const order = await sale({ amount: "20.00" });
-  const asked = { order, amount: "5.00", reason: "broken cup", once: randomUUID() };
+  const asked = { order, amount: "5.00" };
+  const form = { reason: "broken cup", once: randomUUID() };
 
   const preview = (
     await bob.call("POST /orders/preview/:order", { order, action: "return", amount: "5.00" })
   ).body;
   const [first, again] = [
-    await bob.call("POST /orders/return/:order", asked),
-    await bob.call("POST /orders/return/:order", asked),
+    await bob.act("order return", asked, form),
+    await bob.act("order return", { ...asked, amount: "4.00" }, form),
   ];
   await world.settle();
-  const other = await bob.call("POST /orders/return/:order", { ...asked, once: randomUUID() });
+  const other = await bob.act("order return", asked, { ...form, once: randomUUID() });
   await world.settle();
 
   assert.deepEqual(
-    [first, again, other].map(({ body }) => body.repeated),
+    [first, again, other].map(({ result }) => result.repeated),
     [false, true, false],
   );
   assert.deepEqual([preview.isAllowed, preview.of, preview.amount?.text], [true, "refund", "5.00"]);
@@ -151,7 +152,7 @@ test("a return is previewed, made with a reason, in the audit, and made once by 
       ["returned", "5.00 USD", undefined],
     ],
   );
-  assert.equal(body.transactions[1]?.serialNumber, first.body.serialNumber);
+  assert.equal(body.transactions[1]?.serialNumber, first.result.serialNumber);
   const entries = await world.installation.database.query<Record<string, string | null>>(
     `select action, reason, after::json ->> 'outcome' as outcome from audit
      where actor = 'bob@demo' and subject = $1 order by seq`,
@@ -166,18 +167,17 @@ test("a return is previewed, made with a reason, in the audit, and made once by 
 test("more than is left is refused, and so is a capture of a sale", async () => {
   const order = await sale({ amount: "10.00" });
 
-  const form = { order, reason: "a try" };
   const tries = [
-    await ann.call("POST /orders/return/:order", { ...form, amount: "10.01", once: randomUUID() }),
-    await ann.call("POST /orders/capture/:order", { ...form, once: randomUUID() }),
-    await ann.call("POST /orders/return/:order", { ...form, amount: "1e3", once: randomUUID() }),
+    await ann.act("order return", { order, amount: "10.01" }),
+    await ann.act("order capture", { order }),
+    await ann.act("order return", { order, amount: "1e3" }),
   ];
 
   assert.deepEqual(
     tries.map(({ status }) => status),
     [409, 409, 400],
   );
-  assert.match(tries[0]?.body.error?.message ?? "", /At most 10\.00 USD\.$/);
+  assert.match(tries[0]?.error?.message ?? "", /At most 10\.00 USD\.$/);
 });
 
 test("doubt is settled in the portal only as it was shown", async () => {
@@ -196,19 +196,16 @@ test("doubt is settled in the portal only as it was shown", async () => {
   assert.deepEqual([own.inDoubt, others.inDoubt], [1, 0]);
   const { orders: doubtful } = (await bob.call("GET /orders", { status: ["in_doubt"] })).body;
   assert.deepEqual([body.line.status, doubtful.map((line) => line.order)], ["in_doubt", [order]]);
-  const decision = { order, outcome: "not-done", reason: "the bank says no" } as const;
+  const settle = (seen: number) =>
+    ann.act("doubt settle", { order, as: "not-done" }, { reason: "the bank says no", seen });
 
-  const stale = { ...decision, version: body.version - 1 };
-  const late = await ann.call("POST /orders/settle/:order", stale);
-  const settled = await ann.call("POST /orders/settle/:order", {
-    ...decision,
-    version: body.version,
-  });
+  const late = await settle(body.version - 1);
+  const settled = await settle(body.version);
   await world.bank.setSwitches({ chargeCode: null, reversalCode: null });
   await world.settle();
 
-  assert.equal(late.body.error?.code, "moved_on");
-  assert.equal(settled.status, 200, JSON.stringify(settled.body));
+  assert.equal(late.error?.code, "moved_on");
+  assert.equal(settled.status, 200, JSON.stringify(settled.error));
   const { timeline } = (await ann.call("GET /orders/:order", { order })).body;
   const decided = timeline.find(({ event }) => event === "settled_as_not_done");
   const { amount, ...facts } = decided?.facts ?? {};
@@ -229,14 +226,13 @@ test("a preview refuses a decision that a message on its way could undo", async 
   await world.pass(30_000);
   const early = await preview();
   const { version } = (await ann.call("GET /orders/:order", { order })).body;
-  const decision = { order, version, outcome: "not-done", reason: "not booked" } as const;
-  const refused = await ann.call("POST /orders/settle/:order", decision);
+  const refused = await ann.act("doubt settle", { order, as: "not-done" }, { seen: version });
   await world.pass(600_000);
   const later = await preview();
   await world.bank.setSwitches({ lostAnswerShare: 0, reversalCode: null });
 
   assert.deepEqual([early.isAllowed, early.code], [false, "may_arrive"]);
-  assert.match(refused.body.error?.message ?? "", /may still reach the bank/);
+  assert.match(refused.error?.message ?? "", /may still reach the bank/);
   assert.equal(later.isAllowed, true);
 });
 
@@ -244,11 +240,7 @@ test("home counts each order once, also when it moves on", async () => {
   const before = (await bob.call("GET /home", { range: "hour" })).body;
   const order = await sale({ amount: "3.00" });
   await sale({ credit_card_number: "4000004000000012", amount: "3.00" });
-  await bob.call("POST /orders/return/:order", {
-    order,
-    reason: "a change of mind",
-    once: randomUUID(),
-  });
+  await bob.act("order return", { order });
   await world.settle();
 
   const after = (await bob.call("GET /home", { range: "hour" })).body;
@@ -316,12 +308,7 @@ test("a step that no node has indexed is found by the sweep", async () => {
 test("an operator's reason is not shown to the merchant, and card numbers in it are masked", async () => {
   const order = await sale({ amount: "30.00" });
   const reason = `suspected fraud with ${plainCard}`;
-  await ann.call("POST /orders/return/:order", {
-    order,
-    amount: "1.00",
-    reason,
-    once: randomUUID(),
-  });
+  await ann.act("order return", { order, amount: "1.00" }, { reason });
   await world.settle();
 
   const [own, theirs] = [
@@ -350,11 +337,7 @@ test("orders of a disabled endpoint are returned as ever, those of a disabled me
     await query(`update ${table} set enabled = false`);
     const own = openBrowser(await world.otherNode(`without-${table}`));
     await own.signIn("ann");
-    const { status } = await own.call("POST /orders/return/:order", {
-      ...asked,
-      reason: table,
-      once: randomUUID(),
-    });
+    const { status } = await own.act("order return", asked);
     tries.push(status);
     await query(`update ${table} set enabled = true`);
   }
@@ -382,11 +365,7 @@ test("refusals, exports and comparisons are in the audit with who and from where
   const reason = "the test";
   const renewal = { action: "merchant control-key renew", values: { login: "demo" }, reason };
   await eve.call("POST /actions/run", renewal);
-  await eve.call("POST /orders/return/:order", {
-    order: "10000000",
-    reason: "not mine",
-    once: randomUUID(),
-  });
+  await eve.act("order return", { order: "10000000" });
   await eve.call("GET /exports/orders", { search: "carla@example.com", status: ["approved"] });
   const day = { gate: "none", day: "2030-01-01" };
   await fin.call("POST /actions/run", { action: "reconcile", values: day, reason });
@@ -409,11 +388,7 @@ test("refusals, exports and comparisons are in the audit with who and from where
 test("one user's refusals do not fill the audit", async () => {
   const max = await signedIn("max", "merchant-viewer");
   for (let tries = 0; tries < 30; tries += 1) {
-    await max.call("POST /orders/return/:order", {
-      order: "10000000",
-      reason: "not mine",
-      once: randomUUID(),
-    });
+    await max.act("order return", { order: "10000000" });
   }
 
   const refused = (await readEntries(["max@demo"])).filter(

@@ -258,11 +258,10 @@ test("deliveries are filtered, their signatures checked, and sent again with a p
     receivers: [{ receiver: host, count: 1 }],
   });
   world.clock.advance(1_000);
-  const chosen = { host, since: 1, reason: "the shop is back" };
-  assert.equal((await users.eve.call("POST /callbacks/resend", chosen)).status, 403);
-  const { body } = await users.dev.call("POST /callbacks/resend", chosen);
-  assert.equal(body.count, 1);
-  const { resentAt } = body;
+  const chosen = { host, since: "1970-01-02", merchant: "demo" };
+  assert.equal((await users.eve.act("callback resend", chosen)).status, 404);
+  const { result, at: resentAt } = await users.dev.act("callback resend", chosen);
+  assert.equal(result["to be sent again"], 1);
   const progress = async () =>
     (await users.dev.call("GET /callbacks/progress", { host, since: 1, resentAt })).body;
   assert.deepEqual(await progress(), { delivered: 0, waiting: 1, failed: 0 });
@@ -270,7 +269,7 @@ test("deliveries are filtered, their signatures checked, and sent again with a p
   assert.deepEqual(await progress(), { delivered: 1, waiting: 0, failed: 0 });
   const { callback } = await look();
   assert.deepEqual([callback.resentBy, callback.lastStatus], ["dev@demo", 200]);
-  await users.ann.call("POST /callbacks/resend", { order, reason: "once more" });
+  await users.ann.act("callback resend", { order });
   assert.equal((await look()).callback.resentBy, undefined, "an operator's login");
   await world.settle();
 

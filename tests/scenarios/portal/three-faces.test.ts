@@ -76,23 +76,11 @@ async function perform(place: Place, example: Example): Promise<Answer> {
   return answerOf(await runExample(place, example, valuesOf(place)));
 }
 
-/** Routes that one action alone has, and what they take of its values. */
-// biome-ignore format: a table
-const routes: Readonly<Record<string, readonly [name: string, take: (values: object) => object]>> = {
-  "approval give":      ["POST /approvals/give/:approval",     () => ({ approval: "1" })],
-  "callback resend":    ["POST /callbacks/resend",             () => ({ order: "1", reason: "test" })],
-};
-
 async function send(example: Example): Promise<Answer> {
-  const { hasOwnRoute, duration } = actionOf(example) ?? {};
+  const { duration } = actionOf(example) ?? {};
   const name = nameIn(example);
-  if (!hasOwnRoute && !offered.has(name)) return perform(portal, example);
+  if (!offered.has(name)) return perform(portal, example);
   const request = await requestOf(example, valuesOf(portal));
-  if (hasOwnRoute) {
-    const [route, take] = routes[name] ?? assert.fail(`no route for ${name}`);
-    const { error } = Object((await browser.send(route, take(request.values))).body);
-    return error === undefined ? {} : { refusal: error.message };
-  }
   const reason = /--why (\w+)/.exec(example.words)?.[1] ?? "the test";
   const { body } = await browser.call("POST /actions/run", { reason, ...request });
   if (body.error !== undefined) return { refusal: body.error.message };
@@ -136,13 +124,11 @@ async function apply(example: Example, exported: unknown): Promise<Answer> {
 
 /** Why an action of two faces is not compared. */
 const incomparable: Readonly<Record<string, string>> = {
-  "doubt ask": "the portal finds the order before it begins: without one, no entry is left",
-  "doubt settle": "the portal finds the order before it begins: without one, no entry is left",
-  "user end-session": "the portal ends one session, and a session is of one installation alone",
+  "audit verify": "the audit of the portal's installation has a sign-in of the browser",
 };
 const hasTwoFaces = (name: string) => {
-  const { hasOwnRoute, inFile = "otherwise" } = actions.get(name) ?? {};
-  return offered.has(name) || hasOwnRoute === true || inFile !== "otherwise";
+  const { needsNode = false, inFile = "otherwise" } = actions.get(name) ?? {};
+  return (offered.has(name) && !needsNode) || inFile !== "otherwise";
 };
 const isCompared = (name: string) => hasTwoFaces(name) && !(name in incomparable);
 const examples = [...changing, ...looking, ...lookingWithKeys].filter((example) =>
@@ -160,7 +146,7 @@ test("every action that has more than one face is tried", () => {
 
 for (const example of examples) {
   test(`${example.path} has the same result through every interface`, async () => {
-    const { inFile, duration, hasOwnRoute } = actionOf(example) ?? {};
+    const { inFile, duration } = actionOf(example) ?? {};
     const isFiled = inFile === "exported" || inFile === "beside";
     const lengths = await Promise.all(
       faces.map(async (place) => (await readEntries(place)).length),
@@ -176,10 +162,7 @@ for (const example of examples) {
     const isInExport = !isDeepStrictEqual(exported, before);
     const mayBe = inFile === "exported" || inFile === "otherwise";
     assert.equal(isInExport, mayBe, "the row says whether a file can say it");
-    // A route that serves only one action answers in a form of its own: the test compares only
-    // whether the request was refused.
-    if (hasOwnRoute) assert.equal(sent.refusal !== undefined, typed.refusal !== undefined);
-    else if (duration !== "hours") assert.deepEqual(plain(sent, folder), plain(typed, folder));
+    if (duration !== "hours") assert.deepEqual(plain(sent, folder), plain(typed, folder));
     assert.deepEqual(plain(applied, folder), isFiled ? {} : plain(typed, folder));
     const entries = await Promise.all(
       faces.map(async (place, at) => (await readEntries(place)).slice(lengths[at])),

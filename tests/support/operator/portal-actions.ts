@@ -18,10 +18,7 @@ export const actions: ReadonlyMap<string, Action> = new Map(
   (await loadAllActions()).map((action) => [action.name, action]),
 );
 export const offered: ReadonlyMap<string, Action> = new Map(
-  [...actions].filter(
-    ([, { commandLineOnly, needsNode, hasOwnRoute }]) =>
-      commandLineOnly === undefined && !needsNode && !hasOwnRoute,
-  ),
+  [...actions].filter(([, { commandLineOnly }]) => commandLineOnly === undefined),
 );
 
 export function actionOf(example: Example): Action | undefined {

@@ -2,7 +2,6 @@
  * An example of every route of the portal API, as a user of the demonstration merchant would use
  * it.
  */
-import { randomUUID } from "node:crypto";
 import { type Api, api } from "@tollgate/gateway/portal-api";
 import { hasRight, isMerchantRole, type Role, rights } from "@tollgate/gateway/roles";
 import { readGw } from "../programs.ts";
@@ -66,15 +65,10 @@ const inputs: Inputs = {
   "POST /views/remove/:view":         () => ({ view: "999999" }),
   "GET /home":                        () => ({ range: "hour" }),
   "POST /orders/preview/:order":      ({ order }) => ({ order, action: "return" }),
-  "POST /orders/capture/:order":      ({ order }) => ({ order, reason: "the matrix", once: randomUUID() }),
-  "POST /orders/return/:order":       ({ order }) => ({ order, amount: "0.01", reason: "the matrix", once: randomUUID() }),
-  "POST /orders/ask/:order":          ({ order }) => ({ order, version: 1, reason: "the matrix" }),
-  "POST /orders/settle/:order":       ({ order }) => ({ order, version: 1, reason: "the matrix", outcome: "done" }),
   "GET /callbacks":                   () => ({}),
   "GET /callbacks/:order/:sequence":  ({ order }) => ({ order, sequence: 1 }),
   "GET /callbacks/progress":          ({ order }) => ({ order, resentAt: 1 }),
   "POST /callbacks/preview":          ({ order }) => ({ order }),
-  "POST /callbacks/resend":           ({ order }) => ({ order, reason: "the matrix" }),
   "GET /actions/:action":            () => ({ action: "link create", language: "en" }),
   "POST /actions/preview":           ({ link }) => ({ action: "link close", values: { link } }),
   "POST /actions/run":               () => ({ action: "merchant show", values: { login: "demo" }, reason: "the matrix" }),
@@ -99,10 +93,7 @@ const inputs: Inputs = {
   "POST /sandbox/switch":             () => ({ name: "seed", value: "1" }),
   "GET /sandbox/ledger":              () => ({}),
   "GET /users/sessions":              () => ({}),
-  "POST /users/end-session/:login/:session": () => ({ login: victim, session: "0".repeat(32) }),
   "GET /approvals":                   () => ({}),
-  "POST /approvals/give/:approval":   () => ({ approval: "1" }),
-  "POST /audit/verify":               () => ({}),
   "GET /audit":                       () => ({}),
 };
 

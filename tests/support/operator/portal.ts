@@ -72,6 +72,7 @@ export type Reply<Output> = {
 };
 
 type Route = keyof Api;
+type Run = Api["POST /actions/run"]["input"];
 type Headed = { readonly headers?: Readonly<Record<string, string>> };
 
 export type Browser = ReturnType<typeof openBrowser>;
@@ -84,13 +85,10 @@ export function openBrowser({ port }: Pick<Gateway, "port">, fixed: Record<strin
     /** By name, for a walk through the table. */
     send: (name: string, input: object) => send<object>(name, input, {}),
     /** As a form of the portal performs it. Answers what the action returns, or the error. */
-    async act(action: string, values: Api["POST /actions/run"]["input"]["values"]) {
-      const { status, body } = await call("POST /actions/run", {
-        action,
-        values,
-        reason: "a test",
-      });
-      return { status, error: body.error, result: Object(body.result) };
+    async act(action: string, values: Run["values"], more: Partial<Run> = {}) {
+      const request = { action, values, reason: "a test", ...more };
+      const { status, body } = await call("POST /actions/run", request);
+      return { status, error: body.error, at: body.at, result: Object(body.result) };
     },
     /** Answers the session's state. */
     async signIn(login: string, given = password) {
