@@ -17,7 +17,7 @@ export function Account() {
   const { login, role } = useUser();
   const { factors = { totp: false, passkeys: 0, recoveryCodes: 0 } } = useSession().data ?? {};
   return (
-    <div className="screen account">
+    <div className="screen stack account">
       <Head
         title={messages.account}
         state={

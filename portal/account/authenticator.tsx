@@ -2,6 +2,7 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
+import { OnOff } from "../design/details.tsx";
 import { Dialog, SecretDialog } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
@@ -38,17 +39,15 @@ export function Authenticator({ factors }: { readonly factors: Factors }) {
   };
   return (
     <Panel title={messages.app} hint={messages.appHint}>
-      <div className="panel-row">
-        <span className="status" data-status={factors.totp ? "approved" : "off"}>
-          {factors.totp ? messages.appOn : messages.appOff}
-        </span>
+      <div className="line">
+        <OnOff isOn={factors.totp} />
         <div className="space" />
         <Button variant="default" onClick={() => setAsked(factors.totp ? "off" : "on")}>
           {factors.totp ? messages.turnOff : messages.turnOn}
         </Button>
       </div>
       {hasFactor(factors) && (
-        <div className="panel-row">
+        <div className="line">
           <div>
             {messages.recoveryCodes} <small>{messages.codesLeft(factors.recoveryCodes)}</small>
           </div>

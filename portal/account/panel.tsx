@@ -18,7 +18,7 @@ export function Panel({ title, hint, children }: PanelProps) {
         <h2>{title}</h2>
         {hint !== undefined && <p className="quiet">{hint}</p>}
       </div>
-      <div className="panel-content">{children}</div>
+      <div className="panel-content stack">{children}</div>
     </section>
   );
 }

@@ -44,7 +44,7 @@ export function Passkeys() {
           </li>
         ))}
       </ul>
-      <div className="panel-row">
+      <div className="line">
         {passkeys.length === 0 && <span className="quiet">{messages.noPasskeys}</span>}
         <div className="space" />
         <Button variant="default" disabled={!hasPasskeys()} onClick={() => setAdding(true)}>

@@ -1,6 +1,6 @@
 /** Sessions as a list: whose, with which browser, from where, and a button that ends each. */
 import { Button } from "@mantine/core";
-import { Time } from "../design/details.tsx";
+import { Mark, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
 import { describeAgent } from "./users.ts";
 
@@ -36,9 +36,7 @@ export function Sessions<Session extends Listed>({ sessions, end }: SessionsProp
             </small>
           </div>
           {session.isThis ? (
-            <span className="status" data-status="approved">
-              {messages.thisSession}
-            </span>
+            <Mark kind="approved">{messages.thisSession}</Mark>
           ) : (
             <Button
               variant="default"

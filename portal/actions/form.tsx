@@ -91,7 +91,7 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
   return (
     <PerformerForm
       form={form}
-      className="action action-form"
+      className="stack action-form"
       performer={{
         isPending: preview.isPending || run.isPending,
         error: refused === undefined ? error : null,

@@ -87,14 +87,14 @@ export function PerformerForm({ performer, hint, refusal, children, ...given }: 
     </Button>
   );
   return (
-    <form className={className ?? "action"} ref={form} onSubmit={submitting(() => mutate())}>
+    <form className={className ?? "stack"} ref={form} onSubmit={submitting(() => mutate())}>
       {hint !== undefined && <p className="quiet">{hint}</p>}
       {children}
       <Refusal text={error?.message ?? refusal} keepsFocus={error === null} />
       {before === undefined ? (
         button
       ) : (
-        <div className="action-buttons">
+        <div className="line action-buttons">
           {before}
           {button}
         </div>

@@ -36,7 +36,7 @@ export function Result({ result, notes, close }: ResultProps) {
   const messages = useMessages();
   const secrets = secretsIn(result);
   return (
-    <div className="action">
+    <div className="stack">
       {notes.map((note) => (
         <p key={note}>{note}</p>
       ))}

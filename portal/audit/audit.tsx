@@ -16,7 +16,7 @@ export function Audit() {
   const input = readAuditQuery(usePlace().query);
   const found = useAnswer("GET /audit", input, { keepsBefore: true });
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head title={messages.audit} state={<span className="note">{messages.verifyHint}</span>} />
       <Verification />
       <Search label={messages.searchAudit} />
@@ -48,7 +48,7 @@ function Verification() {
   // The gateway's own report.
   const verdict = verify.data && verdictOf(verify.data.result as Proof, messages);
   return (
-    <div className="verification">
+    <div className="line">
       <Button
         variant="default"
         leftSection={<Icon name="check" size={14} />}

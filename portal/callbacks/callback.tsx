@@ -1,7 +1,7 @@
 /** One callback: every attempt with its request, its answer and the check of its signature. */
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { Facts, Head, Loaded, PlainSection, Stamp, Time } from "../design/details.tsx";
+import { Facts, Head, Loaded, Section, Stamp, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -34,7 +34,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
   const { order, sequence, url, merchant, madeAt, nextAt, endedAt } = callback;
   const { resentAt, resentBy } = callback;
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head
         back={{ to: "callbacks", label: messages.callbacks }}
         title={URL.parse(url)?.host ?? order}
@@ -63,16 +63,16 @@ function Shown({ detail }: { readonly detail: Detail }) {
           [messages.sentTo, <code key="url">{url}</code>],
         ]}
       />
-      <PlainSection title={messages.attempts}>
+      <Section title={messages.attempts}>
         {attempts.length === 0 && <p className="quiet">{messages.noAttempts}</p>}
-        <div className="attempt-list">
+        <div className="stack attempt-list">
           {attempts.toReversed().map(({ attempt, signature }, at) => (
             <Attempt key={attempt.at} attempt={attempt} isOpen={at === 0} withAddress>
               <Signature {...signature} />
             </Attempt>
           ))}
         </div>
-      </PlainSection>
+      </Section>
       <ResendMany
         filter={{ order, sequence }}
         isOpen={isResending}

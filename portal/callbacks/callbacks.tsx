@@ -30,7 +30,7 @@ export function Callbacks() {
     { everyMs: after === undefined && liveEveryMs, keepsBefore: true },
   );
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head title={messages.callbacks}>
         {may("resend_callbacks") && (
           <Button variant="default" onClick={() => setResending(true)}>
@@ -46,11 +46,10 @@ export function Callbacks() {
         none={[messages.noDeliveries, messages.noDeliveriesHint]}
         noMatch={[messages.noDeliveryFound, messages.noDeliveryFoundHint]}
         filters={filters}
-        className="rows"
         keyOf={idOf}
         opens={(callback) => `callbacks/${idOf(callback)}`}
         columns={[
-          [messages.order, (callback) => <Order callback={callback} />, "mono first"],
+          [messages.order, (callback) => <Order callback={callback} />, "mono"],
           [messages.state, (callback) => <DeliveryState callback={callback} />],
           [
             messages.receiverHost,

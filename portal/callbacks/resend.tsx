@@ -48,11 +48,11 @@ function ResendForm({ filter }: { readonly filter: Chosen }) {
       {count > 0 && (
         <section aria-label={messages.resendReceivers}>
           <h3>{messages.resendReceivers}</h3>
-          <ul className="receiver-list">
+          <ul className="items">
             {receivers.map((each) => (
               <li key={each.receiver}>
                 <code>{each.receiver}</code>
-                {each.count}
+                <span>{each.count}</span>
               </li>
             ))}
           </ul>
@@ -81,7 +81,7 @@ function Progress({ filter, count, resentAt }: ProgressProps) {
   const { delivered = 0, failed = 0 } = found.data ?? {};
   const done = Math.min(delivered, count);
   return (
-    <div className="action" role="status">
+    <div className="stack" role="status">
       <progress
         className="progress-bar"
         max={Math.max(count, 1)}

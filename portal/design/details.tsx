@@ -41,7 +41,7 @@ export function Head({ back, title, state, children }: HeadProps) {
           {back.label}
         </Link>
       )}
-      <div className="heading">
+      <div className="line heading">
         <h1>{title}</h1>
         {state}
         <div className="space" />
@@ -60,22 +60,11 @@ type SectionProps = {
 export function Section({ title, action, children }: SectionProps) {
   return (
     <section className="section">
-      <div className="section-heading">
+      <div className="line section-heading">
         <h2>{title}</h2>
         <div className="space" />
         {action}
       </div>
-      {children}
-    </section>
-  );
-}
-
-type PlainProps = { readonly title: string; readonly children: ReactNode };
-
-export function PlainSection({ title, children }: PlainProps) {
-  return (
-    <section className="section">
-      <h2>{title}</h2>
       {children}
     </section>
   );
@@ -123,7 +112,7 @@ export function Tabs({ path, label, parameter = "tab", tabs, usual = tabs[0]?.[0
   const current = tabs.some(([name]) => name === named) ? named : usual;
   return (
     <>
-      <nav className="views" aria-label={label ?? sections}>
+      <nav className="line views" aria-label={label ?? sections}>
         {tabs.map(([name, text]) => (
           <Link
             key={name}

@@ -33,7 +33,7 @@ type SecretProps = Pick<DialogProps, "title" | "close"> & {
 export function SecretDialog({ title, close, hint, text, label }: SecretProps) {
   return (
     <Dialog title={title} close={close}>
-      <div className="action">
+      <div className="stack">
         <p className="quiet">{hint}</p>
         <ShownOnce text={text} />
         <Button size="sm" onClick={close}>
@@ -47,7 +47,7 @@ export function SecretDialog({ title, close, hint, text, label }: SecretProps) {
 /** A secret that is shown once, with a button that copies it. */
 export function ShownOnce({ text }: { readonly text: string }) {
   return (
-    <div className="shown-once">
+    <div className="stack">
       <pre className="secret">{text}</pre>
       <CopyButton text={text} />
     </div>

@@ -99,7 +99,7 @@ function Pages({ text, next, isByName }: PagesProps) {
   const turn = (after: string | undefined) => changeQuery({ after, row: undefined });
   if (text === undefined && isFirst && next === undefined) return null;
   return (
-    <div className="pages">
+    <div className="line quiet">
       <span>{text}</span>
       <div className="space" />
       <Button variant="default" disabled={isFirst} onClick={() => turn(undefined)}>

@@ -21,7 +21,7 @@ type NothingProps = {
 
 export function Nothing({ title, hint, children }: NothingProps) {
   return (
-    <div className="nothing">
+    <div className="stack nothing">
       <h2>{title}</h2>
       <p>{hint}</p>
       {children}
@@ -37,7 +37,7 @@ export function Failed({ error, retry }: FailedProps) {
   const isForbidden = error instanceof CallError && error.code === "not_allowed";
   if (isForbidden) return <Nothing title={messages.notAllowed} hint={messages.notAllowedHint} />;
   return (
-    <div className="nothing" role="alert">
+    <div className="stack nothing" role="alert">
       <h2>{messages.failed}</h2>
       <p>{isUnreachable ? messages.unreachable : error.message}</p>
       <Button variant="default" onClick={retry}>
@@ -69,7 +69,7 @@ export function Refusal({ text, keepsFocus = false }: RefusalProps) {
 
 export function ScreenSkeleton() {
   return (
-    <div className="screen" aria-busy="true">
+    <div className="screen stack" aria-busy="true">
       <Skeleton height={24} width={160} mb={20} />
       <Skeleton height={34} mb={16} />
       {Array.from({ length: 8 }, (_, row) => (

@@ -65,13 +65,13 @@ export function Table<Row>({
             {...(opens && { onClick: () => go(opens(row)), "data-row": keyOf(row) })}
             data-selected={keyOf(row) === selected || undefined}
           >
-            {shown.map(([heading, cell, cells, title], at) => (
-              // The first two say of themselves what they are.
+            {shown.map(([heading, cell, cells = "", title], at) => (
+              // The first two say of themselves what they are, unless the second is a number.
               <td
                 key={heading}
                 className={cells}
                 title={title?.(row)}
-                {...(at > 1 && { "data-name": heading })}
+                {...(at > (cells.includes("number") ? 0 : 1) && { "data-name": heading })}
               >
                 {cell(row)}
               </td>

@@ -23,7 +23,7 @@ function Shown({ detail }: { readonly detail: GateDetail }) {
   const { line, settings, endpoints } = detail;
   const values = { gate: line.name };
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head
         back={{ to: "gates", label: messages.gates }}
         title={line.name}
@@ -63,7 +63,7 @@ function MacKeys({ detail: { line, hasZoneKey } }: { readonly detail: GateDetail
           keys.length === 0 ? (
             <p className="quiet">{messages.noMacKeys}</p>
           ) : (
-            <ul className="mac-keys">
+            <ul className="items">
               {keys.map(({ id = "", algorithm, bytes, checkValue, writes }) => (
                 <li key={id}>
                   <b>{checkValue}</b>
@@ -71,7 +71,6 @@ function MacKeys({ detail: { line, hasZoneKey } }: { readonly detail: GateDetail
                     {algorithm}, {bytes} bytes
                   </span>
                   {writes === "true" && <Mark kind="approved">{messages.writes}</Mark>}
-                  <div className="space" />
                   <ActionButton
                     name={checkValue}
                     action="gate mac-key drop"

@@ -12,7 +12,7 @@ export function Gates() {
   const messages = useMessages();
   const found = useAnswer("GET /gates", {});
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head title={messages.gates}>
         <ActionButton action="gate create" isMain />
       </Head>

@@ -3,7 +3,7 @@
  * what needs attention now: money in doubt, failing callbacks, gates without links.
  */
 import type { ReactNode } from "react";
-import { Head, Loaded, Mark, PlainSection, Tabs } from "../design/details.tsx";
+import { Head, Loaded, Mark, Section, Tabs } from "../design/details.tsx";
 import { useLanguage } from "../language/language.tsx";
 import { wordIn } from "../language/rows.ts";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
@@ -27,8 +27,8 @@ function Shown({ figures }: { readonly figures: HomeFigures }) {
   const { isOperator } = useUser();
   const { since } = figures;
   return (
-    <div className="screen">
-      <Head title={messages.home} state={<span className="live">{messages.live}</span>} />
+    <div className="screen stack">
+      <Head title={messages.home} state={<span className="line live">{messages.live}</span>} />
       <Tabs
         path="home"
         label={messages.range}
@@ -37,11 +37,11 @@ function Shown({ figures }: { readonly figures: HomeFigures }) {
         tabs={ranges.map((each) => [each, messages.ranges[each]])}
       />
       <Figures figures={figures} />
-      <PlainSection title={messages.ordersOverTime}>
+      <Section title={messages.ordersOverTime}>
         <Chart points={figures.series} since={since} />
-      </PlainSection>
+      </Section>
       <div className="columns even">
-        <PlainSection title={messages.declinesByReason}>
+        <Section title={messages.declinesByReason}>
           <Bars
             rows={figures.reasons.map(({ reason, count }) => ({
               name: messages.reasonOf(reason),
@@ -50,8 +50,8 @@ function Shown({ figures }: { readonly figures: HomeFigures }) {
             }))}
             nothing={messages.noDeclines}
           />
-        </PlainSection>
-        <PlainSection title={messages.threedsResults}>
+        </Section>
+        <Section title={messages.threedsResults}>
           <Bars
             rows={Object.entries(figures.threeds).map(([name, count]) => ({
               name: wordIn(messages.threedsNames, name),
@@ -60,7 +60,7 @@ function Shown({ figures }: { readonly figures: HomeFigures }) {
             }))}
             nothing={messages.noThreeds}
           />
-        </PlainSection>
+        </Section>
       </div>
       {isOperator && <Health figures={figures} />}
     </div>
@@ -148,14 +148,14 @@ function Figure({ name, hint, isAlarming = false, children }: FigureProps) {
 function Health({ figures: { links, missing } }: { readonly figures: HomeFigures }) {
   const { messages } = useLanguage();
   return (
-    <PlainSection title={messages.links}>
+    <Section title={messages.links}>
       {missing.map((each) => (
         <p className="refusal" key={each}>
           {each}
         </p>
       ))}
       {links.length === 0 && <p className="quiet">{messages.noGateLinks}</p>}
-      <ul className="links">
+      <ul className="line">
         {links.map(({ gate, up, wanted }) => (
           <li key={gate}>
             <Mark kind={up > 0 ? "approved" : "declined"}>
@@ -164,6 +164,6 @@ function Health({ figures: { links, missing } }: { readonly figures: HomeFigures
           </li>
         ))}
       </ul>
-    </PlainSection>
+    </Section>
   );
 }

@@ -9,7 +9,7 @@ import { byUse, cardsOf, purposeOf, stateOf, walletKeyOf } from "./key-lines.ts"
 export function Keys() {
   const messages = useMessages();
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head title={messages.keys} />
       <VaultKeys />
       <WalletKeys />
@@ -93,12 +93,11 @@ function DomainFiles() {
       <p className="quiet section-hint">{messages.domainFilesHint}</p>
       <LoadedPart query={found}>
         {(files) => (
-          <ul className="mac-keys">
+          <ul className="items">
             {files.map(({ name = "", path, bytes }) => (
               <li key={name}>
                 <b>{path}</b>
                 <span className="quiet">{bytes} bytes</span>
-                <div className="space" />
                 <ActionButton name={name} action="wallet domain-file remove" values={{ name }} />
               </li>
             ))}

@@ -30,8 +30,6 @@ export const team = {
   app: "Authenticator app | Authentifizierungs-App",
   appHint: `Codes by time, for sign-in beside your password.
     | Zeitabhängige Codes, die bei der Anmeldung zum Passwort hinzukommen.`,
-  appOn: "On | Ein",
-  appOff: "Off | Aus",
   turnOn: "Turn on | Einschalten",
   turnOff: "Turn off | Ausschalten",
   scanHint: `Scan the code with your authenticator app, or type the secret into it. Then enter the

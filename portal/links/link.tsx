@@ -26,7 +26,7 @@ function Shown({ detail }: { readonly detail: LinkDetail }) {
   const amount = `${line.amount.text} ${line.amount.currency}`;
   const picture = `data:image/svg+xml,${encodeURIComponent(svg)}`;
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head
         back={{ to: "payment-links", label: messages["payment-links"] }}
         title={amount}
@@ -40,7 +40,7 @@ function Shown({ detail }: { readonly detail: LinkDetail }) {
       <Facts facts={factsOf(detail, messages, showStamp)} />
       <div className="link-columns">
         <figure className="link-code">
-          <img src={picture} alt={messages.linkQrCode} width={200} height={200} />
+          <img className="qr" src={picture} alt={messages.linkQrCode} width={200} height={200} />
           <figcaption>
             <a href={picture} download={`payment-link-${line.link}.svg`}>
               {messages.downloadSvg}

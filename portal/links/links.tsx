@@ -15,7 +15,7 @@ export function Links() {
   const after = usePlace().query.get("after");
   const found = useAnswer("GET /links", after ? { after } : {}, { keepsBefore: true });
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head title={messages["payment-links"]}>
         <ActionButton
           action="link create"

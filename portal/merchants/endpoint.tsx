@@ -24,7 +24,7 @@ function Shown({ line, settings }: EndpointDetail) {
   const { isOperator } = useUser();
   const values = { endpoint: line.id };
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head
         back={{ to: `merchants/${line.merchant}`, label: line.merchant }}
         title={line.name}
@@ -72,7 +72,7 @@ function Gates({ line }: LineProps) {
       }
     >
       <Table
-        className="rows still small"
+        className="rows stacked still small"
         rows={line.gates}
         keyOf={({ name }) => name}
         columns={[
@@ -94,7 +94,7 @@ function Routing({ line }: LineProps) {
   return (
     <Section title={messages.routing}>
       <form
-        className="inline-form"
+        className="line inline-form"
         onSubmit={submitting(() => changeQuery({ amount: written.trim() }, { replaces: true }))}
       >
         <TextInput
@@ -123,7 +123,7 @@ function Routes(asked: { readonly endpoint: string; readonly amount: string }) {
   return (
     <LoadedPart query={useAnswer("GET /routing", asked)}>
       {({ routes }) => (
-        <ul className="routes">
+        <ul className="items">
           {routes.map(({ gate, share, outcome, why }) => (
             <li key={`${gate} ${why}`}>
               <Mark kind={gate === undefined ? "declined" : "approved"}>

@@ -29,7 +29,7 @@ function Shown({ detail }: PartProps) {
   const toggle = line.enabled ? "merchant disable" : "merchant enable";
   const change = <ActionButton action="merchant set" values={values} known={settings} />;
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head
         {...(isOperator && { back: { to: "merchants", label: messages.merchants } })}
         title={line.login}

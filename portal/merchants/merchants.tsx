@@ -24,7 +24,7 @@ function MerchantList() {
   const input = { ...(search && { search }), ...(after && { after }) };
   const found = useAnswer("GET /merchants", input, { keepsBefore: true });
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head title={messages.merchants}>
         <ActionButton action="merchant create" isMain />
       </Head>

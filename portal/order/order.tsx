@@ -37,7 +37,7 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
   const { line, request, seen, transactions, callbacks } = detail;
   const [done, setDone] = useState<Done>();
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head
         back={{ to: "orders", label: messages.orders }}
         title={<Amount {...line.amount} />}

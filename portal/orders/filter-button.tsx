@@ -33,7 +33,7 @@ export function FilterButton({ label, chosen, clear, children }: FilterButtonPro
           />
         )}
       </span>
-      <Popover.Dropdown className="choices" aria-label={label}>
+      <Popover.Dropdown className="stack choices" aria-label={label}>
         {children}
       </Popover.Dropdown>
     </Popover>

@@ -87,7 +87,7 @@ export function FilterBar({ offered, own, children }: BarProps) {
   const messages = useMessages();
   const { query } = usePlace();
   return (
-    <div className="filters">
+    <div className="line filters">
       {offered.map(({ name, label, choices, isSingle = false }) => (
         <ChoiceFilter
           key={name}

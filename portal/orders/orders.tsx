@@ -25,13 +25,13 @@ export function Orders() {
     keepsBefore: true,
   });
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head
         title={messages.orders}
         state={
           isFirstPage &&
           !found.isError && (
-            <span className="live" title={messages.liveHint}>
+            <span className="line live" title={messages.liveHint}>
               {messages.live}
             </span>
           )

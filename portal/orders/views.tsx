@@ -39,12 +39,12 @@ export function Views() {
     setOwn(views);
   };
   return (
-    <nav className="views" aria-label={messages.views}>
+    <nav className="line views" aria-label={messages.views}>
       {usual.map((view) => (
         <ViewLink key={view.query} view={view} current={current} />
       ))}
       {shared.map((view) => (
-        <span className="own-view" key={view.view}>
+        <span className="line" key={view.view}>
           <ViewLink view={view} current={current} hint={messages.sharedBy(view.sharedBy)} />
           {user.may("share_views") && (
             <CloseButton
@@ -56,7 +56,7 @@ export function Views() {
         </span>
       ))}
       {own.map((view) => (
-        <span className="own-view" key={view.query}>
+        <span className="line" key={view.query}>
           <ViewLink view={view} current={current} />
           <CloseButton
             size="sm"
@@ -125,7 +125,7 @@ function SaveView({ mayShare, save }: SaveProps) {
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label={messages.saveView}>
-        <form className="choices" onSubmit={submit}>
+        <form className="stack choices" onSubmit={submit}>
           <TextInput
             size="xs"
             label={messages.nameOfView}

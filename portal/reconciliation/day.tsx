@@ -20,7 +20,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
   const messages = useMessages();
   const { line, differences } = detail;
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head
         back={{ to: "reconciliation", label: messages.reconciliation }}
         title={`${line.gate}, ${line.day}`}
@@ -72,7 +72,7 @@ function Totals({ totals }: Pick<Detail, "totals">) {
   const messages = useMessages();
   return (
     <Table
-      className="rows still small"
+      className="rows stacked still small"
       rows={totals}
       keyOf={({ currency, kind }) => `${currency} ${kind}`}
       columns={[

@@ -15,7 +15,7 @@ export function Reconciliation() {
   const isOfDays = usePlace().query.get("tab") !== "chargebacks";
   const [imported, setImported] = useState<object>({});
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head title={messages.reconciliation}>
         {isOfDays ? (
           <ActionButton action="reconcile" isMain />

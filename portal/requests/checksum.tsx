@@ -22,7 +22,7 @@ export function Checksum() {
   const messages = useMessages();
   const mayTry = useUser().may("reveal_secrets");
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head back={{ to: "requests", label: messages.requests }} title={messages.debugger} />
       <p className="hint">{mayTry ? messages.debuggerHint : messages.debuggerRight}</p>
       {mayTry && <Debugger />}
@@ -56,8 +56,8 @@ function Debugger() {
   );
   const change = (to: Pasted) => setFields({ ...fields, ...to });
   return (
-    <div className="debugger">
-      <form onSubmit={submitting(() => run.mutate())}>
+    <div className="columns even">
+      <form className="stack" onSubmit={submitting(() => run.mutate())}>
         <Target {...choices} />
         <Textarea
           label={messages.pasteRequest}
@@ -66,7 +66,7 @@ function Debugger() {
           value=""
           onChange={({ currentTarget }) => change(readPasted(currentTarget.value, names))}
         />
-        <div className="pair">
+        <div className="action-fields">
           {names.map((name) => (
             <TextInput
               key={name}
@@ -91,7 +91,7 @@ function Debugger() {
 function Target({ endpoints, operations, endpoint, operation }: ReturnType<typeof useChoices>) {
   const messages = useMessages();
   return (
-    <div className="pair">
+    <div className="action-fields">
       <NativeSelect
         label={messages.operation}
         data={operations.map(({ name }) => name)}

@@ -1,5 +1,5 @@
 /** One refused request: every fault, what its checksum covers, and its fields as they are kept. */
-import { Facts, Fields, Head, Loaded, Mark, PlainSection, Time } from "../design/details.tsx";
+import { Facts, Fields, Head, Loaded, Mark, Section, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -19,7 +19,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
   const messages = useMessages();
   const { line, faults, fields, checksum, check, base } = detail;
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head
         back={{ to: "requests", label: messages.requests }}
         title={line.operation}
@@ -39,24 +39,24 @@ function Shown({ detail }: { readonly detail: Detail }) {
       <div className="columns">
         <div>
           {(check !== undefined || base !== undefined) && (
-            <PlainSection title={messages.oauth}>
+            <Section title={messages.oauth}>
               <OAuth check={check} base={base} />
-            </PlainSection>
+            </Section>
           )}
           {checksum !== undefined && (
-            <PlainSection title={messages.checksum}>
+            <Section title={messages.checksum}>
               <ChecksumResult checksum={checksum} wasSent={hasControl(fields)} />
-            </PlainSection>
+            </Section>
           )}
           {faults.length > 0 && (
-            <PlainSection title={messages.faults}>
+            <Section title={messages.faults}>
               <Faults faults={faults} />
-            </PlainSection>
+            </Section>
           )}
         </div>
-        <PlainSection title={messages.fieldsSent}>
+        <Section title={messages.fieldsSent}>
           <Sent fields={fields} />
-        </PlainSection>
+        </Section>
       </div>
     </div>
   );

@@ -23,7 +23,7 @@ export function Requests() {
   });
   const dropped = found.data?.dropped ?? 0;
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head title={messages.requests}>
         <Button variant="default" onClick={() => go("checksum")}>
           {messages.debugger}
@@ -40,14 +40,13 @@ export function Requests() {
         none={[messages.noRequests, messages.noRequestsHint]}
         noMatch={[messages.noRequestFound, messages.noRequestFoundHint]}
         filters={filters}
-        className="rows"
         keyOf={({ serial }) => serial}
         opens={({ serial }) => `requests/${serial}`}
         columns={[
           [
             messages.operation,
             ({ serial, operation }) => <Link to={`requests/${serial}`}>{operation}</Link>,
-            "mono first",
+            "mono",
           ],
           [
             messages.error,

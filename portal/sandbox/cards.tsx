@@ -1,7 +1,7 @@
 /** The bank's catalogue: every test card, what happens to a payment with it, and such a payment. */
 import { Button } from "@mantine/core";
 import { usePerformer } from "../actions/performer.tsx";
-import { PlainSection } from "../design/details.tsx";
+import { Section } from "../design/details.tsx";
 import { Refusal } from "../design/states.tsx";
 import { Status } from "../design/status.tsx";
 import { Table } from "../design/table.tsx";
@@ -17,9 +17,8 @@ export function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
     <>
       <p className="quiet">{messages.cardHint}</p>
       {[...groups].map(([group, cards]) => (
-        <PlainSection key={group} title={group}>
+        <Section key={group} title={group}>
           <Table
-            className="listing"
             rows={cards}
             keyOf={({ name }) => name}
             columns={[
@@ -33,7 +32,7 @@ export function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
                 ),
                 "test-card",
               ],
-              [messages.whatHappens, ({ what }) => describeCard(what), "minor quiet"],
+              [messages.whatHappens, ({ what }) => describeCard(what), "text quiet"],
             ]}
             actions={({ name }) => (
               <PayButton
@@ -42,7 +41,7 @@ export function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
               />
             )}
           />
-        </PlainSection>
+        </Section>
       ))}
     </>
   );
@@ -57,12 +56,12 @@ export function PayButton({ label, payment }: PayButtonProps) {
   const { data } = pay;
   return (
     <>
-      <div className="pay">
+      <div className="line">
         <Button variant="default" loading={pay.isPending} onClick={() => pay.mutate()}>
           {label}
         </Button>
         {data && (
-          <span className="pay-result" role="status">
+          <span className="line" role="status">
             <Status status={data.status} />
             <Link to={`orders/${data.order}`}>{data.order}</Link>
           </span>

@@ -1,4 +1,5 @@
 /** The bank's books beside ours, order by order, with every difference. */
+import { Mark } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -34,7 +35,6 @@ function Books({ booked }: { readonly booked: readonly Booked[] }) {
         {differing === 0 ? messages.booksAgree : messages.booksDiffer(differing)}
       </p>
       <Table
-        className="listing"
         rows={booked}
         keyOf={({ reference }) => reference}
         columns={[
@@ -47,8 +47,8 @@ function Books({ booked }: { readonly booked: readonly Booked[] }) {
                 <Link to={`orders/${order}`}>{order}</Link>
               ),
           ],
-          [messages.reference, ({ reference }) => <code>{reference}</code>, "minor"],
-          [messages.atBank, ({ bank }) => show(bank), "number"],
+          [messages.reference, ({ reference }) => <code>{reference}</code>, "mono"],
+          [messages.atBank, ({ bank }) => show(bank), "number plain"],
           [
             messages.here,
             ({ gateway, isHeld }) => (
@@ -56,7 +56,7 @@ function Books({ booked }: { readonly booked: readonly Booked[] }) {
                 {show(gateway)} {isHeld && <small>{messages.held}</small>}
               </>
             ),
-            "number",
+            "number plain",
           ],
           [messages.difference, (row) => <Comparison row={row} />],
         ]}
@@ -66,11 +66,6 @@ function Books({ booked }: { readonly booked: readonly Booked[] }) {
 }
 
 function Comparison({ row }: { readonly row: Booked }) {
-  const messages = useMessages();
   const [colour, word] = comparisonOf(row);
-  return (
-    <span className="status" data-status={colour}>
-      {messages[word]}
-    </span>
-  );
+  return <Mark kind={colour}>{useMessages()[word]}</Mark>;
 }

@@ -13,7 +13,7 @@ export function Sandbox() {
   return (
     <Loaded query={found}>
       {(sandbox) => (
-        <div className="screen">
+        <div className="screen stack">
           <Head
             title={messages.sandbox}
             state={<span className="note">{messages.sandboxHint}</span>}
@@ -45,7 +45,7 @@ function TestPayments({ sandbox }: { readonly sandbox: SandboxView }) {
         const payment: Payment = payments[name];
         const endpoint = endpointNamed(payment.endpoint, sandbox);
         return (
-          <li key={name}>
+          <li className="stack" key={name}>
             <h2>{messages.payments[name]}</h2>
             <p className="quiet">{messages.paymentHints[name]}</p>
             <PayButton label={messages.pay} payment={{ ...payment, endpoint }} />

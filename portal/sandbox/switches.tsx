@@ -34,7 +34,7 @@ function OneSwitch({ of: { name, value, what, takes, isFlag, isOff } }: { readon
   const set = usePerformer((next: string) => call("POST /sandbox/switch", { name, value: next }));
   return (
     <form
-      className="switch"
+      className="line switch"
       onSubmit={submitting(() => set.mutate(written))}
       data-changed={isOff ? undefined : true}
     >
@@ -50,7 +50,7 @@ function OneSwitch({ of: { name, value, what, takes, isFlag, isOff } }: { readon
           onChange={({ currentTarget }) => set.mutate(String(currentTarget.checked))}
         />
       ) : (
-        <div className="switch-value">
+        <div className="line">
           <TextInput
             aria-label={name}
             placeholder={messages.usual}

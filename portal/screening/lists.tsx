@@ -23,7 +23,7 @@ export function Lists() {
   const found = useRows("list show", listValues(usePlace().query));
   return (
     <>
-      <div className="inline-form">
+      <div className="line inline-form">
         <Choice name="list" words={["allow", "block"]} every={messages.bothLists} />
         <Choice name="kind" words={kinds} every={messages.everyKind} />
         <div className="space" />

@@ -15,7 +15,7 @@ import { Trial } from "./trial.tsx";
 export function Screening() {
   const messages = useMessages();
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head title={messages.screening} />
       <Tabs
         path="screening"
@@ -54,7 +54,7 @@ function NewRule({ kinds }: { readonly kinds: readonly string[] }) {
   const kind = usePlace().query.get("kind") ?? kinds[0] ?? "";
   const nameOf = (each: string) => wordIn(messages.ruleKinds, each);
   return (
-    <div className="inline-form">
+    <div className="line inline-form">
       <NativeSelect
         aria-label={messages.kindOfRule}
         data={kinds.map((each) => ({ value: each, label: nameOf(each) }))}

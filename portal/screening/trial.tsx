@@ -25,7 +25,7 @@ export function Trial() {
   );
   return (
     <>
-      <form className="inline-form" onSubmit={submitting(() => run.mutate())}>
+      <form className="line inline-form" onSubmit={submitting(() => run.mutate())}>
         <TextInput
           w={320}
           label={messages.rules}
@@ -55,7 +55,7 @@ function ReportTable({ report }: { readonly report: Report }) {
   return (
     <>
       <Table
-        className="rows still small"
+        className="rows stacked still small"
         rows={reportRows(report, messages)}
         keyOf={({ key }) => key}
         columns={[

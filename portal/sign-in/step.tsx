@@ -114,7 +114,7 @@ export function Step({ title, hint, environment, children, ...given }: StepFrame
   const messages = useMessages();
   const { performer, label, variant } = given;
   return (
-    <main className="sign-in">
+    <main className="stack sign-in">
       <div className="brand">
         <Logo />
         <span>Tollgate</span>

@@ -14,7 +14,7 @@ import { TemporaryPassword, UserTable } from "./user-table.tsx";
 export function Team() {
   const messages = useMessages();
   return (
-    <div className="screen">
+    <div className="screen stack">
       <Head title={messages.team}>
         <AddUser />
       </Head>

@@ -3,7 +3,7 @@ import { ActionIcon, Menu } from "@mantine/core";
 import { Fragment, useState } from "react";
 import { actionsFor, type Listed, roleName, signInBy, type UserAction } from "../account/users.ts";
 import { ActionWindow } from "../actions/action-button.tsx";
-import { Time } from "../design/details.tsx";
+import { Mark, Time } from "../design/details.tsx";
 import { SecretDialog } from "../design/dialog.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Table } from "../design/table.tsx";
@@ -15,18 +15,17 @@ export function UserTable({ users }: { readonly users: readonly Listed[] }) {
   const { isOperator } = useUser();
   return (
     <Table
-      className="listing"
       rows={users}
       keyOf={({ login }) => login}
       columns={[
         [messages.login, ({ login }) => <b>{login}</b>],
         [messages.role, ({ role }) => roleName(messages, role)],
-        isOperator && [messages.merchant, ({ merchant }) => merchant, "minor"],
-        [messages.signInBy, (user) => signInBy(user, messages), "minor"],
+        isOperator && [messages.merchant, ({ merchant }) => merchant],
+        [messages.signInBy, (user) => signInBy(user, messages)],
         [
           messages.lastSeen,
           ({ seenAt }) => (seenAt === undefined ? "–" : <Time at={seenAt} />),
-          "minor quiet",
+          "quiet",
         ],
         [messages.state, (user) => <State user={user} />],
       ]}
@@ -41,9 +40,9 @@ function State({ user: { enabled, isIdle } }: UserProps) {
   const messages = useMessages();
   return (
     <>
-      <span className="status" data-status={enabled ? "approved" : "declined"}>
+      <Mark kind={enabled ? "approved" : "declined"}>
         {enabled ? messages.enabled : messages.disabled}
-      </span>
+      </Mark>
       {enabled && isIdle && <div className="quiet">{messages.idle}</div>}
     </>
   );
