@@ -321,7 +321,7 @@ export function viewCallback(callback: StoredCallback, configured: Configured, c
  * receiver has answered is for operators: a merchant could read its own operator's servers with it.
  */
 export function viewAttempt(
-  { status, failure, url, body, answer, ...attempt }: StoredAttempt,
+  { node: _, status, failure, url, body, answer, ...attempt }: StoredAttempt,
   { merchantId }: Pick<Caller, "merchantId">,
 ) {
   return {

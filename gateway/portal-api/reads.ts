@@ -96,7 +96,8 @@ export type StoredCallback = {
 
 export type StoredAttempt = {
   readonly sequence: number;
-  readonly at: number;
+  readonly at: Instant;
+  readonly node: string;
   readonly method: string;
   readonly url: string;
   readonly body: string;

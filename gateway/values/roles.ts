@@ -41,10 +41,6 @@ const matrix = {
 export type Right = keyof typeof matrix;
 export const rights = Object.keys(matrix) as readonly Right[];
 
-export function isRole(text: string): text is Role {
-  return roles.some((role) => role === text);
-}
-
 export function isMerchantRole(role: Role): boolean {
   return merchantRoles.some((each) => each === role);
 }

@@ -155,11 +155,6 @@ export function parseDate(text: string): Instant | undefined {
   return Number.isNaN(milliseconds) ? undefined : asInstant(milliseconds);
 }
 
-/** Prints the form that `parseDate` reads. */
-export function printInstant(instant: Instant): string {
-  return new Date(instant).toISOString();
-}
-
 /** The date format of the interface, `YYYY-MM-DD HH:MM:SS <zone>`, in the operator's zone. */
 export function makePrintDate(zone: string): (instant: Instant) => string {
   if (zone === "UTC") {

@@ -6,6 +6,7 @@ import type {
   DeliveryKey,
   DeliveryState,
   ResentCount,
+  StoredAttempt,
   StoredCallback,
 } from "../../portal-api/reads.ts";
 import type { Instant } from "../../values/time.ts";
@@ -25,19 +26,6 @@ export type CallbackEntry = {
   readonly ended: Instant | null;
 };
 
-type AttemptEntry = {
-  readonly sequence: number;
-  readonly at: Instant;
-  readonly node: string;
-  readonly method: string;
-  readonly url: string;
-  readonly body: string;
-  readonly status: number | null;
-  readonly failure: string | null;
-  readonly ms: number;
-  readonly answer: string;
-};
-
 /** The latest first. */
 export function findCallbacks(query: Query, filter: DeliveryFilter, most: number) {
   return query<CallbackEntry>(
@@ -51,7 +39,7 @@ export function findCallbacks(query: Query, filter: DeliveryFilter, most: number
 
 /** Every attempt, the earliest first. */
 export function findAttempts(query: Query, { merchantId, orderId, sequence }: DeliveryFilter) {
-  return query<AttemptEntry>(
+  return query<StoredAttempt>(
     `select sequence, ${milliseconds("at")} as at, node, method, url, body, status, failure,
        duration_ms as ms, answer
      from callback_attempts

@@ -242,6 +242,7 @@ test("deliveries are filtered, their signatures checked, and sent again with a p
     await users.ann.call("GET /callbacks/:order/:sequence", { order, sequence: 1 })
   ).body;
   assert.equal(attempts[0]?.attempt.answer, "no room");
+  assert.ok(!("node" in Object(attempts[0]?.attempt)), "no node is named");
   assert.deepEqual(
     first?.signature.parts.map(({ value }) => value),
     ["approved", order, made["merchant-order-id"]],
