@@ -3,9 +3,12 @@ import type { Api } from "../portal-api/api.ts";
 import { hasRight, type Role } from "../values/roles.ts";
 import { type Action, isChange } from "./action.ts";
 import { type Field, type Language, namesOf, type Texts, texts, written } from "./field.ts";
-import { choiceLabels, documents, fieldLabels, kindLabels } from "./labels.ts";
+import { choiceLabels, documents, fieldLabels, kindLabels, type Labels } from "./labels.ts";
 
 type ActionView = Api["GET /actions/:action"]["output"];
+
+/** By any name. */
+const [labels, choiceNames]: readonly [Labels, Labels] = [fieldLabels, choiceLabels];
 
 export function describeAction(action: Action, language: Language, role: Role): ActionView {
   const { name, does, duration } = action;
@@ -53,7 +56,7 @@ function describeField(
 /** What can only be denied is called by that: `no-endpoints`. */
 export function labelOf(key: string, field: Field): Texts | undefined {
   const { yes, no = "" } = field.kind === "toggle" ? namesOf(key, field) : { yes: key };
-  return kindLabels[field.kind] ?? fieldLabels[yes === undefined ? no : written(key)];
+  return kindLabels[field.kind] ?? labels[yes === undefined ? no : written(key)];
 }
 
 function choicesOf(
@@ -63,7 +66,7 @@ function choicesOf(
 ): readonly (readonly [string, Texts | undefined])[] {
   if (field.kind !== "toggle") {
     const { offered, choices = [] } = field;
-    return (offered?.(role) ?? choices).map((value) => [value, choiceLabels[value]]);
+    return (offered?.(role) ?? choices).map((value) => [value, choiceNames[value]]);
   }
   const { on, off } = choiceLabels;
   return namesOf(key, field).yes === undefined

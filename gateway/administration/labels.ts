@@ -5,10 +5,10 @@
  */
 import { type FieldKind, type Language, type Texts, texts } from "./field.ts";
 
-type Labels = Readonly<Record<string, Texts>>;
+export type Labels = Readonly<Record<string, Texts>>;
 
 // biome-ignore format: a table
-export const fieldLabels: Labels = {
+export const fieldLabels = {
   login:                   texts("Login",                              "Login"),
   name:                    texts("Name",                               "Name"),
   gate:                    texts("Gate",                               "Gate"),
@@ -134,6 +134,7 @@ export const fieldLabels: Labels = {
   rule:                    texts("Rule",                               "Regel"),
   role:                    texts("Role",                               "Rolle"),
   demanded:                texts("Demand a second factor",             "Zweiten Faktor verlangen"),
+  password:                texts("Temporary password",                 "Vorläufiges Passwort"),
   session:                 texts("Session",                            "Sitzung"),
   "reference-number":      texts("3DS Server reference number",        "Referenznummer des 3DS-Servers"),
   "operator-id":           texts("3DS Server operator id",             "Betreiber-Id des 3DS-Servers"),
@@ -157,10 +158,10 @@ export const fieldLabels: Labels = {
   "created-by":            texts("Created by",                         "Angelegt von"),
   "expires-at":            texts("Ends",                               "Endet"),
   "uses-max":              texts("How often it can be paid",           "Wie oft bezahlt werden kann"),
-};
+} satisfies Labels;
 
 // biome-ignore format: a table
-export const choiceLabels: Labels = {
+export const choiceLabels = {
   on:               texts("On",                              "An"),
   off:              texts("Off",                             "Aus"),
   none:             texts("None",                            "Keine Angabe"),
@@ -171,8 +172,6 @@ export const choiceLabels: Labels = {
   "3ds":            texts("Force 3-D Secure",                "3-D Secure erzwingen"),
   mark:             texts("Mark",                            "Markieren"),
   allow:            texts("Allow",                           "Erlauben"),
-  single:           texts("Once",                            "Einmal"),
-  many:             texts("Any number of times",             "Beliebig oft"),
   card:             texts("Card",                            "Karte"),
   email:            texts("Email address",                   "E-Mail-Adresse"),
   phone:            texts("Phone",                           "Telefon"),
@@ -199,7 +198,7 @@ export const choiceLabels: Labels = {
   "merchant-admin": texts("Merchant administrator: all of one merchant", "Händler-Administrator: alles eines Händlers"),
   "merchant-developer": texts("Merchant developer: keys and callbacks of one merchant; who has its control key can sign refunds", "Händler-Entwickler: Schlüssel und Callbacks eines Händlers; mit dem Kontrollschlüssel lassen sich Erstattungen signieren"),
   "merchant-viewer": texts("Merchant viewer: orders of one merchant", "Händler (nur Lesen): Zahlungen eines Händlers"),
-};
+} satisfies Labels;
 
 /** All fields of these kinds have one label. */
 export const kindLabels: Readonly<Partial<Record<FieldKind, Texts>>> = {
@@ -243,6 +242,11 @@ export const documents: Readonly<Record<string, string>> = {
   networks: "directory-servers",
 };
 
-export function inLanguage(labels: Labels, language: Language): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(labels).map(([name, label]) => [name, label[language]]));
+export function inLanguage<Name extends string>(
+  labels: Readonly<Record<Name, Texts>>,
+  language: Language,
+): Readonly<Record<Name, string>> {
+  const named = Object.entries<Texts>(labels).map(([name, label]) => [name, label[language]]);
+  // A text for each label.
+  return Object.fromEntries(named) as Record<Name, string>;
 }

@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
 import { OnOff } from "../design/details.tsx";
-import { Dialog, SecretDialog } from "../design/dialog.tsx";
+import { Dialog, ShownOnce } from "../design/dialog.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call } from "../shell/call.ts";
 import { CodeInput, OwnPassword } from "../sign-in/step.tsx";
@@ -59,13 +59,15 @@ export function Authenticator({ factors }: { readonly factors: Factors }) {
       )}
       {shown && <Scan shown={shown} keep={keep} close={() => setShown(undefined)} />}
       {codes && (
-        <SecretDialog
-          title={messages.recoveryCodes}
-          hint={messages.recoveryCodesHint}
-          text={codes.join("\n")}
-          label={messages.codesKept}
-          close={() => setCodes(undefined)}
-        />
+        <Dialog title={messages.recoveryCodes} close={() => setCodes(undefined)}>
+          <div className="stack">
+            <p className="quiet">{messages.recoveryCodesHint}</p>
+            <ShownOnce text={codes.join("\n")} />
+            <Button size="sm" onClick={() => setCodes(undefined)}>
+              {messages.codesKept}
+            </Button>
+          </div>
+        </Dialog>
       )}
       {asked && <WithPassword {...forms[asked]} close={() => setAsked(undefined)} />}
     </Panel>

@@ -86,7 +86,7 @@ function AddPasskey({ close }: { readonly close: () => void }) {
     <Dialog title={messages.addPasskey} close={close}>
       <PerformerForm performer={add} label={messages.addPasskey}>
         <TextInput
-          label={messages.nameOfPasskey}
+          label={messages.fields.name}
           placeholder={messages.passkeyExample}
           required
           withAsterisk={false}

@@ -23,7 +23,9 @@ export function signInBy(
   return factors.join(" + ");
 }
 
-export type UserAction = keyof Messages["userActionHints"];
+const states = ["user disable", "user enable"] as const;
+const changes = ["user role", "user password", "user reset-factors"] as const;
+export type UserAction = (typeof changes | typeof states)[number];
 
 /** What can be done to a user, in the order of the menu; nothing to oneself. */
 export function actionsFor(
@@ -31,9 +33,8 @@ export function actionsFor(
   own: Pick<User, "login">,
 ): readonly UserAction[] {
   if (login === own.login) return [];
-  const state = enabled ? "user disable" : "user enable";
-  if (role === "service") return [state];
-  return ["user role", "user password", "user reset-factors", state];
+  const state = states[enabled ? 0 : 1];
+  return role === "service" ? [state] : [...changes, state];
 }
 
 /** Recovery codes replace a second factor: a user without one has no recovery codes. */

@@ -30,8 +30,6 @@ export type ActionProps = {
   readonly label?: string;
   /** Of what is changed, where the screen has several of its kind. */
   readonly name?: string | undefined;
-  /** Tells what the action does, in place of the gateway's own words. */
-  readonly hint?: string;
   /** Fields whose values the screen knows, and the form does not show. */
   readonly values?: Values;
   /** The settings as they are. */
@@ -75,7 +73,6 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
   // Without fields, the effect is shown at once.
   const { mutate: show } = preview;
   const hasFields = fields.length > 0;
-  const { hint = hasFields ? "" : described.does } = given;
   useEffect(() => {
     if (!hasFields) show();
   }, [hasFields, show]);
@@ -108,7 +105,7 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
         )
       }
     >
-      {hint !== "" && <p className="quiet">{hint}</p>}
+      <p className="quiet does">{described.does}.</p>
       {!isTried && (
         <FieldList
           fields={fields}

@@ -5,7 +5,15 @@ import { Fields, Section } from "../design/details.tsx";
 import { ShownOnce } from "../design/dialog.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
-import { labelOf, secretsIn, showSetting, showValue, subjectOf, type Texts } from "./values.ts";
+import {
+  factsIn,
+  labelOf,
+  secretsIn,
+  showSetting,
+  showValue,
+  subjectOf,
+  type Texts,
+} from "./values.ts";
 
 type ChangesProps = OutputOf<"POST /actions/preview">;
 
@@ -34,15 +42,23 @@ type ResultProps = OutputOf<"POST /actions/run"> & { readonly close: () => void 
 
 export function Result({ result, notes, close }: ResultProps) {
   const messages = useMessages();
+  const { showTime } = useLanguage();
+  const { choices, fields: labels } = messages;
   const secrets = secretsIn(result);
   return (
     <div className="stack">
+      <Fields
+        rows={factsIn(result, labels).map(([name, value]) => [
+          labelOf(name, labels),
+          showValue(name, value, { choices, showTime }),
+        ])}
+      />
       {notes.map((note) => (
         <p key={note}>{note}</p>
       ))}
       {secrets.map(([name, text]) => (
         <div key={name}>
-          <h3>{labelOf(name, messages.fields)}</h3>
+          <h3>{labelOf(name, labels)}</h3>
           <ShownOnce text={text} />
         </div>
       ))}

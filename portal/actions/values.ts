@@ -100,9 +100,12 @@ export function splitFields(fields: readonly Field[], known: Texts) {
 
 /** The label of a name, written like `return-url` or `returnUrl`. */
 export function labelOf(name: string, labels: Texts): string {
-  const written = name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
-  const plain = written.replaceAll("-", " ");
-  return labels[written] ?? plain.slice(0, 1).toUpperCase() + plain.slice(1);
+  const plain = writtenOf(name).replaceAll("-", " ");
+  return labels[writtenOf(name)] ?? plain.slice(0, 1).toUpperCase() + plain.slice(1);
+}
+
+function writtenOf(name: string): string {
+  return name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 }
 
 /** `endpoint 12`, with its first word as the user reads it. */
@@ -127,11 +130,21 @@ export function showSetting(value: string, choices: Texts): string {
 }
 
 /** The form shows them, so that they can be copied. */
-const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret"];
+const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret", "password"];
 
 export function secretsIn(result: object): readonly (readonly [name: string, text: string])[] {
   const shown = Object.entries(result).filter(([name]) => secrets.includes(name));
   return shown.map(([name, value]) => [name, String(value)]);
+}
+
+/** What a result with a secret says beside it, as far as it has a label. */
+export function factsIn(result: object, labels: Texts) {
+  if (secretsIn(result).length === 0) return [];
+  return Object.entries(result).flatMap(([name, value]) => {
+    const isShown = Object.hasOwn(labels, writtenOf(name)) && !secrets.includes(name);
+    const isFact = typeof value !== "object" && value !== "";
+    return isShown && isFact ? [[name, String(value)] as const] : [];
+  });
 }
 
 /** A line of a table. */

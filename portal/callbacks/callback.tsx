@@ -60,7 +60,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
           [messages.nextTry, nextAt && <Time key="next" at={nextAt} />],
           [messages.ended, endedAt && <Time key="ended" at={endedAt} />],
           [messages.sentAgain, resentAt && <Stamp key="again" at={resentAt} by={resentBy} />],
-          [messages.sentTo, <code key="url">{url}</code>],
+          [messages.address, <code key="url">{url}</code>],
         ]}
       />
       <Section title={messages.attempts}>

@@ -32,7 +32,7 @@ export function Attempt({ attempt, isOpen = false, withAddress = false, children
   const { at, method, ms, url, body, answer } = attempt;
   const { text, isFailed } = resultOf(attempt);
   const parts = [
-    [messages.sentTo, withAddress ? url : ""],
+    [messages.address, withAddress ? url : ""],
     [messages.body, body],
     [messages.answer, answer === "" ? "∅" : (answer ?? "")],
   ] as const;

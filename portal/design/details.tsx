@@ -160,7 +160,7 @@ export function PrintedTime({ text = "" }: { readonly text: string | undefined }
 }
 
 export function OnOff({ isOn }: { readonly isOn: boolean }) {
-  const { on, off } = useMessages();
+  const { on, off } = useMessages().choices;
   return <Mark kind={isOn ? "approved" : "off"}>{isOn ? on : off}</Mark>;
 }
 

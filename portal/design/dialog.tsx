@@ -22,28 +22,6 @@ export function Dialog({ title, isOpen = true, close, children }: DialogProps) {
   );
 }
 
-type SecretProps = Pick<DialogProps, "title" | "close"> & {
-  readonly hint: ReactNode;
-  readonly text: string;
-  /** Of the button that closes the window. */
-  readonly label: string;
-};
-
-/** A window that shows a secret, once. */
-export function SecretDialog({ title, close, hint, text, label }: SecretProps) {
-  return (
-    <Dialog title={title} close={close}>
-      <div className="stack">
-        <p className="quiet">{hint}</p>
-        <ShownOnce text={text} />
-        <Button size="sm" onClick={close}>
-          {label}
-        </Button>
-      </div>
-    </Dialog>
-  );
-}
-
 /** A secret that is shown once, with a button that copies it. */
 export function ShownOnce({ text }: { readonly text: string }) {
   return (

@@ -40,7 +40,7 @@ export function Table<Row>({
   none,
   ...given
 }: TableProps<Row>) {
-  const { does } = useMessages();
+  const { action } = useMessages().fields;
   const selected = usePlace().query.get("row");
   const shown = columns.filter((column) => column !== false);
   const { className = opens ? "rows stacked" : "rows stacked still", isOld = false } = given;
@@ -55,7 +55,7 @@ export function Table<Row>({
               {heading}
             </th>
           ))}
-          {actions && <th scope="col" aria-label={does} />}
+          {actions && <th scope="col" aria-label={action} />}
         </tr>
       </thead>
       <tbody>

@@ -25,7 +25,7 @@ export function Directories() {
             none={messages.noDirectories}
             keyOf={({ name = "" }) => name}
             columns={[
-              [messages.name, ({ name }) => <b>{name}</b>],
+              [messages.fields.name, ({ name }) => <b>{name}</b>],
               [messages.files, (server) => <Files server={server} />],
               [messages.network, ({ networks }) => networks, "quiet"],
               [messages.cardRanges, ({ ranges }) => ranges, "number plain"],

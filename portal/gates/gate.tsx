@@ -36,15 +36,15 @@ function Shown({ detail }: { readonly detail: GateDetail }) {
         facts={[
           [messages.id, <code key="id">{line.id}</code>],
           [messages.dialect, line.kind],
-          [messages.host, line.host],
-          [messages.currencies, currenciesOf(line, messages.everyCurrency)],
+          [messages.fields.host, line.host],
+          [messages.fields.currencies, currenciesOf(line, messages.everyCurrency)],
         ]}
       />
       <div className="columns">
         <Settings settings={settings} />
         <MacKeys detail={detail} />
       </div>
-      <Section title={messages.endpoints}>
+      <Section title={messages.fields.endpoints}>
         <EndpointTable endpoints={endpoints} none={messages.unusedGate} withMerchant />
       </Section>
     </div>

@@ -24,16 +24,20 @@ export function Gates() {
         opens={({ name }) => `gates/${name}`}
         columns={[
           [
-            messages.name,
+            messages.fields.name,
             ({ name, isSandbox }) => (
               <Name name={name} to={`gates/${name}`} note={isSandbox && messages.sandboxBank} />
             ),
           ],
-          [messages.connections, (gate) => <GateState gate={gate} />],
+          [messages.fields.connections, (gate) => <GateState gate={gate} />],
           [messages.dialect, ({ kind }) => kind, "quiet"],
-          [messages.host, hostOf, "wide quiet"],
-          [messages.currencies, (gate) => currenciesOf(gate, messages.everyCurrency), "quiet"],
-          [messages.endpoints, ({ endpoints }) => endpoints, "number plain"],
+          [messages.fields.host, hostOf, "wide quiet"],
+          [
+            messages.fields.currencies,
+            (gate) => currenciesOf(gate, messages.everyCurrency),
+            "quiet",
+          ],
+          [messages.fields.endpoints, ({ endpoints }) => endpoints, "number plain"],
         ]}
       />
       <Directories />

@@ -41,7 +41,7 @@ export function walletKeyOf(
 ) {
   const isMissing = certificate === "missing";
   return {
-    name: fields[wallet] ?? wallet,
+    name: wordIn(fields, wallet),
     colour: isMissing ? "filtered" : "approved",
     expires: isMissing ? certificates.missing : expires,
   };

@@ -36,7 +36,11 @@ function VaultKeys() {
               ],
               [messages.status, (key) => <KeyState row={key} />],
               [messages.cards, cardsOf, "number plain"],
-              [messages.created, ({ createdAt }) => <PrintedTime text={createdAt} />, "time"],
+              [
+                messages.fields["created-at"],
+                ({ createdAt }) => <PrintedTime text={createdAt} />,
+                "time",
+              ],
               [messages.destroyed, ({ destroyedAt }) => <PrintedTime text={destroyedAt} />, "time"],
             ]}
           />
@@ -71,7 +75,7 @@ function WalletKeys() {
               ],
               [messages.wallet, (key) => <WalletName row={key} />],
               [messages.expires, (key) => walletKeyOf(key, messages).expires, "wide quiet"],
-              [messages.created, ({ made }) => made, "quiet"],
+              [messages.fields["created-at"], ({ made }) => made, "quiet"],
             ]}
           />
         )}

@@ -98,13 +98,9 @@ export const configuration = {
     expired: "Expired | Abgelaufen",
     closed: "Ended | Beendet",
   },
-  description: "Description | Beschreibung",
   uses: "Uses | Nutzungen",
   anyNumber: "Any number | Beliebig oft",
-  created: "Created | Angelegt",
   expires: "Expires | Läuft ab",
-  returnUrl: "Return address | Rückkehradresse",
-  callbackUrl: "Callback address | Callback-Adresse",
   linkQrCode: "QR code of the payment link | QR-Code des Zahlungslinks",
   downloadSvg: "Download as SVG | Als SVG laden",
   address: "Address | Adresse",
@@ -121,25 +117,18 @@ export const configuration = {
     Login.`,
   noMerchantFound: "No merchant matches | Kein passender Händler",
   noMerchantFoundHint: "The search looks at logins and names. | Gesucht wird in Logins und Namen.",
-  endpoints: "Endpoints | Endpunkte",
   noEndpoints: `No endpoints: the merchant can take no payments yet.
     | Keine Endpunkte: Der Händler kann noch keine Zahlungen annehmen.`,
   groups: "Groups | Gruppen",
   noGroups: `No groups. A group chooses one of its endpoints by the currency of the request.
     | Keine Gruppen. Eine Gruppe wählt nach der Währung der Anfrage einen ihrer Endpunkte.`,
-  currencies: "Currencies | Währungen",
-  cell: "Cell | Zelle",
-  name: "Name | Name",
   id: "Id | Nummer",
-  on: "On | An",
-  off: "Off | Aus",
   newDirectory: "New directory server | Neuer Directory-Server",
   removeNamed: (what: string) => `Remove ${what} | ${what} entfernen`,
   settings: "Settings | Einstellungen",
   allUsual: `Nothing is set: the usual values count.
     | Nichts ist eingestellt: Es gelten die Standardwerte.`,
   keys: "Keys | Schlüssel",
-  controlKey: "Control key | Kontrollschlüssel",
   controlKeyHint: `Requests are signed with it. After a renewal the old key counts too, until it is
     dropped.
     | Mit ihm werden Anfragen signiert. Nach einer Erneuerung gilt auch der alte, bis er verworfen
@@ -191,9 +180,7 @@ export const configuration = {
   noGatesHint: `A gate is the connection to an acquirer. Endpoints send their payments through
     gates.
     | Ein Gate ist die Verbindung zu einem Acquirer. Endpunkte senden ihre Zahlungen über Gates.`,
-  connections: "Connections | Verbindungen",
   dialect: "Dialect | Dialekt",
-  host: "Host | Host",
   sandboxBank: "sandbox bank | Sandbox-Bank",
   everyCurrency: "All | Alle",
   unusedGate: "No endpoint uses this gate. | Kein Endpunkt nutzt dieses Gate.",
@@ -208,14 +195,11 @@ export const configuration = {
   cardRanges: "Card ranges | Kartenbereiche",
 
   lists: "Lists | Listen",
-  list: "List | Liste",
   trial: "Trial | Probelauf",
-  rule: "Rule | Regel",
   kindOfRule: "Kind of rule | Art der Regel",
   parameters: "Parameters | Parameter",
   countsFor: "Counts for | Gilt für",
   everywhere: "everywhere | überall",
-  does: "Action | Aktion",
   noRules: "No rules yet | Noch keine Regeln",
   noRulesHint: `A rule looks at every payment and blocks it, forces 3-D Secure, marks it, or lets it
     pass the others. Try it on past orders before you switch it on.
@@ -239,11 +223,8 @@ export const configuration = {
     list. Cards are named by an order or a card-hash-id, never by their number.
     | Setzen Sie Karten, E-Mail-Adressen, Netze oder Länder auf die Positiv- oder die Sperrliste.
     Karten werden über eine Zahlung oder eine Card-Hash-Id angegeben, nie über ihre Nummer.`,
-  value: "Value | Wert",
-  kind: "Kind | Art",
   rulesToTry: `Numbers, like 3,7; empty: those that are on
     | Nummern wie 3,7; leer: die eingeschalteten`,
-  since: "Since | Seit",
   tryRules: "Try | Testen",
   trialHint: `Tells what the rules would have done to the orders of the last 30 days, and what
     became of those. It changes nothing; with many orders it takes a while.

@@ -98,7 +98,6 @@ export const frame = {
   merchant: "Merchant | Händler",
   date: "Date | Datum",
   from: "From | Von",
-  until: "Until | Bis",
   today: "Today | Heute",
   sevenDays: "Last 7 days | Letzte 7 Tage",
   thirtyDays: "Last 30 days | Letzte 30 Tage",

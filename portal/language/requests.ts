@@ -23,7 +23,6 @@ export const requests = {
     | ${some(count, "Callback", "Callbacks")} auf dieser Seite`,
   attempts: "Attempts | Zustellversuche",
   noAttempts: "Nothing was sent yet. | Noch wurde nichts gesendet.",
-  sentTo: "Address | Adresse",
   signature: "Signature | Signatur",
   signatureResults: {
     current_key: `Valid. The checksum matches the merchant's key.
@@ -68,7 +67,6 @@ export const requests = {
     | Abgelehnte Anfragen, maskiert. Angenommene stehen unter`,
   requestsAreOrders: "orders | Zahlungen",
   operation: "Operation | Operation",
-  error: "Error | Fehler",
   sentAt: "Sent | Gesendet",
   sentFrom: "From | Von",
   signed: "Signed | Signiert",

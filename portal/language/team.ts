@@ -50,7 +50,6 @@ export const team = {
     möglich.`,
   noPasskeys: "No passkey yet. | Noch kein Passkey.",
   addPasskey: "Add a passkey | Passkey hinzufügen",
-  nameOfPasskey: "Name | Name",
   passkeyExample: "Work laptop | Firmenlaptop",
   remove: "Remove | Entfernen",
   passkeyHint: `Use your passkey, or enter a code of your authenticator app or one of your recovery
@@ -76,7 +75,6 @@ export const team = {
   noSessions: "No user is signed in. | Kein Benutzer ist angemeldet.",
 
   users: "Users | Benutzer",
-  role: "Role | Rolle",
   signInBy: "Signs in with | Anmeldung mit",
   state: "State | Status",
   roles: {
@@ -102,24 +100,6 @@ export const team = {
   disabled: "Disabled | Gesperrt",
   idle: "Not used for 90 days | Seit 90 Tagen nicht benutzt",
   actionsFor: (login: string) => `Actions for ${login} | Aktionen für ${login}`,
-  userActionHints: {
-    "user role": `The user is signed out and works with the new role from the next sign-in on.
-      | Der Benutzer wird abgemeldet und arbeitet ab der nächsten Anmeldung mit der neuen Rolle.`,
-    "user password": `The present password ends, and the user is signed out.
-      | Das bisherige Passwort gilt nicht mehr, und der Benutzer wird abgemeldet.`,
-    "user reset-factors": `For a user who has lost phone and keys: the password alone lets the user
-      in again.
-      | Für Benutzer, die Telefon und Schlüssel verloren haben: Das Passwort allein genügt wieder.`,
-    "user disable": `The user is signed out at once and cannot sign in.
-      | Der Benutzer wird sofort abgemeldet und kann sich nicht mehr anmelden.`,
-    "user enable": "The user can sign in again. | Der Benutzer kann sich wieder anmelden.",
-  },
-  temporaryShown: (login: string, until: string) => `Give this to ${login} in a safe way. It is
-    shown only now, has to be replaced at the first sign-in, and ends ${until}.
-    | Übermitteln Sie es ${login} auf sicherem Weg. Es wird nur jetzt angezeigt, muss bei der ersten
-    Anmeldung ersetzt werden und gilt bis ${until}.`,
-  demandFactorHint: `Users without one have to set it up before anything else.
-    | Wer noch keinen hat, muss ihn zuerst einrichten.`,
   approvals: "Approvals | Freigaben",
   noApprovals: "Nothing waits for a second person | Nichts wartet auf eine Freigabe",
   approvalsHint: `Large returns, settled doubt, new keys and removed second factors may need one.

@@ -32,13 +32,13 @@ export function factsOf<Shown>(
   showTime: (at: number, by?: string) => Shown,
 ): readonly (readonly [name: string, value: Shown | string | undefined])[] {
   return [
-    [messages.description, line.description],
+    [messages.fields.description, line.description],
     [messages.merchant, line.merchant],
     [messages.endpoint, line.endpoint],
     [messages.uses, usesOf(line, messages.anyNumber)],
-    [messages.created, showTime(line.createdAt, line.createdBy)],
+    [messages.fields["created-at"], showTime(line.createdAt, line.createdBy)],
     [messages.expires, line.expiresAt === undefined ? "" : showTime(line.expiresAt)],
-    [messages.returnUrl, returnUrl],
-    [messages.callbackUrl, callbackUrl],
+    [messages.fields["return-url"], returnUrl],
+    [messages.fields["callback-url"], callbackUrl],
   ];
 }

@@ -33,7 +33,7 @@ export function Links() {
           [messages.amount, ({ amount }) => <Amount {...amount} />, "number"],
           [messages.status, ({ state }) => <LinkState state={state} />],
           [
-            messages.description,
+            messages.fields.description,
             ({ link, description }) => (
               <Link to={`payment-links/${link}`}>{description || link}</Link>
             ),
@@ -41,7 +41,7 @@ export function Links() {
           ],
           [messages.uses, (link) => usesOf(link, messages.anyNumber), "quiet"],
           isOperator && [messages.merchant, ({ merchant }) => merchant, "quiet"],
-          [messages.created, ({ createdAt }) => <Time at={createdAt} />, "time"],
+          [messages.fields["created-at"], ({ createdAt }) => <Time at={createdAt} />, "time"],
         ]}
       />
     </div>

@@ -3,6 +3,7 @@ import { ActionButton } from "../actions/action-button.tsx";
 import { OnOff } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
+import { wordIn } from "../language/rows.ts";
 import { useUser } from "../shell/session.ts";
 import { type MerchantDetail, membersOf, termsOf } from "./terms.ts";
 
@@ -24,12 +25,12 @@ export function EndpointTable({ endpoints, none, withMerchant = false }: Endpoin
       keyOf={({ id }) => id}
       opens={({ id }) => `endpoints/${id}`}
       columns={[
-        [messages.name, ({ id, name }) => <Name name={name} to={`endpoints/${id}`} />],
+        [messages.fields.name, ({ id, name }) => <Name name={name} to={`endpoints/${id}`} />],
         [messages.status, ({ enabled }) => <OnOff isOn={enabled} />],
         [messages.id, ({ id }) => id, "mono"],
         withMerchant && [messages.merchant, ({ merchant }) => merchant, "quiet"],
         [messages.currency, ({ currency }) => currency],
-        ["3-D Secure", ({ threeds }) => messages.choices[threeds] ?? threeds, "quiet"],
+        ["3-D Secure", ({ threeds }) => wordIn(messages.choices, threeds), "quiet"],
         withGates && [messages.gates, gatesOf, "wide quiet"],
       ]}
     />
@@ -49,10 +50,10 @@ export function GroupTable({ groups }: Pick<MerchantDetail, "groups">) {
       none={messages.noGroups}
       keyOf={({ id }) => id}
       columns={[
-        [messages.name, ({ name }) => <b>{name}</b>],
+        [messages.fields.name, ({ name }) => <b>{name}</b>],
         [messages.status, ({ enabled }) => <OnOff isOn={enabled} />],
         [messages.id, ({ id }) => id, "mono"],
-        [messages.endpoints, ({ endpoints }) => membersOf(endpoints), "wide"],
+        [messages.fields.endpoints, ({ endpoints }) => membersOf(endpoints), "wide"],
       ]}
       actions={
         may("change_merchants") &&

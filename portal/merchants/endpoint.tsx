@@ -6,6 +6,7 @@ import { Settings } from "../actions/result.tsx";
 import { Facts, Head, Loaded, LoadedPart, Mark, OnOff, Section } from "../design/details.tsx";
 import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
+import { wordIn } from "../language/rows.ts";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 import { useUser } from "../shell/session.ts";
@@ -42,7 +43,7 @@ function Shown({ line, settings }: EndpointDetail) {
           [messages.id, <code key="id">{line.id}</code>],
           [messages.merchant, line.merchant],
           [messages.currency, line.currency],
-          ["3-D Secure", messages.choices[line.threeds] ?? line.threeds],
+          ["3-D Secure", wordIn(messages.choices, line.threeds)],
         ]}
       />
       {isOperator && (

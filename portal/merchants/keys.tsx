@@ -23,7 +23,7 @@ function ControlKey({ detail }: PartProps) {
   const hasOld = oldLastUsed !== undefined;
   const used = oldLastUsed === "never" ? messages.never : oldLastUsed;
   return (
-    <Section title={messages.controlKey}>
+    <Section title={messages.fields["control-key"]}>
       <Fields
         className="fields settings"
         rows={[
@@ -58,7 +58,7 @@ function OAuthKeys({ detail: { oauthKeys, line } }: PartProps) {
         none={messages.noOauthKeys}
         keyOf={({ id }) => id}
         columns={[
-          [messages.name, ({ name }) => name || "–"],
+          [messages.fields.name, ({ name }) => name || "–"],
           [messages.id, ({ id }) => id, "mono"],
           [messages.size, ({ bits }) => `${bits} bit`, "quiet"],
           ["SHA-256", ({ sha256 }) => sha256, "wide mono"],

@@ -39,15 +39,15 @@ function Shown({ detail }: PartProps) {
       </Head>
       <Facts
         facts={[
-          [messages.name, line.name],
-          [messages.currencies, line.currencies.join(", ")],
-          [messages.cell, isOperator ? line.cell : ""],
+          [messages.fields.name, line.name],
+          [messages.fields.currencies, line.currencies.join(", ")],
+          [messages.fields.cell, isOperator ? line.cell : ""],
         ]}
       />
       <Tabs
         path={`merchants/${line.login}`}
         tabs={[
-          ["endpoints", messages.endpoints, () => <Endpoints detail={detail} />],
+          ["endpoints", messages.fields.endpoints, () => <Endpoints detail={detail} />],
           ["keys", messages.keys, () => <Keys detail={detail} />],
           ["wallets", messages.wallets, () => <Wallets detail={detail} />],
           [
@@ -68,7 +68,7 @@ function Endpoints({ detail: { line, endpoints, groups } }: PartProps) {
   return (
     <>
       <Section
-        title={messages.endpoints}
+        title={messages.fields.endpoints}
         action={<ActionButton action="endpoint create" values={values} />}
       >
         <EndpointTable endpoints={endpoints} none={messages.noEndpoints} />

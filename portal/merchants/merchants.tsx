@@ -46,9 +46,9 @@ function MerchantList() {
             ),
           ],
           [messages.status, ({ enabled }) => <OnOff isOn={enabled} />],
-          [messages.currencies, ({ currencies }) => currencies.join(", "), "wide quiet"],
-          [messages.endpoints, ({ endpoints }) => endpoints, "number plain"],
-          [messages.cell, ({ cell }) => cell, "quiet"],
+          [messages.fields.currencies, ({ currencies }) => currencies.join(", "), "wide quiet"],
+          [messages.fields.endpoints, ({ endpoints }) => endpoints, "number plain"],
+          [messages.fields.cell, ({ cell }) => cell, "quiet"],
         ]}
       />
     </div>

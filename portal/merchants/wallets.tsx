@@ -4,6 +4,7 @@ import { Settings } from "../actions/result.tsx";
 import { Mark, Section } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
+import { wordIn } from "../language/rows.ts";
 import { useUser } from "../shell/session.ts";
 import type { MerchantDetail, PartProps } from "./terms.ts";
 
@@ -34,7 +35,7 @@ function WalletKeyTable({ keys }: { readonly keys: MerchantDetail["walletKeys"] 
       none={messages.noWalletKeys}
       keyOf={({ id }) => id}
       columns={[
-        [messages.wallet, ({ id, wallet }) => <Name name={fields[wallet] ?? wallet} note={id} />],
+        [messages.wallet, ({ id, wallet }) => <Name name={wordIn(fields, wallet)} note={id} />],
         [
           messages.certificate,
           ({ certificate }) => (
@@ -44,7 +45,7 @@ function WalletKeyTable({ keys }: { readonly keys: MerchantDetail["walletKeys"] 
           ),
         ],
         [messages.expires, ({ expiresAt }) => expiresAt ?? "–"],
-        [messages.created, ({ createdAt }) => createdAt, "quiet"],
+        [messages.fields["created-at"], ({ createdAt }) => createdAt, "quiet"],
       ]}
       actions={may("manage_keys") && ((key) => <WalletKeyActions {...key} />)}
     />

@@ -46,7 +46,7 @@ export function DateFilter({ change }: DateFilterProps) {
       <TextInput
         type="date"
         size="xs"
-        label={messages.until}
+        label={messages.fields.until}
         value={until}
         onChange={({ currentTarget }) => change({ from, until: currentTarget.value })}
       />

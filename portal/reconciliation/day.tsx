@@ -55,7 +55,7 @@ function Differences({ differences }: Pick<Detail, "differences">) {
       columns={[
         [messages.difference, ({ kind }) => <b>{wordIn(messages.differenceKinds, kind)}</b>],
         [messages.reference, ({ reference }) => reference, "mono shown"],
-        [messages.kind, ({ what }) => messages.types[what as "sale"] ?? what, "quiet"],
+        [messages.fields.kind, ({ what }) => messages.types[what as "sale"] ?? what, "quiet"],
         [messages.here, ({ here = "–" }) => here, "number plain"],
         [messages.there, ({ there = "–" }) => there, "number plain"],
         [
@@ -77,7 +77,7 @@ function Totals({ totals }: Pick<Detail, "totals">) {
       keyOf={({ currency, kind }) => `${currency} ${kind}`}
       columns={[
         [
-          messages.kind,
+          messages.fields.kind,
           ({ kind, currency }) => (
             <>
               {messages.types[kind as "sale"] ?? kind} <small>{currency}</small>

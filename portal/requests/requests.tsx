@@ -49,7 +49,7 @@ export function Requests() {
             "mono",
           ],
           [
-            messages.error,
+            messages.statuses.error,
             ({ isSigned, error }) => <Mark kind={isSigned ? "filtered" : "declined"}>{error}</Mark>,
           ],
           [messages.clientOrder, ({ clientOrder }) => clientOrder, "wide"],
@@ -81,7 +81,7 @@ function RequestFilters() {
   const { endpoint, merchant } = configured(useKnown().data);
   const operation = useFormulas().map(({ name }) => ({ value: name, label: name }));
   const offered = [
-    { name: "code", label: messages.error, choices: errors },
+    { name: "code", label: messages.statuses.error, choices: errors },
     { name: "operation", label: messages.operation, choices: operation },
     { name: "endpoint", label: messages.endpoint, choices: endpoint },
     ...(isOperator ? [{ name: "merchant", label: messages.merchant, choices: merchant }] : []),

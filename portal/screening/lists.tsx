@@ -5,6 +5,7 @@ import { useRows } from "../actions/values.ts";
 import { Mark, PrintedTime } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { useMessages } from "../language/language.tsx";
+import { wordIn } from "../language/rows.ts";
 import { useUser } from "../shell/session.ts";
 import { changeQuery, usePlace } from "../shell/url.tsx";
 import { listValues, pageOf } from "./rules.ts";
@@ -19,7 +20,7 @@ const right = "change_merchants";
 export function Lists() {
   const messages = useMessages();
   const { may } = useUser();
-  const { choices, everywhere, fields } = messages;
+  const { choices, everywhere } = messages;
   const found = useRows("list show", listValues(usePlace().query));
   return (
     <>
@@ -36,20 +37,20 @@ export function Lists() {
         none={[messages.noListEntries, messages.noListEntriesHint]}
         keyOf={({ entry = "" }) => entry}
         columns={[
-          [messages.value, ({ value }) => <b>{value}</b>, "wide"],
+          [messages.fields.value, ({ value }) => <b>{value}</b>, "wide"],
           [
-            messages.list,
+            messages.fields.list,
             ({ list = "" }) => (
-              <Mark kind={list === "allow" ? "approved" : "declined"}>{choices[list] ?? list}</Mark>
+              <Mark kind={list === "allow" ? "approved" : "declined"}>{wordIn(choices, list)}</Mark>
             ),
           ],
-          [messages.kind, ({ kind = "" }) => choices[kind] ?? kind, "quiet"],
+          [messages.fields.kind, ({ kind = "" }) => wordIn(choices, kind), "quiet"],
           [
             messages.countsFor,
             ({ counts }) => (counts === "everywhere" ? everywhere : counts),
             "quiet",
           ],
-          [fields["reason"] ?? "", ({ reason }) => reason, "wide"],
+          [messages.reason, ({ reason }) => reason, "wide"],
           [messages.expires, ({ expires }) => <PrintedTime text={expires || "–"} />, "quiet"],
         ]}
         actions={
@@ -77,7 +78,7 @@ function Choice({ name, words, every }: ChoiceProps) {
       aria-label={every}
       data={[
         { value: "", label: every },
-        ...words.map((word) => ({ value: word, label: choices[word] ?? word })),
+        ...words.map((word) => ({ value: word, label: wordIn(choices, word) })),
       ]}
       value={query.get(name) ?? ""}
       onChange={({ currentTarget }) =>

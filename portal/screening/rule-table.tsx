@@ -19,11 +19,11 @@ export function RuleTable({ rules, ...given }: TableProps) {
       {...given}
       keyOf={({ id }) => id}
       columns={[
-        [messages.rule, ({ id, kind }) => <Name name={wordIn(ruleKinds, kind)} note={id} />],
+        [messages.fields.rule, ({ id, kind }) => <Name name={wordIn(ruleKinds, kind)} note={id} />],
         [messages.status, ({ enabled }) => <OnOff isOn={enabled} />],
         [messages.parameters, (rule) => parametersOf(rule, " ").join(", "), "wide"],
         [messages.countsFor, (rule) => placeOf(rule, everywhere), "quiet"],
-        [messages.does, ({ action }) => wordIn(choices, action)],
+        [messages.fields.action, ({ action }) => wordIn(choices, action)],
       ]}
       actions={may("change_merchants") && ((rule) => <RuleActions rule={rule} />)}
     />

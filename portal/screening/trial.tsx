@@ -35,7 +35,7 @@ export function Trial() {
         />
         <TextInput
           type="date"
-          label={messages.since}
+          label={messages.fields.since}
           value={since}
           onChange={({ currentTarget }) => setSince(currentTarget.value)}
         />

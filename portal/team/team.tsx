@@ -1,5 +1,4 @@
 /** Who may use the portal: users with their roles, and where they are signed in. */
-import { useState } from "react";
 import { Sessions } from "../account/sessions.tsx";
 import { ActionButton } from "../actions/action-button.tsx";
 import { usePerformer } from "../actions/performer.tsx";
@@ -9,14 +8,20 @@ import { useMessages } from "../language/language.tsx";
 import { call, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { Approvals } from "./approvals.tsx";
-import { TemporaryPassword, UserTable } from "./user-table.tsx";
+import { UserTable } from "./user-table.tsx";
 
+/** A merchant's administrator adds users of that merchant. */
 export function Team() {
   const messages = useMessages();
+  const { merchant } = useUser();
   return (
     <div className="screen stack">
       <Head title={messages.team}>
-        <AddUser />
+        <ActionButton
+          action="user add"
+          isMain
+          values={merchant === undefined ? {} : { merchant }}
+        />
       </Head>
       <Tabs
         path="team"
@@ -32,23 +37,6 @@ export function Team() {
   );
 }
 
-/** A merchant's administrator adds users of that merchant. */
-function AddUser() {
-  const { merchant } = useUser();
-  const [made, setMade] = useState<object>();
-  return (
-    <>
-      <ActionButton
-        action="user add"
-        isMain
-        values={merchant === undefined ? {} : { merchant }}
-        onDone={setMade}
-      />
-      {made && <TemporaryPassword made={made} close={() => setMade(undefined)} />}
-    </>
-  );
-}
-
 function Users() {
   const messages = useMessages();
   const { merchant } = useUser();
@@ -61,7 +49,6 @@ function Users() {
             <div className="row-actions start">
               <ActionButton
                 action="user demand-factor"
-                hint={messages.demandFactorHint}
                 values={{ merchant }}
                 known={{ demanded: isFactorDemanded ? "on" : "off" }}
               />

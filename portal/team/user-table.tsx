@@ -1,13 +1,12 @@
-/** Users as a table, with what can be done to each, and the password that one may be given. */
+/** Users as a table, with what can be done to each. */
 import { ActionIcon, Menu } from "@mantine/core";
 import { Fragment, useState } from "react";
 import { actionsFor, type Listed, roleName, signInBy, type UserAction } from "../account/users.ts";
 import { ActionWindow } from "../actions/action-button.tsx";
 import { Mark, Time } from "../design/details.tsx";
-import { SecretDialog } from "../design/dialog.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Table } from "../design/table.tsx";
-import { useLanguage, useMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import { useUser } from "../shell/session.ts";
 
 export function UserTable({ users }: { readonly users: readonly Listed[] }) {
@@ -19,7 +18,7 @@ export function UserTable({ users }: { readonly users: readonly Listed[] }) {
       keyOf={({ login }) => login}
       columns={[
         [messages.login, ({ login }) => <b>{login}</b>],
-        [messages.role, ({ role }) => roleName(messages, role)],
+        [messages.fields.role, ({ role }) => roleName(messages, role)],
         isOperator && [messages.merchant, ({ merchant }) => merchant],
         [messages.signInBy, (user) => signInBy(user, messages)],
         [
@@ -49,11 +48,10 @@ function State({ user: { enabled, isIdle } }: UserProps) {
 }
 
 function Tools({ user }: UserProps) {
-  const { buttons, userActionHints, actionsFor: nameOf } = useMessages();
+  const { buttons, actionsFor: nameOf } = useMessages();
   const actions = actionsFor(user, useUser());
   const [asked, ask] = useState<UserAction>("user role");
   const [isOpen, setOpen] = useState(false);
-  const [made, setMade] = useState<object>();
   if (actions.length === 0) return null;
   const { login, role } = user;
   return (
@@ -85,33 +83,9 @@ function Tools({ user }: UserProps) {
         close={() => setOpen(false)}
         action={asked}
         name={login}
-        hint={userActionHints[asked]}
         values={{ login }}
         known={{ role }}
-        {...(asked === "user password" && { onDone: setMade })}
       />
-      {made && <TemporaryPassword made={made} close={() => setMade(undefined)} />}
     </>
-  );
-}
-
-type MadeProps = { readonly made: object; readonly close: () => void };
-
-/** `made` is what the action has answered. It is shown once. */
-export function TemporaryPassword({ made, close }: MadeProps) {
-  const { messages, showTime, showUtc } = useLanguage();
-  const { login, password, expiresAt } = { login: "", password: "", expiresAt: 0, ...made };
-  return (
-    <SecretDialog
-      title={messages.buttons["user password"]}
-      hint={
-        <span title={showUtc(expiresAt)}>
-          {messages.temporaryShown(login, showTime(expiresAt))}
-        </span>
-      }
-      text={password}
-      label={messages.close}
-      close={close}
-    />
   );
 }

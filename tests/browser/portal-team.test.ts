@@ -101,7 +101,8 @@ test("an administrator adds a user, who needs a password of their own, and ends 
   const made = (await dialog.locator("pre").textContent()) ?? "";
   assert.match(made, /^[a-z0-9-]{23}$/);
   await takePicture(page, "portal-team-added");
-  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await dialog.getByText("carl@demo").waitFor();
+  await dialog.getByRole("button", { name: "I have kept it" }).click();
   await page.getByRole("row", { name: /carl.*Merchant viewer.*demo.*Temporary/ }).waitFor();
   await lookAtBoth(page, "portal-team");
 

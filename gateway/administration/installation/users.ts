@@ -100,7 +100,10 @@ export const userActions: readonly Action[] = [
   }),
   action("change", "manage_users", {
     name: "user role",
-    does: ["give a user another role", "einem Benutzer eine andere Rolle geben"],
+    does: [
+      "give a user another role, and sign the user out",
+      "einem Benutzer eine andere Rolle geben und ihn abmelden",
+    ],
     ...ofUser,
     // With another role too, an administrator could get rid of a colleague's second factors.
     needsSecondPerson: true,
@@ -120,8 +123,8 @@ export const userActions: readonly Action[] = [
   action("change", "manage_users", {
     name: "user password",
     does: [
-      "make a temporary password for the portal, and print it",
-      "ein vorläufiges Passwort für das Portal anlegen und zeigen",
+      "replace a user's password by a temporary one, print it, and sign the user out",
+      "das Passwort eines Benutzers durch ein vorläufiges ersetzen, es zeigen und ihn abmelden",
     ],
     ...ofUser,
     computesPassword: true,
@@ -153,9 +156,10 @@ export const userActions: readonly Action[] = [
   action("change", "manage_users", {
     name: "user demand-factor",
     does: [
-      "demand a second factor of all users of a merchant, or only of those whose role needs it",
+      "demand a second factor of all users of a merchant, or only of those whose role needs it; " +
+        "users without one set it up before anything else",
       "von allen Benutzern eines Händlers einen zweiten Faktor verlangen, oder nur von denen, " +
-        "deren Rolle ihn braucht",
+        "deren Rolle ihn braucht; wer keinen hat, richtet ihn vor allem anderen ein",
     ],
     findOwner: ownerByMerchant,
     fields: {
@@ -193,8 +197,8 @@ export const userActions: readonly Action[] = [
     },
   }),
   enablingAction("user disable", false, [
-    "disable a user: every command is refused",
-    "einen Benutzer sperren: jeder Befehl wird abgelehnt",
+    "disable a user, who is signed out at once: every command is refused",
+    "einen Benutzer sperren und sofort abmelden: jeder Befehl wird abgelehnt",
   ]),
   enablingAction("user enable", true, ["enable a user again", "einen Benutzer wieder freigeben"]),
   action("change", "manage_users", {
