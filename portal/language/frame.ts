@@ -15,7 +15,6 @@ export const frame = {
   production: "Production | Produktion",
   rehearsal: "Rehearsal: no money moves | Probebetrieb: kein Geld fließt",
   otherLanguage: "Deutsch | English",
-  appearance: "Appearance | Darstellung",
   light: "Light | Hell",
   dark: "Dark | Dunkel",
   asSystem: "As the system | Wie im System",

@@ -2,15 +2,14 @@
  * The frame around every screen: where one can go, which environment this is, and the user's own
  * menu. A phone has it as a bar at the top.
  */
-import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { Menu, UnstyledButton } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Icon, Logo } from "../design/icons.tsx";
-import { useLanguage, useMessages } from "../language/language.tsx";
+import { useMessages } from "../language/language.tsx";
 import type { Session, User } from "./call.ts";
 import { entriesFor } from "./entries.ts";
-import { commandKey, Palette, usePalette } from "./palette.tsx";
-import { useSignOut } from "./session.ts";
-import { go, Link } from "./url.tsx";
+import { commandKey, Palette, useOwnChoices, usePalette } from "./palette.tsx";
+import { Link } from "./url.tsx";
 
 type LayoutProps = {
   readonly session: Session;
@@ -67,18 +66,10 @@ export function Layout({ session, user, screen, children }: LayoutProps) {
   );
 }
 
-const appearances = [
-  { scheme: "light", icon: "sun", name: "light" },
-  { scheme: "dark", icon: "moon", name: "dark" },
-  { scheme: "auto", icon: "screen", name: "asSystem" },
-] as const;
-
 type UserMenuProps = { readonly user: User; readonly showKeys: () => void };
 
 function UserMenu({ user, showKeys }: UserMenuProps) {
-  const { code, change, messages } = useLanguage();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const signOut = useSignOut();
+  const messages = useMessages();
   return (
     <Menu position="top-start">
       <Menu.Target>
@@ -91,34 +82,19 @@ function UserMenu({ user, showKeys }: UserMenuProps) {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<Icon name="key" />} onClick={() => go("account")}>
-          {messages.account}
-        </Menu.Item>
         <Menu.Item leftSection={<Icon name="keyboard" />} onClick={showKeys}>
           {messages.keyboard}
         </Menu.Item>
-        <Menu.Divider />
-        <Menu.Label>{messages.appearance}</Menu.Label>
-        {appearances.map(({ scheme, icon, name }) => (
+        {useOwnChoices().map(({ name, icon, run, isChosen = false }) => (
           <Menu.Item
-            key={scheme}
+            key={name}
             leftSection={<Icon name={icon} />}
-            rightSection={colorScheme === scheme ? "✓" : undefined}
-            onClick={() => setColorScheme(scheme)}
+            rightSection={isChosen ? "✓" : undefined}
+            onClick={run}
           >
-            {messages[name]}
+            {name}
           </Menu.Item>
         ))}
-        <Menu.Divider />
-        <Menu.Item
-          leftSection={<Icon name="language" />}
-          onClick={() => change(code === "en" ? "de" : "en")}
-        >
-          {messages.otherLanguage}
-        </Menu.Item>
-        <Menu.Item leftSection={<Icon name="leave" />} onClick={() => void signOut()}>
-          {messages.signOut}
-        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

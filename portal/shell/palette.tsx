@@ -58,7 +58,12 @@ export function Palette({ shown, close, session }: PaletteProps) {
   );
 }
 
-type Choice = { readonly name: string; readonly icon: IconName; readonly run: () => void };
+type Choice = {
+  readonly name: string;
+  readonly icon: IconName;
+  readonly run: () => void;
+  readonly isChosen?: boolean;
+};
 
 function Choices({ session, close }: Omit<PaletteProps, "shown">) {
   const messages = useMessages();
@@ -120,31 +125,42 @@ function Choices({ session, close }: Omit<PaletteProps, "shown">) {
 }
 
 function useChoices(session: Session, text: string): readonly Choice[] {
-  const { code, change, messages } = useLanguage();
-  const { setColorScheme } = useMantineColorScheme();
-  const signOut = useSignOut();
-  const all: readonly Choice[] = [
-    ...entriesFor(session).map(({ screen, icon }) => ({
-      name: messages[screen],
-      icon,
-      run: () => go(screen),
-    })),
-    { name: messages.account, icon: "key", run: () => go("account") },
-    { name: messages.light, icon: "sun", run: () => setColorScheme("light") },
-    { name: messages.dark, icon: "moon", run: () => setColorScheme("dark") },
-    { name: messages.asSystem, icon: "screen", run: () => setColorScheme("auto") },
-    {
-      name: messages.otherLanguage,
-      icon: "language",
-      run: () => change(code === "en" ? "de" : "en"),
-    },
-    { name: messages.signOut, icon: "leave", run: () => void signOut() },
-  ];
+  const messages = useMessages();
+  const screens = entriesFor(session).map(({ screen, icon }) => ({
+    name: messages[screen],
+    icon,
+    run: () => go(screen),
+  }));
   const query = new URLSearchParams({ search: text });
-  return findChoices(all, text, [
+  return findChoices([...screens, ...useOwnChoices()], text, [
     { name: messages.openOrder(text), icon: "orders", run: () => go(`orders/${text}`) },
     { name: messages.searchOrdersFor(text), icon: "search", run: () => go(`orders?${query}`) },
   ]);
+}
+
+const appearances = [
+  { scheme: "light", icon: "sun", name: "light" },
+  { scheme: "dark", icon: "moon", name: "dark" },
+  { scheme: "auto", icon: "screen", name: "asSystem" },
+] as const;
+
+/** What a user does anywhere. */
+export function useOwnChoices(): readonly Choice[] {
+  const { code, change, messages } = useLanguage();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const signOut = useSignOut();
+  const changeLanguage = () => change(code === "en" ? "de" : "en");
+  return [
+    { name: messages.account, icon: "key", run: () => go("account") },
+    ...appearances.map(({ scheme, icon, name }) => ({
+      name: messages[name],
+      icon,
+      isChosen: colorScheme === scheme,
+      run: () => setColorScheme(scheme),
+    })),
+    { name: messages.otherLanguage, icon: "language", run: changeLanguage },
+    { name: messages.signOut, icon: "leave", run: () => void signOut() },
+  ];
 }
 
 function Keys({ close }: { readonly close: () => void }) {
