@@ -38,6 +38,11 @@ export async function loadMachineCommands(): Promise<readonly (Action | OwnComma
   return (await Promise.all(loads.map((load) => load()))).flat();
 }
 
+/** Returns what a command such as `gw doctor` does, which has no words after its subject. */
+export function describeSubject(name: string): string {
+  return [...subjects, ...commands].find((row) => row.name === name)?.does ?? "";
+}
+
 /** A wrong option is refused as any other input. */
 function exitProcess({ exitCode }: CommanderError): never {
   return process.exit(exitCode === 0 ? 0 : exitCodes.refused);

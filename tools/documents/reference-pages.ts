@@ -1,7 +1,7 @@
 /** The catalogues: errors by the ranges of their numbers, settings, log events, test cards. */
 import { loadAllActions } from "../../gateway/administration/actions.ts";
 import { usageOf } from "../../gateway/cli/action-commands.ts";
-import { loadMachineCommands } from "../../gateway/cli/commands.ts";
+import { describeSubject, loadMachineCommands } from "../../gateway/cli/commands.ts";
 import { type Setting, settings } from "../../gateway/config/settings.ts";
 import { events } from "../../gateway/observability/events.ts";
 import { listScripts } from "../../gateway/pages/payment/script-inventory.ts";
@@ -88,7 +88,7 @@ export async function insertCommands(document: string): Promise<string> {
       const isOffered = isForm && !("commandLineOnly" in row && row.commandLineOnly !== undefined);
       return [
         mono(["gw", name, ...words.map(usageOf)].join(" ")),
-        sentence(does.en),
+        sentence(does.en || describeSubject(name)),
         right === undefined ? "none" : mono(right),
         isOffered ? "yes" : "",
       ];
