@@ -15,23 +15,23 @@ const config: InlineConfig = {
     emptyOutDir: true,
     target: "es2023",
     modulePreload: { polyfill: false },
-    // The page's policy lets no inline script run.
+    // The content security policy of the page forbids inline scripts.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },
 };
 
-/** What the gateway's forms and the screens call the same things. */
+/** Labels that the gateway's forms and the screens share. */
 const labels = ["field", "labels"].map((name) => `../gateway/administration/${name}.ts`);
 
-/** Returns a sentence about a new build; nothing when the last one is up to date. */
+/** Returns a sentence about a new build, or undefined if the last build is up to date. */
 export function buildPortal(): Promise<string | undefined> {
   return buildWhenStale({
     name: "Portal",
     root,
     sources: ["**/*.{ts,tsx,css,html,svg,json}", ...labels],
     async build(folder) {
-      // Loaded when it is needed: most starts find the portal built.
+      // Vite is loaded only for a build, because most starts find the portal built.
       const { build } = await import("vite");
       await build({ ...config, build: { ...config.build, outDir: folder } });
       compressFiles(folder, "assets/*.{js,css}");
@@ -40,7 +40,7 @@ export function buildPortal(): Promise<string | undefined> {
   });
 }
 
-/** What a browser loads before the first screen, and all of it. */
+/** Describes the compressed size of what a browser loads for the first screen, and of all files. */
 function describeSize(built: string): string {
   const page = fs.readFileSync(join(built, "index.html"), "utf8");
   const sizes = fs.globSync("assets/*.{js,css}", { cwd: built }).map((name) => {

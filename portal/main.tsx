@@ -1,6 +1,6 @@
 /**
- * The portal's entry: the look, the cache of answers and the language around the one component that
- * decides which screen is shown. Styles that Mantine makes at run time carry the page's nonce.
+ * The portal's entry. It wraps the component that chooses the screen in the theme, the cache of
+ * answers and the language. Styles that Mantine makes at run time carry the page's nonce.
  */
 import "./design/styles.ts";
 import { MantineProvider } from "@mantine/core";
@@ -17,7 +17,7 @@ const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]"
 
 const queries = new QueryClient({
   queryCache: new QueryCache({
-    // The session has ended: the portal asks how far the user is signed in, and shows that step.
+    // The session has ended: the portal reads its state, and the sign-in is shown.
     onError(error, { queryKey }) {
       if (isSessionEnd(error) && queryKey[0] !== sessionKey[0]) {
         void queries.invalidateQueries({ queryKey: sessionKey });

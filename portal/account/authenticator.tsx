@@ -1,4 +1,6 @@
-/** Codes of an authenticator app: turned on with a QR code, turned off, and the recovery codes. */
+/**
+ * The panel that turns codes of an authenticator app on and off, and replaces the recovery codes.
+ */
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
@@ -104,7 +106,7 @@ type WithPasswordProps = {
   readonly close: () => void;
 };
 
-/** A change of what lets the user in: it asks for the password once more. */
+/** Dialog that asks for the password again before it changes how the user signs in. */
 export function WithPassword({ title, label, hint, run, close }: WithPasswordProps) {
   const [password, setPassword] = useState("");
   const send = usePerformer(() => run(password), {

@@ -1,4 +1,6 @@
-/** What several parts of the account share: a panel, and the secret of an app. */
+/**
+ * Components that several parts of the account share: a panel, and an authenticator app's secret.
+ */
 import type { ReactNode } from "react";
 import { useMessages } from "../language/language.tsx";
 import type { Session } from "../shell/call.ts";
@@ -29,7 +31,7 @@ export type ShownSecret = {
   readonly picture: string;
 };
 
-/** As a QR code to scan, and as text to type. */
+/** Shows the secret as a QR code to scan and as text to type. */
 export function SecretPicture({ shown }: { readonly shown: ShownSecret }) {
   const { qrCode } = useMessages();
   return (

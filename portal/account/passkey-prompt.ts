@@ -1,19 +1,19 @@
 /**
- * The browser's own window for passkeys. The gateway makes the options and verifies the answer;
- * both are JSON as WebAuthn level 3 writes it.
+ * Opens the browser's own window for passkeys. The gateway makes the options and verifies the
+ * answer; both are in the JSON form of WebAuthn level 3.
  */
 
 export function hasPasskeys(): boolean {
   return typeof PublicKeyCredential === "function" && mayHavePasskeys(location.hostname);
 }
 
-/** Passkeys need TLS or this machine's own name, never a numeric address. */
+/** Passkeys work at a host name, with TLS or at `localhost`, and never at a numeric address. */
 export function mayHavePasskeys(hostname: string): boolean {
   return !/^[\d.]+$|:/.test(hostname);
 }
 
 export async function makePasskey(options: object): Promise<object> {
-  // The gateway's own options: `generateRegistrationOptions` makes exactly this form.
+  // `generateRegistrationOptions` in the gateway makes options of exactly this type.
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
     options as PublicKeyCredentialCreationOptionsJSON,
   );

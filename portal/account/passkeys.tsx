@@ -1,4 +1,4 @@
-/** The user's passkeys: added with the browser's own window, listed, removed with the password. */
+/** The user's passkeys: a list, a dialog that adds one, and a button that removes one. */
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
@@ -75,7 +75,7 @@ function AddPasskey({ close }: { readonly close: () => void }) {
     async () => {
       const { options } = await call("POST /passkeys/begin", { password });
       const response = await makePasskey(options).catch(() => {
-        // The browser's own words are for programmers.
+        // The browser's own error text is written for programmers.
         throw new Error(messages.passkeyFailed);
       });
       return call("POST /passkeys/confirm", { name: name.trim(), response });

@@ -1,4 +1,4 @@
-/** Sessions as a list: whose, with which browser, from where, and a button that ends each. */
+/** A list of sessions: each with its user, browser and network, and a button that ends it. */
 import { Button } from "@mantine/core";
 import { Mark, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";

@@ -1,4 +1,4 @@
-/** The words that describe users: roles, ways to sign in, their browsers, codes as typed. */
+/** Texts that describe users: roles, ways to sign in, browsers, and codes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english, german } from "../language/texts.ts";
@@ -22,7 +22,7 @@ const agents = [
 ] as const;
 
 for (const [agent, name] of agents) {
-  test(`a session is told as “${name}”`, () => {
+  test(`a session is described as “${name}”`, () => {
     assert.equal(describeAgent(agent), name);
   });
 }
@@ -37,7 +37,7 @@ const factors = [
 ] as const;
 
 for (const [password, totp, passkeys, text, isSecond] of factors) {
-  test(`a user signs in by “${text}”`, () => {
+  test(`the ways to sign in are described as “${text}”`, () => {
     assert.equal(signInBy({ password, totp, passkeys }, english).toLowerCase(), text.toLowerCase());
     assert.equal(hasFactor({ totp, passkeys, recoveryCodes: 0 }), isSecond);
   });
@@ -49,7 +49,7 @@ test("a role that this portal does not know is shown as it is", () => {
   assert.equal(roleName(english), "");
 });
 
-test("a user is disabled or enabled, whichever changes something, and nobody does it to oneself", () => {
+test("an enabled user can be disabled, a disabled one enabled, and users cannot change themselves", () => {
   const own = { login: "ann" };
   const carl = { login: "carl", role: "support" } as const;
 
@@ -80,6 +80,6 @@ const hosts = [
   ["127.0.0.1", false], ["10.1.2.3", false], ["[::1]", false],
 ] as const;
 
-test("passkeys are for names, and never for numeric addresses", () => {
+test("passkeys are offered at host names, and never at numeric addresses", () => {
   for (const [host, may] of hosts) assert.equal(mayHavePasskeys(host), may, host);
 });

@@ -1,4 +1,4 @@
-/** Users and their sessions in words: roles, actions, ways to sign in, browsers; codes as typed. */
+/** Texts about users and their sessions: roles, actions, ways to sign in and browsers. */
 import type { Messages } from "../language/texts.ts";
 import type { OutputOf, Session, User } from "../shell/call.ts";
 
@@ -10,7 +10,7 @@ export function roleName(messages: Pick<Messages, "roles">, role = ""): string {
   return names[role] ?? role;
 }
 
-/** What a user shows to sign in. */
+/** Describes how a user signs in, for example with a password and passkeys. */
 export function signInBy(
   { password, totp, passkeys }: Pick<Listed, "password" | "totp" | "passkeys">,
   messages: Pick<Messages, "passwords" | "withApp" | "withPasskeys">,
@@ -27,7 +27,9 @@ const states = ["user disable", "user enable"] as const;
 const changes = ["user role", "user password", "user reset-factors"] as const;
 export type UserAction = (typeof changes | typeof states)[number];
 
-/** What can be done to a user, in the order of the menu; nothing to oneself. */
+/**
+ * Returns the actions for a user, in the order of the menu. Users have no actions on themselves.
+ */
 export function actionsFor(
   { login, enabled, role }: Pick<Listed, "login" | "enabled" | "role">,
   own: Pick<User, "login">,
@@ -42,7 +44,7 @@ export function hasFactor({ totp, passkeys }: NonNullable<Session["factors"]>): 
   return totp || passkeys > 0;
 }
 
-/** Apps and lists show codes in groups. */
+/** Removes the spaces of a code, because apps and lists show codes in groups of digits. */
 export function codeIn(typed: string): string {
   return typed.replaceAll(" ", "");
 }
@@ -50,7 +52,7 @@ export function codeIn(typed: string): string {
 const browsers = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
 const systems = ["iPhone", "iPad", "Android", "Windows", "Mac OS X", "Linux"];
 
-/** Names the browser as a person does. Other programs are shown by their own name. */
+/** Names the browser and the system in everyday words. Other programs keep their own name. */
 export function describeAgent(agent: string): string {
   const browser = browsers.find((name) => agent.includes(`${name}/`));
   const system = systems.find((name) => agent.includes(name));

@@ -26,7 +26,10 @@ export function ActionButton({ isMain = false, isOffered = true, ...given }: Act
   );
 }
 
-/** The window of an action. It is rendered all the time, so that it gives the focus back. */
+/**
+ * The window of an action. It stays rendered while it is closed, because closing it then gives the
+ * focus back.
+ */
 export function ActionWindow({ isOpen, ...given }: WindowProps & { readonly isOpen: boolean }) {
   const messages = useMessages();
   return (

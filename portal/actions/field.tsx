@@ -1,4 +1,4 @@
-/** One field of an action's form: its control is made by its kind. */
+/** One field of an action's form. The kind of the field determines its control. */
 import {
   Checkbox,
   MultiSelect,
@@ -20,7 +20,7 @@ type FieldProps = {
   readonly field: Field;
   readonly text: string;
   readonly error: string | undefined;
-  /** What exists, once it is known. */
+  /** The merchants, endpoints, gates and currencies that exist; undefined until they are loaded. */
   readonly filters: Filters | undefined;
   readonly write: (text: string) => void;
 };
@@ -111,7 +111,7 @@ function Help({ field }: { readonly field: Field }) {
 
 type PartProps = FieldProps & { readonly shared: Shared };
 
-/** At most so many choices are shown at once; typing a part of a label finds the others. */
+/** The number of choices shown at once. Typing a part of a label finds the others. */
 const shownMax = 50;
 
 function Chooser({ field, text, filters, write, shared }: PartProps) {
@@ -139,13 +139,13 @@ function offersOf(kind: Field["kind"], filters: Filters | undefined, language: s
   if (kind === "merchant") return merchants.map(({ login, name }) => named(login, name));
   if (kind === "endpoint") return endpoints.map((each) => named(each.id, each.name, each.currency));
   if (kind === "gate") return gates.map(({ name }) => named(name));
-  // A new endpoint may have a currency that none has yet.
+  // A new endpoint may have a currency that no endpoint has yet.
   const names = new Intl.DisplayNames(language, { type: "currency" });
   const all = new Set([...currencies, ...Intl.supportedValuesOf("currency")]);
   return [...all].map((currency) => named(currency, names.of(currency) ?? ""));
 }
 
-/** A file that is chosen or dropped, or its content. */
+/** Takes a file that the user chooses or drops, or its content as text. */
 function SentFile({ text, write, shared: { error, required, ...shared } }: PartProps) {
   const { fileContent } = useMessages();
   return (
@@ -169,7 +169,9 @@ function SentFile({ text, write, shared: { error, required, ...shared } }: PartP
   );
 }
 
-/** Sent as a `data:` URL: no file of the gateway is named. */
+/**
+ * The picture is sent as a `data:` URL, so that no request names a file on the gateway's machine.
+ */
 function Picture({ text, write, shared }: PartProps) {
   const { remove } = useMessages();
   const read = (file: File | undefined) => {

@@ -1,6 +1,7 @@
 /**
- * The form of an action: first its fields, then what it would change and the reason for it, then
- * what it answers. Nothing here knows the action: fields, checks and changes are the gateway's own.
+ * The form of an action: first its fields, then a preview of the changes with a field for the
+ * reason, then the result. The gateway describes the fields, checks the values and computes the
+ * changes; the form contains nothing that is particular to one action.
  */
 import { Button } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
@@ -26,13 +27,13 @@ import {
 
 export type ActionProps = {
   readonly action: Offered;
-  /** In place of the usual one. */
+  /** Replaces the usual label of the action. */
   readonly label?: string;
-  /** Of what is changed, where the screen has several of its kind. */
+  /** The name of what is changed, if the screen shows several of its kind. */
   readonly name?: string | undefined;
-  /** Fields whose values the screen knows, and the form does not show. */
+  /** Values that the screen sets. The form does not show these fields. */
   readonly values?: Values;
-  /** The settings as they are. */
+  /** The current settings. */
   readonly known?: Texts;
   readonly isMain?: boolean;
   /**
@@ -40,7 +41,7 @@ export type ActionProps = {
    * show a key that is shown only once.
    */
   readonly isOffered?: boolean;
-  /** What to do with the result, in place of showing it. */
+  /** Receives the result, which is then not shown. */
   readonly onDone?: (result: object) => void;
 };
 
@@ -55,7 +56,8 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
   const { values = {}, known = {}, onDone } = given;
   const { title, isDangerous } = wordsFor({ action, ...given }, messages);
   const fields = described.fields.filter(({ name }) => !Object.hasOwn(values, name));
-  // Kept as they were when the window was opened, so that others' changes are not reverted.
+  // The values when the window opened. Only differences from them are sent, so that changes by
+  // other users are not reverted.
   const [initial] = useState(() => initialOf(fields, known));
   const [texts, setTexts] = useState(initial);
   const [reason, setReason] = useState("");
@@ -70,7 +72,7 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
       if (notes.length === 0 && (onDone || secretsIn(result).length === 0)) close();
     },
   });
-  // Without fields, the effect is shown at once.
+  // An action without fields shows its preview at once.
   const { mutate: show } = preview;
   const hasFields = fields.length > 0;
   useEffect(() => {
@@ -126,7 +128,7 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
 
 type Refused = { readonly name: string; readonly message: string };
 
-/** A refusal that is about a field is shown there. */
+/** Returns the refusal if it concerns a field of this form, beside which it is then shown. */
 function findRefused(error: Error | null, fields: readonly Field[]): Refused | undefined {
   const name = error instanceof CallError ? error.field : undefined;
   const isHere = fields.some((field) => field.name === name);

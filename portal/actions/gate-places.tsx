@@ -1,24 +1,24 @@
-/** The gates of an endpoint in a form: in each row a gate is chosen, with its rank and weight. */
+/** The gates of an endpoint in a form: each row has a gate with its rank and weight. */
 import { Button, CloseButton, Input, NativeSelect, TextInput } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import { Icon } from "../design/icons.tsx";
 import { useMessages } from "../language/language.tsx";
-import { type Place, printPlaces, readPlaces, type Shared } from "./values.ts";
+import { printGates, type RankedGate, readGates, type Shared } from "./values.ts";
 
 type Props = {
   readonly shared: Shared;
   readonly text: string;
-  /** Of the gates that exist. */
+  /** The names of all gates. */
   readonly names: readonly string[];
   readonly write: (text: string) => void;
 };
 
 export function GatePlaces({ shared, text, names, write }: Props) {
   const messages = useMessages();
-  const places = readPlaces(text);
+  const places = readGates(text);
   const unused = names.filter((name) => places.every((place) => place.name !== name));
   const [first] = unused;
-  const change = (next: readonly Place[]) => write(printPlaces(next));
+  const change = (next: readonly RankedGate[]) => write(printGates(next));
   const { rows, moveTo } = useCursor(text);
   const remove = (index: number) => {
     moveTo(Math.min(index, places.length - 2));
@@ -40,7 +40,7 @@ export function GatePlaces({ shared, text, names, write }: Props) {
         )}
         {places.map((place, index) => (
           <PlaceRow
-            // A gate is in one row alone, and the cursor stays when another one is chosen.
+            // The index as key keeps the cursor in the row when another gate is chosen there.
             // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place in the list
             key={index}
             place={place}
@@ -64,10 +64,10 @@ export function GatePlaces({ shared, text, names, write }: Props) {
 }
 
 type RowProps = {
-  readonly place: Place;
+  readonly place: RankedGate;
   readonly unused: readonly string[];
   readonly isRefused: boolean;
-  readonly write: (place: Place) => void;
+  readonly write: (place: RankedGate) => void;
   readonly remove: () => void;
 };
 

@@ -8,12 +8,15 @@ import type { Messages } from "../language/texts.ts";
 /** The name of a rule's kind follows the action that adds a rule. */
 export type Offered = keyof Messages["buttons"] | `filter add ${string}`;
 
-/** By the action, or by the words that it begins with. A test compares them with the gateway's. */
+/**
+ * The right by action, or by the words that an action begins with. A test compares them with the
+ * gateway's.
+ */
 const rights: Readonly<Record<string, string>> = {
   "merchant": "change_merchants",
   "merchant control-key": "manage_keys",
   "merchant key": "manage_keys",
-  // It is offered to show the control key.
+  // The portal offers it only to show the control key.
   "merchant show": "reveal_secrets",
   "endpoint": "change_merchants",
   "group": "change_merchants",
@@ -44,7 +47,10 @@ type Named = {
   readonly name?: string | undefined;
 };
 
-/** The window, and its button that performs the action, name what is changed. */
+/**
+ * Returns the label of the action's button and the title of its window, which names what is
+ * changed.
+ */
 export function wordsFor({ action, name, ...given }: Named, messages: Messages) {
   const usual = wordIn(messages.buttons, action.replace(/^(filter add) .*/, "$1"));
   const { label = usual } = given;

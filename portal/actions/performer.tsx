@@ -1,6 +1,6 @@
 /**
- * How every button and form of the portal does something: it calls the API, has the screens read
- * again what may have changed by it, and shows a refusal beside the button.
+ * Performs what the buttons and forms of the portal are for: calls the API, lets the screens read
+ * again what may have changed, and shows a refusal beside the button.
  */
 import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
@@ -28,7 +28,7 @@ export function usePerformer<Done, Given = void>(
   const queries = useQueryClient();
   const readAgain = async () => {
     if (changes === "nothing") return;
-    // What an action takes does not change while the portal is open.
+    // The fields of an action do not change while the portal is open.
     const lasting = ["GET /actions/:action", ...(changes === "account" ? [] : sessionKey)];
     await queries.invalidateQueries({
       predicate: ({ queryKey: [first] }) => !lasting.includes(String(first)),
@@ -42,8 +42,8 @@ export function usePerformer<Done, Given = void>(
     },
     onError(error) {
       onRefused?.();
-      // It may have been refused because the screen is out of date. Without an answer, the screens
-      // could not be read again either.
+      // The request may have been refused because the screen is out of date. Without an answer from
+      // the gateway, reading again would fail as well.
       if (error instanceof CallError && error.status > 0) void readAgain();
     },
   });
@@ -59,14 +59,16 @@ type FormProps = {
   readonly performer: Performer;
   readonly label: ReactNode;
   readonly hint?: string | undefined;
-  /** Known before anything is sent: the focus stays where the user is typing. */
+  /**
+   * A refusal that is known before anything is sent. It leaves the focus where the user is typing.
+   */
   readonly refusal?: string | undefined;
   readonly isDangerous?: boolean;
   readonly isReady?: boolean;
   readonly variant?: "default";
   readonly className?: string;
   readonly form?: Ref<HTMLFormElement>;
-  /** A button before the one that performs it. */
+  /** A second button, to the left of the one that submits the form. */
   readonly before?: ReactNode;
   readonly children?: ReactNode;
 };

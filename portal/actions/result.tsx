@@ -1,4 +1,6 @@
-/** Settings as they are, what an action would change of them, and what it has answered. */
+/**
+ * Shows the current settings, the changes that an action would make, and the result of an action.
+ */
 import { Button } from "@mantine/core";
 import { Fragment, type ReactNode } from "react";
 import { Fields, Section } from "../design/details.tsx";

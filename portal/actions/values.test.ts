@@ -1,4 +1,4 @@
-/** From an action's description to its form, and back to the values of a request. */
+/** Values of a form, from the description of an action to the request. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/texts.ts";
@@ -6,8 +6,8 @@ import {
   type Field,
   initialOf,
   labelOf,
-  printPlaces,
-  readPlaces,
+  printGates,
+  readGates,
   rowsOf,
   secretsIn,
   showValue,
@@ -44,13 +44,13 @@ function send(known: Texts, written: Texts) {
   return valuesOf(fields, initial, { ...initial, ...written });
 }
 
-test("nothing is sent that was not changed, except what must be given", () => {
+test("only changed values and required values are sent", () => {
   const known = { max: "100", "partial-capture": "true", login: "acme" };
 
   assert.deepEqual(send(known, {}), { login: "acme" });
 });
 
-test("an emptied setting is removed by its word, and switches are yes or no", () => {
+test("an emptied setting is sent as `none`, and a switch as true or false", () => {
   const known = { max: "100", "partial-capture": "true" };
 
   assert.deepEqual(send(known, { max: " ", "partial-capture": "off", "turn-off": "on" }), {
@@ -60,7 +60,7 @@ test("an emptied setting is removed by its word, and switches are yes or no", ()
   });
 });
 
-test("a list is sent by its lines, and a file as it is", () => {
+test("each line of a list is sent as an element, and a file unchanged", () => {
   const note = " a line\n";
 
   assert.deepEqual(send({}, { gates: "a:1:1\n b:2:1\n", note }), {
@@ -69,7 +69,7 @@ test("a list is sent by its lines, and a file as it is", () => {
   });
 });
 
-test("a moment of the browser's clock is sent in UTC, and a time from now as it is", () => {
+test("a local time is sent in UTC, and a duration unchanged", () => {
   const sent = send({}, { expires: "2030-01-31T09:30" });
 
   const at = new Date(2030, 0, 31, 9, 30).toISOString().slice(0, 19);
@@ -86,14 +86,14 @@ test("a required currency becomes that of the chosen endpoint", () => {
   assert.deepEqual(withCurrency({}, required, undefined), {});
 });
 
-test("a moment, a choice and a text are shown as the user reads them", () => {
+test("times and choices are shown in the user's language, and texts unchanged", () => {
   const show = { choices: { on: "On", always: "Always" }, showTime: (at: number) => `at ${at}` };
 
   assert.equal(showValue("expiresAt", "1893456000000", show), "at 1893456000000");
   assert.equal(showValue("expiresAt", "never", show), "never");
   assert.equal(showValue("3ds", "always", show), "Always");
   assert.equal(showValue("enabled", "on", show), "On");
-  // A text of the user's own that happens to be a choice elsewhere.
+  // The setting is a text of the user's own, which happens to equal a choice of another setting.
   assert.equal(showValue("descriptor", "always", show), "always");
 });
 
@@ -108,7 +108,7 @@ for (const [name, label] of labelled) {
   });
 }
 
-test("the subject of a change begins with the word that the user knows", () => {
+test("the subject of a change begins with a word in the user's language", () => {
   const labels = english.fields;
 
   assert.equal(subjectOf("endpoint 12", labels), "Endpoint 12");
@@ -116,26 +116,26 @@ test("the subject of a change begins with the word that the user knows", () => {
   assert.equal(subjectOf("the whole gateway", labels), "the whole gateway");
 });
 
-test("only the values that the user has to copy are picked from a result", () => {
+test("only secrets are shown as values that the user has to copy", () => {
   assert.deepEqual(secretsIn({ login: "acme", controlKey: "AB-12", id: 3 }), [
     ["controlKey", "AB-12"],
   ]);
   assert.deepEqual(secretsIn({ rows: [] }), []);
 });
 
-test("a form with many fields shows first what must be given or is set, a short one shows all", () => {
+test("a long form shows required and set fields first, and a short form shows all fields", () => {
   const many = Array.from({ length: 10 }, (_, at) =>
     field(`o${at}`, "text", { isRequired: at === 7 }),
   );
   const namesOf = (known: Texts) => splitFields(many, known)[0].map(({ name }) => name);
 
   assert.deepEqual(namesOf({ o2: "x" }), ["o2", "o7"]);
-  // A value that the action would take anyway is not set yet.
+  // The default of a setting does not count as set.
   assert.deepEqual(namesOf({}), ["o7"]);
   assert.equal(splitFields(many.slice(0, 9), {})[0].length, 9);
 });
 
-test("an action that shows one thing has one row, and every value is a text", () => {
+test("a result without rows is one row, and every value is a text", () => {
   assert.deepEqual(rowsOf({ name: "north", up: 2, since: null }), [
     { name: "north", up: "2", since: "" },
   ]);
@@ -145,13 +145,13 @@ test("an action that shows one thing has one row, and every value is a text", ()
   ]);
 });
 
-test("gates are written as the command takes them, and a rank that is left out is 1", () => {
-  const places = readPlaces("north:2:3\nsouth\n");
+test("gates are written as the command reads them, and a missing rank is 1", () => {
+  const places = readGates("north:2:3\nsouth\n");
 
   assert.deepEqual(places, [
     { name: "north", rank: "2", weight: "3" },
     { name: "south", rank: "1", weight: "1" },
   ]);
-  assert.equal(printPlaces(places), "north:2:3\nsouth:1:1");
-  assert.deepEqual(readPlaces(""), []);
+  assert.equal(printGates(places), "north:2:3\nsouth:1:1");
+  assert.deepEqual(readGates(""), []);
 });

@@ -5,7 +5,7 @@
 import { type ReactNode, useMemo } from "react";
 import { type InputOf, type OutputOf, useAnswer } from "../shell/call.ts";
 
-/** What the control of every field has. */
+/** Properties that the controls of all fields share. */
 export type Shared = {
   readonly label: string;
   readonly description: ReactNode;
@@ -15,15 +15,15 @@ export type Shared = {
 
 export type Action = OutputOf<"GET /actions/:action">;
 export type Field = Action["fields"][number];
-/** As a request has them. */
+/** Values in the form in which a request sends them. */
 export type Values = InputOf<"POST /actions/run">["values"];
-/** As the form has them: every value is a text, of a list one in each line. */
+/** Values as the user edits them: each is a text, and a list has one entry in each line. */
 export type Texts = Readonly<Record<string, string>>;
 
 const isSwitch = ({ kind }: Field) => kind === "flag" || kind === "toggle";
 const isSent = ({ kind }: Field) => kind === "file" || kind === "secret";
 
-/** What the form begins with: the settings as they are, or what the action would take. */
+/** Returns the initial texts of a form: the current settings, or the defaults of the action. */
 export function initialOf(fields: readonly Field[], known: Texts): Texts {
   return Object.fromEntries(
     fields.map((field) => {
@@ -50,26 +50,26 @@ function sentValueOf(field: Field, text: string): Values[string] | undefined {
   if (isSwitch(field)) return text === "" ? undefined : text === "on";
   if (field.isList) return text.split(/\s+/).filter((each) => each !== "");
   if (isLocalTime(field, text)) return `${new Date(text).toISOString().slice(0, 19)}Z`;
-  // The word that removes an optional setting.
+  // The word `none` removes an optional setting.
   return text.trim() === "" ? "none" : text.trim();
 }
 
-/** A gate of an endpoint, as the form has it. */
-export type Place = { readonly name: string; readonly rank: string; readonly weight: string };
+/** A gate of an endpoint with its rank and weight, as texts of the form. */
+export type RankedGate = { readonly name: string; readonly rank: string; readonly weight: string };
 
-/** Of a field of the kind `gate-place`, with a place in each line. */
-export function readPlaces(text: string): readonly Place[] {
+/** Reads the text of a `gate-place` field, which has one gate in each line. */
+export function readGates(text: string): readonly RankedGate[] {
   return text.split(/\s+/).flatMap((line) => {
     const [name = "", rank = "1", weight = "1"] = line.split(":");
     return name === "" ? [] : [{ name, rank, weight }];
   });
 }
 
-export function printPlaces(places: readonly Place[]): string {
-  return places.map(({ name, rank, weight }) => `${name}:${rank}:${weight}`).join("\n");
+export function printGates(gates: readonly RankedGate[]): string {
+  return gates.map(({ name, rank, weight }) => `${name}:${rank}:${weight}`).join("\n");
 }
 
-/** As the browser's control for a moment writes it. */
+/** Whether the text is a local time in the format of the browser's `datetime-local` control. */
 export function isLocalTime({ kind }: Field, text: string): boolean {
   return kind === "moment" && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text);
 }
@@ -98,7 +98,7 @@ export function splitFields(fields: readonly Field[], known: Texts) {
   return [fields.filter(isFirst), fields.filter((field) => !isFirst(field))] as const;
 }
 
-/** The label of a name, written like `return-url` or `returnUrl`. */
+/** Returns the label of a field. The name may be written like `return-url` or `returnUrl`. */
 export function labelOf(name: string, labels: Texts): string {
   const plain = writtenOf(name).replaceAll("-", " ");
   return labels[writtenOf(name)] ?? plain.slice(0, 1).toUpperCase() + plain.slice(1);
@@ -108,7 +108,7 @@ function writtenOf(name: string): string {
   return name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 }
 
-/** `endpoint 12`, with its first word as the user reads it. */
+/** Translates the first word of a subject like `endpoint 12`. */
 export function subjectOf(text: string, labels: Texts): string {
   const [, kind = "", name] = /^(\w+) (\S+)$/.exec(text) ?? [];
   return name !== undefined && Object.hasOwn(labels, kind) ? `${labels[kind]} ${name}` : text;
@@ -116,7 +116,7 @@ export function subjectOf(text: string, labels: Texts): string {
 
 type Show = { readonly choices: Texts; readonly showTime: (at: number) => string };
 
-/** A value of the preview: a moment, a choice by its word, or the value itself. */
+/** Formats a value of the preview: times and choices in the user's language, others unchanged. */
 export function showValue(name: string, value: string, { choices, showTime }: Show): string {
   if (name.endsWith("At") && /^\d{13}$/.test(value)) return showTime(Number(value));
   const isChoice = name === "3ds" || value === "on" || value === "off";
@@ -129,7 +129,7 @@ export function showSetting(value: string, choices: Texts): string {
   return choices[word] ?? value.replaceAll(",", ", ");
 }
 
-/** The form shows them, so that they can be copied. */
+/** Names of values that the form shows for the user to copy. */
 const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret", "password"];
 
 export function secretsIn(result: object): readonly (readonly [name: string, text: string])[] {
@@ -137,7 +137,7 @@ export function secretsIn(result: object): readonly (readonly [name: string, tex
   return shown.map(([name, value]) => [name, String(value)]);
 }
 
-/** What a result with a secret says beside it, as far as it has a label. */
+/** Returns the other values of a result that has secrets, as far as they have a label. */
 export function factsIn(result: object, labels: Texts) {
   if (secretsIn(result).length === 0) return [];
   return Object.entries(result).flatMap(([name, value]) => {
@@ -147,10 +147,13 @@ export function factsIn(result: object, labels: Texts) {
   });
 }
 
-/** A line of a table. */
+/** One row of a table: the values by column. */
 export type Row = Readonly<Record<string, string>>;
 
-/** The rows of an action like `list show`; one that shows one thing has one. */
+/**
+ * Runs an action that only reads, like `list show`, and returns its rows. A result without rows is
+ * itself the only row.
+ */
 export function useRows(action: string, values: Values = {}) {
   const { data, ...found } = useAnswer("POST /actions/run", { action, values });
   return { ...found, data: useMemo(() => data && rowsOf(data.result), [data]) };

@@ -1,4 +1,4 @@
-/** The audit: who changed what, from where and why, and the proof that it is whole. */
+/** The audit: who changed what, from where and why, and a button that proves it complete. */
 import { Button } from "@mantine/core";
 import { usePerformer } from "../actions/performer.tsx";
 import { Fields, Head, Time } from "../design/details.tsx";
@@ -8,12 +8,12 @@ import { Refusal } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { Search } from "../orders/search.tsx";
 import { call, useAnswer } from "../shell/call.ts";
-import { usePlace } from "../shell/url.tsx";
+import { useAddress } from "../shell/url.tsx";
 import { type Entry, fieldsOf, type Proof, readAuditQuery, verdictOf } from "./entry.ts";
 
 export function Audit() {
   const messages = useMessages();
-  const input = readAuditQuery(usePlace().query);
+  const input = readAuditQuery(useAddress().query);
   const found = useAnswer("GET /audit", input, { keepsBefore: true });
   return (
     <div className="screen stack">
@@ -45,7 +45,7 @@ function Verification() {
     () => call("POST /actions/run", { action: "audit verify", values: {} }),
     { changes: "nothing" },
   );
-  // The gateway's own report.
+  // The gateway answers this action with a proof.
   const verdict = verify.data && verdictOf(verify.data.result as Proof, messages);
   return (
     <div className="line">

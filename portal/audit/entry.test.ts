@@ -1,4 +1,4 @@
-/** The audit: what is asked for, what an entry shows, and when it counts as whole. */
+/** The audit: the query of its address, the fields of an entry, and the verdict of a proof. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/texts.ts";
@@ -28,7 +28,7 @@ const entry: Entry = {
   after: '{"enabled":false}',
 };
 
-test("an entry shows what it has, with its settings indented", () => {
+test("an entry shows its fields that are not empty, with indented settings", () => {
   const fields = fieldsOf(entry, english);
 
   assert.deepEqual(
@@ -42,7 +42,7 @@ test("an entry shows what it has, with its settings indented", () => {
   });
 });
 
-test("a reason is shown as it was typed, also one that only looks like settings", () => {
+test("a reason that looks like settings is shown as it was typed", () => {
   const [, , why] = fieldsOf({ ...entry, reason: "{ a smile" }, english);
 
   assert.deepEqual([why?.name, why?.text], [english.why, "{ a smile"]);
@@ -51,7 +51,7 @@ test("a reason is shown as it was typed, also one that only looks like settings"
 const restores = ["alice restored the backup of 2026-11-16T12:00:00Z."];
 const proof = { entries: 40, signatures: 2, outsideHeads: 1, unsigned: 3, restores, findings: [] };
 
-test("the audit is whole when the proof has found nothing, and broken by a single finding", () => {
+test("the audit is intact without findings, and broken by a single finding", () => {
   const whole = verdictOf(proof, english);
   const broken = verdictOf({ ...proof, findings: ["entry 12 was changed"] }, english);
 

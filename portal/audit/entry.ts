@@ -1,9 +1,9 @@
-/** The audit: what its address asks for, the fields of an entry, and the verdict of a proof. */
+/** Reads the address of the audit screen, and formats the entries and the verdict of a proof. */
 import type { Messages } from "../language/texts.ts";
 import type { InputOf, OutputOf } from "../shell/call.ts";
 
 export type Entry = OutputOf<"GET /audit">["entries"][number];
-/** As `gw audit verify --json` prints it. */
+/** The output of `gw audit verify --json`. */
 export type Proof = Readonly<
   Record<"entries" | "signatures" | "outsideHeads" | "unsigned", number>
 > &
@@ -43,7 +43,7 @@ function indent(text: string): string {
 
 type ProofTexts = Pick<Messages, "whole" | "broken" | "proofs">;
 
-/** The audit is whole only when nothing at all was found. */
+/** The audit is complete only if the proof has no findings. */
 export function verdictOf(proof: Proof, messages: ProofTexts) {
   const { findings, entries, signatures, outsideHeads, unsigned, restores } = proof;
   if (findings.length > 0) return { isWhole: false, text: messages.broken, note: "", findings };

@@ -6,7 +6,7 @@ import { useMessages } from "../language/language.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
 import { useUser } from "../shell/session.ts";
-import { Link, usePlace } from "../shell/url.tsx";
+import { Link, useAddress } from "../shell/url.tsx";
 import { readId, verdictOf } from "./delivery-query.ts";
 import { ResendMany } from "./resend.tsx";
 import { Attempt, DeliveryState, SignedParts } from "./state.tsx";
@@ -17,10 +17,10 @@ type SignatureProps = Detail["attempts"][number]["signature"];
 const liveEveryMs = 3_000;
 
 export function Callback() {
-  const found = useAnswer("GET /callbacks/:order/:sequence", readId(usePlace().item), {
+  const found = useAnswer("GET /callbacks/:order/:sequence", readId(useAddress().item), {
     everyMs: (answer) => answer?.callback.state === "due" && liveEveryMs,
   });
-  // The window over the screen has its own use of the key.
+  // An open dialog uses the Escape key itself.
   const isCovered = () => document.querySelector("[role=dialog]") !== null;
   useKeys([["Escape", () => isCovered() || history.back()]]);
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;

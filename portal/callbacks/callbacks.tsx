@@ -1,6 +1,6 @@
 /**
- * The deliveries of callbacks: filters, the list, its pages, and sending again what the filters
- * name. The first page asks for news while the window is looked at.
+ * The deliveries of callbacks: filters, a list in pages, and a button that sends the filtered
+ * callbacks again. The first page refreshes itself while its window is visible.
  */
 import { Button } from "@mantine/core";
 import { useState } from "react";
@@ -9,7 +9,7 @@ import { List } from "../design/list.tsx";
 import { useMessages } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
-import { Link, usePlace } from "../shell/url.tsx";
+import { Link, useAddress } from "../shell/url.tsx";
 import { type Delivery, filters, idOf, readDeliveryQuery, resultOf } from "./delivery-query.ts";
 import { DeliveryFilters } from "./filters.tsx";
 import { ResendMany } from "./resend.tsx";
@@ -19,7 +19,7 @@ const liveEveryMs = 5_000;
 
 export function Callbacks() {
   const messages = useMessages();
-  const { query } = usePlace();
+  const { query } = useAddress();
   const { isOperator, may } = useUser();
   const [isResending, setResending] = useState(false);
   const filter = readDeliveryQuery(query);

@@ -1,4 +1,4 @@
-/** Deliveries of callbacks: filters of the address, ids, and what may be sent again. */
+/** Deliveries of callbacks: filters of the address, ids, and the request that sends again. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -39,14 +39,14 @@ for (const [query, filter, isNarrow] of queries) {
   });
 }
 
-test("every filter of the address is cleared, with the page and the chosen row", () => {
+test("clearing removes every filter, the page and the selected row from the address", () => {
   const set = ["state", "endpoint", "merchant", "host", "order", "from", "until"];
   const names = [...set, "after", "row"];
 
   assert.deepEqual(Object.keys(filters.withoutFilters).sort(), names.sort());
 });
 
-test("a callback is named by its order and its number, and found again by that name", () => {
+test("the id of a callback has its order and sequence number, and is read back", () => {
   const callback = { order: "9007199254740993", sequence: 12 };
 
   assert.equal(idOf(callback), "9007199254740993-12");
@@ -68,7 +68,7 @@ for (const [filter, may] of chosen) {
   });
 }
 
-test("what is sent again is named in texts, for a merchant's user among its own", () => {
+test("a request to send again has texts only, and a merchant's user selects own callbacks", () => {
   const chosen = { host: "shop.example", merchant: "other", since: 0, sequence: 2 };
 
   const { values } = resendRequest(chosen, { merchant: "demo" }, "back");
@@ -81,13 +81,13 @@ test("what is sent again is named in texts, for a merchant's user among its own"
   });
 });
 
-test("only a signature of the merchant's present key is shown as right", () => {
+test("only a signature with the merchant's current key is shown as right", () => {
   const results = ["current_key", "old_key", "other", "absent"] as const;
 
   assert.deepEqual(results.map(verdictOf), ["right", "unknown", "wrong", "unknown"]);
 });
 
-test("a callback that has failed and is tried again is failing, and each attempt tells its result", () => {
+test("a callback that is due after a failed attempt is failing, and each attempt shows its result", () => {
   assert.equal(stateOf({ state: "due", tries: 0 }), "due");
   assert.equal(stateOf({ state: "due", tries: 2 }), "failing");
   assert.equal(stateOf({ state: "delivered", tries: 2 }), "delivered");

@@ -1,9 +1,12 @@
-/** Deliveries of callbacks: the address as a filter, one callback's id, and what is sent again. */
+/**
+ * Reads the address of the deliveries as a filter, and makes the request that sends callbacks
+ * again.
+ */
 import { makeFilters, startOfDay } from "../orders/order-query.ts";
 import type { InputOf, OutputOf, User } from "../shell/call.ts";
 
 export type Delivery = OutputOf<"GET /callbacks">["callbacks"][number];
-/** What is sent again: the deliveries of a filter, or one. */
+/** Selects what is sent again: the deliveries of a filter, or a single one. */
 export type Chosen = InputOf<"POST /callbacks/preview">;
 export type DeliveryFilter = Omit<Chosen, "sequence">;
 type Signature = OutputOf<"GET /callbacks/:order/:sequence">["attempts"][number]["signature"];
@@ -61,12 +64,12 @@ export function readId(id: string): Pick<Delivery, "order" | "sequence"> {
   return { order, sequence: Number(sequence) };
 }
 
-/** Callbacks of all times are not sent again at once. */
+/** Whether the filter is narrow enough for sending again: it names an order or a beginning. */
 export function maySendAgain({ order, since }: DeliveryFilter): boolean {
   return order !== undefined || since !== undefined;
 }
 
-/** A merchant's user chooses among its own alone. */
+/** Makes the request. A merchant's user selects among that merchant's callbacks only. */
 export function resendRequest(
   { since, until, sequence, ...chosen }: Chosen,
   { merchant = chosen.merchant }: Pick<User, "merchant">,
@@ -80,7 +83,7 @@ export function resendRequest(
   return { action: "callback resend", values: Object.fromEntries(given), reason };
 }
 
-/** How many are sent again, and since when. */
+/** Returns how many callbacks are sent again, and the time of the request. */
 export function resentBy({ result, at }: Pick<OutputOf<"POST /actions/run">, "result" | "at">) {
   return { count: Number(Reflect.get(result, "to be sent again") ?? 0), resentAt: at };
 }

@@ -5,7 +5,7 @@ import { FilterButton } from "../orders/filter-button.tsx";
 import { changeFilter, FilterBar } from "../orders/filters.tsx";
 import { configured, useKnown } from "../orders/order-query.ts";
 import { useUser } from "../shell/session.ts";
-import { usePlace } from "../shell/url.tsx";
+import { useAddress } from "../shell/url.tsx";
 import { filters, states } from "./delivery-query.ts";
 
 export function DeliveryFilters() {
@@ -31,7 +31,7 @@ export function DeliveryFilters() {
 type TextProps = { readonly name: string; readonly label: string };
 
 function TextFilter({ name, label }: TextProps) {
-  const value = usePlace().query.get(name) ?? "";
+  const value = useAddress().query.get(name) ?? "";
   const change = (to: string) => changeFilter({ [name]: to }, { replaces: true });
   return (
     <FilterButton label={label} chosen={value} clear={() => change("")}>

@@ -1,6 +1,6 @@
 /**
- * Sends callbacks again: first how many and to whom, then a reason, then how far they have got. One
- * callback and all that the filters name take the same way.
+ * Sends one callback or all callbacks of a filter again. The dialog first shows how many and to
+ * whom, then asks for a reason, then shows the progress.
  */
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";

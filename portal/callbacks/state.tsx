@@ -1,11 +1,13 @@
-/** Of a delivery: its state as a label, an attempt, and the signed values before the key. */
+/**
+ * Shows the state of a delivery as a label, one attempt, and the values that the signature covers.
+ */
 import type { ReactNode } from "react";
 import { Mark, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { type Delivered, resultOf, stateOf } from "./delivery-query.ts";
 
-/** The colours of an order's status. */
+/** The statuses of orders whose colours are used. */
 const colours = {
   due: "processing",
   failing: "declined",
@@ -55,7 +57,9 @@ export function Attempt({ attempt, isOpen = false, withAddress = false, children
 
 type Part = { readonly name: string; readonly value: string };
 
-/** The key follows the values and is never known here. */
+/**
+ * The values that are signed. The key, which follows them in the signed text, is never known here.
+ */
 export function SignedParts({ parts }: { readonly parts: readonly Part[] }) {
   const messages = useMessages();
   const labels: Readonly<Record<string, string>> = {

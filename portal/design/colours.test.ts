@@ -1,4 +1,6 @@
-/** The colours of `portal.css`: text is readable on its ground, by day and by night. */
+/**
+ * The colours of `portal.css`: text is readable on its background in the light and the dark theme.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +9,7 @@ import { statusColours } from "../language/money-states.ts";
 
 const css = readFileSync(join(import.meta.dirname, "portal.css"), "utf8");
 
-/** The variables of each theme; the dark one keeps what it does not change. */
+/** The variables of each theme. The dark theme inherits those that it does not set. */
 const [light = {}, dark = {}] = [...css.matchAll(/^:root\[data-mantine[^{]*\{([^}]*)\}/gm)].map(
   ([, body = ""]): Readonly<Record<string, string>> =>
     Object.fromEntries(
@@ -40,7 +42,7 @@ for (const [name, theme] of [
   ["light", light],
   ["dark", { ...light, ...dark }],
 ] as const) {
-  test(`every text of the ${name} theme has the contrast that WCAG AA asks for`, () => {
+  test(`every text of the ${name} theme has the contrast that WCAG AA requires`, () => {
     const faint = pairs.flatMap(([text = "", ground = ""]) => {
       const [ink = assert.fail(text), paper = assert.fail(ground)] = [theme[text], theme[ground]];
       const ratio = contrast(ink, paper);
@@ -55,7 +57,7 @@ const lists = readFileSync(join(import.meta.dirname, "lists.css"), "utf8");
 const lookOf = (selector: string, sheet: string) =>
   sheet.split(`${selector} {`)[1]?.split("}")[0]?.trim() ?? assert.fail(selector);
 
-test("money that was captured, held, refunded, charged back or is in doubt looks different each time", () => {
+test("captured, held, refunded, charged back and doubtful money have different colours", () => {
   const { captured, held, partly_refunded, refunded, charged_back, in_doubt, declined } =
     statusColours;
   const shown = [captured, held, partly_refunded, refunded, charged_back, in_doubt, declined];
@@ -64,13 +66,13 @@ test("money that was captured, held, refunded, charged back or is in doubt looks
   assert.equal(new Set(looks).size, shown.length);
 });
 
-test("the mark of production does not look like success", () => {
+test("the mark of the production environment does not have the colour of success", () => {
   const production = lookOf('.environment[data-environment="production"]', css);
 
   assert.doesNotMatch(production, /approved/);
 });
 
-test("the measure of contrast is that of WCAG", () => {
+test("the contrast ratio is computed as WCAG defines it", () => {
   assert.equal(contrast("#000", "#fff"), 21);
   assert.ok(Math.abs(contrast("#767676", "#ffffff") - 4.54) < 0.01);
 });

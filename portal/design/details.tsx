@@ -1,9 +1,11 @@
-/** Parts of a page about one thing: its sections, its facts, its tabs, and what it loads. */
+/**
+ * Parts of the page of one item: its heading, sections, facts and tabs, and what loads its data.
+ */
 import { Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useLanguage, useMessages } from "../language/language.tsx";
 import { printedTimeIn } from "../language/times.ts";
-import { Link, usePlace } from "../shell/url.tsx";
+import { Link, useAddress } from "../shell/url.tsx";
 import { Icon } from "./icons.tsx";
 import { Failed, type Found, ScreenSkeleton } from "./states.tsx";
 
@@ -13,14 +15,14 @@ type LoadedProps<Data> = {
   readonly children: (data: Data) => ReactNode;
 };
 
-/** The data, or what there is instead of it. */
+/** Shows the data, or a placeholder while it loads, or the error. */
 export function Loaded<Data>({ query, waiting = <ScreenSkeleton />, children }: LoadedProps<Data>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error === null) return waiting;
   return <Failed error={query.error} retry={() => void query.refetch()} />;
 }
 
-/** The same inside of a page. */
+/** Does the same for a part of a page. */
 export function LoadedPart<Data>(given: LoadedProps<Data>) {
   return <Loaded waiting={<Skeleton height={90} />} {...given} />;
 }
@@ -73,7 +75,7 @@ export function Section({ title, action, children }: SectionProps) {
 type Fact = readonly [name: string, value: ReactNode, isMarked?: boolean];
 type FieldsProps = { readonly rows: readonly Fact[]; readonly className?: string };
 
-/** Names with their values, below each other. */
+/** Shows names with their values, one pair below the other. */
 export function Fields({ rows, className = "fields" }: FieldsProps) {
   if (rows.length === 0) return null;
   return (
@@ -89,7 +91,7 @@ export function Fields({ rows, className = "fields" }: FieldsProps) {
   );
 }
 
-/** What is to be known of one thing at once. Nothing of a fact that is empty. */
+/** Shows the most important facts about an item. Facts with an empty value are left out. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   const rows = facts.filter(([, value]) => value !== "" && value !== undefined);
   return <Fields className="facts" rows={rows} />;
@@ -98,17 +100,17 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
 type TabsProps = {
   readonly path: string;
   readonly label?: string;
-  /** Of the address, where a tab is linked and gone back to. */
+  /** The name of the tab's parameter in the address, so that tabs have links of their own. */
   readonly parameter?: string;
   readonly tabs: readonly (readonly [name: string, label: string, content?: () => ReactNode])[];
-  /** Without a name in the address; the first if not given. */
+  /** The tab that is open if the address names none; the first tab by default. */
   readonly usual?: string;
 };
 
-/** Links to the parts of a screen, and the part that the address names. */
+/** Links to the parts of a screen, followed by the part that the address names. */
 export function Tabs({ path, label, parameter = "tab", tabs, usual = tabs[0]?.[0] }: TabsProps) {
   const { sections } = useMessages();
-  const named = usePlace().query.get(parameter);
+  const named = useAddress().query.get(parameter);
   const current = tabs.some(([name]) => name === named) ? named : usual;
   return (
     <>
@@ -143,7 +145,7 @@ export function Time({ at, isExact = false }: TimeProps) {
 
 type StampProps = { readonly at: number; readonly by?: string | undefined };
 
-/** When something was done, and by whom if that is known. */
+/** Shows when something was done, and by whom if that is known. */
 export function Stamp({ at, by = "" }: StampProps) {
   return (
     <>
@@ -153,7 +155,7 @@ export function Stamp({ at, by = "" }: StampProps) {
   );
 }
 
-/** A time that a command has printed. A text that is none stays as it is. */
+/** Shows a time that a command printed. A text that is not a time is shown unchanged. */
 export function PrintedTime({ text = "" }: { readonly text: string | undefined }) {
   const at = printedTimeIn(text);
   return at === undefined ? text : <Time at={at} />;
@@ -164,7 +166,7 @@ export function OnOff({ isOn }: { readonly isOn: boolean }) {
   return <Mark kind={isOn ? "approved" : "off"}>{isOn ? on : off}</Mark>;
 }
 
-/** A coloured label; the colours are those of orders. */
+/** A coloured label in the colours of order statuses. */
 export function Mark({ kind, children }: { readonly kind: string; readonly children: ReactNode }) {
   return (
     <span className="status" data-status={kind}>

@@ -1,4 +1,4 @@
-/** A window over the screen, and what several of them have. */
+/** Dialogs over the screen, and the parts that several of them share. */
 import { Button, Modal, TextInput } from "@mantine/core";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useMessages } from "../language/language.tsx";
@@ -6,7 +6,7 @@ import { Icon } from "./icons.tsx";
 
 type DialogProps = {
   readonly title: string | undefined;
-  /** A window that is rendered all the time gives the focus back when it is closed. */
+  /** A dialog that stays rendered while it is closed gives the focus back when it closes. */
   readonly isOpen?: boolean;
   readonly close: () => void;
   readonly children: ReactNode;
@@ -34,7 +34,7 @@ export function ShownOnce({ text }: { readonly text: string }) {
 
 type CopyProps = { readonly text: string; readonly label?: string };
 
-/** Says that it has copied. */
+/** Copies a text to the clipboard, and then shows that it has done so. */
 export function CopyButton({ text, label }: CopyProps) {
   const messages = useMessages();
   const [copied, setCopied] = useState("");
@@ -42,7 +42,7 @@ export function CopyButton({ text, label }: CopyProps) {
     await navigator.clipboard.writeText(text);
     setCopied(text);
   };
-  // Pages without TLS have no clipboard.
+  // Browsers offer no clipboard to pages without TLS.
   if (navigator.clipboard === undefined) return null;
   const isCopied = copied === text;
   return (
@@ -59,15 +59,15 @@ export function CopyButton({ text, label }: CopyProps) {
 type ReasonProps = {
   readonly text: string;
   readonly write: (text: string) => void;
-  /** The first field of its window has the cursor. */
+  /** Whether the dialog opens with the cursor in this field. */
   readonly isFirst?: boolean;
 };
 
-/** Why a user does something that the audit keeps. */
+/** The reason for an action, which the audit keeps. */
 export function ReasonInput({ text, write, isFirst = false }: ReasonProps) {
   const messages = useMessages();
   const field = useRef<HTMLInputElement>(null);
-  // Also in a window that is open already, where it comes after the preview.
+  // Autofocus has no effect here, because the field appears in a dialog that is already open.
   useEffect(() => {
     if (isFirst) field.current?.focus();
   }, [isFirst]);

@@ -1,12 +1,12 @@
 /**
- * A list that the address filters and turns the pages of: its rows, or why there are none, how far
- * it was searched, and the way to the other pages.
+ * A list whose filters and page are in the address: its rows or the reason why there are none, how
+ * far back the gateway searched, and buttons for the other pages.
  */
 import { Button, Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useLanguage } from "../language/language.tsx";
 import type { makeFilters } from "../orders/order-query.ts";
-import { changeQuery, usePlace } from "../shell/url.tsx";
+import { changeQuery, useAddress } from "../shell/url.tsx";
 import { Failed, type Found, Nothing } from "./states.tsx";
 import { Table, type TableProps } from "./table.tsx";
 
@@ -16,18 +16,18 @@ type Texts = readonly [title: string, hint: string];
 type ListProps<Answer extends object, Row> = {
   readonly found: Found<Answer>;
   readonly rowsOf: (answer: Answer) => readonly Row[];
-  /** Tells how many rows this page has. */
+  /** Formats the number of rows on this page. */
   readonly count?: (rows: number) => string;
-  /** What is shown without any row. */
+  /** The text that is shown if there are no rows. */
   readonly none: Texts;
-  /** The same where the filters let none pass. */
+  /** The text that is shown if no row passes the filters. */
   readonly noMatch?: Texts;
   readonly filters?: ReturnType<typeof makeFilters>;
-  /** The rows stand by name, and not the newest first. */
+  /** Whether the rows are sorted by name; others are sorted with the newest first. */
   readonly isByName?: boolean;
 } & (Omit<TableProps<Row>, "rows" | "none" | "isOld"> | Drawn<Row>);
 
-/** Rows that are no table of the list's own. */
+/** Draws the rows in place of a table. */
 type Drawn<Row> = { readonly children: (rows: readonly Row[]) => ReactNode };
 
 export function List<Answer extends object, Row>({
@@ -37,7 +37,7 @@ export function List<Answer extends object, Row>({
 }: ListProps<Answer, Row>) {
   const { count, none, noMatch, filters, isByName = false, ...shown } = given;
   const { messages, showTime, showUtc } = useLanguage();
-  const { query } = usePlace();
+  const { query } = useAddress();
   const { data, error, refetch } = found;
   if (data === undefined) return <Waiting error={error} retry={() => void refetch()} />;
   const rows = rowsOf(data);
@@ -95,7 +95,7 @@ type PagesProps = {
 
 function Pages({ text, next, isByName }: PagesProps) {
   const { messages } = useLanguage();
-  const isFirst = !usePlace().query.has("after");
+  const isFirst = !useAddress().query.has("after");
   const turn = (after: string | undefined) => changeQuery({ after, row: undefined });
   if (text === undefined && isFirst && next === undefined) return null;
   return (

@@ -1,15 +1,17 @@
-/** What a screen shows instead of its content: while it loads, without any, after a failure. */
+/**
+ * What a screen shows instead of its content: while it loads, if it is empty, and after a failure.
+ */
 import { Button, Skeleton } from "@mantine/core";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useMessages } from "../language/language.tsx";
 import { CallError } from "../shell/call.ts";
 
-/** An answer of the gateway, once it is there. */
+/** An answer of the gateway, undefined until it arrives. */
 export type Found<Answer> = {
   readonly data: Answer | undefined;
   readonly error: Error | null;
   readonly refetch: () => unknown;
-  /** It is still the answer to another question. */
+  /** Whether the data is still the answer to the previous question. */
   readonly isPlaceholderData?: boolean;
 };
 
@@ -49,11 +51,11 @@ export function Failed({ error, retry }: FailedProps) {
 
 type RefusalProps = {
   readonly text: string | undefined;
-  /** The user has not sent anything yet, and may be typing. */
+  /** Leaves the focus where it is, because the user has not sent anything yet and may be typing. */
   readonly keepsFocus?: boolean;
 };
 
-/** Why an action was refused, beside its form. The focus moves there from the button. */
+/** Shows beside a form why its action was refused. The focus moves from the button to this text. */
 export function Refusal({ text, keepsFocus = false }: RefusalProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {

@@ -1,7 +1,7 @@
 /**
- * The gateway's words in the user's language, and the state of an order's money as a coloured
- * label. The label has the word too: colour alone is lost on many. A word that this portal does not
- * know is shown as it is.
+ * The gateway's terms in the user's language, and the state of an order's money as a coloured
+ * label. The label has a text as well, because many people do not see its colour. A term that this
+ * portal does not know is shown as it is.
  */
 
 import { useMessages } from "../language/language.tsx";
@@ -17,7 +17,7 @@ export function Status({ status }: { readonly status: string }) {
   return <Mark kind={wordIn(statusColours, status)}>{wordIn(statuses, status)}</Mark>;
 }
 
-/** The choices of the status filter, which are a legend of the labels too. */
+/** The choices of the status filter, which also explain the labels. */
 export function statusChoices({ statuses, statusMeanings }: Messages) {
   return Object.entries(statuses).map(([value, label]) => ({
     value,
@@ -27,12 +27,12 @@ export function statusChoices({ statuses, statusMeanings }: Messages) {
   }));
 }
 
-/** What kind of payment an order or a transaction is. */
+/** Shows the type of an order or a transaction in the user's language. */
 export function Type({ type }: { readonly type: string }) {
   return wordIn(useMessages().types, type);
 }
 
-/** Four digits of a card, as they stand on it. */
+/** Shows the network and the last four digits of a card. */
 export function Card({
   network,
   lastFour,

@@ -1,4 +1,7 @@
-/** Mantine's styles of the components that the portal uses, in their order, then its own. */
+/**
+ * Imports Mantine's styles of the components that the portal uses, in the required order, and then
+ * the portal's own.
+ */
 import "@mantine/core/styles/baseline.css";
 import "@mantine/core/styles/default-css-variables.css";
 import "@mantine/core/styles/global.css";

@@ -1,13 +1,13 @@
 /**
- * Tables of rows. A table of the configuration shows each row as a stack of its cells on a phone.
- * Where rows open a page, `j` and `k` go down and up, Enter opens the row, and Escape selects none:
- * the selected row is in the address.
+ * Tables of rows. On a phone, a table of the configuration shows each row as a stack of its cells.
+ * Where rows open a page, `j` and `k` go down and up, Enter opens the row, and Escape clears the
+ * selection. The selected row is in the address.
  */
 import type { ReactNode } from "react";
 import { useMessages } from "../language/language.tsx";
+import { rowBelow } from "../shell/address.ts";
 import { useKeys } from "../shell/keys.ts";
-import { rowBelow } from "../shell/place.ts";
-import { changeQuery, go, Link, usePlace } from "../shell/url.tsx";
+import { changeQuery, go, Link, useAddress } from "../shell/url.tsx";
 
 type Column<Row> = readonly [
   heading: string,
@@ -19,15 +19,15 @@ type Column<Row> = readonly [
 export type TableProps<Row> = {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** `false` stands for a column that this user does not see. */
+  /** `false` leaves out a column that this user does not see. */
   readonly columns: readonly (Column<Row> | false)[];
   /** The screen that a click on the row opens. */
   readonly opens?: (row: Row) => string;
   readonly actions?: ((row: Row) => ReactNode) | false;
   readonly className?: string;
-  /** The rows of the filters before, until those of the present ones are there. */
+  /** Whether the rows are those of the previous filters, because the new ones have not arrived. */
   readonly isOld?: boolean | undefined;
-  /** In place of a table without rows. */
+  /** The text that is shown instead of a table without rows. */
   readonly none?: string;
 };
 
@@ -41,7 +41,7 @@ export function Table<Row>({
   ...given
 }: TableProps<Row>) {
   const { action } = useMessages().fields;
-  const selected = usePlace().query.get("row");
+  const selected = useAddress().query.get("row");
   const shown = columns.filter((column) => column !== false);
   const { className = opens ? "rows stacked" : "rows stacked still", isOld = false } = given;
   useKeys(opens === undefined ? [] : keysOf(new Map(rows.map((row) => [keyOf(row), opens(row)]))));
@@ -66,7 +66,8 @@ export function Table<Row>({
             data-selected={keyOf(row) === selected || undefined}
           >
             {shown.map(([heading, cell, cells = "", title], at) => (
-              // The first two say of themselves what they are, unless the second is a number.
+              // A stacked row shows no headings for its first two cells, unless the second is a
+              // number.
               <td
                 key={heading}
                 className={cells}
@@ -84,7 +85,7 @@ export function Table<Row>({
   );
 }
 
-/** Of rows by their keys, each with the address that it opens. */
+/** Returns the keys that select and open rows. The map has the address of each row by its key. */
 function keysOf(rows: ReadonlyMap<string, string>) {
   const selected = () => new URLSearchParams(location.search).get("row") ?? "";
   const select = (row: string | undefined) => changeQuery({ row }, { replaces: true });
@@ -111,7 +112,7 @@ type NameProps = {
   readonly note?: string | false | undefined;
 };
 
-/** The name of a row, which may lead to its page, and a note beside it. */
+/** The name of a row, as a link if the row has a page, and a note beside it. */
 export function Name({ name, to, note }: NameProps) {
   const text = <b>{name}</b>;
   return (

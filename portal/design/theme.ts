@@ -4,7 +4,7 @@
  */
 import { createTheme } from "@mantine/core";
 
-/** The colour of the documentation and of the payment page. */
+/** The accent colour, which the documentation and the payment page share. */
 const accent = [
   "#eefaf8",
   "#d3f2ec",
@@ -17,7 +17,7 @@ const accent = [
   "#0a4b46",
   "#073733",
 ] as const;
-/** From text to the ground, as Mantine counts them. */
+/** The shades from text to background, in the order that Mantine expects. */
 const dark = [
   "#e8eaf1",
   "#c9cedb",
@@ -43,14 +43,15 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
-    // By name: naming the components themselves would load them with the first page.
+    // Components are configured by name, because importing them would load them with the first
+    // page.
     Button: { defaultProps: { size: "xs", fz: 13, fw: 500 } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
     TextInput: { defaultProps: { size: "sm" } },
     PasswordInput: { defaultProps: { size: "sm" } },
     Menu: { defaultProps: { shadow: "md", width: 220, transitionProps: quick() } },
     Popover: { defaultProps: { shadow: "md", transitionProps: quick() } },
-    // The lock on scrolling adds a style element that has no nonce.
+    // Scrolling is not locked, because the lock adds a style element without a nonce.
     Modal: { defaultProps: { lockScroll: false, transitionProps: quick() } },
   },
 });

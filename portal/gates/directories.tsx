@@ -45,7 +45,7 @@ function Files({ server }: { readonly server: Row }) {
 }
 
 function ServerActions({ name }: { readonly name: string }) {
-  // The form begins with the settings as they are.
+  // The form starts with the current settings.
   const [known] = useRows("directory show", { name }).data ?? [];
   const values = { name };
   return (

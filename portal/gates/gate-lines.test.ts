@@ -1,4 +1,4 @@
-/** Gates and directory servers: how their state is marked, and what can be done to their keys. */
+/** Gates and directory servers: how their state is marked, and which actions their keys have. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -19,24 +19,24 @@ for (const [up, wanted, colour] of links) {
   });
 }
 
-test("a gate without a list of currencies takes all", () => {
+test("a gate without a list of currencies takes all currencies", () => {
   assert.equal(currenciesOf({ currencies: ["EUR", "USD"] }, "All"), "EUR, USD");
   assert.equal(currenciesOf({ currencies: [] }, "All"), "All");
 });
 
-test("a host that is spoken to in the clear is not marked with TLS", () => {
+test("a host that is reached without TLS is not marked with TLS", () => {
   assert.equal(hostOf({ host: "10.0.0.1:5000", tls: true }), "10.0.0.1:5000 TLS");
   assert.equal(hostOf({ host: "10.0.0.1:5000", tls: false }), "10.0.0.1:5000");
 });
 
-test("a directory server tells what is wrong with its files, and its address of either version", () => {
+test("a directory server shows what is wrong with its files, and its address of either version", () => {
   assert.deepEqual(filesOf({ files: "good" }, "Gut"), ["approved", "Gut"]);
   assert.deepEqual(filesOf({ files: "expired" }, "Gut"), ["declined", "expired"]);
   assert.equal(addressOf({ url: "https://ds", url102: "https://old" }), "https://ds");
   assert.equal(addressOf({ url: "none", url102: "https://old" }), "https://old");
 });
 
-test("the next key is asked for, and the zone key dropped, only where there is a zone key", () => {
+test("keys are exchanged, and the zone key is dropped, only if there is a zone key", () => {
   const always = ["gate mac-key set", "gate mac-key zone"];
   const withZoneKey = ["gate mac-key exchange", "gate mac-key drop-zone"];
 

@@ -1,11 +1,11 @@
-/** Gates and directory servers as their tables show them. */
+/** Formats gates and directory servers for their tables. */
 import type { Row } from "../actions/values.ts";
 import type { OutputOf } from "../shell/call.ts";
 
 export type GateLine = OutputOf<"GET /gates">["gates"][number];
 type Colour = "approved" | "filtered" | "declined";
 
-/** No link is an alarm, and fewer than wanted a warning. */
+/** The colour is an alarm without any link, and a warning with fewer links than wanted. */
 export function linkColour({ up, wanted }: Pick<GateLine, "up" | "wanted">): Colour {
   return up === 0 ? "declined" : up < wanted ? "filtered" : "approved";
 }
@@ -26,12 +26,15 @@ export function filesOf({ files = "" }: Row, good: string): readonly [Colour, te
   return files === "good" ? ["approved", good] : ["declined", files];
 }
 
-/** Of EMV 3-D Secure; of 1.0.2 for a server that has no other. */
+/**
+ * Returns the address for EMV 3-D Secure, or the one for 3-D Secure 1.0.2 if the server has no
+ * other.
+ */
 export function addressOf({ url = "", url102 = "" }: Row): string {
   return url === "none" ? url102 : url;
 }
 
-/** Keys can be asked of the host once there is a zone key that protects them. */
+/** Returns the actions on a gate's keys. Keys are exchanged with the host only under a zone key. */
 export function keyActionsFor(hasZoneKey: boolean) {
   const always = ["gate mac-key set", "gate mac-key zone"] as const;
   const withZoneKey = ["gate mac-key exchange", "gate mac-key drop-zone"] as const;

@@ -7,14 +7,14 @@ import { useMessages } from "../language/language.tsx";
 import { EndpointTable } from "../merchants/endpoint-table.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
-import { usePlace } from "../shell/url.tsx";
+import { useAddress } from "../shell/url.tsx";
 import { currenciesOf, keyActionsFor } from "./gate-lines.ts";
 import { GateState } from "./gates.tsx";
 
 type GateDetail = OutputOf<"GET /gates/:gate">;
 
 export function Gate() {
-  const found = useAnswer("GET /gates/:gate", { gate: usePlace().item });
+  const found = useAnswer("GET /gates/:gate", { gate: useAddress().item });
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
 }
 

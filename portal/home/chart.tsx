@@ -1,6 +1,6 @@
 /**
- * Charts in SVG of our own: columns of orders over time, approved below and refused above, each
- * named beside its colour, and bars with their name and number.
+ * Draws the portal's own SVG charts: columns of orders over time, approved below and refused above,
+ * with a legend, and bars with their name and number.
  */
 import { useState } from "react";
 import { Time } from "../design/details.tsx";
@@ -19,7 +19,7 @@ import {
 
 type ChartProps = {
   readonly points: readonly Point[];
-  /** When the first of them begins. */
+  /** The beginning of the first column. */
   readonly since: number;
 };
 
@@ -84,7 +84,7 @@ function Column({ boxes: { touch, parts }, enter }: ColumnProps) {
 }
 
 type BarsProps = {
-  /** Each leads to its orders. */
+  /** Each row links to the orders that it counts. */
   readonly rows: readonly { readonly name: string; readonly count: number; readonly to: string }[];
   readonly nothing: string;
 };

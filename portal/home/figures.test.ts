@@ -1,4 +1,4 @@
-/** Home: the range of the address, the sums under the chart, and its columns. */
+/** The home screen: the range of its address, the sums under the chart, and its columns. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readOrdersQuery } from "../orders/order-query.ts";
@@ -22,7 +22,7 @@ for (const [query, range] of addresses) {
   });
 }
 
-test("a figure leads to the orders since its range began, with the filters that it counts by", () => {
+test("a figure links to the orders that it counts, since its range began", () => {
   const since = Date.UTC(2030, 0, 31, 13, 50);
 
   const address = ordersSince(since, { outcome: "declined,error", reason: "lost_card" });
@@ -35,7 +35,7 @@ test("a figure leads to the orders since its range began, with the filters that 
   assert.equal(ordersSince(since), "orders?from=2030-01-31T13%3A50Z");
 });
 
-test("each kind is summed over all columns", () => {
+test("the orders of each kind are summed over all columns", () => {
   assert.deepEqual(sumsOf([point(2, 1), point(3, 0, 4)]), {
     approved: 5,
     refused: 1,
@@ -43,13 +43,13 @@ test("each kind is summed over all columns", () => {
   });
 });
 
-test("the scale is that of the tallest column, also of a chart without orders", () => {
+test("the tallest column sets the scale, which a chart without orders has too", () => {
   assert.equal(mostOf([point(2, 1), point(3, 0, 4)]), 7);
   assert.equal(mostOf([point(0, 0)]), 1);
   assert.equal(mostOf([]), 1);
 });
 
-test("the parts of a column stand on each other, from the ground to its height", () => {
+test("the parts of a column are stacked from the bottom up to its height", () => {
   const { touch, parts } = boxesOf(point(2, 1, 1), { index: 1, count: 4, most: 8 });
 
   assert.deepEqual(touch, { x: 250, y: 0, width: 250, height: chartSize.height });

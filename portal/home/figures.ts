@@ -1,4 +1,4 @@
-/** The figures of the home screen: its ranges, and sums and columns of orders over time. */
+/** Computes the home screen: its time ranges, sums, and columns of orders over time. */
 import { momentOf } from "../orders/order-query.ts";
 import type { OutputOf } from "../shell/call.ts";
 
@@ -7,7 +7,9 @@ export type Point = OutputOf<"GET /home">["series"][number];
 export const ranges = ["hour", "day", "week", "month", "year"] as const;
 export const kinds = ["approved", "refused", "processing"] as const;
 
-/** In units of the drawing, which is stretched to the width of the screen. */
+/**
+ * The size of the drawing in its own units; the browser stretches it to the width of the screen.
+ */
 export const chartSize = { width: 1_000, height: 180 };
 
 /** Reads the range from the address. An address without a range means the day. */
@@ -17,14 +19,14 @@ export function rangeIn(query: URLSearchParams): (typeof ranges)[number] {
 
 export const refusedOutcomes = "declined,filtered,error";
 export const endedOutcomes = `approved,${refusedOutcomes}`;
-/** The orders that each part of the chart counts. */
+/** The filter values of the orders that each part of a column counts. */
 export const outcomesOf = {
   approved: "approved",
   refused: refusedOutcomes,
   processing: "processing",
 } as const satisfies Readonly<Record<(typeof kinds)[number], string>>;
 
-/** The orders that a figure counts: those since its range began, by what became of them first. */
+/** Returns the address of the orders that a figure counts: those accepted since its range began. */
 export function ordersSince(since: number, filters: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams({ ...filters, from: momentOf(since) });
   return `orders?${query.toString().replaceAll("%2C", ",")}`;
@@ -40,14 +42,20 @@ export function sumsOf(points: readonly Point[]) {
   };
 }
 
-/** The orders of the tallest column; at least one, so that an empty chart has a scale. */
+/**
+ * Returns the number of orders in the tallest column, at least 1 so that an empty chart has a
+ * scale.
+ */
 export function mostOf(points: readonly Point[]): number {
   return Math.max(1, ...points.map((point) => kinds.reduce((sum, kind) => sum + point[kind], 0)));
 }
 
 type Where = { readonly index: number; readonly count: number; readonly most: number };
 
-/** One column: the area that the pointer meets, and its parts from the ground upwards. */
+/**
+ * Returns the shapes of one column: the area that reacts to the pointer, and its parts from the
+ * bottom upwards.
+ */
 export function boxesOf(point: Point, { index, count, most }: Where) {
   const { width, height } = chartSize;
   const step = width / Math.max(1, count);

@@ -1,6 +1,6 @@
 /**
- * How payments go: live figures over a range that is in the address, the reasons of declines, and
- * what needs attention now: money in doubt, failing callbacks, gates without links.
+ * The home screen: live figures over a range that is in the address, the reasons of declines, and
+ * what needs attention now, such as money in doubt, failing callbacks and gates without links.
  */
 import type { ReactNode } from "react";
 import { Head, Loaded, Mark, Section, Tabs } from "../design/details.tsx";
@@ -8,7 +8,7 @@ import { useLanguage } from "../language/language.tsx";
 import { wordIn } from "../language/rows.ts";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
-import { Link, usePlace } from "../shell/url.tsx";
+import { Link, useAddress } from "../shell/url.tsx";
 import { Bars, Chart } from "./chart.tsx";
 import { endedOutcomes, ordersSince, rangeIn, ranges, refusedOutcomes } from "./figures.ts";
 
@@ -17,7 +17,7 @@ type HomeFigures = OutputOf<"GET /home">;
 const liveEveryMs = 5_000;
 
 export function Home() {
-  const range = rangeIn(usePlace().query);
+  const range = rangeIn(useAddress().query);
   const found = useAnswer("GET /home", { range }, { everyMs: liveEveryMs, keepsBefore: true });
   return <Loaded query={found}>{(figures) => <Shown figures={figures} />}</Loaded>;
 }
@@ -128,7 +128,7 @@ function Figures({ figures }: { readonly figures: HomeFigures }) {
 
 type FigureProps = {
   readonly name: string;
-  /** How it is counted. */
+  /** Explains how the figure is counted. */
   readonly hint: string;
   readonly isAlarming?: boolean;
   readonly children: ReactNode;
@@ -144,7 +144,7 @@ function Figure({ name, hint, isAlarming = false, children }: FigureProps) {
   );
 }
 
-/** Of this node: which gates have their links, and what keeps it from being ready. */
+/** Shows the links of this node's gates, and what keeps the node from being ready. */
 function Health({ figures: { links, missing } }: { readonly figures: HomeFigures }) {
   const { messages } = useLanguage();
   return (

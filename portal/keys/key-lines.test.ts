@@ -1,10 +1,10 @@
-/** Keys of the vault and of wallets: their order, their state, and what they seal. */
+/** Keys of the vault and of wallets: their order, their state, and what they encrypt. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/texts.ts";
 import { byUse, cardsOf, purposeOf, stateOf, walletKeyOf } from "./key-lines.ts";
 
-test("the newest keys stand first, and destroyed ones last", () => {
+test("the newest keys come first, and destroyed keys last", () => {
   const keys = [
     { id: "9", destroyedAt: "2030-01-01" },
     { id: "2", destroyedAt: "" },
@@ -31,14 +31,14 @@ for (const [retiredAt, destroyedAt, colour, text] of states) {
   });
 }
 
-test("cards are counted of keys that seal card numbers", () => {
+test("cards are counted only for keys that encrypt card numbers", () => {
   assert.equal(cardsOf({ purpose: "cards", cards: "12" }), "12");
   assert.equal(cardsOf({ purpose: "secrets", cards: "0" }), "");
   assert.equal(purposeOf({ purpose: "cards" }, english), "Card numbers");
   assert.equal(purposeOf({ purpose: "moons" }, english), "moons");
 });
 
-test("a wallet's key without its certificate is marked, and expires only with one", () => {
+test("a wallet's key without a certificate is marked, and has no expiry date", () => {
   const key = { wallet: "walleta", certificate: "present", expires: "2031-01-31" };
 
   assert.deepEqual(walletKeyOf(key, english), {

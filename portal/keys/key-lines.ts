@@ -1,9 +1,9 @@
-/** The vault's keys and wallets' keys as their tables show them. */
+/** Formats the vault's keys and the wallets' keys for their tables. */
 import type { Row } from "../actions/values.ts";
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
 
-/** The newest first, and last those that are no more. */
+/** Sorts the newest key first, and destroyed keys last. */
 export function byUse(one: Row, other: Row): number {
   const age = ({ id, destroyedAt }: Row) => Number(id) - (destroyedAt === "" ? 0 : 1e9);
   return age(other) - age(one);
@@ -12,14 +12,14 @@ export function byUse(one: Row, other: Row): number {
 type State = readonly [colour: "approved" | "filtered" | "off", text: string];
 type Texts = Pick<Messages, "destroyed" | "inUse" | "retired">;
 
-/** A retired key still opens what it has sealed. */
+/** Returns the state of a key. A retired key still decrypts what it has encrypted. */
 export function stateOf({ retiredAt, destroyedAt }: Row, messages: Texts): State {
   if (destroyedAt !== "") return ["off", messages.destroyed];
   if (retiredAt !== "") return ["filtered", messages.retired];
   return ["approved", messages.inUse];
 }
 
-/** A purpose that this portal does not know is shown as it is. */
+/** Returns the purpose in the user's language. An unknown purpose is shown as it is. */
 export function purposeOf(
   { purpose = "" }: Row,
   { keyPurposes }: Pick<Messages, "keyPurposes">,
@@ -27,14 +27,16 @@ export function purposeOf(
   return wordIn(keyPurposes, purpose);
 }
 
-/** Only keys of card numbers seal cards. */
+/** Returns how many cards a key encrypts; empty for keys that encrypt no card numbers. */
 export function cardsOf({ purpose, cards = "" }: Row): string {
   return purpose === "cards" ? cards : "";
 }
 
 type WalletTexts = Pick<Messages, "certificates" | "fields">;
 
-/** A key without its certificate cannot be used yet, and does not expire. */
+/**
+ * Formats a wallet's key. A key without a certificate cannot be used yet and has no expiry date.
+ */
 export function walletKeyOf(
   { wallet = "", certificate, expires = "" }: Row,
   { certificates, fields }: WalletTexts,

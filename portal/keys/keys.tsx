@@ -1,4 +1,7 @@
-/** The operator's keys: the vault's own, those of wallets, and files that prove the domain. */
+/**
+ * The operator's keys: those of the vault, those of wallets, and files that prove the ownership of
+ * a domain to a wallet.
+ */
 import { ActionButton } from "../actions/action-button.tsx";
 import { type Row, useRows } from "../actions/values.ts";
 import { Head, LoadedPart, Mark, PrintedTime, Section } from "../design/details.tsx";

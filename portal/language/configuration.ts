@@ -2,7 +2,7 @@
 import { type Rows, some } from "./rows.ts";
 
 export const configuration = {
-  /** Of the actions that screens offer. */
+  /** Labels of the actions that screens offer. */
   buttons: {
     "link create": "New link | Neuer Link",
     "link close": "End link | Link beenden",
@@ -59,7 +59,7 @@ export const configuration = {
     "user demand-factor": `Demand a second factor of all users
       | Von allen Benutzern einen zweiten Faktor verlangen`,
   },
-  /** Of the windows of actions on one of several things. */
+  /** Titles of the dialogs of actions on one of several items. */
   titles: {
     "link close": (amount: string) => `End the payment link of ${amount}
       | Zahlungslink über ${amount} beenden`,

@@ -1,7 +1,7 @@
 /**
- * What becomes of an order's money, as people see it: the colour of the label, the word and its
- * meaning. Lists, headings, filters with their legend and saved views are
- * made from this table, which has a row for each state of the gateway.
+ * The states of an order's money as users see them: the colour of the label, the word and its
+ * meaning. Lists, headings, filters with their legend and saved views are made from this table,
+ * which has a row for each state of the gateway.
  */
 import type { Api } from "@tollgate/gateway/portal-api";
 import type { Row, Rows } from "./rows.ts";
@@ -10,8 +10,8 @@ type State = Api["GET /orders"]["output"]["orders"][number]["status"];
 type Look = readonly [colour: string, word: Row, meaning: Row];
 
 /**
- * In the order in which filters offer them. `approved` is the status of a transaction; as a filter
- * it finds every order whose charge was approved.
+ * The states in the order in which filters offer them. `approved` is the status of a transaction;
+ * as a filter it finds every order whose charge was approved.
  */
 // biome-ignore format: a table
 const states: Readonly<Record<State, Look>> = {
@@ -31,7 +31,7 @@ const states: Readonly<Record<State, Look>> = {
 };
 
 function column<Value>(read: (look: Look) => Value) {
-  // A value for each row of the table.
+  // `Object.fromEntries` loses the names of the rows, each of which has a value here.
   return Object.fromEntries(
     Object.entries(states).map(([state, look]) => [state, read(look)]),
   ) as Readonly<Record<State, Value>>;

@@ -1,6 +1,7 @@
 /**
- * Why a payment was not approved, why the gateway has refused something, and how it chose a gate:
- * in English as the gateway's own codes and sentences read, in German by these tables.
+ * The reasons why a payment was not approved, why the gateway refused something, and how it chose a
+ * gate. In English they are the gateway's own codes and sentences; these tables have the German
+ * ones.
  */
 import type { Api, RefusedWith } from "@tollgate/gateway/portal-api";
 import type { Rows } from "./rows.ts";
@@ -27,7 +28,10 @@ const reasonsInGerman: Readonly<Record<Reason, string>> = {
   settled_by_operator: "Vom Betreiber geklärt: nichts belastet", card_not_held: "Kartendaten nicht mehr vorhanden", value_not_supported: "Authentifizierungswert passt zu keinem Gate",
 };
 
-/** How the choice of a gate is told; gates' names stay between these. */
+/**
+ * Parts of the sentences that explain the choice of a gate. The names of gates between them are
+ * kept.
+ */
 const choiceInGerman: readonly (readonly [RegExp, string])[] = [
   [/\brank (\d+)/g, "Rang $1"],
   [/\bweight (\d+) of (\d+)/g, "Gewicht $1 von $2"],
@@ -58,14 +62,14 @@ const refusals: Readonly<Record<Code, string>> = {
   not_in_doubt: "An der Zahlung ist nichts mehr zu klären.", bank_is_asked: "Der Acquirer wird gerade gefragt. Versuchen Sie es in einer Minute erneut.", may_arrive: "Eine Nachricht blieb ohne Antwort. Bis ihre Frist abläuft, kann sie den Acquirer noch erreichen und diese Entscheidung aufheben.", not_in_this_stage: "In der jetzigen Stufe lässt sich die Zahlung so nicht klären.",
 };
 
-/** Their sentences say which one, or why. */
+/** Codes whose sentence has details, such as the field or the cause. */
 const particular = ["invalid_input", "refused", "not_now", "weak_password", "second_person"];
 
 function findWord(table: Readonly<Record<string, string>>, code: string): string | undefined {
   return Object.hasOwn(table, code) ? table[code] : undefined;
 }
 
-/** `insufficient_funds` as people read it. */
+/** Turns a code like `insufficient_funds` into words. */
 function wordsOf(code: string): string {
   const words = code.replaceAll("_", " ").replace(/\b3ds\b/, "3-D Secure");
   return words.charAt(0).toUpperCase() + words.slice(1);

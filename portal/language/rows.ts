@@ -21,7 +21,7 @@ export type TextsOf<Table> = {
 
 export function readRows<Table extends Rows>(table: Table, code: LanguageCode): TextsOf<Table> {
   const texts = Object.entries(table).map(([name, row]) => [name, readRow(row, code)]);
-  // A text for each row of the table.
+  // `Object.fromEntries` loses the names of the rows, each of which has a text here.
   return Object.fromEntries(texts) as TextsOf<Table>;
 }
 
@@ -29,7 +29,7 @@ function readRow(row: Row | Filled | Rows, code: LanguageCode) {
   if (typeof row === "object") return readRows(row, code);
   if (typeof row === "string") return textOf(row, code);
   return (...gaps: unknown[]) => {
-    // A bar in a gap stands aside until the row is split.
+    // A bar in a gap is replaced until the row is split at its own bar.
     const safe = gaps.map((gap) => (typeof gap === "string" ? gap.replaceAll("|", "\0") : gap));
     return textOf(Reflect.apply(row, undefined, safe), code).replaceAll("\0", "|");
   };

@@ -1,4 +1,4 @@
-/** Texts of the sandbox. What the bank says of its cards and switches is in English only. */
+/** Texts of the sandbox. The bank's descriptions of cards and switches are in English only. */
 import { type Rows, some } from "./rows.ts";
 
 export const sandbox = {

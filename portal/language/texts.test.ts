@@ -1,14 +1,14 @@
-/** The texts of all areas are one table, and none of the German ones is left English. */
+/** The texts of all areas share one table, and every German text is German. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { areas, english, german } from "./texts.ts";
 
-/** Functions of codes and not of counts have tests of their own. */
+/** Functions that take codes instead of counts have tests of their own. */
 const ofCodes = ["reasonOf", "refusalOf", "choiceOf", "message"];
 
 type Leaf = { readonly path: string; readonly text: string };
 
-/** Every text by its path; a text with gaps is made with one of something, and with several. */
+/** Lists every text by its path. Texts with gaps are made for one item and for several. */
 function textsIn(table: object, path = ""): readonly Leaf[] {
   return Object.entries(table).flatMap(([name, value]): readonly Leaf[] => {
     const at = path === "" ? name : `${path} / ${name}`;
@@ -32,12 +32,12 @@ test("no two areas of the portal have a text of the same name", () => {
   assert.deepEqual(doubled, []);
 });
 
-test("what fills the gap of a text may have a bar in it", () => {
+test("the value that fills a gap of a text may contain a bar", () => {
   assert.equal(english.openOrder("a | b"), "Open order a | b");
   assert.equal(german.openOrder("a | b"), "Zahlung a | b öffnen");
 });
 
-test("no text is empty, in either language, nor has a gap that nothing fills", () => {
+test("no text is empty in either language, or has a gap that nothing fills", () => {
   const faults = [...inEnglish, ...inGerman].filter(
     ({ text }) => text.trim() === "" || /undefined|\[object|NaN/.test(text),
   );
@@ -45,7 +45,7 @@ test("no text is empty, in either language, nor has a gap that nothing fills", (
   assert.deepEqual(faults, []);
 });
 
-test("one of something is told otherwise than seven wherever English does so", () => {
+test("German has a singular wherever English has one", () => {
   const unnumbered = (texts: readonly Leaf[]) =>
     new Map(texts.map(({ path, text }) => [path, text.replaceAll(/[17]/g, "#")]));
   const differs = (texts: ReadonlyMap<string, string>, path: string) =>
@@ -58,7 +58,9 @@ test("one of something is told otherwise than seven wherever English does so", (
   assert.deepEqual(alike, []);
 });
 
-/** Words that no German text has; the names of fields and protocols have none of them. */
+/**
+ * English words that no German text has. The names of fields and protocols contain none of them.
+ */
 const englishWord =
   /(^|[ (])(the|of|or|and|is|are|not|with|for|from|this|that|default|which|when)([ ,.:;)]|$)/i;
 
@@ -81,7 +83,7 @@ test("a sentence of more than three words is never the same in both languages", 
 const refusals = [
   ["wrong_credentials",  "The login or the password is wrong.",  "Benutzername oder Passwort ist falsch."],
   ["insufficient_funds", "Too little money.",                    "Deckung reicht nicht aus"],
-  // The gateway's sentence says which field it is.
+  // The gateway's sentence names the field.
   ["invalid_input",      "amount: takes a number",               "Eine Angabe ist ungültig. (amount: takes a number)"],
   ["brand_new",          "Something new.",                       "Something new."],
   ["constructor",        "Something new.",                       "Something new."],
@@ -109,7 +111,7 @@ for (const [choice, text] of choices) {
   });
 }
 
-test("codes without words of their own are read as words", () => {
+test("codes without a text of their own are shown as words", () => {
   assert.equal(english.reasonOf("authentication_3ds_failed"), "Authentication 3-D Secure failed");
   assert.equal(german.reasonOf("brand_new_code"), "Brand new code");
 });

@@ -1,4 +1,4 @@
-/** Every text of the portal, in each language. The labels of settings are the gateway's own. */
+/** Every text of the portal in each language. The labels of settings come from the gateway. */
 import { choiceLabels, fieldLabels, inLanguage } from "@tollgate/gateway/labels";
 import { configuration } from "./configuration.ts";
 import { frame } from "./frame.ts";
@@ -11,7 +11,7 @@ import { sandbox } from "./sandbox.ts";
 import { team } from "./team.ts";
 import { timeline } from "./timeline.ts";
 
-/** Their names share one table, so no two areas may have the same: a test compares them. */
+/** The areas share one table, so no two of them may use the same name. A test compares them. */
 export const areas = [
   ...[frame, money, order, team, sandbox, requests, timeline, reasons, configuration],
 ] as const;

@@ -1,7 +1,7 @@
 /**
- * The words of an order's timeline: its events and their facts, the transactions' fields, and why a
- * payment was not approved. The tables are typed by the gateway's own unions: a new event without
- * its words does not compile.
+ * Texts of an order's timeline: its events and their facts, the fields of transactions, and why a
+ * payment was not approved. The tables are typed by the gateway's own unions, so a new event
+ * without a text does not compile.
  */
 import type { Api } from "@tollgate/gateway/portal-api";
 import type { Row, Rows } from "./rows.ts";

@@ -1,4 +1,4 @@
-/** Times: each names its zone, and all of a screen have the same. */
+/** Times: each names its zone, and all screens format them in the same way. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const zones = [
 ] as const;
 
 for (const [locale, zone, time, exact] of zones) {
-  test(`in ${zone} a time names its zone, and UTC is another name of the same time`, () => {
+  test(`a time in ${zone} names its zone, and is also shown in UTC`, () => {
     const { showTime, showExact, showUtc } = makeTimes(locale, zone);
 
     assert.match(showTime(at), time);
@@ -24,13 +24,13 @@ for (const [locale, zone, time, exact] of zones) {
   });
 }
 
-test("the browser's locale counts where it has the language, and one that is no locale does not", () => {
+test("the browser's locale is used if it has the language and is valid", () => {
   assert.equal(chooseLocale("en", ["de-AT", "en-GB", "en-US"]), "en-GB");
   assert.equal(chooseLocale("en", ["en-US@posix"]), "en");
   assert.equal(chooseLocale("de", ["en-US@posix", "de-AT"]), "de-AT");
 });
 
-test("a time in UTC that a command has printed is read, and nothing else", () => {
+test("only a time in UTC as commands print it is read as a time", () => {
   assert.equal(printedTimeIn("2030-01-31 22:15:30 UTC"), Date.UTC(2030, 0, 31, 22, 15, 30));
   assert.equal(printedTimeIn("2030-01-31 22:15 UTC"), Date.UTC(2030, 0, 31, 22, 15));
   for (const text of ["2030-01-31", "2030-01-31 22:15:30 MEZ", "", "never"]) {
@@ -46,7 +46,7 @@ test("no screen writes a time in a form of its own", () => {
   );
 
   assert.ok(screens.length > 50);
-  // The attribute that programs read.
+  // The attribute `dateTime` is for programs, and only one file writes it.
   assert.deepEqual(writers, [join("design", "details.tsx")]);
 });
 
@@ -55,6 +55,6 @@ const gaps = [
   [-5, "+0 ms"], [0.4, "+0 ms"], [999, "+999 ms"], [1_000, "+1.0 s"], [59_900, "+59.9 s"], [60_000, "+1 min"], [3_540_000, "+59 min"], [7_200_000, "+2 h"],
 ] as const;
 
-test("the time since the step before is told in the unit that fits it", () => {
+test("the time since the previous step is shown in a fitting unit", () => {
   for (const [ms, text] of gaps) assert.equal(gapOf(ms), text);
 });

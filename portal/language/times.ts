@@ -1,9 +1,9 @@
 /**
- * Times as the portal shows them: in the zone of the user's browser, which each of them names, and
- * in UTC for those who compare a time with a log.
+ * Formats times in the zone of the user's browser, which each of them names, and in UTC for
+ * comparing a time with a log.
  */
 
-/** The forms of one language. Without a zone, times are in the browser's. */
+/** Returns the formatters of one language. Without a zone, times are in the browser's zone. */
 export function makeTimes(locale: string, timeZone?: string) {
   const own = timeZone === undefined ? {} : { timeZone };
   const named = { dateStyle: "medium", timeStyle: "long" } as const;
@@ -15,19 +15,19 @@ export function makeTimes(locale: string, timeZone?: string) {
   });
   const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", ...own });
   return {
-    /** With the name of the zone. */
+    /** Formats a time with the name of its zone. */
     showTime: (at: number) => time.format(at),
     showUtc: (at: number) => utc.format(at),
-    /** A moment of a day that is known, with its milliseconds. */
+    /** Formats a time of a known day, with its milliseconds. */
     showExact: (at: number) => exact.format(at),
-    /** A day of the user's calendar. */
+    /** Formats a day of the user's calendar. */
     showDay: (at: number) => day.format(at),
   };
 }
 
 /**
- * The browser's region decides between 24 and 12 hours where it has the same language. A browser on
- * a machine without a locale names one that `Intl` refuses, like `en-US@posix`.
+ * Returns the browser's locale of the language, whose region decides between 12 and 24 hours. A
+ * machine without a locale may name one that `Intl` refuses, like `en-US@posix`.
  */
 export function chooseLocale(code: string, languages: readonly string[]): string {
   return languages.find((each) => each.startsWith(code) && isLocale(each)) ?? code;
@@ -47,7 +47,7 @@ export function printedTimeIn(text: string): number | undefined {
   return day === undefined ? undefined : Date.parse(`${day}T${time}Z`);
 }
 
-/** The time since the step before, which shows where an order has waited. */
+/** Formats the time since the previous step, which shows where an order has waited. */
 export function gapOf(ms: number): string {
   if (ms < 1_000) return `+${Math.max(0, Math.round(ms))} ms`;
   if (ms < 60_000) return `+${(ms / 1_000).toFixed(1)} s`;

@@ -1,10 +1,10 @@
-/** Payment links: how often they are paid, who may end one, and what their page tells. */
+/** Payment links: how their uses are counted, who may end one, and what their page shows. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/texts.ts";
 import { factsOf, mayEnd, usesOf } from "./link-facts.ts";
 
-test("the uses of a link are counted against its maximum, and not at all without one", () => {
+test("the uses of a payment link are counted only if it has a maximum", () => {
   assert.equal(usesOf({ uses: 1, usesMax: 5 }, "Any number"), "1 / 5");
   assert.equal(usesOf({ uses: 0, usesMax: 1 }, "Any number"), "0 / 1");
   assert.equal(usesOf({ uses: 7 }, "Any number"), "Any number");
@@ -17,12 +17,12 @@ const ends = [
 ] as const;
 
 for (const [state, rights, may] of ends) {
-  test(`a link that is ${state} can ${may ? "" : "not "}be ended with ${rights}`, () => {
+  test(`a payment link that is ${state} can ${may ? "" : "not "}be ended with ${rights}`, () => {
     assert.equal(mayEnd({ state }, { rights: [...rights] }), may);
   });
 }
 
-test("a link's page tells who made it and when it ends", () => {
+test("the page of a payment link shows who made it and when it expires", () => {
   const line = {
     state: "open" as const,
     link: "L1",

@@ -1,11 +1,11 @@
-/** A payment link in words: its state, how often it is paid, and the facts of its page. */
+/** Formats a payment link: its state, its number of uses, and the facts of its page. */
 import type { Messages } from "../language/texts.ts";
 import type { OutputOf, User } from "../shell/call.ts";
 
 type LinkDetail = OutputOf<"GET /links/:link">;
 export type LinkLine = LinkDetail["line"];
 
-/** The colours of an order's status. */
+/** The statuses of orders whose colours are used. */
 export const stateColours = {
   open: "approved",
   used: "processing",
@@ -13,7 +13,9 @@ export const stateColours = {
   closed: "off",
 } as const satisfies Readonly<Record<LinkLine["state"], string>>;
 
-/** Pages begin no more than the maximum; of a link for many, none is counted. */
+/**
+ * Formats the uses of a payment link and their maximum. Without a maximum, uses are not counted.
+ */
 export function usesOf(
   { uses, usesMax }: Pick<LinkLine, "uses" | "usesMax">,
   anyNumber: string,
@@ -21,7 +23,10 @@ export function usesOf(
   return usesMax === undefined ? anyNumber : `${uses} / ${usesMax}`;
 }
 
-/** A link that is paid up or has expired can be ended, too: it then stays ended. */
+/**
+ * Whether the user may end the payment link. A link that is used up or expired can be ended too,
+ * and then stays ended.
+ */
 export function mayEnd({ state }: Pick<LinkLine, "state">, { rights }: Pick<User, "rights">) {
   return rights.includes("move_money") && state !== "closed";
 }

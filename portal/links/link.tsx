@@ -1,4 +1,4 @@
-/** One payment link: its address, its QR code to show or print, and the orders paid with it. */
+/** One payment link: its URL, its QR code to show or print, and the orders paid with it. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { Facts, Head, Loaded, LoadedPart, Section, Stamp } from "../design/details.tsx";
 import { CopyButton } from "../design/dialog.tsx";
@@ -6,14 +6,14 @@ import { useMessages } from "../language/language.tsx";
 import { OrderTable } from "../orders/order-table.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
-import { Link as PortalLink, usePlace } from "../shell/url.tsx";
+import { Link as PortalLink, useAddress } from "../shell/url.tsx";
 import { factsOf, mayEnd } from "./link-facts.ts";
 import { LinkState } from "./links.tsx";
 
 type LinkDetail = OutputOf<"GET /links/:link">;
 
 export function PaymentLink() {
-  const found = useAnswer("GET /links/:link", { link: usePlace().item });
+  const found = useAnswer("GET /links/:link", { link: useAddress().item });
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
 }
 

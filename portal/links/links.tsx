@@ -1,4 +1,4 @@
-/** Payment links: the latest first, and the form of a new one. */
+/** The payment links, the latest first, and the form for a new one. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Mark, Time } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
@@ -6,13 +6,13 @@ import { useMessages } from "../language/language.tsx";
 import { Amount } from "../orders/order-table.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
-import { go, Link, usePlace } from "../shell/url.tsx";
+import { go, Link, useAddress } from "../shell/url.tsx";
 import { type LinkLine, stateColours, usesOf } from "./link-facts.ts";
 
 export function Links() {
   const messages = useMessages();
   const { isOperator } = useUser();
-  const after = usePlace().query.get("after");
+  const after = useAddress().query.get("after");
   const found = useAnswer("GET /links", after ? { after } : {}, { keepsBefore: true });
   return (
     <div className="screen stack">

@@ -1,4 +1,4 @@
-/** Endpoints and groups in tables, for a merchant and for a gate. */
+/** Tables of endpoints and groups, for the pages of a merchant and of a gate. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { OnOff } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";

@@ -1,4 +1,4 @@
-/** One endpoint: its settings, the gates behind it, and which of them a sale would take. */
+/** One endpoint: its settings, its gates, and a trial that shows which gate a sale would use. */
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { ActionButton } from "../actions/action-button.tsx";
@@ -10,13 +10,13 @@ import { wordIn } from "../language/rows.ts";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 import { useUser } from "../shell/session.ts";
-import { changeQuery, Link, usePlace } from "../shell/url.tsx";
-import { placesOf } from "./terms.ts";
+import { changeQuery, Link, useAddress } from "../shell/url.tsx";
+import { gatesTextOf } from "./terms.ts";
 
 type EndpointDetail = OutputOf<"GET /endpoints/:endpoint">;
 
 export function Endpoint() {
-  const found = useAnswer("GET /endpoints/:endpoint", { endpoint: usePlace().item });
+  const found = useAnswer("GET /endpoints/:endpoint", { endpoint: useAddress().item });
   return <Loaded query={found}>{(detail) => <Shown {...detail} />}</Loaded>;
 }
 
@@ -68,7 +68,7 @@ function Gates({ line }: LineProps) {
         <ActionButton
           action="endpoint gates"
           values={{ endpoint: line.id }}
-          known={{ gates: placesOf(line) }}
+          known={{ gates: gatesTextOf(line) }}
         />
       }
     >
@@ -86,10 +86,10 @@ function Gates({ line }: LineProps) {
   );
 }
 
-/** The amount is in the address: an answer can be sent to a colleague. */
+/** The amount is in the address, so that a user can send the result to a colleague. */
 function Routing({ line }: LineProps) {
   const messages = useMessages();
-  const { query } = usePlace();
+  const { query } = useAddress();
   const amount = query.get("amount") ?? "";
   const [written, setWritten] = useState(amount);
   return (

@@ -6,14 +6,14 @@ import { useMessages } from "../language/language.tsx";
 import { RuleTable } from "../screening/rule-table.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
-import { usePlace } from "../shell/url.tsx";
+import { useAddress } from "../shell/url.tsx";
 import { EndpointTable, GroupTable } from "./endpoint-table.tsx";
 import { Keys } from "./keys.tsx";
 import type { PartProps } from "./terms.ts";
 import { Wallets } from "./wallets.tsx";
 
 export function Merchant() {
-  return <MerchantPage login={usePlace().item} />;
+  return <MerchantPage login={useAddress().item} />;
 }
 
 export function MerchantPage({ login }: { readonly login: string }) {

@@ -1,4 +1,4 @@
-/** The merchants; a merchant's own user comes to that one at once. */
+/** The list of merchants. A merchant's own user sees the page of that merchant instead. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { Head, OnOff } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
@@ -8,7 +8,7 @@ import { makeFilters, readListQuery } from "../orders/order-query.ts";
 import { Search } from "../orders/search.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
-import { usePlace } from "../shell/url.tsx";
+import { useAddress } from "../shell/url.tsx";
 import { MerchantPage } from "./merchant.tsx";
 
 const filters = makeFilters(["search"]);
@@ -20,7 +20,7 @@ export function Merchants() {
 
 function MerchantList() {
   const messages = useMessages();
-  const { search, after } = readListQuery(usePlace().query, []);
+  const { search, after } = readListQuery(useAddress().query, []);
   const input = { ...(search && { search }), ...(after && { after }) };
   const found = useAnswer("GET /merchants", input, { keepsBefore: true });
   return (

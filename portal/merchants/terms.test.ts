@@ -1,9 +1,11 @@
-/** Settings of a merchant as they are read, and as the forms that change them begin. */
+/**
+ * Settings of a merchant as they are shown, and the initial values of the forms that change them.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { showSetting } from "../actions/values.ts";
 import { german } from "../language/texts.ts";
-import { keyActionsFor, membersOf, placesOf, termsOf } from "./terms.ts";
+import { gatesTextOf, keyActionsFor, membersOf, termsOf } from "./terms.ts";
 
 // biome-ignore format: a table
 const settings = [
@@ -16,17 +18,17 @@ for (const [value, shown] of settings) {
   });
 }
 
-test("the gates of an endpoint stand in its form as the command takes them", () => {
+test("the gates of an endpoint are in its form as the command reads them", () => {
   const gates = [
     { name: "north", rank: 1, weight: 3 },
     { name: "sandbox", rank: 2, weight: 1 },
   ];
 
-  assert.equal(placesOf({ gates }), "north:1:3\nsandbox:2:1");
-  assert.equal(placesOf({ gates: [] }), "");
+  assert.equal(gatesTextOf({ gates }), "north:1:3\nsandbox:2:1");
+  assert.equal(gatesTextOf({ gates: [] }), "");
 });
 
-test("a group is shown by its endpoints' currencies, and changed by their ids", () => {
+test("a group shows the currencies of its endpoints, and its form has their ids", () => {
   const endpoints = [
     { id: "3", name: "shop", currency: "EUR" },
     { id: "4", name: "shop", currency: "USD" },
@@ -36,7 +38,7 @@ test("a group is shown by its endpoints' currencies, and changed by their ids", 
   assert.deepEqual(termsOf(false, endpoints), { enable: "false", endpoints: "3,4" });
 });
 
-test("a control key is renewed or set unless an old one has to be dropped first", () => {
+test("a control key can be renewed or set unless an old one must be dropped first", () => {
   const offered = (oldLastUsed?: string) =>
     keyActionsFor(oldLastUsed === undefined ? {} : { oldLastUsed })
       .filter(({ isOffered }) => isOffered)

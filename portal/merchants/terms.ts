@@ -1,29 +1,29 @@
-/** A merchant's settings, endpoints and keys as their screens and forms show them. */
-import { printPlaces } from "../actions/values.ts";
+/** Formats a merchant's settings, endpoints and keys for their screens and forms. */
+import { printGates } from "../actions/values.ts";
 import type { OutputOf } from "../shell/call.ts";
 
 export type MerchantDetail = OutputOf<"GET /merchants/:login">;
-/** Of a tab of a merchant. */
+/** Properties of a tab of the merchant's page. */
 export type PartProps = { readonly detail: MerchantDetail };
 type Endpoint = MerchantDetail["endpoints"][number];
 type Member = Pick<Endpoint, "id" | "name" | "currency">;
 
-/** The gates of an endpoint as its form takes them, one in each line. */
-export function placesOf({ gates }: Pick<Endpoint, "gates">): string {
+/** Returns the gates of an endpoint as the text of their form field, one gate in each line. */
+export function gatesTextOf({ gates }: Pick<Endpoint, "gates">): string {
   const texts = gates.map(({ name, rank, weight }) => ({
     name,
     rank: String(rank),
     weight: String(weight),
   }));
-  return printPlaces(texts);
+  return printGates(texts);
 }
 
-/** The endpoints of a group, which chooses among them by currency. */
+/** Formats the endpoints of a group, which chooses one of them by currency. */
 export function membersOf(endpoints: readonly Member[]): string {
   return endpoints.map(({ name, currency }) => `${name} (${currency})`).join(", ");
 }
 
-/** A group as the form that changes it begins. */
+/** Returns the current settings of a group, with which its form starts. */
 export function termsOf(enabled: boolean, endpoints: readonly Member[]) {
   return {
     enable: String(enabled),
@@ -31,14 +31,17 @@ export function termsOf(enabled: boolean, endpoints: readonly Member[]) {
   };
 }
 
-/** An old key has to be dropped before there is another one. */
+/**
+ * Actions on the control key, and whether they need an old key. An old key must be dropped before
+ * the key is changed again.
+ */
 const keyActions = [
   ["merchant control-key renew", false],
   ["merchant control-key set", false],
   ["merchant control-key drop", true],
 ] as const;
 
-/** All of them, so that the window of one that is no longer offered can stay open. */
+/** Returns all actions, so that a dialog stays open after its action is no longer offered. */
 export function keyActionsFor({ oldLastUsed }: Pick<MerchantDetail["controlKey"], "oldLastUsed">) {
   return keyActions.map(([action, needsOld]) => ({
     action,

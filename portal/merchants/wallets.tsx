@@ -1,4 +1,4 @@
-/** A merchant's identifiers at its customers' wallets, and the keys that wallets encrypt for. */
+/** A merchant's identifiers at wallet providers, and the keys for which wallets encrypt. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
 import { Mark, Section } from "../design/details.tsx";

@@ -1,4 +1,4 @@
-/** Actions on an order: which are offered, what each would do, and what is sent. */
+/** Actions on an order: which are offered, what each would do, and what each sends. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english, german } from "../language/texts.ts";
@@ -17,7 +17,7 @@ import {
   whyNot,
 } from "./action-texts.ts";
 
-test("only what the gateway allows is offered, moves of money before decisions", () => {
+test("only actions that the gateway allows are offered, moves of money before decisions", () => {
   const none = { capture: false, return: false, resend: false, settle: [] };
 
   assert.deepEqual(actionsFor({ may: none }), []);
@@ -49,7 +49,7 @@ const texts = {
 };
 
 for (const [action, preview, text] of outcomes) {
-  test(`${action} of ${preview.of} that becomes ${preview.becomes} tells: ${text}`, () => {
+  test(`${action} of ${preview.of} that becomes ${preview.becomes} says: ${text}`, () => {
     assert.match(outcomeOf(action, { isAllowed: true, ...preview }, english), texts[text]);
   });
 }
@@ -87,7 +87,7 @@ test("the button names the amount as soon as the preview has it", () => {
   assert.deepEqual(givenAmount("  "), {});
 });
 
-test("a refusal is the gateway's sentence in English, and a German one where there is one", () => {
+test("a refusal is the gateway's sentence in English, and translated in German if possible", () => {
   const refused = { isAllowed: false, why: "The acquirer is asked.", code: "bank_is_asked" };
 
   assert.equal(whyNot({ isAllowed: true }, english), undefined);
@@ -131,7 +131,7 @@ for (const [action, text, may] of typed) {
   });
 }
 
-test("what cannot be undone says so, and every move of money says how much there is", () => {
+test("irreversible actions say so, and every move of money shows the maximum", () => {
   const amounts = { most: usd("20.00"), whole: usd("31.00") };
   const hintOf = (action: Action) => amountField(action, amounts, english)?.description;
 
@@ -160,7 +160,7 @@ const callback = {
 };
 const refund = { ...sale, kind: "refund", amount: usd("5.00"), serialNumber: "s-2" };
 
-/** What the screen says of the order as it is now. */
+/** Returns what the screen says about the order after the action. */
 function confirm(
   done: Parameters<typeof confirmationOf>[0],
   { status = "approved", refunded = {}, delivered = {} },
@@ -172,7 +172,7 @@ function confirm(
   return `${colour}: ${text}`;
 }
 
-test("a move of money is confirmed with its amount, and then with its own result", () => {
+test("a move of money is confirmed with its amount, and later with its result", () => {
   const done = { action: "return", serialNumber: "s-2" } as const;
   const refused = { status: "declined", reason: "lost_card" };
 

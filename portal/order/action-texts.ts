@@ -1,4 +1,4 @@
-/** What the user may do with an order, what it would bring about, and what is sent for it. */
+/** Texts and requests of the actions on an order: which are offered and what each would do. */
 import { stateOf } from "../callbacks/delivery-query.ts";
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
@@ -18,7 +18,7 @@ export function isDecision(action: Action): action is Decision {
   return action === "ask" || action === "settle-done" || action === "settle-not-done";
 }
 
-/** No refund, cancellation or decision can be undone: the user types the amount first. */
+/** Whether an action cannot be undone. The user then types the amount as a confirmation. */
 export function isIrreversible(action: Action): boolean {
   return action === "return" || action === "settle-done" || action === "settle-not-done";
 }
@@ -26,7 +26,10 @@ export function isIrreversible(action: Action): boolean {
 type MoneyText = { readonly text: string; readonly currency: string };
 type Amounts = { readonly most: MoneyText | undefined; readonly whole: MoneyText };
 
-/** What the user types: how much is moved, or for a decision the order's amount as a proof. */
+/**
+ * The field for the amount: how much is moved or, for a decision, the order's amount as a
+ * confirmation.
+ */
 export function amountField(action: Action, { most, whole }: Amounts, messages: Messages) {
   const { amount, amountHints, typeAmount, typeAmountHint } = messages;
   if (action === "resend" || action === "ask") return undefined;
@@ -34,7 +37,10 @@ export function amountField(action: Action, { most, whole }: Amounts, messages: 
   return { label: amount, description: most && amountHints[action](moneyOf(most)) };
 }
 
-/** The zeros of the order's amount may be missing, and a comma is a point. */
+/**
+ * Whether the typed amount confirms the action. Trailing zeros may be missing, and a comma counts
+ * as a decimal point.
+ */
 export function isConfirmed(
   action: Action,
   typed: string,
@@ -46,7 +52,7 @@ export function isConfirmed(
   return /^\d+(\.\d*)?$/.test(given) && Number(given) === Number(amount.text);
 }
 
-/** The action that the user has taken on this screen; the order then shows how it went. */
+/** The action that the user has taken on this screen. The order then shows its progress. */
 export type Done = {
   readonly action: Action;
   /** The serial number of the transaction that the action began. */
@@ -58,7 +64,7 @@ export type Done = {
 
 type Outcomes = Pick<OrderDetail, "line" | "transactions" | "callbacks">;
 
-/** How it has gone until now, in words and in the colours of an order's status. */
+/** Describes the progress of an action, with the order status whose colour is used. */
 export function confirmationOf(
   { action, serialNumber, count = 0, resentAt = 0 }: Done,
   { line, transactions, callbacks }: Outcomes,
@@ -100,7 +106,7 @@ export function whyNot(
   const { why, code = "", most } = preview ?? {};
   if (why === undefined) return undefined;
   const refusal = refusalOf(code, why);
-  // The gateway's own sentence has the maximum.
+  // The gateway's own sentence contains the maximum.
   if (code !== "amount_out_of_range" || refusal === why) return refusal;
   return `${refusal}. ${atMost(moneyOf(most))}`;
 }
@@ -113,7 +119,7 @@ export function amountOf(preview: Preview | undefined): string {
   return moneyOf(preview?.amount);
 }
 
-/** What the action would do now, in words. */
+/** Describes what the action would do now. */
 export function outcomeOf(action: Action, { of, becomes }: Preview, messages: Messages): string {
   const { begins, decided } = messages;
   if (action === "capture") return begins.capture;
@@ -123,10 +129,10 @@ export function outcomeOf(action: Action, { of, becomes }: Preview, messages: Me
 }
 
 type Shown = { readonly line: { readonly order: string }; readonly version: number };
-/** `once` is the dialog's own: sent again, it is done once. */
+/** `once` identifies the dialog: a request that is sent twice with it takes effect once. */
 type Written = { readonly reason: string; readonly amount: string; readonly once: string };
 
-/** The gateway's name of each. */
+/** The gateway's name of each action. */
 const performed = {
   "capture": "order capture",
   "return": "order return",
@@ -136,7 +142,10 @@ const performed = {
   "settle-not-done": "doubt settle",
 } as const satisfies Readonly<Record<Action, string>>;
 
-/** A decision names the version that was shown; without an amount, all of it is meant. */
+/**
+ * Makes the request. A decision names the version of the order that was shown. A request without an
+ * amount means the whole amount.
+ */
 export function requestOf(
   action: Action,
   { line: { order }, version }: Shown,

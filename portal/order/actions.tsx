@@ -1,6 +1,6 @@
 /**
- * What the user may do with an order. Each action shows first what it would do, asks for a reason,
- * which goes into the audit, and names the amount on the button that does it.
+ * The actions on an order. Each first shows what it would do, asks for a reason, which the audit
+ * keeps, and names the amount on its button.
  */
 
 import { Button, TextInput } from "@mantine/core";
@@ -86,7 +86,7 @@ function CopyCurl({ text }: { readonly text: string }) {
 
 type ConfirmationProps = { readonly done: Done | undefined; readonly detail: OrderDetail };
 
-/** What the user has done, and how it has gone until now. */
+/** Shows the action that the user has taken, and its progress. */
 export function Confirmation({ done, detail }: ConfirmationProps) {
   const messages = useMessages();
   const { text, status = "" } = done ? confirmationOf(done, detail, messages) : {};
@@ -105,7 +105,7 @@ type FormProps = ActionsProps & { readonly action: Action; readonly close: () =>
 
 const refusedEveryMs = 5_000;
 
-/** The same form was sent before, and nothing else was done now. */
+/** Whether the form had been sent before, so that this request changed nothing. */
 const isRepeat = (done: OutputOf<"POST /actions/run"> | undefined) =>
   done !== undefined && "repeated" in done.result && done.result.repeated === true;
 
@@ -117,7 +117,8 @@ function usePreview(action: Action, { line: { order }, version }: OrderDetail, a
       action === "resend"
         ? { isAllowed: true }
         : call("POST /orders/preview/:order", { order, action, ...given }, { signal }),
-    // What refuses a decision may pass without a new version of the order.
+    // The reason of a refusal may disappear without a change of the order, so the preview is
+    // repeated.
     refetchInterval: ({ state }) =>
       isDecision(action) && state.data?.isAllowed === false ? refusedEveryMs : false,
   });
@@ -169,7 +170,7 @@ function OrderAction({ action, detail, onDone, close }: FormProps) {
   );
 }
 
-/** What the action would do now, in words. */
+/** Describes what the action would do now. */
 function Outcome({ action, preview }: { readonly action: Action; readonly preview: Preview }) {
   const messages = useMessages();
   if (preview.of === undefined) return null;

@@ -33,7 +33,10 @@ export function Message({ message }: { readonly message: Kept }) {
   );
 }
 
-/** The status reply from that moment on; those that differ from the reply before are marked. */
+/**
+ * The merchant's status response after this step. Fields that differ from the previous response are
+ * marked.
+ */
 export function Seen({
   seen,
   before,

@@ -1,4 +1,4 @@
-/** An order in words, in English and German: its timeline, its totals and its transactions. */
+/** Texts of an order in English and German: its timeline, its totals and its transactions. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english, german } from "../language/texts.ts";
@@ -43,7 +43,7 @@ function tell(timeline: readonly Entry[], messages: typeof english) {
   );
 }
 
-test("a decline tells its steps, why this gate was chosen and why the bank refused", () => {
+test("the timeline of a decline shows why the gate was chosen and why the acquirer refused", () => {
   assert.deepEqual(tell(declined, english), [
     "Received",
     "Cleared, Gate: south: gates/south, Why this gate: rank 1, weight 3 of 4, " +
@@ -52,7 +52,7 @@ test("a decline tells its steps, why this gate was chosen and why the bank refus
   ]);
 });
 
-test("in German the same steps have no English word", () => {
+test("the German timeline has no English word", () => {
   assert.deepEqual(tell(declined, german), [
     "Angenommen",
     "Freigegeben, Gate: south: gates/south, Warum dieses Gate: Rang 1, Gewicht 3 von 4, " +
@@ -61,7 +61,7 @@ test("in German the same steps have no English word", () => {
   ]);
 });
 
-test("an inquiry that was not sent is not told as a charge that was not found", () => {
+test("an inquiry that was not sent is not shown as a charge that was not found", () => {
   const asked = [
     entry(1, "inquiry_not_sent", { cause: "not_sent" }),
     entry(2, "inquiry_unanswered", { cause: "timeout" }),
@@ -100,7 +100,7 @@ for (const [name, value, inEnglish, inGerman] of facts) {
   });
 }
 
-test("attempts to deliver a callback stand between the steps, without what the address carries", () => {
+test("attempts to deliver a callback are among the steps, without the query of the URL", () => {
   const attempt = { sequence: 1, method: "GET", body: "", answer: "", ms: 40 };
   const url = "https://shop.example/paid?control=12ab&order=1";
   const callback = {
@@ -139,7 +139,7 @@ test("attempts to deliver a callback stand between the steps, without what the a
   ]);
 });
 
-test("a rule tells what it did and to whom it belongs, or what it could not know", () => {
+test("a rule shows what it did and its scope, or which data it lacked", () => {
   const rule = { kind: "velocity", scope: "merchant", facts: "count 9" } as const;
 
   assert.deepEqual(ruleOf({ ...rule, action: "force_3ds" }, english), [
@@ -152,7 +152,7 @@ test("a rule tells what it did and to whom it belongs, or what it could not know
   ]);
 });
 
-test("of what the merchant sees, only what differs from the reply before is marked", () => {
+test("only fields that differ from the merchant's previous response are marked", () => {
   const seen = (status: string) => [
     { name: "status", value: status },
     { name: "name", value: "J & A" },
@@ -168,7 +168,7 @@ test("of what the merchant sees, only what differs from the reply before is mark
   assert.equal(isNews({ name: "status", value: "declined" }, seenBefore(steps, 2)), true);
   assert.equal(isNews({ name: "status", value: "processing" }, seenBefore(steps, 2)), false);
   assert.equal(isNews({ name: "error-code", value: "5" }, seenBefore(steps, 2)), true);
-  // The first reply is no news.
+  // The first response does not count as news.
   assert.deepEqual(seenBefore(steps, 0), []);
   assert.equal(isNews({ name: "status", value: "processing" }, []), false);
 });
@@ -186,7 +186,7 @@ const transaction = {
   finishedAt: 9,
 };
 
-test("totals and transactions are lists of fields, without those that nothing is known of", () => {
+test("totals and transactions are lists of fields without unknown values", () => {
   const totals = {
     held: usd("0.00"),
     charged: usd("9.00"),
@@ -217,7 +217,7 @@ test("the stage and the serial number of a transaction are details", () => {
   );
 });
 
-test("an order is asked for again while it, its doubt or a callback of it is not finished", () => {
+test("an order is read again while it is in progress, in doubt, or has a callback to deliver", () => {
   const processing = { ...transaction, status: "processing" };
   const ended = { line, transactions: [transaction], callbacks: [], may: { settle: [] } };
   const callbackIn = (state: string) => ({ ...ended, callbacks: [{ callback: { state } }] });

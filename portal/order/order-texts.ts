@@ -1,6 +1,6 @@
 /**
- * An order in words: its totals and transactions, and its timeline, in which steps of the order and
- * attempts to deliver callbacks are one list.
+ * Formats an order: its totals, its transactions, and its timeline, which has the steps of the
+ * order and the attempts to deliver callbacks in one list.
  */
 import { resultOf } from "../callbacks/delivery-query.ts";
 import { wordIn } from "../language/rows.ts";
@@ -13,14 +13,14 @@ type Entry = OrderDetail["timeline"][number];
 
 export type Step = Pick<Entry, "at" | "messages" | "rules"> & {
   readonly title: string;
-  /** The fields of the merchant's status response from then on. */
+  /** The fields of the status response that the merchant sees after this step. */
   readonly seen?: readonly Field[];
   readonly facts: readonly Fact[];
   /** Whether an attempt to deliver a callback has failed. */
   readonly isFailed?: boolean;
 };
 
-/** `to` is the screen of what the value names. */
+/** `to` is the address of the screen of what the value names. */
 type Fact = readonly [name: string, value: string, to?: string];
 
 type Stated = { readonly status: string };
@@ -33,7 +33,9 @@ type Statuses = {
 
 const open: readonly string[] = ["processing", "in_doubt"];
 
-/** Whether more will happen: to the order, to its doubt, or to the delivery of a callback. */
+/**
+ * Whether the order may still change: it is in progress, in doubt, or has a callback to deliver.
+ */
 export function isUnfinished(detail: Statuses | undefined): boolean {
   if (detail === undefined) return false;
   const { line, transactions, callbacks, may } = detail;
@@ -43,7 +45,7 @@ export function isUnfinished(detail: Statuses | undefined): boolean {
   );
 }
 
-/** The first step on top. */
+/** Returns the steps of the timeline, the first step on top. */
 export function timelineOf(
   detail: Pick<OrderDetail, "timeline" | "callbacks">,
   messages: Messages,
@@ -56,7 +58,7 @@ export function timelineOf(
 }
 
 function showEntry({ event, facts, seen, ...entry }: Entry, messages: Messages): Step {
-  // The table of facts has every name that the gateway sends.
+  // `Object.entries` loses the names; the gateway sends only those of the table.
   const given = Object.entries(facts) as [keyof Entry["facts"], string][];
   return {
     ...entry,
@@ -88,7 +90,7 @@ function attemptsOf(
       at,
       title: messages.attemptMade(resultOf(attempt).text),
       isFailed: resultOf(attempt).isFailed,
-      // What the address carries is shown with the callback.
+      // The query of the URL is left out here; the page of the callback shows it.
       facts: [
         [address, url.split("?", 1).join()],
         [duration, `${ms} ms`],
@@ -97,7 +99,7 @@ function attemptsOf(
   );
 }
 
-/** Callbacks that a user has had sent again at one moment are one step. */
+/** Returns one step for all callbacks that a user sent again at the same time. */
 function resendsOf(
   { callbacks }: Pick<OrderDetail, "callbacks">,
   messages: Messages,
@@ -114,7 +116,7 @@ function resendsOf(
   }));
 }
 
-/** A rule of screening that has fired, or could not tell. */
+/** Describes a screening rule that fired or lacked data. */
 export function ruleOf(
   { kind, scope, action, missing, facts }: NonNullable<Entry["rules"]>[number],
   messages: Messages,
@@ -125,18 +127,18 @@ export function ruleOf(
   return [name, `${did} ${facts}`.trim()];
 }
 
-/** Some installations end each field with a line feed. */
+/** Reads the fields of a response. Some installations end each field with a line feed. */
 function fieldsIn(response: string): readonly Field[] {
   const pairs = new URLSearchParams(response.replaceAll("\n", ""));
   return [...pairs].map(([name, value]) => ({ name, value }));
 }
 
-/** What the merchant saw before a step. */
+/** Returns the fields that the merchant saw before a step. */
 export function seenBefore(steps: readonly Step[], at: number): readonly Field[] {
   return steps.slice(0, at).findLast(({ seen }) => seen !== undefined)?.seen ?? [];
 }
 
-/** Whether the merchant sees it since this step; the first reply is no news. */
+/** Whether the merchant sees this value since this step. The first response counts as known. */
 export function isNews({ name, value }: Field, before: readonly Field[]): boolean {
   return before.length > 0 && before.find((field) => field.name === name)?.value !== value;
 }
@@ -153,15 +155,15 @@ export function totalsOf(
 }
 
 type Transaction = OrderDetail["transactions"][number];
-/** For those who compare the order with the merchant's log or the acquirer's. */
+/** Fields that users need to compare the order with the log of the merchant or the acquirer. */
 const technical: readonly string[] = ["stage", "serialNumber", "trace", "terminal"];
 
-/** The facts of a transaction, as its table shows them. */
+/** Returns the facts of a transaction that its table shows. */
 export function fieldsOf(transaction: Transaction, messages: Messages): readonly Field[] {
   return listFields(transaction, messages, (name) => !technical.includes(name));
 }
 
-/** The other facts, which are shown on demand. */
+/** Returns the facts that are shown on demand. */
 export function detailsOf(transaction: Transaction, messages: Messages): readonly Field[] {
   return listFields(transaction, messages, (name) => technical.includes(name));
 }

@@ -1,6 +1,6 @@
 /**
- * One order: what it is, what happened to it step by step, what the merchant sent and saw, its
- * transactions and callbacks, and what the user may do with it.
+ * One order: its facts, its timeline step by step, what the merchant sent and saw, its transactions
+ * and callbacks, and the actions of the user.
  */
 import { useState } from "react";
 import { Attempt, DeliveryState } from "../callbacks/state.tsx";
@@ -10,18 +10,18 @@ import { useLanguage, useMessages } from "../language/language.tsx";
 import { Amount } from "../orders/order-table.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
-import { usePlace } from "../shell/url.tsx";
+import { useAddress } from "../shell/url.tsx";
 import type { Done } from "./action-texts.ts";
 import { Actions, Confirmation } from "./actions.tsx";
 import { FieldList } from "./message.tsx";
 import { detailsOf, fieldsOf, isUnfinished, type OrderDetail, totalsOf } from "./order-texts.ts";
 import { Timeline } from "./timeline.tsx";
 
-/** An order that is not finished, or of which a transaction is not, is asked for again. */
+/** The interval at which an unfinished order is read again. */
 const liveEveryMs = 3_000;
 
 export function Order() {
-  const { item: order } = usePlace();
+  const { item: order } = useAddress();
   const found = useAnswer(
     "GET /orders/:order",
     { order },
@@ -105,7 +105,7 @@ function Summary({ line }: { readonly line: OrderDetail["line"] }) {
   );
 }
 
-/** Where each went, and every attempt with its body and the answer. */
+/** Shows the receiver of each callback, and every attempt with its body and the response. */
 function Callbacks({ callbacks }: Pick<OrderDetail, "callbacks">) {
   const messages = useMessages();
   if (callbacks.length === 0) return <p className="quiet">{messages.noCallbacks}</p>;

@@ -1,7 +1,7 @@
 /**
- * Everything that happened to the order, the first step on top: when, what, the facts and messages
- * that came with it, what the merchant saw from then on, and the attempts to tell it by a callback.
- * The time since the step before shows where an order has waited.
+ * The timeline of the order, the first step on top. Each step has its time, its facts and messages,
+ * what the merchant sees since then, and the attempts to deliver a callback. The time since the
+ * previous step shows where an order has waited.
  */
 import { Fields, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";

@@ -1,7 +1,9 @@
-/** The filter by the day on which an order was accepted: usual ranges, or two days. */
+/**
+ * The filter by the day on which an order was accepted: common ranges, or a first and a last day.
+ */
 import { Button, TextInput } from "@mantine/core";
 import { useLanguage } from "../language/language.tsx";
-import { usePlace } from "../shell/url.tsx";
+import { useAddress } from "../shell/url.tsx";
 import { FilterButton } from "./filter-button.tsx";
 import { dayOf, isMoment, rangeSince } from "./order-query.ts";
 
@@ -17,7 +19,7 @@ const ranges = [
 
 export function DateFilter({ change }: DateFilterProps) {
   const { messages, showDay, showTime } = useLanguage();
-  const { query } = usePlace();
+  const { query } = useAddress();
   const [from, until] = [query.get("from") ?? "", query.get("until") ?? ""];
   const show = (day: string) => {
     if (isMoment(day)) return showTime(Date.parse(day));

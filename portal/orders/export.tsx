@@ -1,6 +1,6 @@
 /**
- * The export: the list as it is filtered, part by part as the gateway writes it, in a file that the
- * browser saves. The button counts the rows, and a second press stops it.
+ * Exports the filtered list into a file that the browser saves. The gateway writes it part by part.
+ * The button counts the rows, and a second press stops the export.
  */
 import { Button } from "@mantine/core";
 import { useRef, useState } from "react";

@@ -1,4 +1,4 @@
-/** The button of a filter, with its values when it is set, and the window that it opens. */
+/** The button of a filter, which shows the chosen values, and the dropdown that it opens. */
 import { CloseButton, Popover } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Icon } from "../design/icons.tsx";

@@ -1,14 +1,14 @@
 /**
- * The filters of the list, each a button with a small window of its choices. A filter that is set
- * shows its values in the button, and every change is in the address at once.
+ * The filters of the list. Each is a button that opens its choices and shows the chosen values.
+ * Every change is in the address at once.
  */
 import { Button, Checkbox } from "@mantine/core";
 import type { ReactNode } from "react";
 import { knownTypes, statusChoices } from "../design/status.tsx";
 import { useMessages } from "../language/language.tsx";
-import type { QueryChange } from "../shell/place.ts";
+import type { QueryChange } from "../shell/address.ts";
 import { useUser } from "../shell/session.ts";
-import { changeQuery, usePlace } from "../shell/url.tsx";
+import { changeQuery, useAddress } from "../shell/url.tsx";
 import { DateFilter } from "./date-filter.tsx";
 import { FilterButton } from "./filter-button.tsx";
 import {
@@ -23,14 +23,14 @@ import {
 type Choice = {
   readonly value: string;
   readonly label: string;
-  /** In place of the label, in the window of choices. */
+  /** Replaces the label in the list of choices. */
   readonly shown?: ReactNode;
   readonly meaning?: string;
 };
 
 const networks = ["VISA", "MASTERCARD", "MAESTRO", "AMEX", "DISCOVER", "DINERS", "JCB", "UNIONPAY"];
 
-/** As the merchant's status names them. */
+/** The endings of the names that the merchant's status response uses. */
 const ends = ["processing", "unknown", "approved", "declined", "error"];
 const stages = [
   ...["sale", "auth"].flatMap((kind) =>
@@ -40,14 +40,17 @@ const stages = [
   ...["capture", "reversal", "cancel"].flatMap((kind) => ends.map((end) => `${kind}_${end}`)),
 ];
 
-/** What an order came to before captures and refunds, as figures count it. */
+/**
+ * The outcomes of an order before captures and refunds, as the figures of the home screen count
+ * them.
+ */
 const outcomes = ["approved", "declined", "filtered", "error", "processing"] as const;
 
 export function Filters() {
   const messages = useMessages();
   const { data: known } = useKnown();
   const { isOperator } = useUser();
-  const { query } = usePlace();
+  const { query } = useAddress();
   const { types, statuses } = messages;
   const choices = {
     status: statusChoices(messages),
@@ -62,7 +65,7 @@ export function Filters() {
   };
   const names = ["status", "type", "currency", "network", "endpoint"] as const;
   const own = isOperator ? (["gate", "merchant"] as const) : [];
-  // Figures of the home screen lead here with these.
+  // The figures of the home screen link to this list with these filters.
   const counted = (["outcome", "reason", "threeds"] as const).filter((name) => query.has(name));
   const shown = [...names, ...own, "stage" as const, ...counted];
   const offered = shown.map((name) => ({ name, label: messages[name], choices: choices[name] }));
@@ -78,14 +81,14 @@ type BarProps = {
   }[];
   /** Whether the address filters this list, and the address without its filters. */
   readonly own: ReturnType<typeof makeFilters>;
-  /** Between the choices and the date. */
+  /** Further filters between the choices and the date. */
   readonly children?: ReactNode;
 };
 
 /** The filters of any list that has a date. */
 export function FilterBar({ offered, own, children }: BarProps) {
   const messages = useMessages();
-  const { query } = usePlace();
+  const { query } = useAddress();
   return (
     <div className="line filters">
       {offered.map(({ name, label, choices, isSingle = false }) => (
@@ -94,7 +97,7 @@ export function FilterBar({ offered, own, children }: BarProps) {
           label={label}
           choices={choices}
           chosen={valuesOf(query, name)}
-          // The list is of one merchant or of all.
+          // A list shows the orders of one merchant or of all.
           isSingle={isSingle || name === "merchant"}
           choose={(values) => changeFilter({ [name]: values.join(",") })}
         />
@@ -110,7 +113,9 @@ export function FilterBar({ offered, own, children }: BarProps) {
   );
 }
 
-/** The list begins anew: the page was one of the list before. */
+/**
+ * Changes a filter and returns to the first page, because the current page belongs to the old list.
+ */
 export function changeFilter(change: QueryChange, options?: { readonly replaces: boolean }): void {
   changeQuery({ ...change, after: undefined, row: undefined }, options);
 }

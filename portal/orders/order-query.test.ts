@@ -1,4 +1,4 @@
-/** The list of orders: its address as a query, choices of filters, saved views and the export. */
+/** The list of orders: the query of its address, choices of filters, saved views and the export. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -34,7 +34,7 @@ for (const [query, input] of queries) {
   });
 }
 
-test("a range of days begins with the first day and ends after the last, in the user's own time", () => {
+test("a range of days covers its first and its last day in the user's time zone", () => {
   const input = readOrdersQuery(new URLSearchParams("from=2030-01-30&until=2030-01-31"));
 
   assert.equal(input.from, new Date(2030, 0, 30).getTime());
@@ -64,12 +64,12 @@ const searches = [
 ] as const;
 
 for (const [text, kinds] of searches) {
-  test(`a search for “${text}” is told as one for ${kinds}`, () => {
+  test(`a search for “${text}” is described as one for ${kinds}`, () => {
     assert.deepEqual(kindsOfSearch(text), kinds.split(" "));
   });
 }
 
-test("a view of filters may be shared by a user with the right, and never a search", () => {
+test("a user with the right may share a view of filters, and never a search", () => {
   const [user, auditor] = [{ rights: ["see_orders", "share_views"] }, { rights: ["see_orders"] }];
 
   assert.equal(mayBeShared("status=declined", user), true);
@@ -77,13 +77,13 @@ test("a view of filters may be shared by a user with the right, and never a sear
   assert.equal(mayBeShared("search=doe&status=declined", user), false);
 });
 
-test("a view is what is searched and filtered, without the page and the row", () => {
+test("a view has the search and the filters, without the page and the row", () => {
   const query = new URLSearchParams("row=3&after=7&status=declined,error&search=a b&merchant=");
 
   assert.equal(viewOf(query), "search=a+b&status=declined,error");
 });
 
-test("filters are cleared with the page and the row, and nothing else of the address", () => {
+test("clearing the filters also removes the page and the row, and nothing else", () => {
   assert.ok(filters.isFiltered(new URLSearchParams("status=declined")));
   assert.ok(!filters.isFiltered(new URLSearchParams("after=7&row=3&tab=keys")));
   for (const name of ["status", "search", "from", "merchant", "after", "row"]) {
@@ -103,12 +103,12 @@ const clicks = [
 
 for (const [chosen, value, isSingle, expected] of clicks) {
   const kind = isSingle ? "single" : "several";
-  test(`of [${chosen}] a click on ${value} leaves [${expected}] where ${kind} may be chosen`, () => {
+  test(`a click on ${value} turns [${chosen}] into [${expected}] where ${kind} may be chosen`, () => {
     assert.deepEqual(toggle(chosen, value, isSingle), expected);
   });
 }
 
-test("choices are named by what people call them, and by their id without a name", () => {
+test("choices have names, or ids if they have no name", () => {
   const { endpoint, gate, merchant } = configured({
     endpoints: [
       { id: "1", name: "shop", currency: "EUR" },
@@ -144,12 +144,12 @@ const stored = [
 ] as const;
 
 for (const [text, views] of stored) {
-  test(`of the kept views “${text}” ${views.length} can be used`, () => {
+  test(`the stored views “${text}” have ${views.length} valid ones`, () => {
     assert.deepEqual(readViews(text), views);
   });
 }
 
-test("an export reads every part from the beginning, and tells how far it is", async () => {
+test("an export reads every part from the beginning, and reports its progress", async () => {
   const asked: OrdersInput[] = [];
   const told: number[] = [];
   const answers = [
@@ -170,7 +170,7 @@ test("an export reads every part from the beginning, and tells how far it is", a
   assert.deepEqual(asked, [{ search }, { search, after: "b" }, { search, after: "c" }]);
 });
 
-test("an export ends with the largest number of rows that a file has", async () => {
+test("an export ends at the maximum number of rows of a file", async () => {
   let count = 0;
   const read = async () => {
     count += 1;

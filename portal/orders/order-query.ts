@@ -1,5 +1,5 @@
 /**
- * The address of the orders screen and what it asks the gateway for: search, filters, dates and the
+ * Reads the address of the orders screen as a query to the gateway: search, filters, dates and the
  * page. A date in the address is a day of the user's own calendar.
  */
 import { type InputOf, type OutputOf, type User, useAnswer } from "../shell/call.ts";
@@ -7,20 +7,23 @@ import { type InputOf, type OutputOf, type User, useAnswer } from "../shell/call
 export type OrdersInput = InputOf<"GET /orders">;
 export type OrderLine = OutputOf<"GET /orders">["orders"][number];
 
-/** Filters with several values each, by their name in the address and in the API. */
+/** Filters that take several values, by their name in the address and in the API. */
 export const filterNames = [
   ...(["status", "stage", "type", "endpoint", "gate", "currency", "network"] as const),
   ...(["outcome", "reason", "threeds"] as const),
 ];
 
-/** What the address has besides the page and the selected row. */
+/** Parameters of the address that make a view; the page and the selected row do not. */
 const kept = ["search", "merchant", "from", "until", ...filterNames] as const;
 
 export function readOrdersQuery(query: URLSearchParams): OrdersInput {
   return readListQuery(query, filterNames);
 }
 
-/** What a list with a search and a date is asked for; `listed` are the filters with many values. */
+/**
+ * Reads a search, dates and filters from the address; `listed` names the filters with several
+ * values.
+ */
 export function readListQuery(query: URLSearchParams, listed: readonly string[]) {
   const text = (name: string) => query.get(name)?.trim() || undefined;
   const lists = listed.flatMap((name) => {
@@ -53,7 +56,7 @@ export function makeFilters(names: readonly string[]) {
 
 export const filters = makeFilters(kept);
 
-/** The query of a view: what is searched and filtered, without the page. */
+/** Returns the query of a view: the search and the filters without the page. */
 export function viewOf(query: URLSearchParams): string {
   const entries = kept.flatMap((name) => {
     const value = query.get(name);
@@ -64,7 +67,7 @@ export function viewOf(query: URLSearchParams): string {
 
 export type SearchKind = "name" | "email" | "lastFour" | "amount" | "order" | "reference";
 
-/** What the gateway takes a search for. */
+/** Returns what the gateway may find with this search. */
 export function kindsOfSearch(search: string): readonly SearchKind[] {
   const text = search.trim();
   if (text.includes("@")) return ["email"];
@@ -72,12 +75,12 @@ export function kindsOfSearch(search: string): readonly SearchKind[] {
   return [...(/^\d{4}$/.test(text) ? ["lastFour" as const] : []), "amount", "order", "reference"];
 }
 
-/** A moment of the address, as figures name the beginning of their range, in whole minutes. */
+/** Formats a time for the address in whole minutes, for the beginning of the range of a figure. */
 export function momentOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16)}Z`;
 }
 
-/** Returns the start of a day, or the moment itself; undefined for a text that is neither. */
+/** Returns the start of a day, or the time itself if the text has one; otherwise undefined. */
 export function startOfDay(day: string | undefined, plusDays = 0): number | undefined {
   if (isMoment(day)) return Date.parse(day);
   const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day ?? "") ?? [];
@@ -89,30 +92,30 @@ export function isMoment(text: string | undefined): text is string {
   return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}Z$/.test(text ?? "");
 }
 
-/** A day as the address and a date field have it. */
+/** Formats a day for the address and for date fields. */
 export function dayOf(at: Date): string {
   const two = (number: number) => String(number).padStart(2, "0");
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
-/** From the day so many days before this one. */
+/** Returns the range that begins a number of days before today. */
 export function rangeSince(days: number, now: Date) {
   const first = new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
   return { from: dayOf(first), until: undefined };
 }
 
-/** The values of a filter after a click on one of them. */
+/** Returns the values of a filter after a click on one of them. */
 export function toggle(chosen: readonly string[], value: string, isSingle: boolean) {
   const rest = isSingle ? [] : chosen.filter((each) => each !== value);
   return chosen.includes(value) ? rest : [...rest, value];
 }
 
-/** Endpoints, gates, merchants and currencies, which change seldom. */
+/** Loads the endpoints, gates, merchants and currencies. They change rarely, so they are cached. */
 export function useKnown(isWanted = true) {
   return useAnswer("GET /filters", {}, { staleMs: 60_000, isWanted });
 }
 
-/** What filters offer of the configuration. */
+/** Returns the endpoints, gates and merchants as choices of filters. */
 export function configured(known: OutputOf<"GET /filters"> | undefined) {
   const { endpoints = [], gates = [], merchants = [] } = known ?? {};
   return {
@@ -127,12 +130,18 @@ export function configured(known: OutputOf<"GET /filters"> | undefined) {
 
 export type View = { readonly name: string; readonly query: string };
 
-/** A search may name a person, and stays in the browser of the user who has made it. */
+/**
+ * Whether a view may be shared. A search may contain a person's name, so it stays in the browser of
+ * its user.
+ */
 export function mayBeShared(query: string, { rights }: Pick<User, "rights">): boolean {
   return rights.includes("share_views") && !new URLSearchParams(query).has("search");
 }
 
-/** What another version of the portal has kept may have another form. */
+/**
+ * Reads the views kept in the browser. Views in the form of another version of the portal are
+ * ignored.
+ */
 export function readViews(kept: string | null): readonly View[] {
   try {
     const stored: unknown = JSON.parse(kept ?? "[]");
@@ -149,7 +158,7 @@ function isView(view: Partial<View>): view is View {
 export const exportedRowsMax = 1_000_000;
 type Part = OutputOf<"GET /exports/orders">;
 
-/** The whole list of an export, part by part, from its beginning. */
+/** Reads all parts of an export, from the beginning of the list. */
 export async function readParts(
   { after: _, limit: __, ...input }: OrdersInput,
   read: (input: OrdersInput) => Promise<Part>,

@@ -1,12 +1,12 @@
 /**
- * The orders: search, filters, the list, its pages and the export. Everything that the user has
- * chosen is in the address. The first page asks for new orders while the window is looked at.
+ * The orders: search, filters, the list in pages, and the export. All that the user has chosen is
+ * in the address. The first page refreshes itself while its window is visible.
  */
 import { Head } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { useLanguage } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";
-import { usePlace } from "../shell/url.tsx";
+import { useAddress } from "../shell/url.tsx";
 import { Export } from "./export.tsx";
 import { Filters } from "./filters.tsx";
 import { filters, kindsOfSearch, readOrdersQuery } from "./order-query.ts";
@@ -18,7 +18,7 @@ const liveEveryMs = 3_000;
 
 export function Orders() {
   const { messages } = useLanguage();
-  const input = readOrdersQuery(usePlace().query);
+  const input = readOrdersQuery(useAddress().query);
   const isFirstPage = input.after === undefined;
   const found = useAnswer("GET /orders", input, {
     everyMs: isFirstPage && liveEveryMs,
@@ -57,7 +57,7 @@ export function Orders() {
   );
 }
 
-/** What the rows below were found by. */
+/** Says in which fields the gateway looked for the searched text. */
 function Searched({ search }: { readonly search: string }) {
   const { code, messages } = useLanguage();
   const kinds = kindsOfSearch(search).map((kind) => messages.searchKinds[kind]);

@@ -1,13 +1,13 @@
 /**
- * The search: the address changes while the user types, a moment after the last key, and the list
- * with it. A step back in the browser's history brings an earlier search back into the field.
+ * The search field. The address and the list change shortly after the last key press. A step back
+ * in the browser's history restores the earlier search.
  */
 import { ActionIcon, TextInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { Icon } from "../design/icons.tsx";
 import { useMessages } from "../language/language.tsx";
 import { leaveField, useKeys } from "../shell/keys.ts";
-import { changeQuery, usePlace } from "../shell/url.tsx";
+import { changeQuery, useAddress } from "../shell/url.tsx";
 
 const afterMs = 180;
 
@@ -15,7 +15,7 @@ export function Search({ label }: { readonly label: string }) {
   const messages = useMessages();
   const field = useRef<HTMLInputElement>(null);
   useKeys([["/", () => field.current?.focus()]]);
-  const searched = usePlace().query.get("search") ?? "";
+  const searched = useAddress().query.get("search") ?? "";
   const [written, setWritten] = useState(searched);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const sent = useRef(searched);

@@ -1,6 +1,6 @@
 /**
- * Views of the list: usual ones, those that the user's team shares, and those that the user has
- * named, kept in this browser. A view is the query of an address and nothing more.
+ * Views of the list: built-in ones, those that the user's team shares, and the user's own, which
+ * this browser keeps. A view is only the query of an address.
  */
 import { Button, Checkbox, CloseButton, Popover, TextInput } from "@mantine/core";
 import { useState } from "react";
@@ -11,7 +11,7 @@ import { useMessages } from "../language/language.tsx";
 import { call, useAnswer } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 import { useUser } from "../shell/session.ts";
-import { Link, usePlace } from "../shell/url.tsx";
+import { Link, useAddress } from "../shell/url.tsx";
 import { mayBeShared, readViews, type View, viewOf } from "./order-query.ts";
 
 const storedAs = "portal-order-views";
@@ -19,7 +19,7 @@ const storedAs = "portal-order-views";
 export function Views() {
   const messages = useMessages();
   const user = useUser();
-  const { query } = usePlace();
+  const { query } = useAddress();
   const { shared, share, remove } = useShared();
   const [own, setOwn] = useState(() => readViews(localStorage.getItem(storedAs)));
   const { statuses } = messages;
@@ -80,7 +80,7 @@ export function Views() {
   );
 }
 
-/** Those of the user's team. */
+/** Loads the shared views of the user's team, with functions that share and remove one. */
 function useShared() {
   const { data } = useAnswer("GET /views", {}, { staleMs: 60_000 });
   const share = usePerformer((view: View) => call("POST /views/share", view));
@@ -90,7 +90,7 @@ function useShared() {
 
 type ViewLinkProps = { readonly view: View; readonly current: string; readonly hint?: string };
 
-/** The hint says who shares it. */
+/** A link to a view. The hint says who shares it. */
 function ViewLink({ view, current, hint }: ViewLinkProps) {
   const to = `orders${view.query === "" ? "" : `?${view.query}`}`;
   return (

@@ -1,4 +1,7 @@
-/** The chargebacks that were recorded on orders, the latest first, and lines that were not. */
+/**
+ * The chargebacks that were recorded on orders, the latest first, and the lines of an import that
+ * were not recorded.
+ */
 import { type Row, useRows } from "../actions/values.ts";
 import { Mark } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
@@ -7,7 +10,7 @@ import { useMessages } from "../language/language.tsx";
 import { wordIn } from "../language/rows.ts";
 import { unrecordedIn } from "./day-lines.ts";
 
-/** `imported` is what the last import has answered: the result of each line. */
+/** `imported` is the result of the last import, with the result of each line. */
 export function Chargebacks({ imported }: { readonly imported: object }) {
   const messages = useMessages();
   const found = useRows("chargeback list");

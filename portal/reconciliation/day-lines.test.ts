@@ -1,8 +1,10 @@
-/** Reconciliation: the state of a day, its address, and lines of an import that were left. */
+/**
+ * Reconciliation: the state of a day, its address, and lines of an import that were not recorded.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/texts.ts";
-import { readPlace } from "../shell/place.ts";
+import { readAddress } from "../shell/address.ts";
 import { acquirersTotal, addressOf, readDay, stateOf, unrecordedIn } from "./day-lines.ts";
 
 // biome-ignore format: a table
@@ -10,7 +12,7 @@ const states = [
   [true,  0, "approved", "Agrees"],
   [false, 1, "declined", "1 difference"],
   [false, 3, "declined", "3 differences"],
-  // Totals tell that a day differs, and not where.
+  // Totals show that a day differs, and not where.
   [false, 0, "declined", "Differs"],
 ] as const;
 
@@ -20,11 +22,11 @@ for (const [agrees, differences, colour, text] of states) {
   });
 }
 
-test("the address of a day asks for that day again", () => {
+test("the address of a day is read as that day", () => {
   for (const way of ["file", "totals"] as const) {
     const line = { gate: "north", day: "2030-01-31", way };
 
-    const { item, query } = readPlace(`/portal/${addressOf(line)}`);
+    const { item, query } = readAddress(`/portal/${addressOf(line)}`);
 
     assert.deepEqual(readDay(item, query), line);
   }
@@ -35,13 +37,13 @@ test("the address of a day asks for that day again", () => {
   });
 });
 
-test("the acquirer's side is its sum and count, else the balance that its host tells, else unknown", () => {
+test("the acquirer's side is its sum and count, or the balance that its host reports, or unknown", () => {
   assert.deepEqual(acquirersTotal({ there: "9.00", countThere: 2 }), { sum: "9.00", count: 2 });
   assert.deepEqual(acquirersTotal({ balance: "agrees" }), { sum: "agrees" });
   assert.deepEqual(acquirersTotal({}), { sum: "–" });
 });
 
-test("of an import, lines that were recorded or known before are not complained of", () => {
+test("lines of an import that were recorded or known before are not listed as unrecorded", () => {
   const rows = ["recorded", "known", "no such order", "recorded before with another amount"].map(
     (result, at) => ({ line: String(at + 2), result }),
   );

@@ -1,4 +1,4 @@
-/** Compared days and imported chargebacks as their screens show them. */
+/** Formats reconciled days and imported chargebacks for their screens. */
 import type { Row } from "../actions/values.ts";
 import type { Messages } from "../language/texts.ts";
 import type { InputOf, OutputOf } from "../shell/call.ts";
@@ -7,7 +7,7 @@ export type DayLine = OutputOf<"GET /reconciliations">["reconciliations"][number
 type DayDetail = OutputOf<"GET /reconciliations/:gate/:day">;
 type Texts = Pick<Messages, "agrees" | "differs" | "differences">;
 
-/** A comparison of totals knows that a day differs, and not where. */
+/** Returns the state of a day. A comparison of totals alone finds no number of differences. */
 export function stateOf(
   { agrees, differences }: Pick<DayLine, "agrees" | "differences">,
   messages: Texts,
@@ -16,7 +16,7 @@ export function stateOf(
   return ["declined", differences === 0 ? messages.differs : messages.differences(differences)];
 }
 
-/** The address of a day, and what that address asks for. */
+/** Returns the address of a day; the function below reads it. */
 export function addressOf({ gate, day, way }: Pick<DayLine, "gate" | "day" | "way">): string {
   return `reconciliation/${gate}?day=${day}&way=${way}`;
 }
@@ -29,7 +29,9 @@ export function readDay(
   return { gate, day: query.get("day") ?? "", way };
 }
 
-/** The acquirer's side of a total: its sum and count, or the balance that its host has told. */
+/**
+ * Formats the acquirer's side of a total: its sum and count, or the balance that its host reported.
+ */
 export function acquirersTotal({
   there,
   countThere,
@@ -38,7 +40,7 @@ export function acquirersTotal({
   return there === undefined ? { sum: balance ?? "–" } : { sum: there, count: countThere };
 }
 
-/** Lines of an import that were neither recorded nor known before. */
+/** Returns the lines of an import that were neither recorded now nor known before. */
 export function unrecordedIn(rows: readonly Row[]): readonly Row[] {
   return rows.filter(({ result = "" }) => result !== "recorded" && result !== "known");
 }

@@ -4,14 +4,14 @@ import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { wordIn } from "../language/rows.ts";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
-import { Link, usePlace } from "../shell/url.tsx";
+import { Link, useAddress } from "../shell/url.tsx";
 import { acquirersTotal, readDay } from "./day-lines.ts";
 import { DayState } from "./reconciliation.tsx";
 
 type Detail = OutputOf<"GET /reconciliations/:gate/:day">;
 
 export function ReconciledDay() {
-  const { item: gate, query } = usePlace();
+  const { item: gate, query } = useAddress();
   const found = useAnswer("GET /reconciliations/:gate/:day", readDay(gate, query));
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
 }

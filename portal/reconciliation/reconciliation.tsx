@@ -1,4 +1,6 @@
-/** Days that were compared with the acquirers' books, and the form that compares one. */
+/**
+ * The days that were compared with the acquirers' records, and the form that compares another one.
+ */
 import { useState } from "react";
 import { ActionButton } from "../actions/action-button.tsx";
 import { Head, Mark, Stamp, Tabs } from "../design/details.tsx";
@@ -6,13 +8,13 @@ import { List } from "../design/list.tsx";
 import { Name } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";
-import { usePlace } from "../shell/url.tsx";
+import { useAddress } from "../shell/url.tsx";
 import { Chargebacks } from "./chargebacks.tsx";
 import { addressOf, type DayLine, stateOf } from "./day-lines.ts";
 
 export function Reconciliation() {
   const messages = useMessages();
-  const isOfDays = usePlace().query.get("tab") !== "chargebacks";
+  const isOfDays = useAddress().query.get("tab") !== "chargebacks";
   const [imported, setImported] = useState<object>({});
   return (
     <div className="screen stack">
@@ -36,7 +38,7 @@ export function Reconciliation() {
 
 function Days() {
   const messages = useMessages();
-  const after = usePlace().query.get("after");
+  const after = useAddress().query.get("after");
   const found = useAnswer("GET /reconciliations", after ? { after } : {}, { keepsBefore: true });
   return (
     <List

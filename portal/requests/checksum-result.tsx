@@ -1,4 +1,4 @@
-/** What a checksum covers, and the mistake that explains the one that was sent. */
+/** Shows which values a checksum covers, and the mistake that explains a wrong checksum. */
 import { SignedParts } from "../callbacks/state.tsx";
 import { useMessages } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";

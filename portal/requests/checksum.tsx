@@ -14,7 +14,7 @@ import { configured, useKnown } from "../orders/order-query.ts";
 import { call } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 import { useUser } from "../shell/session.ts";
-import { changeQuery, usePlace } from "../shell/url.tsx";
+import { changeQuery, useAddress } from "../shell/url.tsx";
 import { ChecksumResult } from "./checksum-result.tsx";
 import { filledIn, namesIn, type Pasted, readPasted, useFormulas } from "./request-query.ts";
 
@@ -30,9 +30,9 @@ export function Checksum() {
   );
 }
 
-/** What can be chosen, and what the address has of it. */
+/** Returns the endpoints and operations to choose from, and those that the address names. */
 function useChoices() {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const endpoints = configured(useKnown().data).endpoint;
   const operations = useFormulas();
   const chosen = operations.find(({ name }) => name === query.get("operation")) ?? operations[0];

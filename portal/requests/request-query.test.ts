@@ -28,7 +28,7 @@ for (const [query, input] of queries) {
   });
 }
 
-test("clearing the filters clears each that can be set", () => {
+test("clearing the filters removes each filter that can be set", () => {
   for (const name of ["search", "operation", "code", "endpoint", "merchant", "from", "until"]) {
     assert.ok(filters.isFiltered(new URLSearchParams(`${name}=x`)), name);
     assert.ok(Object.hasOwn(filters.withoutFilters, name), name);
@@ -62,7 +62,7 @@ const pasted = [
 ] as const;
 
 for (const [kind, text] of pasted) {
-  test(`of a request pasted as ${kind}, the signed values are taken and the card is not`, () => {
+  test(`the signed values of a request pasted as ${kind} are read, and the card is not`, () => {
     assert.deepEqual(readPasted(text, names), {
       client_orderid: "cup-3",
       amount: "10.42",

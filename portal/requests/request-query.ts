@@ -1,4 +1,7 @@
-/** Refused requests: the address as a query, and what the checksum debugger takes of a request. */
+/**
+ * Reads the address of the refused requests as a query, and the values that the checksum debugger
+ * takes from a request.
+ */
 import { makeFilters, readListQuery } from "../orders/order-query.ts";
 import { type InputOf, type OutputOf, useAnswer } from "../shell/call.ts";
 
@@ -15,7 +18,7 @@ export function readRequestsQuery(query: URLSearchParams): RequestsInput {
   return readListQuery(query, ["operation", "code", "endpoint"]);
 }
 
-/** The operations, and what their checksums cover; none until they are known. */
+/** Loads the operations and what their checksums cover. The list is empty until it is loaded. */
 export function useFormulas() {
   const staleMs = Number.POSITIVE_INFINITY;
   return useAnswer("GET /checksum/operations", {}, { staleMs }).data?.operations ?? [];
@@ -25,13 +28,13 @@ export function hasControl(fields: readonly SentField[]): boolean {
   return fields.some(({ name, length }) => name === "control" && length > 0);
 }
 
-/** A fault begins with the field's name. */
+/** Splits a fault into the field's name, with which it begins, and the rest. */
 export function splitFault(fault: string): readonly [field: string, what: string] {
   const [field = "", ...rest] = fault.split(": ");
   return [field, rest.join(": ")];
 }
 
-/** The fields of a formula, what an amount needs beside it, and the checksum. */
+/** Returns the fields of a formula, the currency that an amount needs, and the checksum. */
 export function namesIn(formula: readonly string[]): readonly Name[] {
   const own = formula.filter((name): name is Name => name !== "{id}");
   const currency = own.includes("amount") && !own.includes("currency") ? ["currency" as const] : [];

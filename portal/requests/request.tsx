@@ -1,16 +1,16 @@
-/** One refused request: every fault, what its checksum covers, and its fields as they are kept. */
+/** One refused request: every fault, what its checksum covers, and its stored fields. */
 import { Facts, Fields, Head, Loaded, Mark, Section, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useKeys } from "../shell/keys.ts";
-import { usePlace } from "../shell/url.tsx";
+import { useAddress } from "../shell/url.tsx";
 import { ChecksumResult } from "./checksum-result.tsx";
 import { hasControl, splitFault } from "./request-query.ts";
 
 type Detail = OutputOf<"GET /requests/:serial">;
 
 export function Request() {
-  const found = useAnswer("GET /requests/:serial", { serial: usePlace().item });
+  const found = useAnswer("GET /requests/:serial", { serial: useAddress().item });
   useKeys([["Escape", () => history.back()]]);
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
 }

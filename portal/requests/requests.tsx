@@ -1,4 +1,4 @@
-/** Refused requests: search, filters, the list and its pages, and how many were not kept. */
+/** Refused requests: search, filters, the list in pages, and how many requests were not stored. */
 import { Button } from "@mantine/core";
 import { Head, Mark, Time } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
@@ -8,7 +8,7 @@ import { configured, useKnown } from "../orders/order-query.ts";
 import { Search } from "../orders/search.tsx";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
-import { go, Link, usePlace } from "../shell/url.tsx";
+import { go, Link, useAddress } from "../shell/url.tsx";
 import { filters, readRequestsQuery, useFormulas } from "./request-query.ts";
 
 const liveEveryMs = 3_000;
@@ -16,7 +16,7 @@ const liveEveryMs = 3_000;
 export function Requests() {
   const messages = useMessages();
   const { isOperator } = useUser();
-  const input = readRequestsQuery(usePlace().query);
+  const input = readRequestsQuery(useAddress().query);
   const found = useAnswer("GET /requests", input, {
     everyMs: input.after === undefined && liveEveryMs,
     keepsBefore: true,
@@ -63,7 +63,7 @@ export function Requests() {
   );
 }
 
-/** Those that merchants meet most; others are found by the other filters. */
+/** The most frequent errors; other requests are found with the other filters. */
 const errors = [
   { value: "control_mismatch", label: "INVALID_CONTROL_CODE" },
   { value: "access_denied", label: "ACCESS_DENIED" },

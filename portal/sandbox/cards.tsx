@@ -1,4 +1,7 @@
-/** The bank's catalogue: every test card, what happens to a payment with it, and such a payment. */
+/**
+ * The bank's catalogue: every test card with what happens to a payment, and a button that pays with
+ * it.
+ */
 import { Button } from "@mantine/core";
 import { usePerformer } from "../actions/performer.tsx";
 import { Section } from "../design/details.tsx";
@@ -49,7 +52,10 @@ export function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
 
 type PayButtonProps = { readonly label: string; readonly payment: Payment };
 
-/** Pays, and shows the result with a link to the order; a cardholder's step is a click further. */
+/**
+ * Pays, and shows the result with a link to the order. A challenge of the cardholder opens with a
+ * further click.
+ */
 export function PayButton({ label, payment }: PayButtonProps) {
   const messages = useMessages();
   const pay = usePerformer(() => call("POST /sandbox/pay", payment));

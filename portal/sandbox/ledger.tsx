@@ -1,4 +1,4 @@
-/** The bank's books beside ours, order by order, with every difference. */
+/** Compares the bank's ledger with the gateway's orders, and shows every difference. */
 import { Mark } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { Table } from "../design/table.tsx";

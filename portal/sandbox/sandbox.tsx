@@ -1,4 +1,6 @@
-/** The sandbox of staging: test payments, test cards, the bank's switches, and both books. */
+/**
+ * The sandbox of staging: test payments, test cards, the bank's switches, and the compared ledgers.
+ */
 import { Head, Loaded, Tabs } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
 import { useAnswer } from "../shell/call.ts";

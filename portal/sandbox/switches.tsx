@@ -1,4 +1,4 @@
-/** The bank's switches: how it answers, how late, and what it gets wrong on purpose. */
+/** The bank's switches: what it answers, after which delay, and with which deliberate errors. */
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { usePerformer } from "../actions/performer.tsx";

@@ -1,4 +1,4 @@
-/** The sandbox: its payments against the bank's own catalogue, and what the books say. */
+/** The sandbox: its payments against the bank's own catalogue, and the comparison of ledgers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scenarios } from "../../sandbox-bank/scenarios.ts";
@@ -18,7 +18,7 @@ const sandbox = {
 };
 
 for (const [name, { card, endpoint }] of Object.entries(payments)) {
-  test(`the payment ${name} is with a card of the bank, at an endpoint where it does what it says`, () => {
+  test(`the payment ${name} uses a card of the bank, at an endpoint where that card has its effect`, () => {
     const scenario = scenarios.find((each) => each.name === card);
 
     assert.ok(scenario !== undefined, card);
@@ -26,7 +26,7 @@ for (const [name, { card, endpoint }] of Object.entries(payments)) {
   });
 }
 
-test("every card of the bank that 3-D Secure knows is tried where 3-D Secure is on", () => {
+test("every test card of 3-D Secure is used at an endpoint with 3-D Secure", () => {
   for (const { name, group, emv3ds, threeds102 } of scenarios) {
     const isSecure = emv3ds !== undefined || threeds102?.kind.startsWith("enrolled");
     if (isSecure) assert.equal(endpointFor(group, sandbox), "4", name);
@@ -38,7 +38,7 @@ test("every card of the bank that 3-D Secure knows is tried where 3-D Secure is 
 // biome-ignore format: a table
 const described = [["51", "declined with code 51"], ["N7", "declined with code N7"], ["ARes Y", "ARes Y"], ["no answer", "no answer"]] as const;
 
-test("a plain decline is told with its response code, and all else in the bank's words", () => {
+test("a plain decline shows its response code, and other cards show the bank's description", () => {
   for (const [what, text] of described) assert.equal(describeCard(what), text);
 });
 

@@ -1,4 +1,6 @@
-/** The sandbox: its test payments, what a card does, and what the books say. */
+/**
+ * Data of the sandbox screens: test payments, descriptions of cards, and the comparison of ledgers.
+ */
 import type { OutputOf } from "../shell/call.ts";
 
 export type SandboxView = OutputOf<"GET /sandbox">;
@@ -9,7 +11,7 @@ export type Payment = {
   readonly wallet?: boolean;
 };
 
-/** Cards by their names in the bank's catalogue. */
+/** The test payments, with their cards as the bank's catalogue names them. */
 export const payments = {
   plain: { card: "not-enrolled", endpoint: "plain" },
   frictionless: { card: "frictionless", endpoint: "secure" },
@@ -21,22 +23,22 @@ export const payments = {
 
 type Endpoints = Pick<SandboxView, "endpoints">;
 
-/** The id of a demonstration endpoint by its name. */
+/** Returns the id of a demonstration endpoint. */
 export function endpointNamed(wanted: string, { endpoints }: Endpoints): string {
   return endpoints.find(({ name }) => name === wanted)?.id ?? "";
 }
 
-/** Test cards of 3-D Secure are offered only at endpoints with 3-D Secure. */
+/** Returns the endpoint for a group of cards: test cards of 3-D Secure need one with 3-D Secure. */
 export function endpointFor(group: string, sandbox: Endpoints): string {
   return endpointNamed(/3-D Secure|networks/.test(group) ? "secure" : "plain", sandbox);
 }
 
-/** The bank writes a plain decline as its response code alone. */
+/** Describes what a card does. The bank describes a plain decline by its response code alone. */
 export function describeCard(what: string): string {
   return /^[0-9A-Z]{2}$/.test(what) ? `declined with code ${what}` : what;
 }
 
-/** Until an order has ended, the books may differ. */
+/** Returns the result of the comparison. The ledgers may differ until an order has ended. */
 export function comparisonOf({ isOpen, differs }: Pick<Booked, "isOpen" | "differs">) {
   if (isOpen) return ["processing", "open"] as const;
   return differs ? (["declined", "differs"] as const) : (["approved", "agrees"] as const);

@@ -1,4 +1,4 @@
-/** The allow and block lists, by their filters in the address; the latest entries first. */
+/** The allow and block lists, filtered by the address, with the latest entries first. */
 import { NativeSelect } from "@mantine/core";
 import { ActionButton } from "../actions/action-button.tsx";
 import { useRows } from "../actions/values.ts";
@@ -7,7 +7,7 @@ import { List } from "../design/list.tsx";
 import { useMessages } from "../language/language.tsx";
 import { wordIn } from "../language/rows.ts";
 import { useUser } from "../shell/session.ts";
-import { changeQuery, usePlace } from "../shell/url.tsx";
+import { changeQuery, useAddress } from "../shell/url.tsx";
 import { listValues, pageOf } from "./rules.ts";
 
 const kinds = [
@@ -21,7 +21,7 @@ export function Lists() {
   const messages = useMessages();
   const { may } = useUser();
   const { choices, everywhere } = messages;
-  const found = useRows("list show", listValues(usePlace().query));
+  const found = useRows("list show", listValues(useAddress().query));
   return (
     <>
       <div className="line inline-form">
@@ -72,7 +72,7 @@ type ChoiceProps = {
 
 function Choice({ name, words, every }: ChoiceProps) {
   const { choices } = useMessages();
-  const { query } = usePlace();
+  const { query } = useAddress();
   return (
     <NativeSelect
       aria-label={every}

@@ -1,4 +1,4 @@
-/** Rules of screening in a table, with what can be done to each. */
+/** A table of screening rules with the actions on each. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { OnOff } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";

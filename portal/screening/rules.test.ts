@@ -1,17 +1,17 @@
-/** Screening: rules and lists as they are shown, and what lists and trials ask for. */
+/** Screening: how rules and lists are shown, and the requests for lists and trials. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/texts.ts";
 import { listValues, pageOf, parametersOf, placeOf, reportRows, trialValues } from "./rules.ts";
 
-test("parameters are read with a space, and changed as the action takes them", () => {
+test("parameters are shown with a space, and changed in the form that the action reads", () => {
   const rule = { parameters: { count: "9", window: "1h" } };
 
   assert.deepEqual(parametersOf(rule, " "), ["count 9", "window 1h"]);
   assert.deepEqual(parametersOf(rule, "="), ["count=9", "window=1h"]);
 });
 
-test("a rule counts everywhere, for a merchant, or for one endpoint of it", () => {
+test("a rule applies everywhere, to a merchant, or to one endpoint", () => {
   assert.equal(placeOf({}, "everywhere"), "everywhere");
   assert.equal(placeOf({ merchant: "demo" }, "everywhere"), "demo");
   assert.equal(placeOf({ merchant: "demo", endpoint: "3" }, "everywhere"), "demo, 3");
@@ -62,7 +62,7 @@ for (const [rule, since, options] of trials) {
   });
 }
 
-test("a report has the sums first, then each rule by its name or by its kind", () => {
+test("a report has the sums first, then each rule with its name or kind", () => {
   const counts = { orders: 4, paid: 3, refunded: 1, chargedBack: 0 };
   const rules = [
     { ...counts, rule: "3", kind: "velocity", noData: 0 },

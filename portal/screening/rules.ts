@@ -1,4 +1,4 @@
-/** Rules, lists and trials of screening: what is asked of the gateway, and what is shown of it. */
+/** Formats screening rules, lists and trials, and makes the requests for them. */
 import type { Row, Values } from "../actions/values.ts";
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
@@ -6,7 +6,7 @@ import type { OutputOf } from "../shell/call.ts";
 
 export type Rule = OutputOf<"GET /rules">["rules"][number];
 
-/** Each parameter with its value, as `count 9` or as the form takes it, `count=9`. */
+/** Formats each parameter with its value, as `count 9` to read or as `count=9` for the form. */
 export function parametersOf({ parameters }: Pick<Rule, "parameters">, between: " " | "=") {
   return Object.entries(parameters).map(([name, value]) => `${name}${between}${value}`);
 }
@@ -20,7 +20,10 @@ export function placeOf(
 
 const pageRows = 100;
 
-/** One row more than is shown tells whether there is a next page. */
+/**
+ * Makes the request for one page of a list. It asks for one row more than is shown, which tells
+ * whether there is a next page.
+ */
 export function listValues(query: URLSearchParams): Values {
   const [list, kind, before] = ["list", "kind", "after"].map((name) => query.get(name));
   return {
@@ -36,7 +39,7 @@ export function pageOf(rows: readonly Row[]) {
   return { rows: rows.slice(0, pageRows), next };
 }
 
-/** A day of the trial begins in UTC. */
+/** Makes the request for a trial. A day of the trial begins at midnight UTC. */
 export function trialValues(rule: string, since: string): Values {
   return {
     ...(rule.trim() !== "" && { rule: rule.trim() }),
@@ -45,7 +48,7 @@ export function trialValues(rule: string, since: string): Values {
 }
 
 type Counts = Readonly<Record<"orders" | "paid" | "refunded" | "chargedBack", number>>;
-/** As `gw filter try --json` prints it. */
+/** The output of `gw filter try --json`. */
 export type Report = Readonly<Record<"all" | "blocked" | "forced" | "marked", Counts>> & {
   readonly rules: readonly (Counts & {
     readonly rule: string;
@@ -55,7 +58,7 @@ export type Report = Readonly<Record<"all" | "blocked" | "forced" | "marked", Co
   readonly notes: readonly string[];
 };
 
-/** The sums first, then each rule. */
+/** Returns the rows of a report: first the sums, then each rule. */
 export function reportRows(
   report: Report,
   { wouldHave, ruleKinds }: Pick<Messages, "wouldHave" | "ruleKinds">,

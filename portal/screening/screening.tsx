@@ -7,7 +7,7 @@ import { useMessages } from "../language/language.tsx";
 import { wordIn } from "../language/rows.ts";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
-import { changeQuery, usePlace } from "../shell/url.tsx";
+import { changeQuery, useAddress } from "../shell/url.tsx";
 import { Lists } from "./lists.tsx";
 import { RuleTable } from "./rule-table.tsx";
 import { Trial } from "./trial.tsx";
@@ -32,7 +32,7 @@ export function Screening() {
 function Rules() {
   const messages = useMessages();
   const { may } = useUser();
-  const after = usePlace().query.get("after");
+  const after = useAddress().query.get("after");
   const found = useAnswer("GET /rules", after ? { after } : {}, { keepsBefore: true });
   return (
     <>
@@ -51,7 +51,7 @@ function Rules() {
 
 function NewRule({ kinds }: { readonly kinds: readonly string[] }) {
   const messages = useMessages();
-  const kind = usePlace().query.get("kind") ?? kinds[0] ?? "";
+  const kind = useAddress().query.get("kind") ?? kinds[0] ?? "";
   const nameOf = (each: string) => wordIn(messages.ruleKinds, each);
   return (
     <div className="line inline-form">

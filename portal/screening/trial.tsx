@@ -1,4 +1,4 @@
-/** What rules would have done to past orders; nothing is changed. */
+/** A trial: what rules would have done to past orders. It changes nothing. */
 
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
@@ -18,7 +18,7 @@ export function Trial() {
     async () => {
       const given = { action: "filter try", values: trialValues(rule, since) };
       const { result } = await call("POST /actions/run", given);
-      // The gateway's own report.
+      // The gateway answers this action with a report.
       return result as Report;
     },
     { changes: "nothing" },

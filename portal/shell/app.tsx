@@ -1,6 +1,6 @@
 /**
- * Which screen is shown: the steps of signing in until the session is whole, then the one that the
- * address names. Each screen is loaded when it is first visited.
+ * Chooses the screen: the steps of signing in until the session is complete, then the screen that
+ * the address names. Each screen is loaded when it is first visited.
  */
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
@@ -8,14 +8,14 @@ import { type ComponentType, lazy, Suspense, useEffect } from "react";
 import { Failed, Nothing, ScreenSkeleton } from "../design/states.tsx";
 import { useMessages } from "../language/language.tsx";
 import { sessionKey, useSession } from "./session.ts";
-import { go, usePlace } from "./url.tsx";
+import { go, useAddress } from "./url.tsx";
 
-/** Asked for together with the session, which tells which of both is needed. */
+/** Loaded while the session is read, because most users are signed in. */
 const loadLayout = () => import("./layout.tsx");
 const Layout = lazy(async () => ({ default: (await loadLayout()).Layout }));
 const SignIn = lazy(async () => ({ default: (await import("../sign-in/sign-in.tsx")).SignIn }));
 
-/** Of a file that exports one component, by its name. */
+/** Loads a component from the file that exports it by this name. */
 function screen<Name extends string>(
   name: Name,
   load: () => Promise<Readonly<Record<Name, ComponentType>>>,
@@ -42,7 +42,7 @@ const screens: Screens = {
   screening: screen("Screening", () => import("../screening/screening.tsx")),
   reconciliation: screen("Reconciliation", () => import("../reconciliation/reconciliation.tsx")),
 };
-/** Of one item, whose id follows the screen in the address. */
+/** Screens of a single item, whose id follows the screen in the address. */
 const items: Screens = {
   orders: screen("Order", () => import("../order/order.tsx")),
   callbacks: screen("Callback", () => import("../callbacks/callback.tsx")),
@@ -57,10 +57,10 @@ const firstScreen = "orders";
 
 export function App() {
   const queries = useQueryClient();
-  // The session may have timed out meanwhile: nothing of it stays on the screen.
+  // The session may time out at any moment. Then no data of it stays on the screen.
   const session = useSession(60_000);
   useEffect(() => void loadLayout(), []);
-  const { screen: named, item } = usePlace();
+  const { screen: named, item } = useAddress();
   const state = session.data?.state;
   useEffect(() => {
     if (state === "in" && named === "") go(firstScreen, { replaces: true });

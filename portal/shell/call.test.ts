@@ -1,4 +1,4 @@
-/** Calls of the portal API: what is sent for a route, and what a failure means. */
+/** Calls of the portal API: the request for a route, and the meaning of a failure. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -39,7 +39,7 @@ test("a route without fields has no query, and a body only when it changes somet
 test("a call without an answer says in the user's language that the gateway is unreachable", async () => {
   describeRefusalsWith((code, sentence) => `${code}: ${sentence}`);
 
-  // A path alone leads nowhere outside of a browser.
+  // Outside of a browser, a relative address cannot be reached.
   const failure = await call("GET /session", {}).catch((error: unknown) => error);
 
   describeRefusalsWith((_code, sentence) => sentence);
@@ -58,7 +58,7 @@ const failures = [
 ] as const;
 
 for (const [name, error, count, isRepeated, isEnd] of failures) {
-  test(`${name} is ${isRepeated ? "" : "not "}tried again after ${count} repeats`, () => {
+  test(`${name} is ${isRepeated ? "" : "not "}repeated after ${count} repeats`, () => {
     assert.equal(mayTryAgain(count, error), isRepeated);
     assert.equal(isSessionEnd(error), isEnd);
   });

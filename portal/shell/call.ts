@@ -1,5 +1,5 @@
 /**
- * A call of the gateway's portal API, typed by its table of routes. A refusal is thrown as a
+ * Calls the gateway's portal API, typed by the gateway's table of routes. A refusal is thrown as a
  * `CallError`, whose message is the gateway's own sentence for the screen.
  */
 import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
@@ -11,7 +11,7 @@ export type OutputOf<Name extends Route> = Api[Name]["output"];
 export type Session = OutputOf<"GET /session">;
 export type User = NonNullable<Session["user"]>;
 
-/** Status 0: no answer came. */
+/** A refused or failed call. The status is 0 if no answer came. */
 export class CallError extends Error {
   readonly status: number;
   readonly code: string;
@@ -28,7 +28,7 @@ export class CallError extends Error {
 
 type Options = {
   readonly signal?: AbortSignal;
-  /** Asked by the page and not by the user: it does not keep the session alive. */
+  /** Whether the page asks by itself. These requests do not keep the session alive. */
   readonly isPoll?: boolean;
 };
 
@@ -53,15 +53,17 @@ export async function call<Name extends Route>(
 }
 
 type AnswerOptions<Name extends Route> = {
-  /** How often it is asked for again; these requests do not keep the session alive. */
+  /**
+   * The interval at which the answer is read again. These requests do not keep the session alive.
+   */
   readonly everyMs?: number | false | ((answer: OutputOf<Name> | undefined) => number | false);
-  /** Shows the answer to the input before until there is one to this input. */
+  /** Keeps showing the answer to the previous input until the new answer arrives. */
   readonly keepsBefore?: boolean;
   readonly staleMs?: number;
   readonly isWanted?: boolean;
 };
 
-/** The answer of a route, which screens that ask for the same have in common. */
+/** Reads the answer of a route. Screens with the same input share one answer. */
 export function useAnswer<Name extends Route>(
   name: Name,
   input: InputOf<Name>,
@@ -81,7 +83,10 @@ export function useAnswer<Name extends Route>(
   });
 }
 
-/** Fields that the route names are in the path; the others are the query, or the body. */
+/**
+ * Makes the request. Fields that the route names are in the path; the others are in the query of a
+ * GET or the body of a POST.
+ */
 export function requestFor(name: Route, input: object) {
   const [method = "", template = ""] = name.split(" ");
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
@@ -99,7 +104,10 @@ export function requestFor(name: Route, input: object) {
   };
 }
 
-/** A refusal stays one; a lost connection may come back. */
+/**
+ * Whether a failed call is repeated. A refusal would be the same again, but a lost connection may
+ * come back.
+ */
 export function mayTryAgain(count: number, error: Error): boolean {
   return !(error instanceof CallError && error.status > 0) && count < 2;
 }
@@ -111,7 +119,7 @@ export function isSessionEnd(error: Error): boolean {
 type Describe = (code: string, sentence: string) => string;
 let describe: Describe = (_code, sentence) => sentence;
 
-/** In the user's language from now on. */
+/** Sets the function that translates refusals into the user's language. */
 export function describeRefusalsWith(given: Describe): void {
   describe = given;
 }
@@ -120,7 +128,7 @@ function refusal(status: number, code: string, sentence: string, field?: string)
   return new CallError(status, code, describe(code, sentence), field);
 }
 
-/** Lists of a query are separated by commas. */
+/** Formats a value of the query; the elements of a list are separated by commas. */
 function asText([name, value]: [string, unknown]): [string, string] {
   return [name, String(value)];
 }

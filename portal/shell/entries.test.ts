@@ -1,4 +1,4 @@
-/** Who is led to which screen, and what the palette finds. */
+/** Which users see which screen, and what the palette finds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Session, User } from "./call.ts";
@@ -15,7 +15,7 @@ const rights = [
   "see_orders", "see_configuration", "see_audit", "reconcile", "manage_keys", "manage_users", "operate",
 ];
 
-test("an administrator of staging is led to every screen, and of production to all but the sandbox", () => {
+test("an administrator sees every screen in staging, and all but the sandbox in production", () => {
   const all = [
     ...[...everyone, "payment-links", "merchants", "gates", "screening", "reconciliation"],
     ...["vault-keys", "team", "audit"],
@@ -25,11 +25,11 @@ test("an administrator of staging is led to every screen, and of production to a
   assert.deepEqual(screensOf({ role: "admin", rights }, "production"), all);
 });
 
-test("a user without rights is led to what every user may see", () => {
+test("a user without rights sees the screens that need no right", () => {
   assert.deepEqual(screensOf({ role: "support", rights: [] }), everyone);
 });
 
-test("with the same rights a merchant's user is led to nothing of the operator's", () => {
+test("a merchant's user with the same rights sees no screen of the operator", () => {
   const screens = screensOf({ role: "merchant-admin", merchant: "demo", rights });
 
   for (const screen of ["gates", "screening", "reconciliation", "vault-keys"]) {
@@ -49,7 +49,7 @@ const needed = [
   ["team", "manage_users"], ["audit", "see_audit"],
 ] as const;
 
-test("a screen that needs a right is missing without it, and alone added by it", () => {
+test("each right adds only the screens that need it", () => {
   for (const [screen, right] of needed) {
     const without = screensOf({ role: "admin", rights: rights.filter((each) => each !== right) });
     assert.equal(without.includes(screen), false, screen);
@@ -69,7 +69,7 @@ const searches = [
   ["s",              ["Orders", "Payment links", "As the system", "search"]],
   ["nothing such",   ["search"]],
   ["12345678",       ["open", "search"]],
-  // Neither too short nor too long for an order, and no leading zero.
+  // These are too short, have a leading zero, or are too long for the id of an order.
   ["12345",          ["search"]],
   ["012345678",      ["search"]],
   ["12345678901234567890", ["search"]],
@@ -83,7 +83,7 @@ for (const [text, expected] of searches) {
   });
 }
 
-test("arrows go round the choices, and other keys are not theirs", () => {
+test("arrow keys go round the choices, and other keys do not", () => {
   assert.equal(choiceBeside(0, "ArrowDown", 3), 1);
   assert.equal(choiceBeside(2, "ArrowDown", 3), 0);
   assert.equal(choiceBeside(0, "ArrowUp", 3), 2);

@@ -1,9 +1,9 @@
-/** Where one can go: the screens in the order of the menu, and who is led to each. */
+/** The screens in the order of the menu, and which users see each. */
 import type { IconName } from "../design/icons.tsx";
 import type { Messages } from "../language/texts.ts";
 import type { Session } from "./call.ts";
 
-/** The names of texts that are no function and no table. */
+/** Names of messages that are plain texts. */
 type TextName = {
   [Name in keyof Messages]: Messages[Name] extends string ? Name : never;
 }[keyof Messages];
@@ -11,14 +11,20 @@ type TextName = {
 type Entry = {
   readonly screen: TextName;
   readonly icon: IconName;
-  /** Users without it are not led there. */
+  /** The right that a user needs to see the entry. */
   readonly right?: string;
   readonly environment?: Session["environment"];
-  /** Merchants' users have the right within their merchant, which this is no part of. */
+  /**
+   * Whether only the operator's users see the entry. A merchant's user may have the same right, but
+   * only for that merchant's data.
+   */
   readonly isOperators?: boolean;
 };
 
-/** In this order; a phone has the first four within reach, and the rest behind a button. */
+/**
+ * The entries in the order of the menu. A phone shows the first four directly and the rest behind a
+ * button.
+ */
 const entries: readonly Entry[] = [
   { screen: "home", icon: "home" },
   { screen: "orders", icon: "orders" },
@@ -35,7 +41,10 @@ const entries: readonly Entry[] = [
   { screen: "sandbox", icon: "sandbox", right: "operate", environment: "staging" },
 ];
 
-/** What the palette offers for a text: names that have each of its words, and orders. */
+/**
+ * Returns what the palette offers for a text: the choices whose names contain all of its words, and
+ * a search for orders.
+ */
 export function findChoices<Choice extends { readonly name: string }>(
   all: readonly Choice[],
   text: string,
@@ -48,7 +57,7 @@ export function findChoices<Choice extends { readonly name: string }>(
   return isOrder ? [open, search, ...found] : [...found, search];
 }
 
-/** From the last choice down to the first, and back. */
+/** Returns the choice that an arrow key selects. After the last choice follows the first. */
 export function choiceBeside(at: number, key: string, count: number): number | undefined {
   const step = { ArrowDown: 1, ArrowUp: -1 }[key];
   return step === undefined ? undefined : (at + step + count) % count;

@@ -1,9 +1,9 @@
-/** Which keys belong to the screen, and which to what has the focus. */
+/** Which keys are shortcuts of the screen, and which belong to the focused element. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isElsewhere } from "./keys.ts";
 
-/** An element of the page with these names: of itself and of what it is in. */
+/** A stand-in for an element with these names, which are those of itself and its ancestors. */
 function elementIn(...names: readonly string[]) {
   return {
     closest(selector: string) {
@@ -29,11 +29,11 @@ const pressed = [
   ["Ctrl is the browser's",                          { ctrlKey: true },                                true],
   ["Alt is the browser's",                           { altKey: true },                                 true],
   ["Command is the browser's",                       { metaKey: true },                                true],
-  ["a key that did something already does no more",  { defaultPrevented: true },                       true],
+  ["a key that was handled already does nothing more",  { defaultPrevented: true },                       true],
   ["a letter is written into a field",               { target: elementIn("input") },                   true],
   ["a letter is written into an area",               { target: elementIn("textarea") },                true],
   ["a letter chooses in a select",                   { target: elementIn("select") },                  true],
-  ["a window over the screen takes all keys",        { target: elementIn("div", "[role=dialog]") },    true],
+  ["a dialog over the screen takes all keys",        { target: elementIn("div", "[role=dialog]") },    true],
   ["a menu takes all keys",                          { target: elementIn("button", "[role=menu]") },   true],
   ["a letter over a link is the screen's",           { target: elementIn("a") },                       false],
   ["Enter over a link follows the link",             { key: "Enter", target: elementIn("a") },         true],

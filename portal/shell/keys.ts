@@ -1,14 +1,17 @@
 /**
- * Keys of a screen. They are not taken from a field that is being written in, nor from a menu or a
- * window that is open over the screen, nor together with the browser's own Ctrl, Alt and Command.
+ * Keyboard shortcuts of a screen. They do not apply while the user types in a field, while a menu
+ * or dialog is open over the screen, or together with Ctrl, Alt or Command, which belong to the
+ * browser.
  */
 import { type FormEvent, useEffect, useRef } from "react";
 
-/** By the name of `KeyboardEvent.key`. A screen may give new functions at each rendering. */
+/**
+ * Shortcuts by the name in `KeyboardEvent.key`. A screen may pass new functions at each rendering.
+ */
 type Keys = readonly (readonly [key: string, run: () => void])[];
 
 const takesText = "input, textarea, select, [contenteditable]";
-/** These are pressed by Enter; a link that was followed keeps the focus. */
+/** Elements that Enter activates. A link keeps the focus after it was followed. */
 const takesEnter = "a, button, summary";
 const isOver = "[role=dialog], [role=menu], [role=listbox]";
 
@@ -42,15 +45,13 @@ export function isElsewhere(event: Pressed): boolean {
   return closest !== undefined && closest.call(target, `${taking}, ${isOver}`) !== null;
 }
 
-/**
- * Leaves the field, so that the keys of the screen count again.
- */
+/** Removes the focus from the field, so that the shortcuts of the screen apply again. */
 export function leaveField(): void {
   const { activeElement } = document;
   if (activeElement instanceof HTMLElement) activeElement.blur();
 }
 
-/** Of a form: it is sent by the page, which is not loaded anew. */
+/** Handles the submission of a form: calls the function instead of loading the page again. */
 export function submitting(send: () => void) {
   return (event: FormEvent): void => {
     event.preventDefault();

@@ -1,6 +1,6 @@
 /**
- * The frame around every screen: where one can go, which environment this is, and the user's own
- * menu. A phone has it as a bar at the top.
+ * The frame around every screen: the menu of screens, the mark of the environment, and the user's
+ * own menu. On a phone the frame is a bar at the top.
  */
 import { Menu, UnstyledButton } from "@mantine/core";
 import type { ReactNode } from "react";

@@ -1,6 +1,7 @@
 /**
- * The command palette: Ctrl or Command and K open it on every screen. It goes to screens and
- * orders, and does what the user's menu does. And the list of keys, which `?` opens.
+ * The command palette, which Ctrl or Command with K opens on every screen. It opens screens and
+ * orders, and performs the commands of the user's menu. The file also has the list of shortcuts,
+ * which `?` opens.
  */
 import { Modal, useMantineColorScheme } from "@mantine/core";
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useState } from "react";
@@ -144,7 +145,7 @@ const appearances = [
   { scheme: "auto", icon: "screen", name: "asSystem" },
 ] as const;
 
-/** What a user does anywhere. */
+/** Commands that are available on every screen. */
 export function useOwnChoices(): readonly Choice[] {
   const { code, change, messages } = useLanguage();
   const { colorScheme, setColorScheme } = useMantineColorScheme();

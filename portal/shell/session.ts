@@ -1,5 +1,5 @@
 /**
- * The session of this browser. Every screen belongs to a user who is signed in whole, and shows
+ * The session of this browser. Every screen belongs to a user whose sign-in is complete, and shows
  * what the rights of that user allow.
  */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -7,7 +7,7 @@ import { call, type Session, type User } from "./call.ts";
 
 export const sessionKey = ["session"] as const;
 
-/** The session may time out meanwhile: the portal asks by itself. */
+/** Reads the session. With an interval it is read repeatedly, because it may time out. */
 export function useSession(everyMs?: number) {
   return useQuery({
     queryKey: sessionKey,
@@ -16,7 +16,7 @@ export function useSession(everyMs?: number) {
   });
 }
 
-/** Of a session that has ended, until its screen is gone. */
+/** The user of a session that has ended, until its screen disappears. */
 const signedOut: User = { login: "", role: "", rights: [] };
 
 export function useUser() {
@@ -28,13 +28,13 @@ export function useUser() {
   };
 }
 
-/** Takes the session that a step of signing in has answered. */
+/** Stores the session that a step of signing in has answered. */
 export function useAccept(): (session: Session) => void {
   const queries = useQueryClient();
   return (session) => void queries.setQueryData(sessionKey, session);
 }
 
-/** Ends the session, here and in the gateway; the portal then shows the sign-in. */
+/** Ends the session here and in the gateway. The portal then shows the sign-in. */
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();
   return async () => {

@@ -1,16 +1,16 @@
 /**
- * The address is the state of a screen: which one, which item, and in its query the filters, the
- * page and the selected row. Screens read it with `usePlace` and change it with `go` and
- * `changeQuery`; nothing else is kept about where the user is.
+ * The address is the only state of a screen: its name, its item, and in the query the filters, the
+ * page and the selected row. Screens read it with `useAddress` and change it with `go` and
+ * `changeQuery`.
  */
 import { type MouseEvent, type ReactNode, useMemo, useSyncExternalStore } from "react";
-import { changeAddress, type Place, type QueryChange, readPlace, root } from "./place.ts";
+import { type Address, changeAddress, type QueryChange, readAddress, root } from "./address.ts";
 
 const moved = "portal-moved";
 
-export function usePlace(): Place {
+export function useAddress(): Address {
   const address = useSyncExternalStore(subscribe, () => location.pathname + location.search);
-  return useMemo(() => readPlace(address), [address]);
+  return useMemo(() => readAddress(address), [address]);
 }
 
 function subscribe(changed: () => void): () => void {
@@ -22,7 +22,7 @@ function subscribe(changed: () => void): () => void {
   };
 }
 
-/** A step that `Back` undoes, unless it replaces the one before. */
+/** Goes to a path. The browser's back button returns from it, unless `replaces` is set. */
 export function go(path: string, { replaces = false } = {}): void {
   const address = `${root}${path}`;
   if (replaces) history.replaceState(null, "", address);
@@ -42,7 +42,10 @@ type LinkProps = {
   readonly children: ReactNode;
 };
 
-/** A real link: it opens in a new tab as any other, and is followed without loading the page. */
+/**
+ * A link within the portal. It is followed without loading the page, but opens in a new tab like
+ * any other link.
+ */
 export function Link({ to, className, isCurrent = false, onFollow, children }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;

@@ -1,6 +1,6 @@
 /**
- * Setting up an authenticator app: the secret, a code that proves the app has it, and the recovery
- * codes, which are shown once.
+ * Sets up an authenticator app: shows the secret, asks for a code that proves the app has it, and
+ * shows the recovery codes once.
  */
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

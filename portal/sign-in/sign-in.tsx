@@ -1,6 +1,6 @@
 /**
- * The steps until a session is whole: login and password, then what the gateway names as
- * missing: the second factor, a password of the user's own, or the setting up of a second factor.
+ * The steps of signing in: login and password, then what the gateway names as missing: the second
+ * factor, a new password, or the setup of a second factor.
  */
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";

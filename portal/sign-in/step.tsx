@@ -1,4 +1,4 @@
-/** The frame of one step of signing in, and its fields. */
+/** The frame of one step of signing in, and the fields of the steps. */
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import {
@@ -33,8 +33,8 @@ export function SecretInput({ onChange, ...props }: SecretProps) {
 }
 
 /**
- * The password of a user who is known. The login stands before it, hidden: a password manager keeps
- * passwords by login, and a browser complains of a form without one.
+ * The password field of a signed-in user. A hidden field before it has the login, because password
+ * managers store passwords by login and browsers warn about a form without one.
  */
 export function OwnPassword({ label, ...field }: FieldProps & { readonly label?: string }) {
   const { passwordAgain } = useMessages();
@@ -71,7 +71,9 @@ export function CodeInput({ value, onChange }: FieldProps) {
   );
 }
 
-/** Replaces the user's own password: the field of the present one and of the next, and the call. */
+/**
+ * Replaces the user's own password: the fields for the current and the new password, and the call.
+ */
 export function usePasswordChange(options: PerformerOptions<Session>) {
   const messages = useMessages();
   const [current, setCurrent] = useState("");
@@ -104,7 +106,7 @@ type StepFrameProps = {
   readonly hint: string;
   readonly environment?: Session["environment"];
   readonly performer: Performer;
-  /** Of the button that goes on. */
+  /** The label of the button that continues. */
   readonly label: string;
   readonly variant?: "default";
   readonly children: ReactNode;

@@ -1,4 +1,4 @@
-/** What waits for a second person; a user gives none of their own. */
+/** Requests that wait for the approval of a second person. Users cannot approve their own. */
 import { Button } from "@mantine/core";
 import { usePerformer } from "../actions/performer.tsx";
 import { Stamp } from "../design/details.tsx";

@@ -1,4 +1,4 @@
-/** Who may use the portal: users with their roles, and where they are signed in. */
+/** The users of the portal with their roles, and their sessions. */
 import { Sessions } from "../account/sessions.tsx";
 import { ActionButton } from "../actions/action-button.tsx";
 import { usePerformer } from "../actions/performer.tsx";

@@ -1,4 +1,4 @@
-/** Users as a table, with what can be done to each. */
+/** A table of users with the actions on each. */
 import { ActionIcon, Menu } from "@mantine/core";
 import { Fragment, useState } from "react";
 import { actionsFor, type Listed, roleName, signInBy, type UserAction } from "../account/users.ts";

@@ -1,7 +1,7 @@
 /** Addresses of the portal: what a screen reads from one, and how it changes it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeAddress, readPlace, rowBelow } from "./place.ts";
+import { changeAddress, readAddress, rowBelow } from "./address.ts";
 
 // biome-ignore format: a table
 const places = [
@@ -15,7 +15,7 @@ const places = [
 
 for (const [address, screen, item, query] of places) {
   test(`${address} names the screen and its item`, () => {
-    const place = readPlace(address);
+    const place = readAddress(address);
 
     assert.deepEqual([place.screen, place.item, place.query.toString()], [screen, item, query]);
   });
@@ -45,7 +45,7 @@ const moves = [
   ["",  +1, "a"], ["",  -1, "a"], ["x", +1, "a"],
 ] as const;
 
-test("keys go from row to row, and stop at both ends", () => {
+test("keys move from row to row, and stop at both ends", () => {
   for (const [selected, by, expected] of moves) {
     assert.equal(rowBelow(["a", "b", "c"], selected, by), expected, `${selected} ${by}`);
   }

@@ -1,11 +1,11 @@
 /**
- * An address of the portal, read and changed: the screen, its item, and in the query the filters,
+ * Reads and changes an address of the portal: the screen, its item, and in the query the filters,
  * the page and the selected row.
  */
 
 export const root = "/portal/";
 
-export type Place = {
+export type Address = {
   readonly screen: string;
   readonly item: string;
   readonly query: URLSearchParams;
@@ -13,16 +13,16 @@ export type Place = {
 
 export type QueryChange = Readonly<Record<string, string | undefined>>;
 
-/** Of a path with its query. */
-export function readPlace(address: string): Place {
+/** Reads a path with its query. */
+export function readAddress(address: string): Address {
   const { pathname, searchParams } = new URL(address, "http://portal");
   const [screen = "", item = ""] = pathname.replace(/^\/portal\/?/, "").split("/");
   return { screen, item: decodeURIComponent(item), query: searchParams };
 }
 
 /**
- * The path below the root with a changed query: what is not named stays as it is, and an empty
- * value removes the name.
+ * Returns the path below the root with a changed query. Parameters that the change does not name
+ * stay, and an empty value removes a parameter.
  */
 export function changeAddress(
   { pathname, search }: Pick<Location, "pathname" | "search">,
@@ -37,7 +37,10 @@ export function changeAddress(
   return pathname.slice(root.length) + (text && `?${text}`);
 }
 
-/** The row so many below the selected one; the first and the last are not passed. */
+/**
+ * Returns the row that is `by` rows below the selected one, but no further than the first or last
+ * row.
+ */
 export function rowBelow(rows: readonly string[], selected: string, by: number) {
   return rows[Math.max(0, Math.min(rows.length - 1, rows.indexOf(selected) + by))];
 }
