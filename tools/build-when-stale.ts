@@ -1,7 +1,7 @@
 /**
- * Builds a folder `dist` when its sources have changed since the last build. A hash of the sources
- * is kept beside the build; the new build is made in another folder and moved into place, so that a
- * gateway that runs meanwhile has a whole one.
+ * Builds a folder `dist` if its sources have changed since the last build. A hash of the sources is
+ * kept beside the build. A new build is made in another folder and then moved into place, so that a
+ * running gateway always finds a complete one.
  */
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
@@ -9,17 +9,17 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 type Build = {
-  /** As a person calls what is built. */
+  /** The name of what is built, for the sentence about the build. */
   readonly name: string;
-  /** Where `dist` is. */
+  /** The folder that contains `dist`. */
   readonly root: string;
-  /** Patterns of the files that go into the build, from the root. */
+  /** Patterns of the source files, relative to the root. */
   readonly sources: readonly string[];
   readonly build: (folder: string) => Promise<void>;
   readonly describe: (folder: string) => string;
 };
 
-/** Returns a sentence about a new build; nothing when the last one is up to date. */
+/** Returns a sentence about a new build, or undefined if the last build is up to date. */
 export async function buildWhenStale(options: Build): Promise<string | undefined> {
   const { name, root, build, describe } = options;
   const built = join(root, "dist");
@@ -31,7 +31,8 @@ export async function buildWhenStale(options: Build): Promise<string | undefined
   const fresh = join(root, `dist-${process.pid}`);
   try {
     await build(fresh);
-    // Another process may have built the same meanwhile, and its gateway may read it now.
+    // Another process may have finished the same build in the meantime, and its gateway may be
+    // reading it.
     if (isBuilt()) return undefined;
     fs.writeFileSync(join(fresh, "sources.txt"), hash);
     fs.rmSync(built, { recursive: true, force: true });
@@ -43,7 +44,7 @@ export async function buildWhenStale(options: Build): Promise<string | undefined
   return `${name} built in ${seconds} s: ${describe(built)}.`;
 }
 
-/** Of two processes that build at the same moment, the build of the first stays. */
+/** Moves the build into place. If two processes build at the same time, the first build stays. */
 function replace(fresh: string, built: string, stamp: string): void {
   try {
     fs.renameSync(fresh, built);
@@ -58,7 +59,7 @@ function hashSources({ root, sources }: Build): string {
     exclude: (name) => /^(dist.*|node_modules)$/.test(name),
   });
   const hash = createHash("sha256");
-  // Also the versions of the packages that go into the build.
+  // The lock file stands for the versions of the packages that go into the build.
   for (const name of [...names.sort(), "../package-lock.json"]) {
     hash
       .update(`${name}\0`)
@@ -68,7 +69,10 @@ function hashSources({ root, sources }: Build): string {
   return hash.digest("hex");
 }
 
-/** Once for all: it takes longer than the first screen may. The best quality takes ten times 6. */
+/**
+ * Compresses the files once, at the build, because the best quality takes ten times as long as
+ * quality 6.
+ */
 export function compressFiles(folder: string, pattern: string, quality = 11): void {
   const options = { params: { [constants.BROTLI_PARAM_QUALITY]: quality } };
   for (const name of fs.globSync(pattern, { cwd: folder })) {

@@ -1,9 +1,9 @@
-/** `npm test` itself: its last line and exit code are what machines read. */
+/** The last line and the exit code of `npm test`, which programs read. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 
-test("a run closes with its counts alone on the last line", () => {
+test("the last line of a run has only its counts", () => {
   const { lastLine, status } = check("tools/source-text.test.ts");
 
   assert.match(lastLine, /^[1-9]\d* passed, 0 failed$/);

@@ -1,9 +1,9 @@
 /**
- * `npm test`: types, format and lint, then every test of the workspaces, as many files at a time as
- * keep two cores busy. A group (`npm test -- scenarios`) or a file (`npm test -- path/x.test.ts`)
- * can be run alone. `npm test -- long` runs what is too slow for that: the files that have a long
- * form, in it, and the slow groups. `npm test -- citus` runs scenarios on the Citus cluster whose
- * coordinator GW_TEST_CITUS_URL names.
+ * `npm test`: checks types, format and lint, then runs every test of the workspaces, with as many
+ * files at a time as keep two cores busy. A group (`npm test -- scenarios`) or a file (`npm test --
+ * path/x.test.ts`) can run alone. `npm test -- long` runs what is too slow for that: the slow
+ * groups, and the long form of the files that have one. `npm test -- citus` runs the scenarios on
+ * the Citus cluster whose coordinator GW_TEST_CITUS_URL names.
  */
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
@@ -49,7 +49,7 @@ const steps: readonly Step[] = [
 
 const longMinutes = 60;
 
-/** What the databases of a whole run take, with room for the programs beside them. */
+/** The memory that the databases of a whole run need, with room for the programs beside them. */
 const roomBytes = 14 * 2 ** 30;
 
 const stopping = new AbortController();
@@ -82,7 +82,7 @@ async function main(wanted: readonly string[]): Promise<number> {
   const took = times.end();
   if (wanted.length === 0 || wanted.includes(long)) writeTimes(timesFile, took);
   say(`\n${describeTimes(took)}`);
-  // The reader of a long log finds them at its end.
+  // Failures are repeated at the end of the log, where readers look first.
   for (const fault of tally.faults) say(`\n${fault}`);
   if (withoutBrowser !== undefined) say(`\nThe browser tests were skipped: ${withoutBrowser}.`);
   return close(tally);
@@ -96,7 +96,7 @@ async function runAll(jobs: readonly Job[], tally: Tally): Promise<void> {
   });
 }
 
-/** Installs one where that is possible. Returns how to get one if there is none. */
+/** Finds a browser, and installs one where that is possible. Returns advice if there is none. */
 function prepareBrowser(): string | undefined {
   const choice = chooseBrowser(thisMachine());
   if (choice.kind === "packaged") return undefined;
@@ -115,7 +115,7 @@ function prepareBrowser(): string | undefined {
   return undefined;
 }
 
-/** After all others: the files of this process use the cluster from here on. */
+/** Runs the tests on Citus. They come last, because this process uses the cluster from then on. */
 async function runOnCitus(tally: Tally): Promise<void> {
   if (process.env["GW_TEST_CITUS_URL"] === undefined) {
     tally.skipped += 1;
@@ -126,19 +126,20 @@ async function runOnCitus(tally: Tally): Promise<void> {
   process.env["TOLLGATE_TEST_FOLDER"] = folder;
   process.env["TOLLGATE_ON_CITUS"] = "yes";
   stopDatabase = async () => fs.rmSync(folder, { recursive: true, force: true });
-  // A file that freezes a worker has the cluster to itself.
+  // A test file that freezes a worker runs alone on the cluster.
   const isAlone = (file: string) => file.startsWith("tests/citus");
   const alone = jobsOf({ ...citus, lane: "alone" }, isAlone);
   await runAll([...jobsOf(citus, (file) => !isAlone(file)), ...alone], tally);
 }
 
-/** One PostgreSQL for all files of a run; a file that is run without it starts its own. */
+/** Starts one PostgreSQL for all files of a run. A file that runs without it starts its own. */
 async function startDatabase(): Promise<void> {
   if (process.env["TOLLGATE_TEST_FOLDER"] !== undefined) return;
   const folder = fs.mkdtempSync(join(findRoom(), `tollgate-check-${process.pid}-`));
-  // The database runs as another user when the tests are run by root.
+  // The database runs as another user if root runs the tests.
   fs.chmodSync(folder, 0o711);
-  // To check a password takes a twelfth of the server's time, with thousands of connections.
+  // Connections need no password: with thousands of them, checking passwords would take a twelfth
+  // of the server's time.
   const rules = join(folder, "pg_hba.conf");
   fs.writeFileSync(rules, "local all all trust\n");
   const server = await startEmbedded({
@@ -154,7 +155,10 @@ async function startDatabase(): Promise<void> {
   };
 }
 
-/** In memory where there is enough: a run makes hundreds of databases, and deletes them. */
+/**
+ * Returns a folder in memory if there is enough, because a run creates and deletes hundreds of
+ * databases.
+ */
 function findRoom(): string {
   const memory = "/dev/shm";
   if (!fs.existsSync(memory)) return tmpdir();
@@ -163,7 +167,7 @@ function findRoom(): string {
   return Math.min(bavail * bsize, freemem()) >= roomBytes ? memory : tmpdir();
 }
 
-/** Of runs that were killed: the folder's name tells the process. */
+/** Deletes the folders of runs that were killed. The name of a folder has the id of its process. */
 function deleteLeftOvers(memory: string): void {
   for (const folder of fs.globSync(join(memory, "tollgate-check-*-*"))) {
     const pid = folder.split("-").at(-2);
@@ -172,7 +176,7 @@ function deleteLeftOvers(memory: string): void {
   }
 }
 
-/** A stopped run leaves nothing running. */
+/** Stops the tests and the database after a signal, so that nothing keeps running. */
 async function leave(signal: "SIGINT" | "SIGTERM"): Promise<never> {
   say(`\nThe run is stopped by ${signal}.`);
   stopping.abort();
@@ -180,7 +184,10 @@ async function leave(signal: "SIGINT" | "SIGTERM"): Promise<never> {
   process.exit(128 + constants.signals[signal]);
 }
 
-/** A run in which nothing was tried proves nothing. */
+/**
+ * Prints the counts and returns the exit code. A run without any test fails, because it proves
+ * nothing.
+ */
 function close({ passed, failed, skipped }: Tally): number {
   const nothing = passed + failed + skipped === 0;
   if (nothing) say("\nNo test was run.");
@@ -203,7 +210,7 @@ async function runStep({ name, program, parameters }: Step): Promise<0 | 1> {
   return 1;
 }
 
-/** A test that no group runs would look as if it passed. */
+/** Complains of tests that belong to no group, because they would never run. */
 function complainOfStrays(): number {
   const known = new Set([...groups, citus].flatMap(filesOf));
   const strays = findTests(".").filter((file) => !known.has(file));

@@ -1,4 +1,6 @@
-/** The files of `deploy/`: units that systemd accepts, and figures that the gateway really has. */
+/**
+ * The files of `deploy/`: systemd accepts the units, and all metrics in them exist in the gateway.
+ */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import {
@@ -22,10 +24,10 @@ import { root } from "./repository.ts";
 
 const read = (path: string) => readFileSync(join(root, "deploy", path), "utf8");
 const units = globSync("{systemd,rehearsal}/*", { cwd: join(root, "deploy") });
-/** What Prometheus and several processes of one gateway add. */
+/** Labels that Prometheus and the processes of a gateway add. */
 const addedLabels = ["le", "instance", "job", "node"];
 
-test("every figure and label of alerts and dashboard is one of the gateway's", () => {
+test("every metric and label of the alerts and the dashboard exists in the gateway", () => {
   const figures = listFigures();
   const expressions = [...alertsOf(read("prometheus/tollgate.rules.yml")), ...listTargets()];
 
@@ -53,7 +55,7 @@ test("every figure and label of alerts and dashboard is one of the gateway's", (
   }
 });
 
-test("there is an alert for everything that an operator must hear of", () => {
+test("there is an alert for every condition that needs an operator", () => {
   const alerts = read("prometheus/tollgate.rules.yml");
 
   for (const subject of [
@@ -70,12 +72,12 @@ test("promtool accepts the alerts", { skip: !hasProgram("promtool") }, () => {
   execFileSync("promtool", ["check", "rules", join(root, "deploy/prometheus/tollgate.rules.yml")]);
 });
 
-test("systemd accepts the units, and little of the machine is open to them", {
+test("systemd accepts the units, which restrict access to the machine", {
   skip: !hasProgram("systemd-analyze"),
 }, (t) => {
   const folder = makeFolder(t);
   for (const unit of units) {
-    // Tollgate is not in /opt here.
+    // The test machine has no Tollgate in /opt.
     const text = read(unit).replace(/^(ExecStart=)\S+/gm, `$1${process.execPath}`);
     writeFileSync(join(folder, basename(unit)), text.replaceAll("User=tollgate", "User=nobody"));
   }
@@ -88,7 +90,7 @@ test("systemd accepts the units, and little of the machine is open to them", {
   }
 });
 
-test("the service comes back also when the database was away at its start", () => {
+test("the service restarts if the database was unreachable at its start", () => {
   const service = read("systemd/tollgate.service");
 
   assert.match(service, /^Restart=always$/m);
@@ -100,7 +102,7 @@ test("service and image start the gateway with the flags and the allocator of np
   const launcher = "gateway/cli/tollgate";
   const folder = mkdtempSync(join(tmpdir(), "tollgate-launcher-"));
   for (const path of [launcher, "gateway/node-flags"]) cpSync(join(root, path), join(folder, path));
-  // In place of Node: prints how it was started.
+  // This program replaces Node and prints how it was started.
   const node = join(folder, "node_modules/node/bin/node");
   mkdirSync(dirname(node), { recursive: true });
   writeFileSync(node, '#!/bin/sh\nenv | grep ^MALLOC_\necho "$@"\n', { mode: 0o755 });
@@ -116,7 +118,7 @@ test("service and image start the gateway with the flags and the allocator of np
   assert.match(read("Containerfile"), /^CMD \["gateway\/cli\/tollgate", "serve"\]$/m);
 });
 
-test("units and guide start a Node whose checksum gw doctor compares", () => {
+test("units and guide start the Node whose checksum gw doctor compares", () => {
   const guide = readFileSync(join(root, "docs/operating.md"), "utf8");
   const started = units.flatMap(
     (unit) => read(unit).match(/\/opt\/tollgate\/\S+\/node(?= )/g) ?? [],
@@ -129,7 +131,7 @@ test("units and guide start a Node whose checksum gw doctor compares", () => {
   }
 });
 
-test("the service may listen on the guide's port, and write the file of its audit's heads", () => {
+test("the service may listen on the guide's port, and write the file of audit heads", () => {
   const guide = readFileSync(join(root, "docs/operating.md"), "utf8");
   const service = read("systemd/tollgate.service");
   const [, heads = ""] = /^GW_AUDIT_HEAD_FILE=(.*)$/m.exec(guide) ?? [];
@@ -157,7 +159,7 @@ test("the guide's settings name the folders of the units, which set no others", 
   }
 });
 
-test("what units and image run is a command, and what they set a setting", async () => {
+test("units and image run only existing commands, and set only existing settings", async () => {
   const program = await makeProgram();
   const names = new Set(Object.values(settings).map(({ name }) => name as string));
   const services = globSync("systemd/*.service", { cwd: join(root, "deploy") });
@@ -179,7 +181,7 @@ test("what units and image run is a command, and what they set a setting", async
   }
 });
 
-test("the image copies what there is, runs without root, and asks for its health", () => {
+test("the image copies existing files, runs without root, and has a health check", () => {
   const text = read("Containerfile");
   const copied = [...text.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, list = ""]) =>
     list.split(" "),
@@ -198,13 +200,13 @@ test("the image copies what there is, runs without root, and asks for its health
   assert.match(text, /GW_ADMIN_PORT=9090[\s\S]*HEALTHCHECK[\s\S]*127\.0\.0\.1:9090\/health\/live/);
 });
 
-test("neither service nor image has a compile cache, in which it could change its program", () => {
+test("neither service nor image has a compile cache, through which its program could be changed", () => {
   for (const file of [...units, "Containerfile"]) {
     assert.doesNotMatch(read(file), /^[^#]*NODE_COMPILE_CACHE/m, file);
   }
 });
 
-test("nothing of the gateway's memory reaches a disk or a debugger", () => {
+test("the gateway's memory reaches neither a disk nor a debugger", () => {
   for (const unit of ["tollgate.service", "tollgate-backup.service"]) {
     const text = read(`systemd/${unit}`);
     for (const line of ["LimitCORE=1", "MemorySwapMax=0", "ProtectSystem=strict"]) {
@@ -216,7 +218,7 @@ test("nothing of the gateway's memory reaches a disk or a debugger", () => {
       /^ExecStart=.* (--disable-sigusr1|\/opt\/tollgate\/gateway\/cli\/tollgate) /m,
       unit,
     );
-    // Such a setting would lose against the same one in the operator's file.
+    // The operator's file could not override a setting in the unit.
     assert.doesNotMatch(text, /^Environment=.*GW_/m, unit);
   }
   const [, command = ""] =
@@ -226,12 +228,12 @@ test("nothing of the gateway's memory reaches a disk or a debugger", () => {
   assert.match(command, /^--read-only [\s\S]*--cap-drop=all[\s\S]*--ulimit core=1 /);
   assert.ok(memory !== undefined && memory === both);
   assert.ok(process.allowedNodeEnvironmentFlags.has("--disable-sigusr1"));
-  // A command has the keys in memory too, and `gw serve` the cards.
+  // A command has the keys in memory too, and `gw serve` also the cards.
   const [first] = readFileSync(join(root, "gateway/cli/gw.ts"), "utf8").split("\n");
   assert.equal(first, "#!/usr/bin/env -S node --disable-sigusr1");
 });
 
-test("the image is built only from images that are named by digest", () => {
+test("the image is built only from images that a digest names", () => {
   const text = read("Containerfile");
   const [, check = ""] = /^RUN (for image in .*)$/m.exec(text) ?? [];
   const digest = `debian@sha256:${"0f".repeat(32)}`;
@@ -246,10 +248,10 @@ test("the image is built only from images that are named by digest", () => {
   assert.equal(build(digest, ""), 1);
 });
 
-/** With the labels of each. */
+/** Returns the names of the metrics with their labels. */
 function listFigures(): ReadonlyMap<string, readonly string[]> {
   const metrics = makeMetrics();
-  // Nothing is read: only the names count.
+  // The proxy answers every property, because only the names of the metrics are read.
   metrics.watch(new Proxy({} as Parameters<typeof metrics.watch>[0], { get: () => () => 0 }));
   const described = metrics.registry.getMetricsAsArray() as unknown as readonly Described[];
   return new Map(described.map(({ name, labelNames }) => [name, labelNames]));

@@ -1,4 +1,4 @@
-/** What the documents tell operators to type exists: commands with their options, and settings. */
+/** The documents name only commands, options and settings that exist. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Command } from "commander";
@@ -11,10 +11,10 @@ const textOf = (path: string) => files.find((file) => file.path === path)?.text 
 const settings = textOf("docs/settings.md");
 const { scripts } = JSON.parse(textOf("package.json"));
 
-/** Those that tell operators what to type. */
+/** The documents for operators. */
 const pages = files.map(({ path }) => path).filter((path) => /^docs\/[a-z0-9-]+\.md$/.test(path));
 
-test("the documents show commands", () => {
+test("the documents for operators name commands", () => {
   const shown = pages.flatMap((path) => typedIn(textOf(path)));
 
   assert.ok(shown.length > 100, `${shown.length} commands`);
@@ -30,7 +30,7 @@ for (const path of pages) {
       [],
     );
     const named = new Set(text.match(/\bGW_[A-Z0-9_]+/g));
-    // A setting of the tests is in no table.
+    // This setting of the tests is not in the table of settings.
     named.delete("GW_TEST_CITUS_URL");
     assert.deepEqual(
       [...named].filter((name) => !settings.includes(`\`${name}\``)),
@@ -39,7 +39,7 @@ for (const path of pages) {
   });
 }
 
-test("a command, a word and an option that do not exist are found", () => {
+test("commands, subcommands and options that do not exist are found", () => {
   for (const line of ["gw sell it", "gw cell sell", "gw cell add north --sharded"]) {
     assert.equal(findFaults(line).length, 1, line);
   }
@@ -65,7 +65,7 @@ function findFaults(line: string): readonly string[] {
     command = next;
     depth += 1;
   }
-  // A text may name a group of commands; `gw backup` is one that has options of its own.
+  // A text may name a group of commands. `gw backup` is a group that has options of its own.
   const isGroup = command.commands.length > 0 && words[depth]?.startsWith("--") !== true;
   if (isGroup) return depth < words.length ? [`there is no ${line}`] : [];
   const options = words.filter((word) => word.startsWith("--") && word !== "--");

@@ -1,6 +1,6 @@
 /**
- * Every link from one document of the repository to another leads to a file and to its heading, and
- * the index of decisions lists every record.
+ * Every link from one document of the repository to another points to a file and to its heading,
+ * and the index of decisions lists every record.
  */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
@@ -13,8 +13,8 @@ const texts = new Map(files.map(({ path, text }) => [path, text]));
 const folders = new Set(files.flatMap(({ path }) => foldersOf(path)));
 const link = /\]\(([^)\s:]+)\)/g;
 
-test("every link in a document leads somewhere", () => {
-  // A template's links lead from the page that is generated from it.
+test("every link in a document has a target", () => {
+  // The links of a template are relative to the page that is generated from it.
   const documents = files.filter(
     ({ path }) => path.endsWith(".md") && !path.startsWith("tools/documents/templates/"),
   );
@@ -50,7 +50,7 @@ test("the index of decisions lists every record once", () => {
   assert.deepEqual(listed.filter((target) => /^\d/.test(target)).sort(), records.sort());
 });
 
-test("a dead link and a dead heading are found", () => {
+test("a link without a file or without a heading is found", () => {
   assert.equal(findDeadLinks("README.md", "[a](docs/nowhere.md)").length, 1);
   assert.equal(findDeadLinks("README.md", "[a](docs/operating.md#nowhere)").length, 1);
   assert.equal(findDeadLinks("README.md", "![a](docs/pictures/nothing.png)").length, 1);
@@ -75,7 +75,7 @@ function withoutFences(text: string): string {
   return text.replace(/^```.*?^```/gms, "");
 }
 
-/** As GitHub names them. */
+/** Returns the anchors of the headings, as GitHub names them. */
 function headingsOf(text: string): ReadonlySet<string> {
   const headings = [...withoutFences(text).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
     title

@@ -1,4 +1,7 @@
-/** The catalogue of log events and the code agree: alerts of operators depend on these names. */
+/**
+ * The catalogue of log events agrees with the code, because operators' alerts depend on these
+ * names.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { events } from "../gateway/observability/events.ts";

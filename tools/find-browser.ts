@@ -1,6 +1,6 @@
 /**
- * Which browser the tests use: the one that TOLLGATE_TEST_BROWSER names, the packaged one where it
- * runs, or an installed one. On Debian and Ubuntu, root can install one.
+ * Chooses the browser of the tests: the one that TOLLGATE_TEST_BROWSER names, the packaged one
+ * where it runs, or an installed one. On Debian and Ubuntu, root can install one.
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
@@ -23,7 +23,7 @@ export type Machine = {
   readonly isProgram: (path: string) => boolean;
 };
 
-/** The package has a browser for this platform only. */
+/** The only platform of the packaged browser. */
 const packagedFor = "linux x64";
 
 const installedNames = [

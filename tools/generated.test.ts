@@ -11,7 +11,7 @@ import { readText, renderAll, renderParts } from "./write-docs.ts";
 
 const rendered = await renderAll();
 
-test("every generated file is fresh", async () => {
+test("every generated file is up to date", async () => {
   const stale = [...rendered, ...(await renderParts())].filter(
     ([path, content]) => readText(join(root, path)) !== content,
   );
@@ -20,7 +20,7 @@ test("every generated file is fresh", async () => {
   assert.deepEqual(paths, [], `run npm run docs: ${paths.join(", ")}`);
 });
 
-test("no page is left of an operation that is no more", () => {
+test("no page of a removed operation is left", () => {
   const pages = globSync("docs/merchant-api/*.md", { cwd: root });
 
   const strays = pages.filter((path) => !rendered.has(path));
@@ -36,11 +36,11 @@ test("every operation has a page, and every parameter a row in it", () => {
   }
 });
 
-test("every generated file says that it is", () => {
+test("every generated file says that it is generated", () => {
   for (const [path, content] of rendered) assert.match(content.slice(0, 100), /Generated/, path);
 });
 
-test("rendering twice gives the same", async () => {
+test("rendering twice gives the same result", async () => {
   assert.deepEqual(await renderAll(), rendered);
 });
 

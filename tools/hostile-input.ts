@@ -1,17 +1,17 @@
 /**
- * Inputs that make a regular expression backtrack: the start of a match, then a text that one of
- * the expression's repetitions takes, many times over, and an end that does not match. The
- * expression is read as far as this needs; what it asserts without taking a character is left out.
+ * Makes inputs on which a regular expression may backtrack: the start of a match, then many copies
+ * of a text that one of its repetitions matches, and an end that does not match. The expression is
+ * parsed only as far as this needs; assertions without a character are left out.
  */
 type Node =
   | { readonly kind: "character"; readonly samples: readonly string[] }
   | { readonly kind: "choice"; readonly branches: readonly (readonly Node[])[] }
   | { readonly kind: "repeat"; readonly of: Node; readonly min: number; readonly max: number };
 
-/** `text(count)` has the repeated part so many times. */
+/** `text(count)` contains the repeated part `count` times. */
 export type HostileInput = { readonly name: string; readonly text: (count: number) => string };
 
-/** A repetition of so many characters at the most cannot be made long. */
+/** A repetition of at most this many characters cannot be made long. */
 const shortMax = 100;
 const endings = ["\0", "", "\n\0\n"];
 
@@ -44,13 +44,16 @@ function* pumpsIn(nodes: readonly Node[], before: string): Generator<Pump> {
   }
 }
 
-/** The shortest that the node takes. */
+/** Returns the shortest text that the node matches. */
 function sampleOf(node: Node): string {
   if (node.kind === "repeat") return sampleOf(node.of).repeat(node.min);
   return samplesOf(node)[0] ?? "";
 }
 
-/** What one turn of a repetition may take; a repetition within it is taken once or twice. */
+/**
+ * Returns texts that one iteration of a repetition may match. A repetition within it occurs once or
+ * twice.
+ */
 function samplesOf(node: Node): readonly string[] {
   if (node.kind === "character") return node.samples;
   if (node.kind === "repeat") {
@@ -67,7 +70,7 @@ function samplesOf(node: Node): readonly string[] {
 const candidates = [..." 0a-./<,=\t\n\"'_:;&?#+*()[]{}|@%$^~`!\\>AZz9\0é€"];
 const samplesMax = 8;
 
-/** One letter, escape or class; by what it matches. */
+/** Returns samples of what a letter, an escape or a class matches. */
 function characterOf(source: string, flags: string): Node {
   const alone = new RegExp(`^(?:${source})$`, flags.replace(/[gy]/g, ""));
   const own = source.length === 1 ? [source] : [];
@@ -100,7 +103,7 @@ function parse({ source, flags }: RegExp): readonly Node[] {
     if (token.startsWith("(")) {
       const inner = readChoice();
       at += 1;
-      // What is only looked at is tried as if it stood there: it backtracks too.
+      // A lookaround is treated like an ordinary group, because it backtracks too.
       const isRefused = token === "(?!" || token === "(?<!";
       node = isRefused ? { kind: "repeat", of: inner, min: 0, max: 1 } : inner;
     } else if (!/^(?:[$^]|\\[bB]|\\k.*|\\[1-9])$/s.test(token)) node = characterOf(token, flags);

@@ -1,7 +1,7 @@
 /**
- * Which folder may import which, and that no files import each other in a circle. A folder may
- * always import from itself, and otherwise what its row says; the row with the longest matching
- * path counts. `type …` allows types only.
+ * Checks which folder may import which, and that no files import each other in a circle. A folder
+ * may always import from itself, and otherwise what its row names. The row with the longest
+ * matching path applies. `type …` allows types only.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
@@ -15,14 +15,17 @@ const views = "gateway/views";
 const http = "gateway/http";
 const threads = "gateway/worker-threads";
 const certificates = "gateway/certificates";
-/** The parts that `main.ts` and `wiring/` put together; staging is none of them. */
+/** The parts that `main.ts` and `wiring/` assemble. `staging` is not one of them. */
 const product = [
   ...["acquirers", "callbacks", "certificates", "config", "directory-api", "engine", "http"],
   "issuers",
   ...["merchant-api", "observability", "orders", "pages", "portal-api", "screening", "storage"],
   ...["reconciliation", "threeds", "values", "vault", "views", "wallets", "worker-threads"],
 ].map((folder) => `gateway/${folder}`);
-/** What edges call; each imports the types of the part that does the work. */
+/**
+ * The parts that the outer interfaces call. Each interface imports only the types of the part that
+ * does the work.
+ */
 const called = [
   ...["callbacks", "engine", "screening", "threeds", "wallets"].map(
     (part) => `type gateway/${part}`,
@@ -30,7 +33,10 @@ const called = [
 ];
 const storage = "gateway/storage";
 const config = "gateway/config";
-/** What commands look at and change: stored configuration, keys and orders, but no running node. */
+/**
+ * The stored data that commands read and change: configuration, keys and orders, but no running
+ * node.
+ */
 const stored = [values, orders, views, config, storage, "gateway/vault", "gateway/observability"];
 const configured = [
   "acquirers/gates",
@@ -90,31 +96,32 @@ export const importRules: readonly Rule[] = [
   ["gateway/config",        [values]],
   ["gateway/main",          [...product, "type gateway/administration", "type gateway/staging/parts", "gateway/wiring"]],
   ["gateway/administration", [...stored, ...configured, "type gateway/engine/accept", "type gateway/portal-api"]],
-  // The only way to staging: it asks for the environment first.
+  // This is the only import of staging. It checks the environment first.
   ["gateway/administration/installation/staging", ["gateway/config", "gateway/staging/staging"]],
   ["gateway/wiring",        [...product, "gateway/administration", "type gateway/staging/parts"]],
   ["gateway/installation",  [...stored, "gateway/administration/session"]],
   ["gateway/cli",           [...stored, ...configured, "gateway/administration", "gateway/main", "gateway/installation"]],
-  // It compares the page with what the gateway sends.
+  // This command compares the page with what the gateway sends.
   ["gateway/cli/page",      [...stored, "gateway/administration", "gateway/cli", "gateway/pages/payment"]],
   ["gateway/staging",       [...stored, "gateway/issuers", "gateway/pages", "gateway/http", "gateway/administration", "gateway/cli", "gateway/merchant-api/control", "gateway/orders", "gateway/portal-api", "type gateway/callbacks", "type gateway/installation", "protocols/form"]],
 
   ["sandbox-bank",          ["protocols"]],
   ["client",                ["protocols/form", "protocols/oauth1"]],
-  // What a merchant would copy: it has the client, and nothing else of ours.
+  // Examples are what a merchant would copy, so they use the client and no other workspace.
   ["examples",              ["client"]],
   ["portal",                ["type gateway/portal-api", "gateway/labels", "tools/build-when-stale"]],
   ["docs-site",             ["tools/build-when-stale"]],
 
   ["tests",                 ["client", "gateway/main", "sandbox-bank"]],
-  // The published vectors stand beside their codecs, and their keys must get into the vault.
+  // The published vectors are in the folders of their codecs, and their keys must get into the
+  // vault.
   ["tests/outside",         ["tests", "client", "gateway/main", "gateway/administration/installation/wallets", values, "sandbox-bank", "protocols"]],
   ["tests/support",         ["tests", "tools/find-browser", "client", "gateway/main", "gateway/actions", "gateway/field", "gateway/administration", "gateway/portal-requests", "gateway/installation", "gateway/demonstration", "gateway/callback-feed", "gateway/sandbox-portal", "gateway/sandbox-ranges", "gateway/wallet-sheet", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/commands", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "docs-site/build", "sandbox-bank", "type gateway"]],
-  // Its nodes are built of the gateway's parts, on a platform of its own.
+  // The simulator builds its nodes from the gateway's parts, on its own platform.
   ["tests/simulator",       ["gateway", "protocols", "tests/support/series"]],
-  // Changes the samples that stand beside the codecs.
+  // Fuzzing changes the samples in the folders of the codecs.
   ["tests/fuzz",            ["tests", "client", "gateway/main", "gateway/http", "sandbox-bank", "protocols"]],
-  // What it measures is started as tests start it.
+  // Benchmarks start the gateway as tests start it.
   ["benchmarks",            ["tools/process-times", "tests/support/gateway-process", "tests/support/databases/gateway-server", "type tests/support/clean-up", "gateway/storage/orders/generated-orders", "protocols"]],
   ["tools",                 ["client", "gateway", "portal/actions/offers", "portal/language/texts", "sandbox-bank", "protocols"]],
 ];
@@ -133,7 +140,7 @@ const pureFolders = ["protocols", values, orders, views];
 const inputOrOutput =
   /^node:(fs|net|tls|dgram|dns|https?|http2|timers|child_process|worker_threads|cluster)\b/;
 
-/** The file that a workspace exports under its bare name. */
+/** The file that a workspace exports under its own name. */
 const mainFiles: Readonly<Record<string, string>> = {
   "gateway": "gateway/main",
   "sandbox-bank": "sandbox-bank/bank",
@@ -153,7 +160,7 @@ export function findImportFaults(file: TextFile): readonly string[] {
 function faultOf(file: TextFile, specifier: string, what: "types" | "values"): string | undefined {
   const target = targetOf(file.path, specifier);
   if (target === undefined) return packageFault(file, specifier);
-  // A test may look at all of its workspace and talk to the bank: the rules are about production.
+  // The rules are about production code: a test may import all of its workspace and the bank.
   const open = [workspaceOf(file.path), "sandbox-bank"];
   if (isTest(file) && open.some((at) => isWithin(target, at))) return undefined;
   const [folder, mayImport] = ruleFor(file.path) ?? [file.path, []];
@@ -179,7 +186,10 @@ function packageFault(file: TextFile, specifier: string): string | undefined {
   return `may not use the package ${specifier}: only ${rule[1].join(", ")} may`;
 }
 
-/** The path in this repository that an import means; nothing for a package or a part of Node. */
+/**
+ * Returns the path in this repository that an import means, or undefined for a package or a part of
+ * Node.
+ */
 function targetOf(path: string, specifier: string): string | undefined {
   if (specifier.startsWith(".")) return join(dirname(path), specifier);
   const named = /^@tollgate\/([^/]+)(\/.+)?$/.exec(specifier);
@@ -193,7 +203,7 @@ function ruleFor(path: string): Rule | undefined {
   return matching.sort(([left], [right]) => right.length - left.length)[0];
 }
 
-/** The folder (or file) of the rule that holds the path, with its `*` filled in. */
+/** Returns the folder or file of the rule that contains the path, with its `*` filled in. */
 function folderOf(path: string, folder: string): string | undefined {
   const depth = folder.split("/").length;
   const start = path.split("/").slice(0, depth).join("/");
@@ -212,7 +222,10 @@ function workspaceOf(path: string): string {
   return path.split("/")[0] ?? "";
 }
 
-/** Every circle as the files on it, in the order in which they import each other; types count. */
+/**
+ * Returns every circle as its files, in the order in which they import each other. Imports of types
+ * count.
+ */
 export function findCircles(sources: readonly TextFile[]): readonly (readonly string[])[] {
   const graph: Graph = new Map(sources.map((file) => [file.path, filesImportedBy(file)]));
   const circles: (readonly string[])[] = [];
@@ -230,7 +243,7 @@ export function printCircle(circle: readonly string[]): string {
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** Breadth first, from the file until one is found that imports it. */
+/** Searches breadth first from the file until a found file imports it. */
 function shortestCircle(graph: Graph, start: string): readonly string[] | undefined {
   const ways = new Map([[start, [start]]]);
   for (const [path, way] of ways) {
@@ -252,7 +265,10 @@ function filesImportedBy(file: TextFile): readonly string[] {
   });
 }
 
-/** Static and dynamic imports and re-exports; the words must stand in code, not in a string. */
+/**
+ * Returns the static and dynamic imports and the re-exports. The keywords must be in code, not in a
+ * string.
+ */
 function importsOf({ text, parts }: TextFile) {
   const pattern =
     /\b(import|export)\b(\s+type\b)?(?:[\s\w*{},$]*?\bfrom\s*|\s*\(\s*|\s*)(["'])([^"'\n]+)\3/g;

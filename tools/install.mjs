@@ -1,7 +1,7 @@
 /**
- * Brings node_modules in step with package-lock.json, one process at a time. A stamp in
- * node_modules says for which files it was last completed, so that an interrupted installation is
- * detected and repeated.
+ * Brings node_modules up to date with package-lock.json, one process at a time. A stamp in
+ * node_modules names the files for which it was last completed, so that an interrupted installation
+ * is detected and repeated.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -12,14 +12,15 @@ import { setTimeout as pause } from "node:timers/promises";
 const progressEveryMs = 3_000;
 const linesShown = 30;
 
-// Independent of the user's npm settings: the tools for `npm test`, the programs for this platform,
-// and the scripts that put the pinned Node and PostgreSQL in place.
+// The options do not depend on the user's npm settings. They install the tools for `npm test` and
+// the programs for this platform, and run the scripts that put the pinned Node and PostgreSQL in
+// place.
 const options = [
   ...["--no-audit", "--no-fund", "--loglevel=error"],
   ...["--include=dev", "--include=optional", "--ignore-scripts=false"],
 ];
 
-/** Returns a sentence when the packages cannot be installed. */
+/** Returns a sentence if the packages cannot be installed. */
 export async function ensureInstalled(root, pinnedNode) {
   if (isInstalled(root, pinnedNode)) return undefined;
   try {
@@ -45,7 +46,7 @@ async function install(root, nameWorker) {
   }, progressEveryMs);
   try {
     fs.rmSync(stampFile(root), { force: true });
-    // Never `npm install`, which takes packages that the lock file does not fix.
+    // `npm install` would take packages that the lock file does not fix.
     const ended = await runNpm(root, ["ci"], nameWorker);
     if (ended.code !== 0) return explain(root, ended);
     fs.writeFileSync(stampFile(root), fingerprint(root));
@@ -59,7 +60,7 @@ async function install(root, nameWorker) {
 
 function runNpm(root, command, nameWorker) {
   const [program, ...first] = npmProgram(root);
-  // Root's strict umask would hide PostgreSQL from the unprivileged user that runs it.
+  // A strict umask of root would hide PostgreSQL from the unprivileged user that runs it.
   const umask = process.umask(0o022);
   const child = spawn(program, [...first, ...command, ...options], {
     cwd: root,
@@ -87,7 +88,10 @@ function runNpm(root, command, nameWorker) {
   });
 }
 
-/** The npm that called this process, on its own Node and not on the one about to be replaced. */
+/**
+ * Returns the npm that called this process, on its own Node, because the installed Node may be
+ * replaced.
+ */
 function npmProgram(root) {
   const { npm_execpath: script, npm_node_execpath: node } = process.env;
   const usable = script?.endsWith(".js") && basename(script).startsWith("npm");
@@ -152,9 +156,9 @@ const touchEveryMs = 5_000;
 const untouchedMaxMs = 60_000;
 
 /**
- * The lock is a folder that only one process can create. A dead holder is recognised by its process
- * id, or by not having touched its folder for a minute. `work` gets a function that names the
- * process doing the work, which may outlive this one.
+ * Runs the work under a lock, which is a folder that only one process can create. A dead holder is
+ * recognised by its process id, or by a folder that was not touched for a minute. `work` gets a
+ * function that names the process doing the work, which may outlive this one.
  */
 async function holdLock(folder, work) {
   const remains = [];
@@ -162,7 +166,8 @@ async function holdLock(folder, work) {
   while (!take(folder)) {
     const holder = readHolder(folder);
     if (holder !== undefined && isStale(holder)) {
-      // Named after the dead holder: of several waiting processes only one can move it there.
+      // The folder is named after the dead holder, so that only one of several waiting processes
+      // can move it.
       const stale = `${folder}.${holder.name}`;
       if (rename(folder, stale)) remains.push(stale);
       continue;
@@ -185,7 +190,10 @@ async function holdLock(folder, work) {
   }
 }
 
-/** Created elsewhere with its note in it and moved into place: no lock is without a holder. */
+/**
+ * Takes the lock. The folder is created elsewhere with its note and then moved into place, so that
+ * every lock names its holder.
+ */
 function take(folder) {
   const own = `${folder}.${process.pid}-new`;
   fs.rmSync(own, { recursive: true, force: true });

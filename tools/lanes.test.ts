@@ -1,4 +1,4 @@
-/** Test files run in lanes: as many at a time as each lane has places, and the load alone. */
+/** Test files run in lanes: as many at a time as each lane allows, and load tests alone. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Lane, runInLanes, shareProcesses } from "./lanes.ts";
@@ -6,7 +6,7 @@ import { type Lane, runInLanes, shareProcesses } from "./lanes.ts";
 const jobsOf = (lane: Lane, count: number) =>
   Array.from({ length: count }, (_, index) => ({ files: ["tools/lanes.ts"], lane, index }));
 
-/** What ran together, as often as something began. */
+/** Returns the lanes that ran together, for each start of a file. */
 async function watch(jobs: readonly { readonly files: readonly string[]; readonly lane: Lane }[]) {
   const together: string[] = [];
   const running: Lane[] = [];
@@ -21,7 +21,7 @@ async function watch(jobs: readonly { readonly files: readonly string[]; readonl
   return { together: new Set(together), last: together.at(-1), ended };
 }
 
-test("three files that work run beside two that wait, and then three that wait", async () => {
+test("three files that work run beside two that wait, and later three that wait run together", async () => {
   const { together, ended } = await watch([...jobsOf("works", 4), ...jobsOf("waits", 6)]);
 
   assert.equal(ended, 10);
@@ -41,11 +41,11 @@ test("a file that runs alone waits until every other has ended", async () => {
   );
 });
 
-test("a run of nothing ends", async () => {
+test("a run without files ends", async () => {
   assert.equal((await watch([])).ended, 0);
 });
 
-test("files of a workspace share a process, but for those that use what it has once", () => {
+test("files of a workspace share a process, except those that need one of their own", () => {
   const files = [
     "gateway/values/colour.test.ts",
     "tools/lanes.test.ts",

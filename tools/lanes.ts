@@ -1,6 +1,6 @@
 /**
- * Which test file runs when: as many at a time as keep two cores busy, the longest first, so that
- * the last ones to run are short. Files that mostly wait run beside those that work.
+ * Schedules the test files: as many at a time as keep two cores busy, the longest first, so that
+ * the last ones are short. Files that mostly wait run beside files that use the processor.
  */
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,14 +8,17 @@ import { dirname, join } from "node:path";
 export type Lane = "works" | "waits" | "alone";
 type Job = { readonly files: readonly string[]; readonly lane: Lane };
 
-/** Files of a lane at a time: beside others, and when no others are left. */
+/**
+ * The number of files of a lane that run at a time: beside other lanes, and when no others are
+ * left.
+ */
 const places: Readonly<Record<Lane, { readonly beside: number; readonly last: number }>> = {
   works: { beside: 3, last: 3 },
   waits: { beside: 2, last: 3 },
   alone: { beside: 0, last: 1 },
 };
 
-/** In seconds, where a late beginning would make the file the last one; the others go by size. */
+/** The seconds of the longest files, which must begin early. Other files are ordered by size. */
 const longest: Readonly<Record<string, number>> = {
   "tests/crash/commit-points.test.ts": 35,
   "tests/crash/callbacks.test.ts": 25,
@@ -29,7 +32,9 @@ const longest: Readonly<Record<string, number>> = {
   "tests/scenarios/payments/random-journeys.test.ts": 35,
   "tests/scenarios/operation/start-troubles.test.ts": 20,
 };
-/** Files in `tests` start gateways; the others are unit tests. */
+/**
+ * The size that stands for one second. Files in `tests` start gateways; the others are unit tests.
+ */
 const bytesPerSecond = { tests: 800, others: 5_000 };
 const sharedSecondsMax = 110;
 
@@ -64,8 +69,9 @@ function comesBefore(other: Job, lane: Lane): boolean {
 }
 
 /**
- * Files that share a process, so that sources are loaded and worlds are started once: those of a
- * workspace, as many as keep the lanes balanced. A file that uses what a process has once is alone.
+ * Groups files that share a process, so that sources are loaded and gateways are started once. A
+ * group has files of one workspace, and as many as keep the lanes balanced. A file that needs a
+ * process of its own is alone.
  */
 export function shareProcesses(files: readonly string[]): readonly (readonly string[])[] {
   const shared = files
@@ -81,7 +87,10 @@ export function shareProcesses(files: readonly string[]): readonly (readonly str
   return [...batches, ...files.filter((file) => !shared.includes(file)).map((file) => [file])];
 }
 
-/** Hooks around every test of the process, its settings, its processor time or memory. */
+/**
+ * Whether the file uses something that a process has only once: hooks around every test, settings,
+ * processor time or memory.
+ */
 function needsOwnProcess(file: string): boolean {
   const uses =
     /^ *(before|after)Each\(|once\(process|process\.(env\[[^\]]+\] =|once|(cpu|memory)Usage)/m;

@@ -1,15 +1,15 @@
 /**
- * The process of some test files: loads one after the other, each when the tests of the earlier one
- * are over. Two tests with the file's path as their name enclose those of the file: they tell
- * `run-files.ts` whose tests it hears of, and no test begins before its file is loaded. There is
- * always a next test until the last file has ended, because the runner ends what all tests share
- * (`after`) when there is none.
+ * The process of several test files. It loads each file when the tests of the previous one have
+ * ended. Two tests named after the file's path enclose those of the file: they tell `run-files.ts`
+ * which file an event belongs to, and no test begins before its file is loaded. Until the last file
+ * has ended there is always a next test, because the runner otherwise calls the hooks (`after`) of
+ * what all tests share.
  */
 import { test } from "node:test";
 import { recordCost } from "./record-cost.ts";
 
 const files = process.argv.slice(2).map((file) => ({ file, ...Promise.withResolvers<void>() }));
-// A test may wait for a timer that keeps no process running.
+// The interval keeps the process running, because a test may wait for a timer that does not.
 const alive = setInterval(() => undefined, 60_000);
 
 begin(0);

@@ -1,12 +1,13 @@
 /**
  * Words that the project no longer uses, with their successors. `node tools/old-words.test.ts`
- * prints the count of each by folder; with paths as parameters it prints every place under them.
+ * prints the count of each by folder; with paths as parameters it prints every occurrence under
+ * them.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isTest, lineOf, readRepository, type TextFile, textFile } from "./repository.ts";
 
-/** Folders and files that still have old words. Empty this list when the last one is gone. */
+/** Folders and files that still have old words. */
 const pending: readonly string[] = [];
 
 /** Records of the past, which keep the words of their time. */
@@ -15,7 +16,7 @@ const history = /^(docs\/decisions\/.*|package-lock\.json|tools\/old-words\.test
 /** Names in the database, which do not change with the code. */
 const storedNames = /\bheld_(keys|secrets)\b/g;
 
-/** Tests of migrations, beside which nodes of two versions run. */
+/** Tests of migrations, in which nodes of two versions run. */
 const ownPast =
   /^(gateway\/storage\/schema\/compatible-migrations\.test\.ts|tests\/upgrade\/[\w-]+\.test\.ts)\n/;
 
@@ -24,13 +25,16 @@ const patterns = new Map<RegExp, RegExp>();
 type OldWord = {
   readonly was: string;
   readonly now: string;
-  /** Meets lower-case text in which camelCase, snake_case and kebab-case are separate words. */
+  /**
+   * The pattern is matched with lower-case text in which camelCase, snake_case and kebab-case are
+   * separate words.
+   */
   readonly pattern: RegExp;
-  /** Looks at identifiers only, and not at comments, strings and documents. */
+  /** The pattern is matched with identifiers only, and not with comments, strings and documents. */
   readonly codeOnly?: true;
-  /** Meets the text as it is written. */
+  /** The pattern is matched with the unchanged text. */
   readonly verbatim?: true;
-  /** A manner of speaking, which the names of tests may have: they are sentences. */
+  /** The word is allowed in the names and texts of tests, and only comments are searched there. */
   readonly manner?: true;
   readonly under?: string;
   /** Other senses of the word, which are removed before the search. */
@@ -74,7 +78,7 @@ const oldWords: readonly OldWord[] = [
   { was: "earlier version", now: "what is there today",      pattern: /\b(earlier|previous) version|\b(earlier|older) gateway|\bis long id\b|\bolder beside\b/, under: "tests/",   skip: ownPast },
 ];
 
-type Place = { readonly was: string; readonly path: string; readonly line: number };
+type Occurrence = { readonly was: string; readonly path: string; readonly line: number };
 
 const places = readRepository()
   .filter(({ path }) => !history.test(path))
@@ -117,8 +121,8 @@ function report(paths: readonly string[]): void {
   }
 }
 
-/** The path is searched as the line before the first. */
-function placesIn(file: TextFile): readonly Place[] {
+/** Returns the occurrences in a file. Its path is searched like a line before the first. */
+function placesIn(file: TextFile): readonly Occurrence[] {
   const { path } = file;
   const separate = makeCached(separateWords);
   const whole = withoutReferences(file);
@@ -137,13 +141,16 @@ function partOf(file: TextFile, { codeOnly, manner }: Partial<OldWord>, whole: s
   return manner && isTest(file) ? file.parts.comments : whole;
 }
 
-/** Keeps what was computed for a text, because most words are searched for in the same one. */
+/** Caches the result for each text, because most words are searched for in the same text. */
 function makeCached(compute: (text: string) => string): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => known.get(text) ?? known.set(text, compute(text)).get(text) ?? "";
 }
 
-/** Decision records keep their names; a column "Formerly" or "Before" is there for old words. */
+/**
+ * Removes the names of decision records, and columns with the title "Formerly" or "Before", which
+ * list old words.
+ */
 function withoutReferences({ lines }: TextFile): string {
   let column = -1;
   const kept = lines.map((line) => {
@@ -158,24 +165,27 @@ function withoutReferences({ lines }: TextFile): string {
     .replaceAll(storedNames, "");
 }
 
-/** In lower case, one space between words, and without the marks that begin a comment's line. */
+/**
+ * Returns the text in lower case, with one space between words and without the marks of comment
+ * lines.
+ */
 function separateWords(text: string): string {
   const words = text.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").replaceAll(/[_-]/g, " ");
   return words.replaceAll(/\n *(\*|\/\/)/g, "\n").toLowerCase();
 }
 
-/** A phrase may run over the end of a line. */
+/** Makes a pattern whose spaces also match the end of a line. */
 function spaced(pattern: RegExp): RegExp {
   const made = patterns.get(pattern) ?? new RegExp(pattern.source.replaceAll(" ", "\\s+"), "g");
   patterns.set(pattern, made);
   return made;
 }
 
-function isPending({ path }: Place): boolean {
+function isPending({ path }: Occurrence): boolean {
   return pending.some((start) => path.startsWith(start));
 }
 
-function print({ was, path, line }: Place): string {
+function print({ was, path, line }: Occurrence): string {
   const now = oldWords.find((word) => word.was === was)?.now;
   return `${path}:${line} ${was}: say ${now}`;
 }

@@ -19,7 +19,7 @@ test("the document is OpenAPI 3.1", async () => {
   assert.equal(validator.version, "3.1");
 });
 
-test("the validator finds a fault", async () => {
+test("the validator finds a planted fault", async () => {
   const faulty = { ...document, paths: { "/x": { post: { responses: [] } } } };
 
   const { valid } = await new Validator().validate(faulty);
@@ -27,7 +27,7 @@ test("the validator finds a fault", async () => {
   assert.equal(valid, false);
 });
 
-test("every path is there, every field, and every reference leads somewhere", () => {
+test("every path and every field is described, and every reference has a target", () => {
   for (const { name, path, request, versions, sync } of operations) {
     const word = versions?.includes("v2") === false ? "SignedRequest" : "Request";
     const schema = document.components.schemas[`${pascal(name)}${word}`];

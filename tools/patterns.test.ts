@@ -1,11 +1,13 @@
-/** Every regular expression of the product against long input that is made to let it backtrack. */
+/**
+ * Every regular expression of the product is run with long input that is made to let it backtrack.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { token } from "../protocols/threeds102/xml.ts";
 import { type HostileInput, hostileInputs } from "./hostile-input.ts";
 import { isSource, isTest, readRepository, type TextFile } from "./repository.ts";
 
-/** A linear expression needs less than a hundredth of it. */
+/** A linear expression needs less than a hundredth of this time. */
 const cpuMsMax = 100;
 const charactersMax = 40_000;
 
@@ -24,7 +26,10 @@ for (const file of product) {
   }
 }
 
-/** Expressions that are built of parts and nest repetitions: the source has no literal of them. */
+/**
+ * Expressions that are built from parts with nested repetitions, which the source has no literal
+ * of.
+ */
 const composed = { "protocols/threeds102/xml.ts": token };
 
 for (const [path, pattern] of Object.entries(composed)) {
@@ -33,7 +38,7 @@ for (const [path, pattern] of Object.entries(composed)) {
   });
 }
 
-test("nested and overlapping repetitions are found", () => {
+test("expressions with nested or overlapping repetitions are refused", () => {
   const slow = [
     ...[/^(a+)+$/, /^(\w|\d)*$/, /(<!--.*?-->\s*)*<svg/s, /\s+$/, /^a*a*$/, /^(?:\d+,?)*;$/],
     ...[/^(?=(\w+\s?)+$)x/, /^(?:[^>]|\S)*>$/],
@@ -46,7 +51,10 @@ test("nested and overlapping repetitions are found", () => {
   }
 });
 
-/** Step by step: what doubles with each character is stopped while it takes a second. */
+/**
+ * Lengthens the input step by step, so that exponential time is noticed while a step takes a
+ * second.
+ */
 function assertQuick(pattern: RegExp, { name, text }: HostileInput): void {
   const unit = text(1).length - text(0).length;
   for (let count = 4; count * unit <= charactersMax; count = count < 64 ? count + 4 : count * 2) {
@@ -63,7 +71,7 @@ function assertQuick(pattern: RegExp, { name, text }: HostileInput): void {
 function* patternsIn({ parts, text }: TextFile): Generator<RegExp> {
   for (const { 0: literal, index } of parts.patterns.matchAll(literalForm)) {
     const [flags] = /^[dgimsuvy]*(?!\w)/.exec(text.slice(index + literal.length)) ?? [];
-    // A closing tag, or the first line of a script.
+    // This is a closing tag, or the first line of a script.
     if (text[index - 1] === "<" || flags === undefined) continue;
     yield new RegExp(literal.slice(1, -1), flags);
   }

@@ -1,8 +1,9 @@
 /**
- * The Node that runs the gateway, from a package for each platform. npm runs this file after every
- * installation: it compares the program with its SHA-256 in `node-checksums.json` and links
+ * Links the Node that runs the gateway, from a package for each platform. npm runs this file after
+ * every installation. It compares the program with its SHA-256 in `node-checksums.json` and links
  * `node_modules/node/bin/node` to it. With `--renew` it downloads the packages that the lock file
- * fixes, and writes their checksums. Plain JavaScript, because any Node 20 or newer runs it.
+ * fixes, and writes their checksums. It is plain JavaScript, because any Node from version 20 runs
+ * it.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -16,7 +17,7 @@ const problem = process.argv[2] === "--renew" ? renewChecksums() : placeNode();
 if (problem !== undefined) process.stderr.write(`${problem}\n`);
 process.exitCode = problem === undefined ? 0 : 1;
 
-/** Returns a sentence when the installed Node is absent or is not the expected program. */
+/** Returns a sentence if the installed Node is missing or is not the expected program. */
 function placeNode() {
   const { platform, arch } = process;
   const { sha256 } = readJson("tools/node-checksums.json");
@@ -29,7 +30,7 @@ function placeNode() {
     return `The package ${name} is not installed: run npm ci without --omit=optional.`;
   }
   if (digest("sha256", installed, "hex") !== sha256[name]) {
-    // It stays for an examination, and cannot be run by mistake.
+    // The refused program is kept for an examination, and cannot be run by mistake.
     fs.renameSync(installed, `${installed}.refused`);
     fs.chmodSync(`${installed}.refused`, 0o400);
     return (
@@ -42,7 +43,7 @@ function placeNode() {
   return undefined;
 }
 
-/** Takes only packages with the integrity hash of the lock file. */
+/** Writes the checksums. It accepts only packages with the integrity hash of the lock file. */
 function renewChecksums() {
   const { optionalDependencies: wanted } = readJson("package.json");
   const { packages } = readJson("package-lock.json");

@@ -1,6 +1,6 @@
 /**
- * Every action has a place in the portal, or a reason to be on the command line only; and the
- * portal offers it to those who may perform it.
+ * The portal offers every action, except those with a reason to be on the command line only, and
+ * offers it to the users who may perform it.
  */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const screens = globSync("portal/**/*.{ts,tsx}", { cwd: root })
   .filter((path) => !/node_modules|\.test\.|\.generated\.|portal\/language/.test(path))
   .map((path) => readFileSync(join(root, path), "utf8"))
   .join("\n");
-/** The kind of a rule is chosen on the screen. */
+/** The screen appends the kind of a rule to the action. */
 const isIn = (name: string) =>
   screens.includes(`"${name}"`) || screens.includes(`\`${name.split(" ", 2).join(" ")} \${`);
 

@@ -1,10 +1,10 @@
-/** The processor time and the children of a process, as Linux counts them (proc(5)). */
+/** Reads the processor time and the children of a process, as Linux counts them (proc(5)). */
 import { readdirSync, readFileSync } from "node:fs";
 
 /** Linux reports times in hundredths of a second on every architecture. */
 const msPerTick = 10;
 
-/** In milliseconds. All are zero for a process that has ended. */
+/** Returns times in milliseconds. All are zero for a process that has ended. */
 export function readProcessTimes(pid: number): { readonly own: number; readonly ended: number } {
   const text = read(`/proc/${pid}/stat`);
   // The second field is the program's name in brackets, which may contain spaces.
@@ -12,7 +12,7 @@ export function readProcessTimes(pid: number): { readonly own: number; readonly 
   const ticks = (index: number) => Number(fields[index] ?? 0);
   return {
     own: (ticks(11) + ticks(12)) * msPerTick,
-    /** The time of children that have ended and that the process has waited for. */
+    /** The time of children that have ended and for which the process has waited. */
     ended: (ticks(13) + ticks(14)) * msPerTick,
   };
 }

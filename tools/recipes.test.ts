@@ -1,18 +1,18 @@
-/** What the recipes of CONTRIBUTING name is there: every file, and every symbol in such a file. */
+/** Every file that the recipes of CONTRIBUTING name exists, and has the symbols that they name. */
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "./repository.ts";
 
-test("every file and symbol that a recipe names is there", () => {
+test("every file and symbol that a recipe names exists", () => {
   const recipes = recipesIn(readFileSync(join(root, "CONTRIBUTING.md"), "utf8"));
 
   assert.ok(recipes.length > 10, "the recipes are found");
   assert.deepEqual(recipes.flatMap(findMissing), []);
 });
 
-test("a file that is not there, and a symbol that its file does not declare, are found", () => {
+test("a missing file, and a symbol that its file does not declare, are found", () => {
   const step = "A line in `rules` of `gateway/screening/rules/index.ts`.";
   assert.deepEqual(findMissing(step), []);
   assert.equal(findMissing(step.replace("`rules`", "`ruler`")).length, 1);
@@ -21,7 +21,7 @@ test("a file that is not there, and a symbol that its file does not declare, are
   assert.deepEqual(findMissing("Then `npm run docs`, for `gw apply`."), []);
 });
 
-/** A step, or a paragraph outside of steps. */
+/** Returns the steps of the recipes, and the paragraphs outside of steps. */
 function recipesIn(text: string): readonly string[] {
   const sections = text.split(/^## /m).filter((section) => section.startsWith("Add a"));
   return sections.flatMap((section) => section.split("\n").slice(1)).filter((line) => line !== "");
@@ -39,10 +39,10 @@ function findMissing(step: string): readonly string[] {
   ].map((name) => `${name}: ${step}`);
 }
 
-/** A command and a column. */
+/** Names in the recipes that are not symbols: a command and a column. */
 const foreign = new Set(["gw", "merchant_id"]);
 
-/** A folder stands for the files in it. */
+/** Returns the sources at a path. A folder stands for its files. */
 function sourcesAt(path: string): readonly string[] {
   const isFolder = statSync(join(root, path)).isDirectory();
   const files = isFolder ? globSync(`${path}*.ts`, { cwd: root }) : [path];

@@ -1,8 +1,8 @@
 /**
- * Part of every test process: appends what a test file has cost to the file that TOLLGATE_COSTS
- * names, and says what keeps the process running when its tests are over. A cost covers the
- * process, the programs that it has started and their children, but not the database server that
- * files share.
+ * Loaded into every test process. It appends the cost of each test file to the file that
+ * TOLLGATE_COSTS names, and says what keeps the process running after its tests. A cost covers the
+ * process, the programs that it started and their children, but not the database server that files
+ * share.
  */
 import { appendFileSync } from "node:fs";
 import { after } from "node:test";
@@ -16,7 +16,7 @@ const endsWithinMs = 30_000;
 
 let [recordedFile, wallBefore, cpuBefore] = [process.argv[1] ?? "", 0, 0];
 
-// Worker threads inherit the import of this file.
+// Worker threads inherit the import of this file, and must not record.
 if (place !== undefined && isMainThread) process.on("exit", () => recordCost(recordedFile));
 
 if (process.env["NODE_TEST_CONTEXT"] !== undefined && isMainThread) {
@@ -28,20 +28,21 @@ function tellWhatIsLeft(): void {
   process.stderr.write(`The tests are over, and these are left: ${left.join(", ")}\n`);
 }
 
-/** Records the cost since the previous call; what follows the last call is added to its file. */
+/** Records the cost since the previous call. The cost after the last call is added to its file. */
 export function recordCost(file: string): void {
   recordedFile = file;
   if (place === undefined) return;
   const [wallMs, cpuMs] = [performance.now(), readCpuMs(process.pid)];
-  // A browser that has ended leaves the times of its own children uncounted.
+  // The difference may be negative: when a browser ends, the times of its own children are no
+  // longer counted.
   const cost: Cost = { file, wallMs: wallMs - wallBefore, cpuMs: Math.max(0, cpuMs - cpuBefore) };
   [wallBefore, cpuBefore] = [wallMs, cpuMs];
   appendFileSync(place, `${JSON.stringify(cost)}\n`);
 }
 
 /**
- * Processor time of a process, of its children that have ended and of those that still run. Where
- * the system is not Linux, it is the time of this process alone.
+ * Returns the processor time of a process, of its children that have ended and of those that still
+ * run. On systems other than Linux it is the time of this process alone.
  */
 export function readCpuMs(pid: number): number {
   if (process.platform !== "linux") return Object.values(process.cpuUsage()).reduce(add) / 1000;

@@ -73,7 +73,7 @@ test("npm's bill of materials has every package of the lock file", () => {
   assert.deepEqual(findBillFaults(JSON.parse(stdout), readLock()), []);
 });
 
-test("serious vulnerabilities stop a release; a registry without an audit is told", () => {
+test("serious vulnerabilities stop a release, and a registry without an audit is reported", () => {
   const audit = (counts: object) =>
     judgeAudit(JSON.stringify({ metadata: { vulnerabilities: counts } }));
 

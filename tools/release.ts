@@ -1,7 +1,8 @@
 /**
- * `npm run release`: what a release needs beside its files. It checks the lock file, writes the
- * software bill of materials (CycloneDX, by `npm sbom`) to `release/sbom.cdx.json`, checks that
- * nothing of the lock file is missing in it, and asks the registry for known vulnerabilities.
+ * `npm run release`: makes what a release needs beside its files. It checks the lock file, writes
+ * the software bill of materials (CycloneDX, by `npm sbom`) to `release/sbom.cdx.json`, checks that
+ * the bill contains every package of the lock file, and asks the registry for known
+ * vulnerabilities.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -30,7 +31,7 @@ export function readLock(): Lock {
   return JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
 }
 
-/** Packages without an integrity hash, and download addresses. */
+/** Returns the packages without an integrity hash, and download addresses. */
 export function findLockFaults({ packages }: Lock): readonly string[] {
   return Object.entries(packages).flatMap(([path, { integrity = "", resolved = "", link }]) => {
     const isOurs = link === true || !path.includes("node_modules/");
@@ -41,7 +42,7 @@ export function findLockFaults({ packages }: Lock): readonly string[] {
   });
 }
 
-/** Packages of the lock file that the bill lacks, or has with another hash. */
+/** Returns the packages of the lock file that the bill lacks, or has with another hash. */
 export function findBillFaults({ bomFormat, components = [] }: Bill, { packages }: Lock) {
   const named = new Map<string, string>(
     components.map((each) => [`${each.name}@${each.version}`, hashOf(each)]),
@@ -61,7 +62,9 @@ function hashOf({ hashes = [] }: Component): string {
 
 export type Advice = { readonly sentence: string; readonly isFault: boolean };
 
-/** What `npm audit --json` has said. A registry without that service answers with an error. */
+/**
+ * Reads the output of `npm audit --json`. A registry without that service answers with an error.
+ */
 export function judgeAudit(output: string): Advice {
   const counts = parseAudit(output)?.metadata?.vulnerabilities;
   if (counts === undefined) {
@@ -89,7 +92,7 @@ function parseAudit(output: string): Audited | undefined {
 
 function release(): number {
   const lock = readLock();
-  // Not `--omit dev`: npm then leaves out packages that are also used in development.
+  // With `--omit dev`, npm would also leave out packages that production and development share.
   const bill = runNpm(["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"]);
   const faults = [...findLockFaults(lock), ...findBillFaults(JSON.parse(bill || "{}"), lock)];
   mkdirSync(join(root, "release"), { recursive: true });
@@ -100,7 +103,7 @@ function release(): number {
   return faults.length > 0 || isFault ? 1 : 0;
 }
 
-/** Returns the standard output also when npm ends with 1: `npm audit` does so with findings. */
+/** Returns the standard output, even if npm ends with 1, as `npm audit` does with findings. */
 function runNpm(words: readonly string[]): string {
   const options = { cwd: root, encoding: "utf8", maxBuffer: 100_000_000 } as const;
   return spawnSync("npm", words, options).stdout ?? "";

@@ -1,5 +1,5 @@
 /**
- * The repository as the tidy rules see it: the workspaces, the documents and the files at the top,
+ * Reads the repository for the tidy rules: the workspaces, the documents and the files at the top,
  * without installed packages, build results and data.
  */
 import { globSync, readFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { type Parts, splitSource } from "./source-text.ts";
 
 export const root = resolve(import.meta.dirname, "..");
 
-/** A text file. `parts` is empty unless it is a source. */
+/** A text file. `parts` is empty unless the file is a source. */
 export type TextFile = {
   readonly path: string;
   readonly text: string;
@@ -47,7 +47,7 @@ export function textFile(path: string, text: string): TextFile {
   return { path, text, lines: text.split("\n"), parts };
 }
 
-/** Code written by hand. */
+/** Whether the file is code that is written by hand. */
 export function isSource({ path }: Pick<TextFile, "path">): boolean {
   return /\.(ts|tsx|mjs|js)$/.test(path) && !path.endsWith(".generated.ts");
 }

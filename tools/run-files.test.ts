@@ -1,4 +1,4 @@
-/** Test files in one process: what is told of them, and an end for those that never end. */
+/** Test files in one process: how they are reported, and how those that never end are ended. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 
-test("files share a process, and each is told with its faults", (t) => {
+test("files share a process, and each is reported with its failures", (t) => {
   const folder = makeFolder(t);
   const write = (name: string, source: string) => {
     const file = join(folder, `${name}.test.ts`);
@@ -34,7 +34,7 @@ test("files share a process, and each is told with its faults", (t) => {
   assert.match(told, /^✔ \S+skipped\.test\.ts/m);
 });
 
-test("what the tests of a file share is there for them, and until all files have ended", (t) => {
+test("what tests share exists until all files have ended", (t) => {
   const folder = makeFolder(t);
   const source = (next: string) => `
     import { after, before, test } from "node:test";
@@ -68,7 +68,7 @@ test("files that have not run when their process ends count as failed", (t) => {
   assert.match(lines.join("\n"), /✖ \S+first\.test\.ts, \S+second\.test\.ts\n/);
 });
 
-test("a file whose tests are over, and which something keeps from ending, is ended", (t) => {
+test("a file that does not end after its tests is ended", (t) => {
   const folder = makeFolder(t);
   const file = join(folder, "left.test.ts");
   const body = "() => void setInterval(() => undefined, 1_000)";
@@ -86,7 +86,9 @@ function makeFolder(t: TestContext): string {
   return folder;
 }
 
-/** In a process of its own: the runner runs no file from inside a test. */
+/**
+ * Runs the files in a separate process, because the runner cannot run a file from inside a test.
+ */
 function run(
   folder: string,
   course: object,

@@ -1,6 +1,6 @@
 /**
- * Runs test files one after the other in one process and tells it briefly: a line with its time as
- * soon as a file ends; failures in full, with what the process printed.
+ * Runs test files one after the other in one process and reports briefly: a line with the time of
+ * each file, and failures in full with the output of the process.
  */
 import { once } from "node:events";
 import { join, relative, resolve } from "node:path";
@@ -12,7 +12,7 @@ export type Tally = {
   passed: number;
   failed: number;
   skipped: number;
-  /** What failed, and how, in the order in which it did. */
+  /** Descriptions of the failures, in their order. */
   readonly faults: string[];
 };
 
@@ -22,13 +22,13 @@ export function makeTally(): Tally {
 
 type Course = {
   readonly files: readonly string[];
-  /** How long the process may take before it counts as hung. */
+  /** The time after which the process counts as hung. */
   readonly minutes: number;
-  /** How long it may take to end when its tests are over. */
+  /** The time in which the process must end after its tests. */
   readonly endsWithinMs?: number;
   readonly tally: Tally;
   readonly say: (line: string) => void;
-  /** Ends the process. */
+  /** The signal that ends the process. */
   readonly signal: AbortSignal;
 };
 
@@ -36,19 +36,19 @@ type Result = EventData.TestPass | EventData.TestFail;
 
 const loader = join(import.meta.dirname, "load-files.ts");
 const execArgv = ["--import", join(import.meta.dirname, "record-cost.ts")];
-/** So that the runner's own limit, which can name the test, comes first. */
+/** Added to the runner's own limit, which comes first because it can name the test. */
 const graceMs = 10_000;
-/** More than the programs and worlds of ten files get to stop by themselves on a busy machine. */
+/** Longer than the programs and gateways of ten files need to stop on a busy machine. */
 const endsWithinMs = 300_000;
 
-/** The runner's own counts; every other diagnostic is a figure or a seed that a test prints. */
+/** The runner's own counts. Every other diagnostic is a figure or a seed that a test prints. */
 const isSummary = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
 
 export async function runFiles(course: Course): Promise<void> {
   const watch = new AbortController();
   const signal = AbortSignal.any([watch.signal, course.signal]);
   const argv = course.files.map((file) => resolve(file));
-  // A file alone needs no loader, whose tests its hooks would run around.
+  // A single file needs no loader, around whose tests its hooks would run.
   const [entry = loader] = argv.length === 1 ? argv : [];
   const timeout = course.minutes * 60_000;
   const events = run({ files: [entry], argv, execArgv, timeout, signal });
@@ -76,12 +76,18 @@ export async function runFiles(course: Course): Promise<void> {
   }
 }
 
-/** Tests belong to the first file that has not ended: `load-files.ts` encloses them. */
+/**
+ * Counts results by file. A test belongs to the first file that has not ended, because
+ * `load-files.ts` encloses the tests of each file.
+ */
 function keepAccount({ files, tally, say }: Course, entry: string) {
   const waiting = files.map((file) => relative(".", file));
   let current = { isLoaded: false, tests: 0, faults: 0, ms: 0 };
   let isFaulty = false;
-  /** What remains of a process that has run all its files may be of any of them. */
+  /**
+   * The files that may be the cause of a problem: those that have not ended or, after the last,
+   * all.
+   */
   const left = () => (waiting.length === 0 ? files : waiting).join(", ");
   const isMark = ({ name, nesting }: Result) =>
     entry === loader && nesting === 0 && name === resolve(waiting[0] ?? "");
@@ -143,7 +149,10 @@ function keepAccount({ files, tally, say }: Course, entry: string) {
   };
 }
 
-/** The runner's limit is about tests: a file whose tests are over may still never end. */
+/**
+ * Ends a process that hangs. The runner's own limit covers only tests, but a process may also fail
+ * to end after its tests.
+ */
 function watchFor(events: Readable, course: Course, giveUp: (why: string) => void): () => void {
   const quietMs = course.minutes * 60_000 + graceMs;
   const silent = `nothing has happened for ${course.minutes} minutes`;
@@ -168,7 +177,10 @@ function isSkipped({ skip, todo }: Result): boolean {
   return (skip !== undefined && skip !== false) || (todo !== undefined && todo !== false);
 }
 
-/** A test or suite that failed only because something inside it did, which was told already. */
+/**
+ * Whether a test or suite failed only because something inside it failed, which was reported
+ * already.
+ */
 function isEchoOfSubtest(error: EventData.Error): boolean {
   return "failureType" in error && error.failureType === "subtestsFailed";
 }

@@ -1,7 +1,7 @@
 /**
- * Starts a source file on the pinned Node, on any machine with Node 20 or newer, after installing
- * the packages when they are missing or out of date. Plain JavaScript, because it runs before
- * anything is installed.
+ * Starts a source file on the pinned Node, after installing the packages if they are missing or out
+ * of date. It is plain JavaScript for any Node from version 20, because it runs before anything is
+ * installed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -24,9 +24,9 @@ const pinnedNode = join(
   ...[root, "node_modules", "node", "bin"],
   process.platform === "win32" ? "node.exe" : "node",
 );
-// Compiled sources: without the cache every process loads the compiler for TypeScript.
+// The cache of compiled sources. Without it, every process loads the compiler for TypeScript.
 const compiledFolder = join(root, "node_modules", ".cache", "compiled");
-// A production installation is complete and signed: running it adds no package and no cache.
+// A production installation is complete and signed, so running it adds no package and no cache.
 const isProduction = process.env.GW_ENV === "production";
 const warmWithinMs = 20_000;
 const repeatWithinMs = 1_000;
@@ -55,7 +55,10 @@ async function main([file, ...parameters]) {
   return run(path, parameters);
 }
 
-/** What is stale. The gateway runs without them, and their addresses say so. */
+/**
+ * Builds the portal and the documentation if they are out of date. The gateway also runs without
+ * them, and says so at their addresses.
+ */
 function buildPages() {
   const parts = { portal: "The portal", "docs-site": "The documentation" };
   for (const [folder, name] of Object.entries(parts)) {
@@ -66,7 +69,8 @@ function buildPages() {
 }
 
 function run(path, parameters) {
-  // Tests and tools end before the flags pay: compiling for speed early makes them slower.
+  // Tests and tools do without the flags, which optimise early: these processes end before that
+  // pays.
   const flags = dirname(path) === join(root, "tools") ? [] : nodeFlags;
   const env = { ...process.env, ...warm(flags) };
   const child = spawn(pinnedNode, [...flags, path, ...parameters], {
@@ -82,9 +86,9 @@ function run(path, parameters) {
 }
 
 /**
- * Fills the compile cache when a source has changed, unless the environment names another one: a
- * gateway that has to compile one file keeps the compiler, 26 MB, for as long as it runs. In
- * production there is none: an account that can write it could change what runs.
+ * Fills the compile cache if a source has changed, unless the environment names another cache. A
+ * gateway that has to compile even one file keeps the compiler, 26 MB, in memory. In production
+ * there is no cache, because an account that can write it could change what runs.
  */
 function warm(flags) {
   if (process.env.NODE_COMPILE_CACHE !== undefined || isProduction) return {};
@@ -94,10 +98,10 @@ function warm(flags) {
   if (changedAt(stamp) >= newestSourceAt()) return cache;
   try {
     mkdirSync(compiledFolder, { recursive: true });
-    // Before the sources are read: a later change counts as one.
+    // The stamp is written before the sources are read, so that a later change is noticed.
     writeFileSync(stamp, "");
   } catch {
-    // Not writable: the sources run with what the cache has.
+    // The cache is not writable: the sources run with what it contains.
     return existsSync(compiledFolder) ? cache : {};
   }
   const env = { ...process.env, ...cache };
@@ -117,14 +121,15 @@ function newestSourceAt() {
   return sources.reduce((newest, file) => Math.max(newest, changedAt(file)), 0);
 }
 
-/** Zero for a file that is not there. */
+/** Returns 0 for a file that does not exist. */
 function changedAt(file) {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 /**
- * Ctrl-C arrives several times: from the terminal at every process of the group, and once more from
- * npm. The child must get one signal, because a second one makes it end at once.
+ * Passes signals to the child. Ctrl-C arrives several times: from the terminal at every process of
+ * the group, and once more from npm. The child must get one signal only, because a second one makes
+ * it end at once.
  */
 function passSignalsTo(child) {
   const passedAt = new Map();
@@ -138,7 +143,7 @@ function passSignalsTo(child) {
   }
 }
 
-/** True when this process group is in the foreground of a terminal. */
+/** Whether this process group is in the foreground of a terminal. */
 function terminalReachesChild() {
   try {
     const line = readFileSync("/proc/self/stat", "utf8");
@@ -149,7 +154,7 @@ function terminalReachesChild() {
   }
 }
 
-/** An npm that was killed cannot pass a signal on; the child still ends cleanly. */
+/** Stops the child when npm was killed, because npm then passes no signal on. */
 function stopWithParent(child) {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;

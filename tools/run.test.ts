@@ -1,4 +1,4 @@
-/** `tools/run.mjs` in a made-up clone, with an npm that only puts the pinned Node in its place. */
+/** `tools/run.mjs` in an artificial clone, with an npm that only puts the pinned Node in place. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -30,7 +30,7 @@ test("packages are installed again after the lock file changed", async (t) => {
   assert.deepEqual(npmCalls(clone), ["ci", "ci"]);
 });
 
-test("a lock file that npm ci refuses is never stepped around by npm install", async (t) => {
+test("a lock file that npm ci refuses is never bypassed by npm install", async (t) => {
   const refusing = `${npmThatWorks} console.error("npm error code EUSAGE"); process.exit(1);`;
   const clone = makeClone(t, refusing);
 
@@ -83,7 +83,7 @@ test("the compile cache is filled once, and again after a source has changed", a
   fs.utimesSync(source, later, later);
   assert.equal(await filled(), "once once ");
 
-  // Node has a folder for each set of flags: the cache was filled for those of the program.
+  // Node has a folder for each set of flags; the cache was filled for those of the program.
   const kept = join(clone, "node_modules", ".cache", "compiled");
   const folders = fs
     .readdirSync(kept, { withFileTypes: true })
@@ -111,7 +111,7 @@ test("the program's exit code, or the signal that ended it, is passed on", async
   assert.equal((await run(clone, "program.mjs", "die").ended).code, 128 + 9);
 });
 
-test("a signal reaches the program once, which then ends in its own time", async (t) => {
+test("a signal reaches the program once, which then ends by itself", async (t) => {
   const clone = makeClone(t);
   const running = run(clone, "program.mjs", "wait");
   await running.said(/waiting/);
@@ -127,7 +127,7 @@ test("a signal reaches the program once, which then ends in its own time", async
   assert.equal(output.match(/SIGTERM/g)?.length, 1);
 });
 
-test("a file that is not there and an npm that fails are explained in a sentence", async (t) => {
+test("a missing file and a failed npm are each explained in a sentence", async (t) => {
   const clone = makeClone(t);
   const absent = await run(clone, "absent.ts").ended;
   assert.equal(absent.code, 1);
@@ -195,7 +195,8 @@ function start(clone: string, settings: object, ...parameters: readonly string[]
   const child = spawn(process.execPath, [join(clone, "tools", "run.mjs"), ...parameters], {
     env: { ...environment, ...npm, ...settings, TOLLGATE_STARTED_AT: undefined },
     cwd: clone,
-    // A group of its own, as under a service manager: no terminal reaches it.
+    // The process has a group of its own, as under a service manager, so that no terminal reaches
+    // it.
     detached: true,
   });
   let output = "";

@@ -1,4 +1,4 @@
-/** Code, comments and strings are separated where a simple search would fail. */
+/** Code, comments and strings are separated, even where a simple search would fail. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { edge, splitSource } from "./source-text.ts";

@@ -1,10 +1,10 @@
 /**
- * Separates the code, comments, strings and patterns of a source. Each comes back as long as the
- * source, with the others blanked, so that an offset found in one is the same offset in the source.
+ * Separates the code, comments, strings and patterns of a source. Each result is as long as the
+ * source, with everything else blanked, so that an offset in one is the same offset in the source.
  */
 export type Parts = Readonly<Record<Kind, string>>;
 
-/** Stands for a quote among the strings, so that two of them are never read as one. */
+/** Replaces a quote in the result with the strings, so that two strings are never read as one. */
 export const edge = "\0";
 
 type Kind = "code" | "comments" | "strings" | "patterns";
@@ -34,14 +34,17 @@ function blankOrEdge(symbol: string): string {
 }
 
 const commentForm = /\/\/[^\n]*|\/\*.*?(?:\*\/|$)/sy;
-/** A string that is not closed ends with its line: text between tags may hold an apostrophe. */
+/**
+ * A string that is not closed ends with its line, because text between tags may contain an
+ * apostrophe.
+ */
 const stringForms = { '"': /(?:\\.|[^"\\\n])*/sy, "'": /(?:\\.|[^'\\\n])*/sy };
 const templateForm = /(?:\\.|\$(?!\{)|[^`\\$])*/sy;
 const patternForm = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]?|[^/[\\\n])*\/?/sy;
 
-/** Everything but code. The quotes around a string are code. */
+/** Yields every span that is not code. The quotes around a string are code. */
 function* spansIn(source: string): Generator<Span> {
-  // How many braces are open in each `${…}` around the offset.
+  // The number of open braces in each `${…}` around the offset.
   const nested: number[] = [];
   const mark = /["'`{}/]/g;
   for (let found = mark.exec(source); found !== null; found = mark.exec(source)) {
@@ -76,7 +79,7 @@ function* spansIn(source: string): Generator<Span> {
   }
 }
 
-/** A slash begins a pattern where a value is expected, and divides elsewhere. */
+/** Whether a slash begins a pattern: it does where a value is expected, and divides elsewhere. */
 function startsPattern(source: string, at: number): boolean {
   const before = source.slice(Math.max(0, at - 200), at).trimEnd();
   return before === "" || /[(,=:[!&|?{};+\-*%<>~^]$|\b(return|case|typeof|of|in)$/.test(before);

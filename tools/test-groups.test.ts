@@ -1,4 +1,4 @@
-/** Which files a run of the tests takes. */
+/** Which files a run of the tests contains. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { filesOf, groups, isWanted, long } from "./test-groups.ts";
@@ -6,7 +6,7 @@ import { filesOf, groups, isWanted, long } from "./test-groups.ts";
 const filesOfRun = (...wanted: readonly string[]) =>
   groups.flatMap((group) => filesOf(group).filter((file) => isWanted(file, group, wanted)));
 
-test("npm test leaves out slow groups and long files, and the long run takes them", () => {
+test("npm test leaves out slow groups and long files, which the long run contains", () => {
   const [short, longer] = [filesOfRun(), filesOfRun(long)].map((files) => new Set(files));
 
   for (const file of [
@@ -37,7 +37,7 @@ test("the long run repeats files whose support has a long form, and no others", 
   assert.ok(!files.has("tests/contract/forms.test.ts"));
 });
 
-test("a folder or a file can be wanted by its name", () => {
+test("a folder or a file can be chosen by its name", () => {
   assert.deepEqual(filesOfRun("tests/budget"), ["tests/budget/cost-of-a-sale.test.ts"]);
   assert.deepEqual(filesOfRun("tools/lanes.test.ts"), ["tools/lanes.test.ts"]);
   assert.deepEqual(filesOfRun("tools/lanes"), []);

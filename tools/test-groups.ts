@@ -1,6 +1,6 @@
 /**
- * Which test files belong together, and which of them a run takes: `npm test` takes all but the
- * slow ones, and `npm test -- long` those that are slow or have a longer form.
+ * Groups the test files, and chooses those of a run: `npm test` runs all but the slow ones, and
+ * `npm test -- long` runs those that are slow or have a longer form.
  */
 import * as fs from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -10,11 +10,17 @@ export type Group = {
   readonly name: string;
   /** Folders or single files. */
   readonly places: readonly string[];
-  /** Crash tests mostly wait, so they run beside others; load and budget run alone. */
+  /**
+   * The lane of the files. Crash tests mostly wait, so they run beside others; load tests and
+   * budgets run alone.
+   */
   readonly lane: Lane;
-  /** How long one file may take before it counts as hung, also on a busy machine. */
+  /** The time after which one file counts as hung, even on a busy machine. */
   readonly minutes: number;
-  /** Too slow for `npm test`: its files are run by `npm test -- long` and by their names. */
+  /**
+   * Whether the group is too slow for `npm test`. Its files run with `npm test -- long` and by
+   * their names.
+   */
   readonly isSlow?: true;
 };
 
@@ -46,12 +52,16 @@ export const groups: readonly Group[] = [
   { name: "budget", lane: "alone", minutes: 10, places: ["tests/budget"], isSlow: true },
 ];
 
-/** What is too slow for `npm test`: slow groups, `*.long.test.ts`, and files with a long form. */
+/**
+ * The name of the run of all that is too slow for `npm test`: slow groups, `*.long.test.ts`, and
+ * files with a long form.
+ */
 export const long = "long";
 
 /**
- * The scenarios once more, with the merchant in a cell that a worker of Citus has. Each file has a
- * process of its own, which ends its databases: each takes a dozen of the cluster's connections.
+ * The scenarios on Citus, with the merchant in a cell on a worker of the cluster. Each file has its
+ * own process, which closes its databases, because each database takes a dozen of the cluster's
+ * connections.
  */
 export const citus: Group = {
   name: "citus",
@@ -72,7 +82,7 @@ export function findTests(folder: string): string[] {
   return found.map((file) => relative(".", file));
 }
 
-/** Whether a test file, or a support file that it uses, asks which run it is part of. */
+/** Whether a test file, or a support file that it uses, depends on the kind of run. */
 function hasLongForm(file: string, seen = new Set<string>()): boolean {
   if (file === "tests/support/series.ts") return true;
   seen.add(file);

@@ -1,6 +1,6 @@
 /**
- * The style guide as functions: each looks at one file and returns its faults. A rule that needs
- * two exceptions for good reasons is wrong, and is changed here.
+ * The style guide as functions. Each function checks one file and returns its faults. A rule that
+ * needs two exceptions for good reasons is wrong, and is changed here.
  */
 import { shortFiles } from "./exceptions.ts";
 import { isSource, isTest, lineOf, nameOf, type TextFile } from "./repository.ts";
@@ -10,7 +10,7 @@ const bannedWords = new Set([
   ...["abstract", "impl", "info", "handle"],
 ]);
 
-/** Names that say nothing about what a thing does; `services.ts` is the one exception. */
+/** Finds names that say nothing about what they name. `services.ts` is the one exception. */
 export function findBannedNames(file: TextFile): readonly string[] {
   const exported = /^export (?:async )?(?:const|let|function|class|type|interface) (\w+)/gm;
   const names = isSource(file) ? [...file.parts.code.matchAll(exported)] : [];
@@ -20,7 +20,7 @@ export function findBannedNames(file: TextFile): readonly string[] {
     .map((name) => `${file.path} the name ${name} says nothing; which job does it do?`);
 }
 
-/** One meaning per word: a type or class that two files of the gateway export has two. */
+/** Finds types and classes that two files of the gateway export under the same name. */
 export function findSharedNames(sources: readonly TextFile[]): ReadonlyMap<string, string> {
   const exported = /^export (?:abstract )?(?:type|interface|class) (\w+)/gm;
   const shipped = sources.filter((file) => file.path.startsWith("gateway/") && !isTest(file));
@@ -39,23 +39,23 @@ export function findUnfinished(file: TextFile): readonly string[] {
   ];
 }
 
-/** Properties stand in the object that they belong to, where the formatter breaks its lines. */
+/** Finds object literals that are spread into another. Their properties belong into that object. */
 export function findSpreadLiterals(file: TextFile): readonly string[] {
   return placesOf(file, file.parts.code, /\.\.\.\{/g, "write the properties into the object");
 }
 
-/** Wiring builds parts and hands them to each other; what is decided belongs to a part. */
+/** Finds decisions in the wiring, which only builds parts and passes them to each other. */
 export function findDecisions(file: TextFile): readonly string[] {
   const decision = /\b(?:if|for|while|switch)\s*\(|(?<=\s)\?(?=\s)/g;
   return placesOf(file, file.parts.code, decision, "decide it in the part that it belongs to");
 }
 
-/** Secrets are revealed in few files, each of which is listed. */
+/** Finds calls that reveal a secret, which only a few listed files may contain. */
 export function findReveals(file: TextFile): readonly string[] {
   return placesOf(file, file.parts.code, /\.reveal\(/g, "not on the list of files that may reveal");
 }
 
-// Lower or upper case throughout: "Select a card from the list" is a sentence.
+// Keywords in one case throughout, because "Select a card from the list" is a sentence.
 const statement = new RegExp(
   [
     String.raw`\b(?:insert into|INSERT INTO|delete from|DELETE FROM)\s`,
@@ -76,7 +76,10 @@ export function changesOrders({ path, text, parts }: TextFile): boolean {
   return /\bupdate\s+(only\s+)?orders\b/i.test(path.endsWith(".sql") ? text : parts.strings);
 }
 
-/** Time and randomness are injected, so that an order and an event always give the same step. */
+/**
+ * Finds clocks and randomness in folders where they are injected, so that an order and an event
+ * always give the same step.
+ */
 export function findClocks(file: TextFile): readonly string[] {
   const pure = ["gateway/values/", "gateway/orders/", "gateway/views/"];
   if (file.path === "gateway/values/time.ts" || isTest(file)) return [];
@@ -98,7 +101,7 @@ export function findTitleFaults({ path, text }: TextFile): readonly string[] {
   return count === 1 ? [] : [`${path} has ${count} titles instead of one`];
 }
 
-/** Paths and hosts of one machine do not belong in the repository. */
+/** Finds paths and hosts of one machine. */
 export function findMachineTraces(file: TextFile): readonly string[] {
   if (file.path === "package-lock.json") {
     return placesOf(file, file.text, /"resolved": "http/g, "the lock file names no addresses");
@@ -140,7 +143,10 @@ export function findLongFiles({ path, lines }: TextFile): readonly string[] {
   return count > fileLinesMax ? [`${path} has ${count} lines; the limit is ${fileLinesMax}`] : [];
 }
 
-/** A behaviour in many small files is read by jumping. Entry points and indexes may be short. */
+/**
+ * Finds files that are too short, because a behaviour in many small files is hard to read. Entry
+ * points and indexes may be short.
+ */
 export function findShortFiles(file: TextFile): readonly string[] {
   const { path, lines } = file;
   const count = lines.length - 1;
@@ -153,9 +159,9 @@ export function findShortFiles(file: TextFile): readonly string[] {
 }
 
 /**
- * Sources are formatted, so a function is measured by its indentation: from the line that opens its
- * body to the first line that closes it at the same depth, less the named functions inside it,
- * which are measured by themselves.
+ * Finds long functions. Sources are formatted, so a function is measured by its indentation: from
+ * the line that opens its body to the first line that closes it at the same depth, without the
+ * named functions inside it, which are measured on their own.
  */
 export function findLongFunctions({ path, lines }: TextFile): readonly string[] {
   const all = functionsIn(lines);
@@ -170,7 +176,10 @@ export function findLongFunctions({ path, lines }: TextFile): readonly string[] 
   });
 }
 
-/** What cannot be broken may be wide: table rows, addresses, patterns, vectors, test names. */
+/**
+ * Finds long lines. Lines that cannot be broken may be long: table rows, addresses, patterns,
+ * vectors, test names.
+ */
 export function findLongLines({ path, lines, parts }: TextFile): readonly string[] {
   const tables = tablesIn(lines);
   const patterns = parts.patterns.split("\n");
@@ -196,7 +205,7 @@ function functionsIn(lines: readonly string[]): readonly (Span & { readonly name
 function opensFunction(line: string): boolean {
   if (/^\s*describe\(/.test(line) || !line.endsWith("{")) return false;
   if (/\bfunction\b|=> \{$/.test(line)) return true;
-  // The last line of a signature over several lines, or a method.
+  // This is the last line of a signature over several lines, or a method.
   if (/^\s*\)(: .*)? \{$/.test(line)) return true;
   const method =
     /^\s*(?:async |get |set |static |override |private )*#?(\w+)(<.*>)?\(.*\)(: .*)? \{$/;

@@ -118,12 +118,14 @@ test("every short file that is listed is one", (t) => {
   );
 });
 
-/** Told and not refused while files still move; `tools/exceptions.ts` is to have none of them. */
+/**
+ * Reported and not refused while files still move. `tools/exceptions.ts` should have none of them.
+ */
 function tellOutlived(t: TestContext, list: string, entries: readonly string[]): void {
   if (entries.length > 0) t.diagnostic(`no longer needed in ${list}: ${entries.join(", ")}`);
 }
 
-test("no folder has more than 40 entries, and no room of the storage more than 20", () => {
+test("no folder has more than 40 entries, and no folder of the storage more than 20", () => {
   const paths = repository
     .map(({ path }) => path)
     .filter((path) => !/^(docs|tools|benchmarks)\//.test(path));
@@ -138,15 +140,15 @@ test("no folder has more than 40 entries, and no room of the storage more than 2
   );
 });
 
-/** Construction grows with the parts; a policy among it is found by its length too. */
+/** Construction grows with the number of parts. A decision in the wiring would also add lines. */
 const wiringLinesMax = 1_300;
 
-/** All that wiring decides, by file: whether a part is configured. */
+/** Everything that the wiring decides, by file: whether a part is configured. */
 // biome-ignore format: a table
 const decisionsOfWiring: Readonly<Record<string, readonly string[]>> = {
   "background-jobs": ["TLS at the merchant port"],
   "portal":          ["the portal's address"],
-  // Not a part: one of two events of the log.
+  // This chooses one of two log events, and not a part.
   "resources":       ["whether the installation is held or released"],
 };
 
@@ -178,7 +180,7 @@ function withFolders(path: string): readonly string[] {
   return path.split("/").map((_, at, parts) => parts.slice(0, at + 1).join("/"));
 }
 
-test("orders are changed in one place only, and erased in one other", () => {
+test("orders are changed in one file only, and erased in one other", () => {
   const changing = repository.filter(rules.changesOrders).map(({ path }) => path);
   assert.deepEqual(changing, [
     "gateway/storage/cards/erasure.ts",
@@ -224,7 +226,7 @@ test("every rule finds what it forbids", () => {
   }
 });
 
-test("a circle is found and told as the shortest way round", () => {
+test("a circle is found and printed as the shortest way round", () => {
   const files = [
     textFile("gateway/a.ts", 'import { b } from "./b.ts";'),
     textFile("gateway/b.ts", 'import type { C } from "./c.ts"; import { d } from "./d.ts";'),

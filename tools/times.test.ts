@@ -1,4 +1,4 @@
-/** The report of a run about the time that each test file took. */
+/** The report of the time that each test file took. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { describeTimes, sumByFile } from "./times.ts";
 
-test("the parts of a file are added, and the most expensive file comes first", () => {
+test("the costs of a file are summed, and the most expensive file comes first", () => {
   const files = sumByFile([
     { file: "a.test.ts", wallMs: 1_000, cpuMs: 500 },
     { file: "b.test.ts", wallMs: 100, cpuMs: 2_000 },
@@ -20,7 +20,7 @@ test("the parts of a file are added, and the most expensive file comes first", (
   ]);
 });
 
-test("ten files are named, and the whole run in minutes", () => {
+test("the report names ten files, and the whole run in minutes", () => {
   const files = Array.from({ length: 12 }, (_, index) => ({
     file: `${index}.test.ts`,
     wallS: 12,
@@ -46,7 +46,7 @@ test("a process records the work of the programs that it starts", (t) => {
 
   const { wallMs, cpuMs } = JSON.parse(readFileSync(place, "utf8"));
   assert.ok(wallMs >= 300, `${wallMs} ms`);
-  // Less than the time that passed, because a busy machine lets a process wait. A process that
+  // The limit is below the elapsed time, because a busy machine lets a process wait. A process that
   // only starts takes less.
   assert.ok(cpuMs >= 150, `${cpuMs} ms of processor time`);
 });

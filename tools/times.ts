@@ -1,6 +1,7 @@
 /**
- * What a test run costs, file by file: wall and processor time, as `record-cost.ts` measured them.
- * A run writes them to `tests/results/times.json` and names the most expensive files.
+ * Reports what a test run costs, file by file: wall time and processor time, as `record-cost.ts`
+ * measured them. A run writes them to `tests/results/times.json` and names the most expensive
+ * files.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,8 +12,9 @@ type FileTimes = { readonly file: string; readonly wallS: number; readonly cpuS:
 export type Times = {
   readonly wallS: number;
   /**
-   * Of the run's processes, as far as their parents waited for them: a browser's own children are
-   * missing when it has ended. Files leave out the database server, which they share.
+   * The processor time of the run's processes, as far as their parents waited for them: a browser
+   * that has ended leaves out its own children. Files leave out the database server, which they
+   * share.
    */
   readonly cpuS: number;
   readonly files: readonly FileTimes[];
@@ -20,11 +22,11 @@ export type Times = {
 
 const named = 10;
 
-/** Test processes that are started from now on record their costs. */
+/** Makes test processes that start from now on record their costs. */
 export function startTimes(root: string): { end(): Times } {
   const place = join(tmpdir(), `tollgate-costs-${process.pid}.jsonl`);
   const startedAt = performance.now();
-  // A killed run may have left a file, and its number may come again.
+  // A killed run may have left a file of the same name, because process ids are used again.
   rmSync(place, { force: true });
   process.env["TOLLGATE_COSTS"] = place;
   return {
@@ -41,7 +43,7 @@ export function startTimes(root: string): { end(): Times } {
   };
 }
 
-/** The most expensive first. */
+/** Sums the costs of each file, and sorts the most expensive file first. */
 export function sumByFile(costs: readonly Cost[]): readonly FileTimes[] {
   const byFile = Map.groupBy(costs, ({ file }) => file);
   const files = [...byFile].map(([file, parts]) => ({

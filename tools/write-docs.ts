@@ -1,4 +1,7 @@
-/** `npm run docs`: writes every generated file and removes the pages of former operations. */
+/**
+ * `npm run docs`: writes every generated file and removes the pages of operations that no longer
+ * exist.
+ */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { renderClient } from "./documents/client-source.ts";
@@ -23,7 +26,10 @@ import { root } from "./repository.ts";
 
 if (import.meta.main) await write();
 
-/** Every generated file of the repository, by its path: the same each time for the same tables. */
+/**
+ * Returns every generated file of the repository by its path. The result depends on the tables
+ * only.
+ */
 export async function renderAll(): Promise<ReadonlyMap<string, string>> {
   const examples = await makeExamples();
   return new Map([
@@ -40,7 +46,7 @@ export async function renderAll(): Promise<ReadonlyMap<string, string>> {
   ]);
 }
 
-/** Documents written by hand with a generated part. */
+/** Returns the documents that are written by hand and have a generated part. */
 export async function renderParts(): Promise<ReadonlyMap<string, string>> {
   const read = (path: string) => readText(join(root, path)) ?? "";
   return new Map([

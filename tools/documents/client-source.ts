@@ -1,6 +1,6 @@
 /**
- * The generated part of the client: types of requests and replies, formulas of checksums, fraction
- * digits of currencies, error codes. All of it comes from the tables of the gateway.
+ * Generates a part of the client from the tables of the gateway: types of requests and replies,
+ * formulas of checksums, fraction digits of currencies, and error codes.
  */
 
 import { settings } from "../../gateway/config/settings.ts";
@@ -15,8 +15,9 @@ import { always, statusFields } from "./status-page.ts";
 import { block, camel, pascal, quote, sentence } from "./text.ts";
 
 /**
- * Transactions that may be sent again when no answer came: the gateway answers an identical request
- * as it answered the first. Questions always may. Operations that are not listed are sent once.
+ * Operations that the client may repeat after no answer, because the gateway answers an identical
+ * request as it answered the first. Operations that only read may always be repeated. Operations
+ * that are not listed are sent once.
  */
 const repeatable: ReadonlySet<string> = new Set([
   ...["sale", "preauth", "account-verification", "capture", "return"],
@@ -63,7 +64,9 @@ function callOf(example: Example): Call {
   return { operation, name, purpose, reply: shapeOf(example).name, waits: false };
 }
 
-/** The synchronous variant takes the request of its operation and answers with the status. */
+/**
+ * Returns the call of the synchronous variant, which takes the same request and returns the status.
+ */
 function syncCallOf({ operation: own }: Example): Call {
   const { name } = own;
   const purpose = `As \`${camel(name)}\`, answered with the result, or when the wait ends.`;
@@ -129,7 +132,7 @@ function renderWait(): string {
   );
 }
 
-/** Every code of ISO 4217 with other than two fraction digits. */
+/** Renders the currencies of ISO 4217 that do not have two fraction digits. */
 function renderCurrencies(): string {
   const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index));
   const codes = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)));
@@ -168,12 +171,12 @@ function renderErrorCodes(): string {
   return block("export const errorCodes = {", ...rows.flat(), "} as const;");
 }
 
-/** Added by the client. */
+/** Fields that the client adds. */
 const ownFields: ReadonlySet<string> = new Set(["login", "control"]);
 
 const statuses: readonly Status[] = ["processing", "approved", "declined", "error", "filtered"];
 
-/** A request with the same fields as an earlier one shares its type. */
+/** Renders the types of requests. Requests with the same fields share a type. */
 function renderRequests(operations: readonly Operation[]): readonly string[] {
   const names = new Map<string, string>();
   return operations.map(({ name, purpose, request }) => {
@@ -186,7 +189,10 @@ function renderRequests(operations: readonly Operation[]): readonly string[] {
   });
 }
 
-/** Fields that an endpoint may waive stay mandatory here; an empty value is not sent. */
+/**
+ * Renders the fields of a request. Fields that an endpoint may waive are mandatory here; an empty
+ * value is not sent.
+ */
 function fieldLines(request: Operation["request"]): readonly string[] {
   const fields = Object.entries(request).filter(([field]) => !ownFields.has(field));
   return fields.flatMap(([field, { type, necessity, documentation }]) => {
@@ -207,7 +213,7 @@ type ReplyShape = {
   readonly optional: readonly string[];
 };
 
-/** Operations with the same reply share one type. */
+/** Returns the types of replies. Operations with the same reply share a type. */
 function repliesOf(examples: readonly Example[]): readonly ReplyShape[] {
   const shapes = examples.map(shapeOf);
   return shapes.filter(({ name }, at) => shapes.findIndex((shape) => shape.name === name) === at);

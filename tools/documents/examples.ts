@@ -1,6 +1,6 @@
 /**
- * One example for each operation: its fields, the request as it is sent, and the reply that the
- * gateway gives to it. An example that the gateway refuses stops the generator.
+ * Makes one example for each operation: its fields, the request as it is sent, and the gateway's
+ * reply. An example that the gateway refuses stops the generator.
  */
 import { createPrivateKey, hash } from "node:crypto";
 import { writeForm } from "@tollgate/protocols/form";
@@ -26,15 +26,15 @@ import * as sample from "./sample-world.ts";
 
 export type Example = {
   readonly operation: Operation;
-  /** The version in which the request is sent. */
+  /** The version of the interface of the request. */
   readonly version: Version;
   readonly fields: readonly (readonly [name: string, value: string])[];
   /** The values of the checksum's formula, in order, without the key. */
   readonly signed: readonly string[];
-  /** The header that the same request needs in v4, without its login and control. */
+  /** The header of the same request in v4, whose fields omit the login and the control. */
   readonly authorization: string;
   readonly reply: Reply;
-  /** The reply as it is sent. */
+  /** The text of the reply. */
   readonly answer: string;
 };
 
@@ -81,8 +81,8 @@ const sampleCres = Buffer.from(
 ).toString("base64url");
 
 /**
- * The values of one operation: the sale is refunded, and the preauthorisation captured in part. The
- * status asks about the sale by its serial number, since the refund came after it.
+ * The values of each operation: the sale is refunded, and the preauthorisation is captured in part.
+ * The status request names the sale by its serial number, because the refund came after it.
  */
 const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sale: { ...tickets, order_desc: "Two tickets", amount: "10.42", currency: "USD" },
@@ -127,7 +127,10 @@ const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const fieldWord = "gw";
 const privateKey = createPrivateKey(sample.privateKeyPem);
 
-/** In the order of the operations table: later operations may need the orders of earlier ones. */
+/**
+ * Makes the examples in the order of the table of operations, because later operations need the
+ * orders of earlier ones.
+ */
 export async function makeExamples(): Promise<readonly Example[]> {
   const dependencies = {
     services: makeSampleGateway(),
@@ -171,7 +174,7 @@ export async function makeExamples(): Promise<readonly Example[]> {
   return examples;
 }
 
-/** The fields that v4 does not need. */
+/** Fields that v4 does not need. */
 export const checksumFields: ReadonlySet<string> = new Set(["login", "control"]);
 
 function authorizationOf(operation: Operation, fields: Example["fields"], index: number): string {
@@ -198,7 +201,7 @@ function targetOf(operation: Operation, version: Version): string {
   return `/gw/api${pathIn(version, operation).replace("{id}", sample.endpoint.id)}`;
 }
 
-/** The values that the checksum covers, in order; `id` is the number in the path. */
+/** Returns the values that the checksum covers, in order; `id` is the number in the path. */
 export function signedValues(
   terms: readonly ControlTerm[],
   values: ReadonlyMap<string, string>,
@@ -227,7 +230,10 @@ function fieldsOf({ name, request }: Operation): readonly (readonly [string, str
   });
 }
 
-/** Like real ones: the first digits are the time, the others look random. */
+/**
+ * Makes a serial number that looks like a real one: its first digits are the time, and the others
+ * look random.
+ */
 function sampleSerialNumber(index: number) {
   const time = (sample.clock.now() + 41_000 * index).toString(16).padStart(12, "0");
   const digits = hash("sha1", `serial number ${index}`);

@@ -1,4 +1,4 @@
-/** The index of the merchant interface; its text is `templates/merchant-api.md`. */
+/** Renders the index of the merchant interface from `templates/merchant-api.md`. */
 import { hash } from "node:crypto";
 import {
   makeBaseString,
@@ -68,7 +68,10 @@ function amountRow([amount, code]: (typeof amountSamples)[number]): readonly str
 
 type Worked = { readonly title: string; readonly signed: readonly string[] };
 
-/** The number in the path is the group's when a request is sent to one. */
+/**
+ * Returns the worked checksums of an operation. The number in the path is the id of the endpoint,
+ * or of the group if the request is sent to a group.
+ */
 function workedOf({ operation, signed, fields }: Example): readonly Worked[] {
   const title = titleOf(operation.name);
   if (!operation.control.includes("{id}")) return [{ title, signed }];
@@ -85,7 +88,7 @@ function workedRow({ title, signed }: Worked): readonly string[] {
   return [title, values.map(mono).join(" + "), mono(control)];
 }
 
-/** One request from its fields to its header. */
+/** Returns the steps from the fields of one request to its OAuth header. */
 function oauthSteps(examples: readonly Example[]): Readonly<Record<string, string>> {
   const example = examples.find(({ reply }) => reply.type === "status-response");
   if (example === undefined) throw new Error("No operation answers with a status response.");

@@ -1,6 +1,6 @@
 /**
- * A recipe as a program in each language: a shell with curl, TypeScript with the client, PHP and
- * Python with their standard libraries. The tests run every one of them against a gateway.
+ * Writes a recipe as a program in each language: a shell with curl, TypeScript with the client, PHP
+ * and Python with their standard libraries. The tests run every program against a gateway.
  */
 import { pathIn } from "../../gateway/merchant-api/operation.ts";
 import { operations } from "../../gateway/merchant-api/operations/index.ts";
@@ -16,7 +16,7 @@ import {
 import { type Fields, type Mint, type Recipe, recipes, type Step } from "./recipes.ts";
 import { camel, fence, quote } from "./text.ts";
 
-/** The word of the fence, and what writes the example. */
+/** The languages by the name of their code block, with the function that writes the program. */
 export const languages = {
   sh: writeShell,
   ts: writeTypeScript,
@@ -24,7 +24,7 @@ export const languages = {
   python: writePython,
 } as const;
 
-/** The same example as fences, one after the other: the site shows them as tabs. */
+/** Renders the same example as one code block per language, which the site shows as tabs. */
 export function renderRecipe(name: string): string {
   const recipe = recipes[name];
   if (recipe === undefined) throw new Error(`There is no recipe of ${name}.`);
@@ -36,7 +36,7 @@ export function renderRecipe(name: string): string {
 type Request = {
   readonly does: string;
   readonly name: string;
-  /** Behind `/gw/api/`, without the endpoint. */
+  /** The path after `/gw/api/`, without the endpoint. */
   readonly path: string;
   readonly endpoint: string;
   readonly fields: readonly (readonly [name: string, value: string])[];
@@ -74,7 +74,7 @@ function isVariable(value: string): boolean {
   return value.startsWith("$");
 }
 
-/** Variables of the environment that a recipe reads beyond those of every example. */
+/** Returns the environment variables that a recipe reads in addition to those of every example. */
 function environmentOf({ steps }: Recipe): readonly string[] {
   const texts = steps.flatMap((step) =>
     isMint(step) ? ["$BANK"] : [`$${step.endpoint ?? "ENDPOINT"}`, ...Object.values(step.fields)],

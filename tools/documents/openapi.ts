@@ -1,6 +1,6 @@
 /**
- * The merchant interface as an OpenAPI 3.1 document, made from the operations: every path in both
- * versions, form bodies, both encodings of replies, and the catalogue of errors.
+ * Renders the merchant interface as an OpenAPI 3.1 document, from the table of operations: every
+ * path in both versions, form bodies, both encodings of replies, and the catalogue of errors.
  */
 import { exponentGroups } from "../../client/operations.generated.ts";
 import type { Field } from "../../gateway/merchant-api/fields.ts";
@@ -33,7 +33,7 @@ export function renderOpenApi(examples: readonly Example[]): string {
         "`Accept: application/json`. Refusals have the HTTP status 200; look at `type`.",
     },
     externalDocs: { url: "/docs/" },
-    // Of the currencies that have other than two.
+    // Currencies that are not listed have two fraction digits.
     "x-fraction-digits": Object.fromEntries(exponents()),
     servers: [{ url: "/" }],
     paths: Object.fromEntries(examples.flatMap(pathsOf)),
@@ -56,7 +56,10 @@ function schemaOf(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** For endpoints and groups, in every version, and answered with the result. */
+/**
+ * Returns the paths of an operation: for endpoints and groups, in every version, and with the
+ * synchronous variant.
+ */
 function pathsOf(example: Example): readonly (readonly [string, Json])[] {
   const { operation } = example;
   const variants = operation.sync ? [operation, synchronousVariantOf(operation)] : [operation];
@@ -108,7 +111,9 @@ function describe(example: Example, { variant, version, place }: Variant): Json 
   };
 }
 
-/** Both encodings: the form is what a client without `Accept` gets. */
+/**
+ * Describes a reply in both encodings. A client without an `Accept` header gets the form encoding.
+ */
 function contentOf(...names: readonly string[]): Json {
   const form = { type: "string", description: "The same fields as `name=value` joined by `&`." };
   const replies = [...new Set([...names, "Refusal"])].map(schemaOf);
@@ -185,7 +190,10 @@ function requestOf({ request }: Operation, version: Version): Json {
   };
 }
 
-/** A field's type is a length, or a range of lengths, and what its characters are. */
+/**
+ * Describes a field. Its type in the table is a length or a range of lengths, followed by the kind
+ * of its characters.
+ */
 function describeField({ type, documentation, words }: Field<unknown>): Json {
   const [, least, most = "", kind] = /^(?:(\d+)(?:-| or ))?(\d+k?)\/(\w+)$/.exec(type) ?? [];
   const maxLength = most === "64k" ? 65_536 : Number(most);

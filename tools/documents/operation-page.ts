@@ -1,4 +1,4 @@
-/** The page of one operation: what it is for, where, with which parameters, and an example. */
+/** Renders the page of one operation: its purpose, its paths, its parameters, and an example. */
 import { hash } from "node:crypto";
 import {
   type ControlTerm,
@@ -92,7 +92,7 @@ const synchronousNote =
   "[status response](status-response.md) when there is a result, or when the wait times out; see " +
   "[synchronous requests](README.md#synchronous-requests).";
 
-/** The values of a checksum in words, the key last. */
+/** Describes the values of a checksum in words, with the key last. */
 export function formula(terms: readonly ControlTerm[]): string {
   const words = terms.map((term) => {
     if (term === "{id}") return "the endpoint id or endpoint group id";
@@ -113,7 +113,7 @@ function hasWaivable({ request }: Operation): boolean {
   return waivable.some((name) => request[name]?.necessity === "mandatory");
 }
 
-/** When a conditional parameter is required, where its own description does not say it. */
+/** The conditions of conditional parameters whose own description does not state them. */
 const conditions: readonly (readonly [names: RegExp, condition: string])[] = [
   [/^(credit_card_number|cardNumber)$/, "one of the two names is required, and both must agree"],
   [/^(card_printed_name|expire_month|expire_year)$/, "required with a card number"],
@@ -130,7 +130,7 @@ function parameterRows({ request }: Operation): readonly (readonly string[])[] {
   });
 }
 
-/** The program in each language, then a reply. */
+/** Renders the program in each language, and a reply. */
 function renderExample({ operation, answer }: Example): string {
   return [
     "Set the variables of the [quick start](../quick-start.md#2-set-your-credentials) first.",
@@ -144,7 +144,7 @@ function formulaOf({ operation, signed }: Example) {
   return { terms: operation.control, values: [...signed, sample.controlKey] };
 }
 
-/** One checksum step by step, and the place of the calculator on the site. */
+/** Renders one checksum step by step, with a place for the calculator of the site. */
 function workedChecksum(example: Example): readonly string[] {
   const { operation, signed } = example;
   if (!versionsOf(operation).includes("v2")) return [];

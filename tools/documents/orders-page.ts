@@ -1,6 +1,6 @@
 /**
- * The page of the orders: each transition table as a drawing and as a table. Its text is
- * `templates/orders.md`. A stage, event or effect that is not described here does not compile.
+ * Renders the page of the orders from `templates/orders.md`: each transition table as a drawing and
+ * as a table. A stage, event or effect without a description here does not compile.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -53,7 +53,7 @@ function printCell({ stage, kind, cell }: NamedCell): readonly string[] {
   return [mono(stage), mono(kind), next, cell.effects.map(mono).join(", ")];
 }
 
-/** A kind of transaction with its own drawing. */
+/** Renders a kind of transaction that has its own drawing. */
 function wholeTable(kind: TransactionKind): string {
   const transitions = tables[kind];
   const stages = stagesOf(transitions).map((stage) => [
@@ -76,7 +76,7 @@ function wholeTable(kind: TransactionKind): string {
   ].join("\n\n");
 }
 
-/** A kind whose table is that of another, except for the listed cells. */
+/** Renders a kind whose table equals that of another kind, except for the listed cells. */
 function differences(kind: TransactionKind, like: TransactionKind, noun: string): string {
   if (beginnings[kind].stage !== beginnings[like].stage) {
     throw new Error(`${kind} does not begin like ${like}: it needs its own drawing.`);
@@ -120,7 +120,10 @@ function drawingOf(kind: TransactionKind): string {
   ].join("\n");
 }
 
-/** With where it begins, when that is not the merchant interface. */
+/**
+ * Returns the first cells of a kind, with a note for those that do not begin on the merchant
+ * interface.
+ */
 function beginningsOf(kind: TransactionKind): readonly (FirstCell & { readonly on: string })[] {
   const onPage = { ...beginningOnPage, on: " on the payment page" };
   return [{ ...beginnings[kind], on: "" }, ...(tables[kind].awaiting_card ? [onPage] : [])];
@@ -165,7 +168,7 @@ function effectRows(): readonly (readonly string[])[] {
   ];
 }
 
-/** In the order of the tables: the kinds that begin an order first. */
+/** The kinds of transactions in the order of the tables: kinds that begin an order come first. */
 export const transactionKinds: readonly TransactionKind[] = keysOf(tables);
 
 export function stagesOf(transitions: TransitionTable): readonly Stage[] {
@@ -184,7 +187,7 @@ function cellsOf(transitions: TransitionTable): readonly NamedCell[] {
   });
 }
 
-/** The cells of one table that the other does not have, or has otherwise. */
+/** Returns the cells of one table that are missing or different in the other. */
 function cellsMissing(one: TransitionTable, other: TransitionTable): readonly NamedCell[] {
   return cellsOf(one).filter(({ stage, kind, cell }) => {
     const counterpart = other[stage]?.[kind];
@@ -192,7 +195,7 @@ function cellsMissing(one: TransitionTable, other: TransitionTable): readonly Na
   });
 }
 
-/** `Object.keys` with the type of the keys; these objects have no keys beyond their types. */
+/** `Object.keys` with the type of the keys. The objects have no keys beyond their types. */
 function keysOf<Key extends string>(record: { readonly [Name in Key]?: unknown }): readonly Key[] {
   const keys: Key[] = [];
   for (const key in record) keys.push(key);
@@ -207,7 +210,7 @@ function deadlineOf(stage: Stage): string {
   return "none: the stage is final";
 }
 
-/** The setting of each stage's deadline, as the engine is wired. */
+/** The setting of each stage's deadline. It must agree with the wiring of the engine. */
 const deadlineSettings = {
   awaiting_card: "paymentPageLifeMs",
   filtering: "processingDeadlineMs",

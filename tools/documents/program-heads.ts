@@ -1,6 +1,7 @@
 /**
- * How the examples begin: the function that signs a request and sends it, by a checksum (v2) or by
- * OAuth (v4). Python's standard library has no RSA, so openssl signs for it, as for the shell.
+ * The beginning of each example: the function that signs a request with a checksum (v2) or by OAuth
+ * (v4) and sends it. Python's standard library has no RSA, so openssl signs for it, as for the
+ * shell.
  */
 
 export const shellHead = `sign() { printf '%s' "$1$CONTROL_KEY" | openssl sha1 -r | cut -c1-40; }`;

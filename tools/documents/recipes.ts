@@ -1,16 +1,16 @@
 /**
- * The examples of the documents: requests in their order, kept once, from which `languages.ts`
- * writes the same example in four languages. A value that begins with `$` is a variable: in
- * capitals one of the environment, otherwise a new order id or a field that a step has kept.
+ * The examples of the documents: their requests in order, from which `languages.ts` writes the same
+ * example in four languages. A value that begins with `$` is a variable: in capitals one of the
+ * environment, otherwise a new order id or a field that a step has kept.
  */
 
 export type Fields = Readonly<Record<string, string>>;
 
 export type Step = {
-  /** What a reader is told above it. */
+  /** Describes the step for the reader. */
   readonly does: string;
   readonly operation: string;
-  /** Waits for the result. */
+  /** Whether the step waits for the result. */
   readonly sync?: boolean;
   readonly endpoint?: "ENDPOINT" | "SECURE_ENDPOINT";
   readonly fields: Fields;
@@ -18,13 +18,15 @@ export type Step = {
   readonly keeps?: Fields;
 };
 
-/** A wallet's payment data from the sandbox bank, in place of the wallet on a phone. */
+/**
+ * A step that gets a wallet's payment data from the sandbox bank, in place of a wallet on a phone.
+ */
 export type Mint = { readonly mint: string; readonly keeps: string; readonly card: string };
 
 export type Recipe = {
-  /** Signed by OAuth, in v4, in place of a checksum. */
+  /** Whether the requests are signed by OAuth, in v4, instead of by a checksum. */
   readonly oauth?: boolean;
-  /** New order ids, by the names of their variables: the words that they begin with. */
+  /** The prefixes of new order ids, by the names of their variables. */
   readonly ids: Fields;
   readonly steps: readonly (Step | Mint)[];
 };
@@ -127,7 +129,7 @@ const cardSteps = [paid, registered];
 const uploaded = { "client-order-id": "$CLIENT_ORDERID", orderid: "$ORDERID" };
 const keepsMethod = { ...keepsOrder, transaction: "tds-method-url-frame-3ds-server-trans-id" };
 
-/** By name; that of an operation stands on the operation's page. */
+/** The recipes by name. A recipe with the name of an operation is on the page of that operation. */
 // biome-ignore format: a table
 export const recipes: Readonly<Record<string, Recipe>> = {
   "first-sale":  { ids: one, steps: [sale] },

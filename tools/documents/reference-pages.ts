@@ -1,4 +1,7 @@
-/** The catalogues: errors by the ranges of their numbers, settings, log events, test cards. */
+/**
+ * Renders the catalogues: errors by the ranges of their numbers, settings, log events, commands,
+ * scripts, screening rules and test cards.
+ */
 import { loadAllActions } from "../../gateway/administration/actions.ts";
 import { usageOf } from "../../gateway/cli/action-commands.ts";
 import { describeSubject, loadMachineCommands } from "../../gateway/cli/commands.ts";
@@ -62,7 +65,7 @@ export function renderSettingsPage(): string {
   });
 }
 
-/** The table of log events, set into a document that is otherwise written by hand. */
+/** Inserts the table of log events into a document that is otherwise written by hand. */
 export function insertEvents(document: string): string {
   const rows = Object.entries(events).map(([name, [level, meaning]]) => [
     mono(name),
@@ -76,7 +79,9 @@ export function insertEvents(document: string): string {
   );
 }
 
-/** Every command of `gw`, with the right that it needs and whether the portal has it too. */
+/**
+ * Inserts every command of `gw`, with the right that it needs and whether the portal has it too.
+ */
 export async function insertCommands(document: string): Promise<string> {
   const actions = (await loadAllActions()).filter(({ needsNode }) => needsNode !== true);
   const all = [...actions, ...(await loadMachineCommands())];
@@ -97,7 +102,7 @@ export async function insertCommands(document: string): Promise<string> {
   return insert(document, "gateway/administration/actions", table(head, rows));
 }
 
-/** The inventory of scripts, set into the page about the payment page. */
+/** Inserts the inventory of scripts into the page about the payment page. */
 export function insertScripts(document: string): string {
   const rows = listScripts().map(({ name, page, digest, reason }) => [
     mono(name),
@@ -109,7 +114,7 @@ export function insertScripts(document: string): string {
   return insert(document, "gateway/pages/payment/script-inventory", table(head, rows));
 }
 
-/** The rules of screening, with their parameters. */
+/** Inserts the screening rules with their parameters. */
 export function insertRules(document: string): string {
   const sections = rules.map(({ kind, documentation, parameters }) => {
     const rows = Object.entries(parameters).map(([name, parameter]) => [
@@ -124,7 +129,7 @@ export function insertRules(document: string): string {
   return insert(document, "gateway/screening/rules", sections.join("\n\n"));
 }
 
-/** Every example that the document has a place for. */
+/** Inserts every example that the document has a place for. */
 export function insertRecipes(document: string): string {
   const places = document.matchAll(/<!-- Generated from tools\/documents\/recipes: ([\w-]+)\./g);
   return [...places].reduce(
@@ -134,7 +139,7 @@ export function insertRecipes(document: string): string {
   );
 }
 
-/** Into the part of the document that is generated from the source. */
+/** Replaces the part of the document that is generated from the source. */
 function insert(document: string, source: string, text: string): string {
   const part = new RegExp(`(<!-- Generated from ${source}.*-->\\n)[\\s\\S]*?(<!-- End of)`);
   if (!part.test(document)) throw new Error(`The document has no part generated from ${source}.`);
@@ -155,7 +160,7 @@ function show(name: string, value: unknown): string {
   return mono(String(inSeconds ? value / 1000 : value));
 }
 
-/** The sandbox bank's catalogue, by its groups. */
+/** Renders the sandbox bank's catalogue, by its groups. */
 export function renderTestCardsPage(): string {
   const groups = Object.entries(Object.groupBy(scenarios, ({ group }) => group));
   const cards = groups.map(([group, rows = []]) => {
@@ -172,7 +177,7 @@ export function renderTestCardsPage(): string {
   });
 }
 
-/** A row of the catalogue is a bare response code where the host does nothing but decline. */
+/** Describes the effect of a card. A plain decline is only a response code in the catalogue. */
 function effectOf(what: string): string {
   return sentence(/^\w\d$/.test(what) ? `declined with the bank's response code ${what}` : what);
 }

@@ -1,7 +1,7 @@
 /**
- * A gateway in memory, without database and bank, for the examples in the documents: requests go
- * through the real checks and become real orders, so that no example can be wrong. The clock stands
- * still, and every charge is approved at once.
+ * A gateway in memory, without database and bank, for the examples in the documents. Requests go
+ * through the real checks and become real orders, so that the examples are correct. The clock
+ * stands still, and every charge is approved at once.
  */
 
 import { makeAcceptOrders, makeFollowUps } from "../../gateway/engine/accept.ts";
@@ -108,7 +108,7 @@ export function makeSampleGateway(): CalledParts {
       findRepeat: async () => undefined,
       ...search,
       ...makeFollowUps({ ...shared, ...search, follow, findCard: async () => paidCard }),
-      // No example is of a synchronous request.
+      // No example waits for a result.
       waitForResult: async (found) => found,
     },
     cards: makeSampleCards(),
@@ -133,13 +133,13 @@ export function makeSampleGateway(): CalledParts {
   }
 }
 
-/** No example pays on the page. */
+/** The addresses of payment pages. No example opens one. */
 const samplePages: CalledParts["paymentPages"] = {
   termsOf: () => ({ lifeMs: 1_800_000, triesMax: 3 }),
   urlOf: ({ id }) => `${sample.baseUrl}/pay/${id}.Qm5sVUR3b0ZtdGJsSk9vZ3Zx`,
 };
 
-/** Every upload is taken; what a step looks like is told by the guide. */
+/** Accepts every upload of a 3-D Secure step. The guide, not the examples, shows the steps. */
 function makeSampleAuthentication(): CalledParts["threeds"] {
   const take = async (order: Order) => order;
   const uploads = { uploadMethod: take, uploadChallenge: take, uploadPares: take };
@@ -147,7 +147,9 @@ function makeSampleAuthentication(): CalledParts["threeds"] {
   return { find: async () => undefined, pathOf, stepOf: () => undefined, ...uploads };
 }
 
-/** References that are always the same, of the card that was registered last. */
+/**
+ * Registers cards with references that are always the same and stand for the last registered card.
+ */
 function makeSampleCards(): CalledParts["cards"] {
   const known = new Map<string, CardReference>();
   const find: CalledParts["cards"]["find"] = async (_entryPoint, id) =>

@@ -1,6 +1,6 @@
 /**
- * What the examples in the documents are about: a merchant with one endpoint, one gate, a group and
- * an RSA key, at a moment at which the clock stands still.
+ * The data of the examples in the documents: a merchant with one endpoint, one gate, a group and an
+ * RSA key, and the time at which the clock stands still.
  */
 import { createPublicKey } from "node:crypto";
 import type { Endpoint, EntryPoint, Merchant } from "../../gateway/orders/merchant.ts";
@@ -14,7 +14,7 @@ import {
 import { Secret } from "../../gateway/values/secret.ts";
 import { asInstant, type Clock } from "../../gateway/values/time.ts";
 
-/** Made for the documents and published with them: it protects nothing. */
+/** A key for the documents, published with them. It protects nothing. */
 export const privateKeyPem = `-----BEGIN RSA PRIVATE KEY-----
 MIIEpAIBAAKCAQEAkZw9iCkGiwxutYb14DQ815k4iNX6ED4FkqVASATBWnkc8pvv
 QpH7H7pJqrWfT05EZ0oWgZ5bkc479gFZEsICB5EqzMCAcVuBmURuZxn8g7T+tg80
@@ -92,17 +92,17 @@ export const endpoint: EntryPoint = {
 };
 export const group: EntryPoint = { ...endpoint, id: asGroupId("1007") };
 
-/** The id of the gateway's first order, of its second, and so on. */
+/** Returns the id of the gateway's first order, of its second, and so on. */
 export function makeOrderId(count: number): string {
   return String(10_017_340 + count);
 }
 
-/** What the acquirer's references are made of. */
+/** Returns the number from which the acquirer's references are made. */
 export function makeSequence(count: number): number {
   return 590_336_171_002 + count;
 }
 
-/** What a registration of the sample card gives. */
+/** The references that a registration of the sample card returns. */
 export const references = {
   card: asCardRefId("7302946158017725431"),
   recurring: asCardRefId("5518203974410682937"),

@@ -1,6 +1,6 @@
 /**
- * The page of the database: what the two files of the schema say, as a drawing of each file's
- * references and a table for each of its tables. Its text is `templates/schema.md`.
+ * Renders the page of the database from `templates/schema.md` and the two files of the schema: a
+ * drawing of the references of each file, and a table for each database table.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,10 @@ export type SchemaTable = {
 
 type SchemaColumn = { readonly name: string; readonly type: string; readonly meaning: string };
 
-/** A paragraph for each table, and in it a line for each column and each rule. */
+/**
+ * Reads a file of the schema. It has a paragraph for each table, with a line for each column and
+ * each rule.
+ */
 export function parseSchema(sql: string): readonly SchemaTable[] {
   const tables: SchemaTable[] = [];
   for (const paragraph of sql.split("\n\n")) {
@@ -105,7 +108,10 @@ function renderTable({ name, isUnlogged, meaning, columns, rules, indexes }: Sch
     .join("\n\n");
 }
 
-/** In a cell there are no foreign keys: a column's name tells which table it refers to. */
+/**
+ * The tables to which columns refer by their name alone, because the tables of a cell have no
+ * foreign keys.
+ */
 const byName: Readonly<Record<string, string>> = { order_id: "orders", card_id: "cards" };
 
 function drawReferences(tables: readonly SchemaTable[]): string {

@@ -1,6 +1,6 @@
 /**
- * The page of the status response: every field that the gateway sends, every status and stage. Its
- * text is `templates/status-response.md`.
+ * Renders the page of the status response from `templates/status-response.md`: every field, status
+ * and stage that the gateway sends.
  */
 import type { TransactionKind } from "../../gateway/orders/order.ts";
 import { tables } from "../../gateway/orders/transitions.ts";
@@ -34,7 +34,7 @@ function fieldRow(name: string): readonly string[] {
 
 type Ending = { readonly status: Status; readonly kinds: ReadonlySet<TransactionKind> };
 
-/** By the end of the stage's wire name, which several internal stages may share. */
+/** Returns the stages by the suffix of their wire name, which several internal stages may share. */
 function endings(): ReadonlyMap<string, Ending> {
   const found = new Map<string, { status: Status; kinds: Set<TransactionKind> }>();
   for (const kind of transactionKinds) {
@@ -83,7 +83,7 @@ const kindMeanings: Readonly<Record<TransactionKind, string>> = {
 
 /**
  * Every field of a status response, in the order of the interface. `gateway/views/status.ts`
- * decides which are sent; a field that is sent and not described here stops the generator.
+ * decides which fields are sent. A field that is sent and not described here stops the generator.
  */
 // biome-ignore format: a table
 export const statusFields: Readonly<Record<string, string>> = {

@@ -1,11 +1,13 @@
-/** Filling templates, and the few shapes that generated Markdown and TypeScript are made of. */
+/**
+ * Fills templates, and writes the few elements that generated Markdown and TypeScript consist of.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { settings } from "../../gateway/config/settings.ts";
 import { failures } from "../../gateway/values/failure.ts";
 
 /**
- * A page from `templates/`. `{{name}}` stands for one of the values, `{{word code}}` and
+ * Renders a page from `templates/`. `{{name}}` stands for one of the values, `{{word code}}` and
  * `{{number code}}` for a failure, `{{variable name}}`, `{{value name}}`, `{{seconds name}}` and
  * `{{list name}}` for a setting.
  */
@@ -39,7 +41,7 @@ function look(what: string, name: string): string | undefined {
   return undefined;
 }
 
-/** A page: its origin, its title, and its parts with a blank line between them. */
+/** Returns a page: its origin, its title, and its parts with a blank line between them. */
 export function page(from: string, title: string, ...parts: readonly string[]): string {
   return `${[originOf(from), `# ${title}`, ...parts].join("\n\n")}\n`;
 }
