@@ -1,7 +1,7 @@
 /**
- * `npm run build -w @tollgate/client`: the package to publish, in `client/dist`: ES modules with
- * types, the README and a manifest without dependencies. The compiler sees no types of Node, so a
- * file that needs Node does not build.
+ * `npm run build -w @tollgate/client`: builds the package to publish in `client/dist`: ES modules
+ * with types, the README and a manifest without dependencies. The compiler sees no types of Node,
+ * so a file that needs Node does not build.
  */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -5,7 +5,7 @@ import { realTiming } from "./call.ts";
 import { asValue, Refused, Unreachable } from "./client.ts";
 import { acknowledged, hangUp, makeScene, refuse, sale, say } from "./testing.ts";
 
-test("a reply and the gateway's errors are values; a mistake of the caller is thrown", async (t) => {
+test("replies and the gateway's errors become values, and a mistake of the caller is thrown", async (t) => {
   const taken = await makeScene(t, say(acknowledged));
   const refused = await makeScene(t, refuse(200, "DUPLICATE_ORDER", 7));
   const lost = await makeScene(t, hangUp);

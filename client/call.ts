@@ -1,30 +1,33 @@
-/** What a call to the gateway is made of, how it can fail, and the clock that the client uses. */
+/** The parts of a call to the gateway, its possible errors, and the clock of the client. */
 
-/** The fields of a request, a reply or a callback, by their names in the interface. */
+/** The fields of a request, a reply or a callback, by their names on the interface. */
 export type Fields = { readonly [name: string]: string | undefined };
 export type CallOptions = { readonly signal?: AbortSignal };
 
-/** `{id}` is the number in the path; the merchant control key is always the last, and not here. */
+/**
+ * A value that the checksum covers. `{id}` is the number in the path. The merchant control key,
+ * which is always the last value, is not listed.
+ */
 export type ControlTerm =
   | string
   | { readonly minorUnitsOf: string }
-  /** Amount in minor units and currency; nothing when no amount is sent. */
+  /** Amount in minor units and currency, or nothing if no amount is sent. */
   | { readonly moneyIfSent: string };
 
 /** Requests are signed by a checksum in v2, and by OAuth in v4. */
 export type Version = "v2" | "v4";
 
 export type OperationFacts = {
-  /** After `/{word}/api`, in one of its versions. */
+  /** The path after `/{word}/api`, in one of its versions. */
   readonly path: string;
   readonly versions: readonly Version[];
   readonly control: readonly ControlTerm[];
   readonly takesLogin: boolean;
-  /** The gateway answers an identical request as it answered the first one. */
+  /** Whether the gateway answers an identical request as it answered the first one. */
   readonly repeatable: boolean;
-  /** It changes nothing. */
+  /** Whether the operation changes nothing. */
   readonly isQuery: boolean;
-  /** The gateway answers when there is a result, or when its wait times out. */
+  /** Whether the gateway answers only when there is a result, or when its wait times out. */
   readonly waits: boolean;
 };
 
@@ -42,13 +45,13 @@ export function isFinalStatus(status: string): status is FinalStatus {
   return finalStatuses.includes(status);
 }
 
-/** Injected, so that tests never wait. */
+/** The clock and chance of the client, injected so that tests never wait. */
 export type Timing = {
-  /** Milliseconds; only differences mean anything. */
+  /** Milliseconds from an arbitrary start; only differences have a meaning. */
   now(): number;
-  /** Rejects with the signal's reason when it is aborted. */
+  /** Rejects with the signal's reason if the signal is aborted. */
   pause(durationMs: number, signal: AbortSignal | undefined): Promise<void>;
-  /** From 0 up to, but not including, 1. */
+  /** A number from 0 up to, but not including, 1. */
   random(): number;
 };
 
@@ -79,7 +82,7 @@ type Refusal = {
   readonly httpStatus: number;
 };
 
-// No error holds the request, the reply or the network's own error, so that no log shows a card.
+// No error contains the request, the reply or the network's own error, so that no log shows a card.
 
 /** The gateway read the request and refused it. `word` is the fixed part of its message. */
 export class Refused extends Error {
@@ -91,7 +94,7 @@ export class Refused extends Error {
   readonly httpStatus: number;
 
   constructor({ type, code, message, serialNumber, httpStatus }: Refusal) {
-    // The gateway never repeats a value; a proxy might, so long numbers are hidden.
+    // The gateway never repeats a value, but a proxy might, so long numbers are hidden.
     super(`${message.replace(/\d(?:[ -]?\d){7,}/g, "****")} (${code})`);
     this.type = type;
     this.code = code;
@@ -102,9 +105,9 @@ export class Refused extends Error {
 }
 
 /**
- * The gateway rejects the OAuth signature, and does not say why. Check the consumer key, the key
- * that the operator has, the configured address (it is signed, and must be the gateway's public
- * one) and this machine's clock. The request had no effect.
+ * The gateway rejected the OAuth signature, without a reason. Check the consumer key, the key that
+ * the operator has, the configured address (it is signed, and must be the gateway's public one) and
+ * this machine's clock. The request had no effect.
  */
 export class AccessDenied extends Error {
   override readonly name = "AccessDenied";
@@ -118,8 +121,8 @@ export class AccessDenied extends Error {
 export type Unanswered = { readonly reason: string; readonly httpStatus: number | undefined };
 
 /**
- * No readable answer, or an internal failure of the gateway. The outcome of the request is unknown:
- * send the identical request again, or ask for the status by the merchant's own order id.
+ * There was no readable answer, or the gateway failed internally. The outcome of the request is
+ * unknown: send the identical request again, or ask for the status by the merchant's own order id.
  */
 export class Unreachable extends Error {
   override readonly name = "Unreachable";
@@ -152,7 +155,10 @@ export class StillProcessing extends Error {
 
 export type GatewayError = Refused | AccessDenied | Unreachable | StillProcessing;
 
-/** The reply, or the error as a value; what no gateway caused is still thrown. */
+/**
+ * Returns the reply, or an error of the gateway as a value. Errors that the gateway did not cause
+ * are still thrown.
+ */
 export async function asValue<Reply>(call: Promise<Reply>): Promise<Reply | GatewayError> {
   try {
     return await call;

@@ -1,4 +1,6 @@
-/** The face of the client: addresses, what it adds to a request and what it leaves out. */
+/**
+ * The interface of the client: addresses, and the fields that it adds to a request or leaves out.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseForm } from "@tollgate/protocols/form";
@@ -51,7 +53,7 @@ test("every transaction has a path of its own, and a synchronous one that answer
   assert.equal((await waiting.endpoint.sync.sale(sale)).status, "approved");
 });
 
-test("login and control are added; values are trimmed; what is empty is not sent", async (t) => {
+test("login and control are added, values are trimmed, and empty values are not sent", async (t) => {
   const { endpoint, received } = await makeScene(t, say(acknowledged));
 
   await endpoint.sale({ ...sale, amount: " 10.42 ", comment: "", purpose: undefined });
@@ -65,7 +67,7 @@ test("login and control are added; values are trimmed; what is empty is not sent
   assert.equal(sent.has("comment") || sent.has("purpose"), false);
 });
 
-test("a reply with the operator's own word has the names of the types", async (t) => {
+test("a reply with the operator's own word has the field names of the types", async (t) => {
   const { baseUrl } = await startServer(t, say(acknowledged.replace("gw-", "acme-")));
   const client = makeClient({ baseUrl, login: "acme", controlKey: "key", fieldWord: "acme" });
 
@@ -73,7 +75,7 @@ test("a reply with the operator's own word has the names of the types", async (t
   assert.equal(acknowledgement["gw-order-id"], "77000001");
 });
 
-test("the names of the wire are typed", async (t) => {
+test("the names on the wire are typed", async (t) => {
   const { endpoint } = await makeScene(t, say(acknowledged));
 
   // @ts-expect-error: an amount is text, because a float cannot hold it.

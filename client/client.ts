@@ -1,7 +1,7 @@
 /**
- * The client of the merchant interface. It signs, sends, repeats what is safe to repeat, and reads
- * replies; names and values are those of the interface. With a control key it uses v2, with an
- * OAuth key v4. The key stays in a closure, so that no log of the client shows it.
+ * The client of the merchant interface. It signs and sends requests, repeats those that are safe to
+ * repeat, and reads replies; names and values are those of the interface. It uses v2 with a control
+ * key, and v4 with an OAuth key. The key stays in a closure, so that no log of the client shows it.
  */
 import {
   type Deliver,
@@ -68,17 +68,19 @@ export type ControlOptions = SharedOptions & {
 export type OAuthOptions = SharedOptions & { readonly oauth: OAuthCredentials };
 
 type SharedOptions = {
-  /** The gateway's public address: OAuth signs it. */
+  /** The gateway's public address, which OAuth signs. */
   readonly baseUrl: string;
-  /** The operator's words in paths and in field names, when they are not `gw`. */
+  /** The operator's words in paths and in field names, if they differ from `gw`. */
   readonly pathWord?: string;
   readonly fieldWord?: string;
   readonly fetch?: Fetch;
-  /** For each try. */
+  /** The time limit of each attempt. */
   readonly timeoutMs?: number;
-  /** For each try of a synchronous call; it must be longer than the gateway waits. */
+  /**
+   * The time limit of each attempt of a synchronous call. It must be longer than the gateway waits.
+   */
   readonly syncTimeoutMs?: number;
-  /** How often a request is sent at most, when it is safe to repeat. */
+  /** The maximum number of attempts of a request that is safe to repeat. */
   readonly tries?: number;
   readonly timing?: Timing;
 };
@@ -86,7 +88,9 @@ type SharedOptions = {
 /** The operations of a version at one endpoint or group. */
 export type EntryPoint<In extends Version = "v2"> = Pick<Calls, NamesIn<In, OwnFacts>> & {
   readonly id: string;
-  /** The same requests, answered with the status when there is a result or the wait times out. */
+  /**
+   * The same requests, answered with the status when there is a result or when the wait times out.
+   */
   readonly sync: Pick<SyncCalls, NamesIn<In, SyncFacts>>;
   readonly waitForResult: WaitForResult;
 };
@@ -143,7 +147,10 @@ export function makeClient(options: ClientOptions) {
     return { ...calls, id, sync: makeSyncCalls(deliver), waitForResult };
   }
 
-  /** Trimmed as the gateway trims; absent and empty values are not sent. */
+  /**
+   * Returns the fields to send, trimmed as the gateway trims them. Missing and empty values are not
+   * sent.
+   */
   async function pairsOf(operation: OperationFacts, id: string, request: Fields) {
     const pairs = Object.entries(request).flatMap(([name, value = ""]) => {
       // Callers in JavaScript have no compiler to check it.

@@ -1,22 +1,22 @@
 /**
- * OAuth 1.0a (RFC 5849) with RSA-SHA256: the Authorization header of a request, which signs its
- * address and every parameter.
+ * OAuth 1.0a (RFC 5849) with RSA-SHA256: makes the Authorization header of a request, which signs
+ * its address and every parameter.
  */
 import { encodePercent, fromBase64, hexOf, type Pair, toBase64, utf8 } from "./web.ts";
 
 export type OAuthCredentials = {
   /** The merchant login. */
   readonly consumerKey: string;
-  /** RSA, as PEM (PKCS#1 or PKCS#8) or as a key object of Node. */
+  /** An RSA key as PEM (PKCS#1 or PKCS#8) or as a key object of Node. */
   readonly privateKey: string | KeyObject;
-  /** Milliseconds since 1970; the machine's clock unless given. */
+  /** Returns milliseconds since 1970; by default the machine's clock. */
   readonly now?: () => number;
 };
 
-/** As much of Node's `KeyObject` as is needed. */
+/** The part of Node's `KeyObject` that the client needs. */
 type KeyObject = { export(options: { readonly format: "pem"; readonly type: "pkcs8" }): unknown };
 
-/** The header of each try of a request: the gateway accepts a nonce once. */
+/** Makes a new header for each attempt of a request, because the gateway accepts a nonce once. */
 export function makeAuthorizer({ consumerKey, privateKey, now = Date.now }: OAuthCredentials) {
   const container = readPrivateKey(privateKey);
   if (container === undefined) throw new TypeError(wrongKey);
@@ -51,10 +51,14 @@ async function importKey(container: Uint8Array<ArrayBuffer>): Promise<CryptoKey>
   }
 }
 
-/** Section 3.4.1: sorted by encoded name, then by encoded value. The addresses have no query. */
+/**
+ * Returns the signature base string of section 3.4.1. Parameters are sorted by encoded name, then
+ * by encoded value. The addresses have no query.
+ */
 function baseStringOf(url: string, parameters: readonly Pair[]): string {
   const { protocol, host, pathname } = new URL(url);
-  // Encoded text has no control characters: a pair joined by the lowest one sorts as one string.
+  // Encoded text has no control characters, so pairs joined by the lowest one sort by name, then
+  // value.
   const pairs = parameters.map((pair) => pair.map(encodePercent).join("\u0000"));
   const normalized = pairs.toSorted().join("&").replaceAll("\u0000", "=");
   return ["POST", `${protocol}//${host}${pathname}`, normalized].map(encodePercent).join("&");
@@ -64,7 +68,10 @@ function baseStringOf(url: string, parameters: readonly Pair[]): string {
 const rsaEncryption = "06092a864886f70d010101";
 const pemForm = /^\s*-----BEGIN (RSA )?PRIVATE KEY-----([\sA-Za-z0-9+/=]+)-----END/;
 
-/** As PKCS#8, the only container that Web Crypto reads; undefined when it is no RSA key. */
+/**
+ * Returns the key as PKCS#8, the only container that Web Crypto reads, or undefined if it is not an
+ * RSA key.
+ */
 function readPrivateKey(key: OAuthCredentials["privateKey"]): Uint8Array<ArrayBuffer> | undefined {
   const [, pkcs1, base64 = ""] = pemForm.exec(pemOf(key)) ?? [];
   const bytes = fromBase64(base64);
@@ -81,7 +88,10 @@ function pemOf(key: OAuthCredentials["privateKey"]): string {
   }
 }
 
-/** RFC 5958: version 0, the algorithm, and the PKCS#1 key as an octet string. */
+/**
+ * Wraps a PKCS#1 key as RFC 5958 requires: version 0, the algorithm, and the key as an octet
+ * string.
+ */
 function wrapPkcs1(key: Uint8Array): Uint8Array<ArrayBuffer> {
   const version = [0x02, 0x01, 0x00];
   const oid = rsaEncryption.match(/../g)?.map((byte) => Number.parseInt(byte, 16)) ?? [];

@@ -6,7 +6,7 @@ import { acknowledged, makeScene, refuse, say } from "./testing.ts";
 
 const order = { client_orderid: "invoice-1", orderid: "77000001" };
 
-/** Of the acknowledgement. */
+/** The serial number of the acknowledgement. */
 const serialNumber = "0195933a-7c48-7000-8000-000000000001";
 
 const answer = (status: string, more = "") =>
@@ -15,7 +15,7 @@ const answer = (status: string, more = "") =>
       `&status=${status}&order-stage=sale_${status}${more}`,
   );
 
-test("it asks until the status is final", async (t) => {
+test("the client asks until the status is final", async (t) => {
   for (const status of ["approved", "declined", "error", "filtered"]) {
     const { endpoint, received } = await makeScene(t, answer("processing"), answer(status));
 
@@ -26,7 +26,7 @@ test("it asks until the status is final", async (t) => {
   }
 });
 
-test("doubt is told from work in progress and from results", async (t) => {
+test("a status in doubt differs from one in progress and from a result", async (t) => {
   const unknown = answer("processing", "&order-stage=sale_unknown");
   for (const each of [unknown, answer("processing"), answer("approved")]) {
     const { endpoint } = await makeScene(t, each);
@@ -35,7 +35,7 @@ test("doubt is told from work in progress and from results", async (t) => {
   }
 });
 
-test("it stops for a step that only the cardholder can do", async (t) => {
+test("waiting stops for a step that only the cardholder can do", async (t) => {
   for (const step of ["&tds-status=CReqForm", "&html=%3Cform%3E"]) {
     const { endpoint } = await makeScene(t, answer("processing"), answer("processing", step));
 
@@ -44,7 +44,7 @@ test("it stops for a step that only the cardholder can do", async (t) => {
   }
 });
 
-test("an acknowledgement tells what to ask for", async (t) => {
+test("an acknowledgement identifies the transaction to ask for", async (t) => {
   const { endpoint, received } = await makeScene(t, answer("approved"));
 
   await endpoint.waitForResult({ "merchant-order-id": "invoice-1", "gw-order-id": "77000001" });
@@ -59,7 +59,7 @@ test("a transaction is waited for by the serial number of its acknowledgement", 
   assert.match(received[1]?.body ?? "", new RegExp(`&by-request-sn=${serialNumber}&`));
 });
 
-test("a status that is not final yet is asked for as it was", async (t) => {
+test("a status that is not final is asked for with its own `by-request-sn`", async (t) => {
   const named = { ...order, "by-request-sn": serialNumber };
   for (const question of [named, order]) {
     const echo = "by-request-sn" in question ? `&by-request-sn=${serialNumber}` : "";
@@ -88,14 +88,14 @@ test("gaps grow by half up to ten times the first, and never past the end", asyn
   assert.equal(timing.now(), 6_000);
 });
 
-test("the order is asked for once more when the time is over", async (t) => {
+test("the client asks once more when the time is over", async (t) => {
   const { endpoint } = await makeScene(t, answer("processing"), answer("approved"));
 
   const result = await endpoint.waitForResult(order, { everyMs: 500, timeoutMs: 10 });
   assert.equal(result.status, "approved");
 });
 
-test("the caller can call it off", async (t) => {
+test("the caller can abort the waiting", async (t) => {
   const { endpoint, received } = await makeScene(t, answer("processing"));
   const signal = AbortSignal.abort(new Error("the shop closes"));
 

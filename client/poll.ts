@@ -8,9 +8,9 @@ import type { StatusReply, StatusRequest } from "./operations.generated.ts";
 import type { WaitFor } from "./receiver.ts";
 
 /**
- * An acknowledgement or a status as it came, or a status request. An acknowledgement is waited for
- * by its serial number, so that a capture or a return is not mistaken for another one; a request
- * without `by-request-sn` is about the order's latest transaction.
+ * What to wait for: an acknowledgement, a status response, or a status request. An acknowledgement
+ * is identified by its serial number, so that a capture or a return is not mistaken for another
+ * one. A request without `by-request-sn` is about the order's latest transaction.
  */
 export type Awaited = StatusRequest | Acknowledged | Described;
 
@@ -20,12 +20,15 @@ type Acknowledged = {
   readonly "merchant-order-id": string;
   readonly "gw-order-id": string;
 };
-/** Of a synchronous call too; its own serial number has to be given as `by-request-sn`. */
+/**
+ * A status response. To wait for the transaction of a synchronous call, give the serial number of
+ * its response as `by-request-sn`.
+ */
 type Described = Pick<StatusReply, "type" | "merchant-order-id" | "gw-order-id" | "by-request-sn">;
 
 export type WaitOptions = {
   readonly timeoutMs?: number;
-  /** The first gap; each following one is half as long again, up to ten times the first. */
+  /** The first gap. Each following gap is half as long again, up to ten times the first. */
   readonly everyMs?: number;
   readonly signal?: AbortSignal;
   /** The receiver of this order's callbacks. */
@@ -61,7 +64,7 @@ export function makeWaitForResult(ask: Ask, timing: Timing): WaitForResult {
   };
 }
 
-/** A pause that ends early, once, when the callback arrives. */
+/** Makes a pause that the arrival of the callback ends early, once. */
 function makeRest(timing: Timing, question: StatusRequest, receiver: WaitOptions["receiver"]) {
   const { orderid, "by-request-sn": serialNumber } = question;
   let hasArrived = false;
@@ -78,7 +81,7 @@ function makeRest(timing: Timing, question: StatusRequest, receiver: WaitOptions
     try {
       await Promise.race([arrival, pause]);
     } finally {
-      // The other one is aborted, and its rejection is ignored.
+      // The loser of the race is aborted, and its rejection is ignored.
       void Promise.allSettled([arrival, pause]);
       over.abort();
     }
@@ -89,17 +92,22 @@ export function isFinal({ status }: StatusReply): boolean {
   return isFinalStatus(status);
 }
 
-/** The bank's answer is missing: the order may be charged, so it must not be paid again. */
+/**
+ * Whether the acquirer's answer is missing. The order may be charged, so it must not be paid again.
+ */
 export function isInDoubt(status: StatusReply): boolean {
   return status.status === "processing" && status["order-stage"]?.endsWith("_unknown") === true;
 }
 
-/** A 3-D Secure step waits for the cardholder's browser. */
+/** Whether a 3-D Secure step waits for the cardholder's browser. */
 export function needsCardholder(status: StatusReply): boolean {
   return status["tds-status"] !== undefined || status.html !== undefined;
 }
 
-/** The serial number of a status is that of the question, which began no transaction. */
+/**
+ * Makes the status request. A status response is identified by its `by-request-sn`, because its own
+ * serial number names the status request, which began no transaction.
+ */
 function questionOf(awaited: Awaited): StatusRequest {
   if ("client_orderid" in awaited) return awaited;
   const serialNumber =

@@ -1,4 +1,4 @@
-/** What a receiver accepts, what it refuses, and how it treats repeats. */
+/** Which callbacks a receiver accepts or refuses, and how it treats repeats. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ const nowMs = 1_794_708_246_000;
 const now = () => nowMs;
 const asPost = (fields = callback, key = secret, atMs = nowMs) => asForm(fields, key, atMs);
 
-test("control alone proves three fields, and the rest is what somebody claims", async () => {
+test("control alone proves three fields, and the others are claims", async () => {
   for (const request of [asGet(), asPost()]) {
     const verified = await makeReceiver({ controlKey }).verify(request);
 
@@ -26,7 +26,7 @@ test("control alone proves three fields, and the rest is what somebody claims", 
   }
 });
 
-test("whatever is invented beside a control that was seen is a repeat", async () => {
+test("invented fields beside a known control make a repeat", async () => {
   const receiver = makeReceiver({ controlKey });
   const kept: unknown[] = [];
   const keep = ({ claimed: _, ...proven }: object & { claimed: unknown }) => kept.push(proven);
@@ -48,7 +48,7 @@ test("whatever is invented beside a control that was seen is a repeat", async ()
   assert.equal(kept.length, 1, "a result was told twice");
 });
 
-test("a copy with its ends moved does not make the true one a repeat", async () => {
+test("a copy with moved field ends does not make the genuine callback a repeat", async () => {
   const receiver = makeReceiver({ controlKey });
   const own = { ...callback, orderid: "77000001", client_orderid: "2invoice" };
   const moved = { ...callback, orderid: "770000012", client_orderid: "invoice" };
@@ -83,7 +83,7 @@ test("a wrong checksum, a missing field and an open status are refused", async (
   }
 });
 
-test("with a secret only a fresh signature is believed, and then every field", async () => {
+test("with a secret only a fresh signature is accepted, and proves every field", async () => {
   const receiver = makeReceiver({ controlKey, webhookSecret, now });
   const other = Buffer.from("another secret of 32 bytes, here");
   const changed = { ...asPost(), body: asPost().body.replace("10.42", "99.42") };
@@ -116,7 +116,7 @@ test("a signed form without its type or serial number is no result", async () =>
   }
 });
 
-test("two secrets are believed while one takes the other's place", async () => {
+test("two secrets are accepted during a rotation", async () => {
   const next = Buffer.from("another secret of 32 bytes, here");
   const both = [webhookSecret, `whsec_${next.toString("base64")}`];
 
@@ -126,7 +126,7 @@ test("two secrets are believed while one takes the other's place", async () => {
   }
 });
 
-test("a key or a secret that is missing or short is told before anything is received", () => {
+test("a missing or short key or secret is refused when the receiver is made", () => {
   const short = `whsec_${Buffer.alloc(23, 7).toString("base64")}`;
   const undone = [
     { controlKey: "" },
@@ -138,20 +138,20 @@ test("a key or a secret that is missing or short is told before anything is rece
     { controlKey, confirm: undefined },
   ];
   for (const options of undone) {
-    // As JavaScript, or a setting that was forgotten, would have it.
+    // A caller in JavaScript, or a forgotten setting, may pass these options.
     const given = options as unknown as ReceiverOptions & { webhookSecret: string };
     assert.throws(() => makeReceiver(given), TypeError, JSON.stringify(options));
   }
 });
 
-test("whoever waits for a result asks when it is heard, not before", async (t) => {
+test("a waiting caller asks for the status when the callback arrives, and not before", async (t) => {
   const approved = "type=status-response&merchant-order-id=invoice-1&gw-order-id=77000001";
   const { endpoint, received, timing } = await makeScene(
     t,
     say(`${approved}&serial-number=s-1&status=approved&order-stage=sale_approved`),
   );
   const receiver = makeReceiver({ controlKey });
-  // No gap is ever over: only the callback can end the waiting.
+  // The pause never ends, so only the callback can end the waiting.
   timing.pause = (_, signal) =>
     new Promise((_resolve, reject) => signal?.addEventListener("abort", reject, { once: true }));
 
@@ -168,7 +168,7 @@ test("whoever waits for a result asks when it is heard, not before", async (t) =
   assert.equal(received.length, 2);
 });
 
-test("a callback that never comes is made up for by questions", async (t) => {
+test("a lost callback is replaced by repeated status requests", async (t) => {
   const open = "type=status-response&merchant-order-id=invoice-1&gw-order-id=77000001";
   const { endpoint, received } = await makeScene(
     t,
@@ -186,7 +186,7 @@ test("a callback that never comes is made up for by questions", async (t) => {
 
 const { url: address } = asGet();
 
-test("a copy that comes while the first is being kept has to come again", async (t) => {
+test("a copy that arrives while the first is being kept is answered with a retry", async (t) => {
   const first = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   const kept: string[] = [];
@@ -210,7 +210,7 @@ test("a copy that comes while the first is being kept has to come again", async 
   assert.deepEqual(kept, ["77000001"]);
 });
 
-test("a result that could not be kept is no repeat when it comes again", async (t) => {
+test("a result that could not be kept is new when it comes again", async (t) => {
   const kept: string[] = [];
   let isFull = true;
   const shop = await startShop(t, ({ orderid }) => {
@@ -227,14 +227,14 @@ test("a result that could not be kept is no repeat when it comes again", async (
   assert.deepEqual([again.status, repeat.status, kept.length], [200, 200, 1]);
 });
 
-test("whoever dies while it keeps a result does not keep it from others", async () => {
+test("a result is new again after the process that was keeping it died", async () => {
   let nowMs = 0;
   const receiver = makeReceiver({ controlKey, now: () => nowMs });
 
   const first = await receiver.verify(asGet());
   nowMs = 59_999;
   const copy = await receiver.verify(asGet());
-  // Neither done nor forgotten was ever said.
+  // Neither `done` nor `forget` was called.
   nowMs = 60_000;
   const again = await receiver.verify(asGet());
 
@@ -244,7 +244,7 @@ test("whoever dies while it keeps a result does not keep it from others", async 
   );
 });
 
-test("by hand, done and forget say what becomes of copies", async () => {
+test("after a manual done copies are repeats, and after forget they are new", async () => {
   const receiver = makeReceiver({ controlKey });
   const kinds: string[] = [];
   const verify = async () => {
@@ -261,7 +261,7 @@ test("by hand, done and forget say what becomes of copies", async () => {
   assert.deepEqual(kinds, ["result", "result", "repeat"]);
 });
 
-test("a memory that is away has the callback come again", async () => {
+test("an unreachable store makes the callback come again", async () => {
   const trouble = new Error("the database is away");
   const broken = () => Promise.reject(trouble);
   const seen = { begin: broken, done: broken, forget: broken };
@@ -272,7 +272,7 @@ test("a memory that is away has the callback come again", async () => {
   assert.deepEqual([answer.status, answer.error], [503, trouble]);
 });
 
-test("what is not the gateway's is refused, and nothing of it kept", async (t) => {
+test("a callback that is not the gateway's is refused, and not kept", async (t) => {
   const shop = await startShop(t, () => assert.fail("it was kept"));
   const { url } = asGet({ ...callback, orderid: "0" });
 

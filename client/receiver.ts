@@ -1,7 +1,7 @@
 /**
- * The receiving end of callbacks: verifies that one comes from the gateway, reads it, and
- * recognises repeats. A field that is not proven is never part of a result: it is confirmed with
- * the gateway, or handed out as a claim.
+ * Receives callbacks: verifies that a callback comes from the gateway, reads it, and recognises
+ * repeats. A field that is not proven is never part of a result: it is confirmed with the gateway,
+ * or returned as a claim.
  */
 import type { Fields } from "./call.ts";
 import {
@@ -21,27 +21,27 @@ import {
 
 type SharedOptions = {
   readonly controlKey: string;
-  /** Results received before; in this process' memory when not given. */
+  /** The results received before; by default kept in the memory of this process. */
   readonly seen?: Seen;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly now?: () => number;
 };
 
-/** Accepts signed forms only; every field is proven. */
+/** Options of a receiver that accepts signed forms only. Every field is proven. */
 export type SignedReceiverOptions = SharedOptions & {
-  /** `whsec_…`, of an endpoint that sends forms; several during a rotation. */
+  /** The `whsec_…` secret of an endpoint that sends forms. There are several during a rotation. */
   readonly webhookSecret: string | readonly string[];
   readonly confirm?: never;
 };
 
-/** Confirms every result with the gateway. */
+/** Options of a receiver that confirms every result with the gateway. */
 export type ConfirmingReceiverOptions = SharedOptions & {
   /** The client's endpoint or group to which the orders are sent. */
   readonly confirm: StatusSource;
   readonly webhookSecret?: never;
 };
 
-/** Relies on `control`, and hands out as a result no more than it covers. */
+/** Options of a receiver that relies on `control`, and returns as a result only what it covers. */
 export type ControlReceiverOptions = SharedOptions & {
   readonly webhookSecret?: never;
   readonly confirm?: never;
@@ -53,40 +53,46 @@ export type ReceiverOptions =
   | ControlReceiverOptions;
 
 /**
- * How far a result has come; one in a database serves several processes. A result is "in_progress"
- * until it is kept, because one that is "done" too early would be lost. A process may die in
- * between, so a result that was begun a minute ago and is not done is new again.
+ * The progress of each result. An implementation in a database serves several processes. A result
+ * is "in_progress" until it is kept, because one that is "done" too early could be lost. A process
+ * may die before it is done, so a result that was begun a minute ago and is not done is new again.
  */
 export type Seen = {
-  /** Begins it when it is new: of concurrent callers only one gets "new". */
+  /** Begins the result if it is new. Of concurrent callers only one gets "new". */
   begin(id: string): Progress | Promise<Progress>;
-  /** It is kept: from now on it is a repeat. */
+  /** The result is kept; from now on it is a repeat. */
   done(id: string): unknown;
-  /** It was not kept: when it comes again, it is new. */
+  /** The result was not kept; when it comes again, it is new. */
   forget(id: string): unknown;
 };
 
 export type Progress = "new" | "in_progress" | "done";
 
-/** What to answer: any status but 2xx makes the gateway try again. */
+/** A verified callback, and how to answer it. Any status but 2xx makes the gateway try again. */
 export type Verified<Result = CallbackResult> =
-  /** New: keep it, call `done`, answer 200. When it cannot be kept, call `forget`, answer 500. */
+  /**
+   * The result is new. Keep it, call `done` and answer 200; if it cannot be kept, call `forget` and
+   * answer 500.
+   */
   | { readonly kind: "result"; readonly id: string; readonly result: Result }
-  /** It is already kept: 200. */
+  /** The result is already kept. Answer 200. */
   | { readonly kind: "repeat"; readonly id: string }
-  /** It is being kept, or the gateway cannot be asked: 503. */
+  /** The result is being kept, or the gateway cannot be asked. Answer 503. */
   | { readonly kind: "later"; readonly why: string }
-  /** It does not come from the gateway: 400. */
+  /** The callback does not come from the gateway. Answer 400. */
   | { readonly kind: "refused"; readonly why: string };
 
 export type ReceiverAnswer = {
   readonly status: 200 | 400 | 500 | 503;
   readonly why: string;
-  /** Thrown by `keep` or by `seen`. */
+  /** The error that `keep` or `seen` threw. */
   readonly error?: unknown;
 };
 
-/** With a serial number, the result of that transaction; without, any result of the order. */
+/**
+ * Waits for the result of the transaction with the serial number or, without one, for any result of
+ * the order.
+ */
 export type WaitFor = (
   orderId: string,
   options?: { readonly serialNumber?: string | undefined; readonly signal?: AbortSignal },
@@ -95,11 +101,14 @@ export type WaitFor = (
 export type Receiver<Result = CallbackResult> = {
   /** Does everything: calls `keep` with a new result, and returns what to answer. */
   receive(request: CallbackRequest, keep: (result: Result) => unknown): Promise<ReceiverAnswer>;
-  /** The same in single steps. */
+  /** Verifies a callback without keeping it; `done` and `forget` are then the caller's task. */
   verify(request: CallbackRequest): Promise<Verified<Result>>;
   done(id: string): Promise<void>;
   forget(id: string): Promise<void>;
-  /** Resolves when a result arrives, or has just arrived. It is a hint: ask for the status then. */
+  /**
+   * Resolves when a result arrives or has just arrived. Ask for the status then, because a callback
+   * is only a hint.
+   */
   readonly waitFor: WaitFor;
 };
 
@@ -129,7 +138,9 @@ export function makeReceiver(options: ReceiverOptions): Receiver | Receiver<Cont
 
 type Arrived = { readonly orderId: string; readonly serialNumber: string | undefined };
 
-/** The id by which repeats are recognised, and how to find the result when it is new. */
+/**
+ * A callback that is proven: the id by which repeats are recognised, and how to find a new result.
+ */
 type Proven<Result> = {
   readonly id: string;
   readonly arrived: Arrived;
@@ -156,8 +167,8 @@ async function proveControl(
   if (!isCovered(fields)) return new NoResult("refused", "it is no result");
   const { status, orderid, client_orderid, control: _, ...claimed } = fields;
   const arrived = { orderId: orderid, serialNumber: serialNumberOf(fields) };
-  // Not the serial number, which can be forged. Where a field ends is not covered, but a copy with
-  // the ends moved must not make the genuine callback a repeat.
+  // The serial number is not part of the id, because it can be forged. `control` does not cover
+  // where a field ends, but a copy with moved ends must not make the genuine callback a repeat.
   const id = `${status}/${orderid}/${client_orderid}`;
   return { id, arrived, find: () => ({ status, orderid, client_orderid, claimed }) };
 }
@@ -213,7 +224,7 @@ function receiverOf<Result extends object>(
   }
 }
 
-/** Longer than the gateway waits for an answer, shorter than its first gap between tries. */
+/** Longer than the gateway waits for an answer, and shorter than its first gap between attempts. */
 const beginningMs = 60_000;
 
 function makeMemory(now: () => number): Seen {
@@ -231,7 +242,10 @@ function makeMemory(now: () => number): Seen {
   };
 }
 
-/** A caller that begins to wait just after the result arrived is released at once. */
+/**
+ * Lets callers wait for results. A caller that begins to wait just after the result arrived
+ * continues at once.
+ */
 function makeWaiting(): { readonly waitFor: WaitFor; tell(arrived: Arrived): void } {
   const before = makeRecent<true>();
   const waiting = new Map<string, Set<() => void>>();
@@ -264,7 +278,7 @@ function makeWaiting(): { readonly waitFor: WaitFor; tell(arrived: Arrived): voi
 
 const rememberedMax = 10_000;
 
-/** The oldest entries are dropped first. */
+/** A map of limited size, which drops the oldest entries first. */
 function makeRecent<Value>() {
   const values = new Map<string, Value>();
   return {

@@ -1,4 +1,4 @@
-/** What is sent again, when and how; and how replies of every shape are read. */
+/** Which requests are sent again, when and how; and how replies of every shape are read. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
@@ -33,7 +33,7 @@ const passing: readonly (readonly [what: string, answer: Answer])[] = [
   ["the gateway's 429",     refuse(429, "TOO_MANY_REQUESTS", 12)],
 ];
 
-test("a sale is sent again, byte for byte, after trouble that passes", async (t) => {
+test("a sale is sent again, byte for byte, after a temporary failure", async (t) => {
   for (const [what, answer] of passing) {
     const { endpoint, received, timing } = await makeScene(t, answer, say(acknowledged));
 
@@ -46,7 +46,7 @@ test("a sale is sent again, byte for byte, after trouble that passes", async (t)
   }
 });
 
-test("captures and returns are sent again too, since the gateway knows the identical request", async (t) => {
+test("captures and returns are sent again too, because the gateway recognises the identical request", async (t) => {
   const asked = { client_orderid: "invoice-1", orderid: "77000001", comment: "first" };
   for (const name of ["capture", "return"] as const) {
     const { endpoint, received } = await makeScene(t, hangUp, say(acknowledged));
@@ -69,7 +69,7 @@ test("a synchronous request whose reply is lost or late is sent again", async (t
   assert.equal(received.length, 3);
 });
 
-test("a synchronous request has more time than the gateway takes for waiting", async (t) => {
+test("a synchronous request has more time than the gateway waits", async (t) => {
   const limitsMs: number[] = [];
   t.mock.method(AbortSignal, "timeout", (limitMs: number) => {
     limitsMs.push(limitMs);
@@ -94,7 +94,7 @@ test("a refusal is final, and is sent once", async (t) => {
   }
 });
 
-test("an answer that somebody else gave with a 4xx or a redirect is final", async (t) => {
+test("a 4xx or a redirect that is not from the gateway is final", async (t) => {
   for (const status of [301, 307, 400, 403, 404]) {
     const elsewhere = { location: "http://127.0.0.1:1/" };
     const { endpoint, received } = await makeScene(t, say("<html>", status, elsewhere));
@@ -106,7 +106,7 @@ test("an answer that somebody else gave with a 4xx or a redirect is final", asyn
   }
 });
 
-test("tries are bounded; the last failure is told", async (t) => {
+test("attempts are limited, and the last failure is reported", async (t) => {
   const cut = await makeScene(t, hangUp);
   await assert.rejects(cut.endpoint.sale(sale), (error) => {
     return error instanceof Unreachable && error.tries === 3 && error.reason === "UND_ERR_SOCKET";
@@ -161,7 +161,7 @@ test("gaps double and have jitter", async (t) => {
   assert.deepEqual(await gapsWith(0.999_999), [200, 400, 800]);
 });
 
-test("Retry-After is honoured: never sooner, and not at all when it is too long", async (t) => {
+test("the client never repeats before Retry-After, and not at all if it is too long", async (t) => {
   const busy = await makeScene(t, unavailable("7"), say(acknowledged));
   await busy.endpoint.sale(sale);
   assert.deepEqual(busy.timing.pauses, [7_000 + 150]);
@@ -180,7 +180,7 @@ test("Retry-After may be a date, and one that is past means now", async (t) => {
   assert.deepEqual(busy.timing.pauses, [150]);
 });
 
-test("no answer in time is trouble like any other", async (t) => {
+test("a timeout is treated like any other network failure", async (t) => {
   const { baseUrl, received } = await startServer(t, saysNothing, say(acknowledged));
   const timing = makeStillTime();
   const client = makeClient({ baseUrl, login: "a", controlKey: "k", timing, timeoutMs: 2_000 });
@@ -194,7 +194,7 @@ test("no answer in time is trouble like any other", async (t) => {
   await assert.rejects(lone.endpoint("1001").sale(sale, { signal }), /the shop closes/);
 });
 
-test("whatever fails, nothing of the card, the key or the request is in the error", async (t) => {
+test("no error contains anything of the card, the key or the request", async (t) => {
   const leaky = async () => {
     throw new TypeError(`could not send ${JSON.stringify(sale)}`, {
       cause: { code: `E ${sale.credit_card_number}` },
@@ -222,20 +222,20 @@ test("whatever fails, nothing of the card, the key or the request is in the erro
   assert.doesNotMatch(inspect(client, { depth: 9, showHidden: true }), /top-secret/);
 });
 
-/** Rejects only when it is called off. */
+/** Rejects only when the signal is aborted. */
 async function neverAnswers(_url: string, { signal }: { readonly signal: AbortSignal }) {
   return new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason));
   });
 }
 
-test("pairs become fields, decoded", () => {
+test("pairs become decoded fields", () => {
   const fields = read("type=status-response&name=J%C3%BCrgen+D%26o&html=a%0Ab");
 
   assert.deepEqual(fields, { type: "status-response", name: "Jürgen D&o", html: "a\nb" });
 });
 
-test("a line feed after every value is not part of it", () => {
+test("a line feed after a value is not part of it", () => {
   const fields = read("type=async-response\n&gw-order-id=77\n&x=%0A\n");
 
   assert.deepEqual(fields, { type: "async-response", "gw-order-id": "77", x: "\n" });
@@ -281,11 +281,11 @@ const garbled: readonly (readonly [what: string, body: string])[] = [
   ["a number that is none",        "type=error&error-message=INTERNAL_ERROR&error-code=5e3"],
 ];
 
-test("what is no reply is not taken for one", () => {
+test("an answer that is not a reply is not read as one", () => {
   for (const [what, body] of garbled) assert.equal(read(body), undefined, what);
 });
 
-test("digits that look like a card are hidden, should a refusal ever repeat them", () => {
+test("digits that look like a card are hidden in the message of a refusal", () => {
   for (const digits of ["4000001000000018", "4000 0010 0000 0018", "4000-0010-0000-0018"]) {
     const message = encodeURIComponent(`INVALID_PARAMETER: ${digits} is bad`);
     const refused = read(`type=error&error-code=5&error-message=${message}`);

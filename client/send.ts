@@ -1,7 +1,7 @@
 /**
- * One request over HTTP, repeated when that is safe: always with the identical body, when the
- * gateway asks for it (503, 429), and when no answer came, or that of an internal failure, to a
- * request that the gateway recognises as a repeat. Any other refusal is final.
+ * Sends one request over HTTP, and repeats it with the identical body when that is safe: when the
+ * gateway asks for it (503, 429), and when there was no answer or an internal failure and the
+ * gateway recognises the request as a repeat. Any other refusal is final.
  */
 import {
   AccessDenied,
@@ -14,7 +14,7 @@ import {
 import { errorCodes, wordNames } from "./operations.generated.ts";
 import { readForm } from "./web.ts";
 
-/** As much of `fetch` as is needed. */
+/** The part of `fetch` that the client needs. */
 export type Fetch = (
   url: string,
   request: {
@@ -41,13 +41,13 @@ type Transport = {
 export type Message<Reply extends Fields> = {
   readonly url: string;
   readonly body: string;
-  /** Makes the Authorization header of each try; absent when the body is signed. */
+  /** Makes the Authorization header of each attempt; undefined if the body is signed. */
   readonly authorize: (() => Promise<string>) | undefined;
-  /** The gateway answers the second of two identical requests as it answered the first. */
+  /** Whether the gateway answers the second of two identical requests as it answered the first. */
   readonly repeatable: boolean;
-  /** It changes nothing: the answer to any try is the answer. */
+  /** Whether the request changes nothing, so that the answer to any attempt is valid. */
   readonly isQuery: boolean;
-  /** For each try. */
+  /** The time limit of each attempt. */
   readonly timeoutMs: number;
   readonly isReply: (fields: Fields) => fields is Reply;
   readonly signal: AbortSignal | undefined;
@@ -56,13 +56,13 @@ export type Message<Reply extends Fields> = {
 type Failed = {
   readonly failure: Refused | AccessDenied | Unanswered;
   readonly again: "safe" | "if_repeatable" | "never";
-  /** The gateway's `Retry-After`. */
+  /** The time of the gateway's `Retry-After`. */
   readonly restMs: number;
 };
 
 const firstGapMs = 200;
 const gapMaxMs = 5_000;
-/** When the gateway asks for a longer rest than this, the caller decides. */
+/** A call fails if the gateway asks for a longer rest than this, so that the caller can decide. */
 const restMaxMs = 60_000;
 
 export async function send<Reply extends Fields>(
@@ -78,12 +78,14 @@ export async function send<Reply extends Fields>(
     if (!(failure instanceof Error)) unanswered = failure;
     const isSafe = again === "safe" || (again === "if_repeatable" && message.repeatable);
     if (count >= tries || !isSafe || restMs > restMaxMs) {
-      // A refusal tells of this try alone: one that was not answered may have been carried out.
+      // A refusal concerns this attempt only. An earlier attempt without an answer may have been
+      // carried out.
       if (unanswered !== undefined && !message.isQuery) throw new Unreachable(unanswered, count);
       throw failure;
     }
-    // Twice as long each time, at random between half of that and all of it. The jitter is added
-    // to the rest: the client never comes back before the time that the gateway asked for.
+    // The gap doubles each time, and is a random time between half of that and all of it. It is
+    // added to the rest, so that the client never returns before the time that the gateway asked
+    // for.
     const gapMs = Math.min(gapMaxMs, firstGapMs * 2 ** (count - 1));
     await timing.pause(restMs + Math.round(gapMs * (0.5 + timing.random() / 2)), message.signal);
   }
@@ -113,7 +115,7 @@ async function tryOnce<Reply extends Fields>(
     const restMs = readRetryAfter(response.headers);
     const reply = readReply({ httpStatus, bytes }, fieldWord);
     if (reply instanceof Refused) {
-      // The gateway may have stored the request before it failed: the outcome is unknown.
+      // The gateway may have stored the request before it failed, so the outcome is unknown.
       if (reply.code === errorCodes.INTERNAL_ERROR) {
         const failure = { reason: reply.message, httpStatus };
         return { failure, again: "if_repeatable", restMs };
@@ -136,12 +138,12 @@ async function tryOnce<Reply extends Fields>(
 
 export type RawReply = { readonly httpStatus: number; readonly bytes: Uint8Array };
 
-/** Nothing when the bytes are no reply of the gateway. */
+/** Returns undefined if the bytes are not a reply of the gateway. */
 export function readReply(
   { httpStatus, bytes }: RawReply,
   fieldWord: string,
 ): Fields | Refused | undefined {
-  // Line feeds inside a value are escaped; a bare one only ends a value.
+  // Line feeds inside a value are escaped, so a bare one only ends a value.
   const pairs = readForm(bytes.filter((byte) => byte !== 0x0a && byte !== 0x0d));
   if (pairs === undefined) return undefined;
   // Two names contain the operator's own word, and are read as `gw-…`.
@@ -157,7 +159,7 @@ export function readReply(
   return new Refused({ type, code: Number(code), message, serialNumber, httpStatus });
 }
 
-/** Seconds or a date (RFC 9110, section 10.2.3); zero when absent. */
+/** Reads seconds or a date (RFC 9110, section 10.2.3). Returns 0 without the header. */
 function readRetryAfter(headers: Headers): number {
   const text = (headers.get("retry-after") ?? "").trim();
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
@@ -165,7 +167,7 @@ function readRetryAfter(headers: Headers): number {
   return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now());
 }
 
-/** A name or a code only: an error message of the network may contain more than it should. */
+/** Returns a name or a code only, because an error message of the network may contain too much. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "network trouble";
   if (error.name === "TimeoutError") return "no answer in time";

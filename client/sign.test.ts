@@ -1,4 +1,7 @@
-/** Checksums against values that another program computed; OAuth headers, one for each try. */
+/**
+ * Checksums compared with values that another program computed; OAuth headers, one for each
+ * attempt.
+ */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { type TestContext, test } from "node:test";
@@ -48,7 +51,7 @@ const amounts: readonly (readonly [amount: string, currency: string, minor: stri
   ["",         "USD", ""],
 ];
 
-test("an amount becomes minor units by its currency's digits; what is none becomes nothing", () => {
+test("an amount becomes minor units by its currency's digits, and any other text becomes empty", () => {
   for (const [amount, currency, minor] of amounts) {
     assert.equal(toMinorUnits(amount, currency), minor, `${amount} ${currency}`);
   }
@@ -163,7 +166,7 @@ test("every call goes to v4, signed, without login and control", async (t) => {
   }
 });
 
-test("each try has a nonce of its own, and the same body", async (t) => {
+test("each attempt has a nonce of its own, and the same body", async (t) => {
   const busy = refuse(503, "TEMPORARILY_UNAVAILABLE", 5001);
   const { endpoint, received, baseUrl } = await makeSigned(t, busy, hangUp, say(acknowledged));
 
@@ -174,7 +177,7 @@ test("each try has a nonce of its own, and the same body", async (t) => {
   assert.equal(new Set(received.map(({ body }) => body)).size, 1);
 });
 
-test("403 is an error of its own, and nothing is sent again", async (t) => {
+test("a 403 is an error of its own, and the request is not sent again", async (t) => {
   const { endpoint, received } = await makeSigned(t, denied);
 
   await assert.rejects(endpoint.sale(sale), AccessDenied);
@@ -182,7 +185,7 @@ test("403 is an error of its own, and nothing is sent again", async (t) => {
   assert.equal(received.length, 1);
 });
 
-test("a refusal stays a refusal; without OAuth, 403 is nobody's reply", async (t) => {
+test("a refusal stays a refusal, and without OAuth a 403 is not a reply", async (t) => {
   const { endpoint } = await makeSigned(t, refuse(200, "INVALID_PARAMETER", 5));
   const { baseUrl } = await startServer(t, denied);
   const other = makeClient({ baseUrl, login: "acme", controlKey: "key", timing: makeStillTime() });
@@ -201,7 +204,7 @@ test("a call that the version does not have is not sent", async (t) => {
   assert.equal(received.length, 0);
 });
 
-test("the key is taken in both containers or as an object, and no other key is", () => {
+test("an RSA key is accepted in both containers or as an object, and no other key is", () => {
   const baseUrl = "http://127.0.0.1:1";
   const elliptic = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   const pem = (type: "pkcs1" | "pkcs8") => String(privateKey.export({ format: "pem", type }));

@@ -1,13 +1,13 @@
 /**
- * The control checksum (v2): SHA-1 over the operation's values and the merchant control key, joined
- * without separators.
+ * Computes the control checksum (v2): SHA-1 over the operation's values and the merchant control
+ * key, joined without separators.
  */
 import type { ControlTerm } from "./call.ts";
 import { exponentGroups } from "./operations.generated.ts";
 import { sha1Hex } from "./web.ts";
 
 export type Signed = {
-  /** The number in the path: of the endpoint or of the group. */
+  /** The number in the path, which is the id of the endpoint or of the group. */
   readonly id: string;
   readonly login: string;
   readonly controlKey: string;
@@ -29,8 +29,8 @@ function textOf(term: ControlTerm, { id, login, values }: Signed): string {
 }
 
 /**
- * Digit by digit, because 19.99 * 100 is 1998.9999999999998. Empty when the text is not an amount:
- * the gateway reports that before it looks at the checksum.
+ * Converts digit by digit, because 19.99 * 100 is 1998.9999999999998. Returns an empty text if the
+ * text is not an amount: the gateway reports that before it checks the checksum.
  */
 export function toMinorUnits(amount: string, currency: string): string {
   const match = /^(\d+)(?:\.(\d+))?$/.exec(amount);

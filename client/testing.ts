@@ -1,6 +1,6 @@
 /**
- * What the client's tests talk to: an HTTP server that answers from a script and keeps what it was
- * sent, and a clock that moves only when a caller pauses.
+ * Parts of the client's tests: an HTTP server that answers from a script and records requests, and
+ * a clock that moves only when a caller pauses.
  */
 import { createHash, createHmac } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
@@ -69,7 +69,10 @@ export const callback: Readonly<Record<string, string>> = {
   "serial-number": serialNumber,
 };
 
-/** A callback as the gateway writes it; `fields` that are forged keep the control that was seen. */
+/**
+ * Returns a callback as the gateway writes it. A forged field keeps the control of the genuine
+ * callback.
+ */
 export function textOf(fields: Readonly<Record<string, string>>, key = controlKey): string {
   const { status = "", orderid = "", client_orderid = "" } = fields;
   const text = status + orderid + client_orderid + key;
@@ -93,7 +96,7 @@ export function asForm(fields: typeof callback, key: Uint8Array, atMs: number) {
   return { method: "POST", url: "/told", headers, body };
 }
 
-/** Gives the answers in turn; asked once more than it has answers, it repeats the last. */
+/** Starts a server that gives the answers in turn, and repeats the last one. */
 export async function startServer(t: TestContext, ...answers: readonly Answer[]) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -130,7 +133,7 @@ export function makeStillTime(random = 0.5): Timing & { readonly pauses: readonl
   };
 }
 
-/** A server with its script, and the endpoint 1001 of a client that talks to it. */
+/** Starts a server with its script, and makes the endpoint 1001 of a client that uses it. */
 export async function makeScene(t: TestContext, ...answers: readonly Answer[]) {
   const { baseUrl, received } = await startServer(t, ...answers);
   const timing = makeStillTime();

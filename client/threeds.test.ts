@@ -1,4 +1,4 @@
-/** The pages of 3-D Secure steps, and what is uploaded of what the browser posts back. */
+/** The pages of 3-D Secure steps, and the uploads of what the browser posts back. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { renderStep, type StatusReply, takeStep } from "./client.ts";
@@ -13,7 +13,7 @@ const challenge = {
   "tds-creq-form-creq": "e30",
 };
 
-test("a status without a step has no page, and a step that is unknown has the gateway's", () => {
+test("a status without a step has no page, and an unknown step has the gateway's page", () => {
   assert.equal(renderStep(statusWith({ status: "approved" }), { returnUrl }), undefined);
   const later = statusWith({ "tds-status": "Later", html: "<p>Later</p>" });
   assert.equal(renderStep(later, { returnUrl }), "<p>Later</p>");
@@ -35,7 +35,7 @@ test("1.0.2 posts back to the shop's address", () => {
   assert.match(html, /name="PaReq" value="eJw".*name="MD" value="m"/);
 });
 
-test("no value leaves its attribute, and no address is a script", () => {
+test("no value breaks out of its attribute, and no address is a script", () => {
   const hostile = { ...challenge, "tds-creq-form-creq": `"><script>alert('1')</script>` };
 
   const html = renderStep(statusWith(hostile), { returnUrl, nonce: '"x' }) ?? "";
@@ -56,7 +56,7 @@ const posts: readonly (readonly [posted: Record<string, string>, url: string, se
   [{ PaRes: "eJw", MD: "m" },   "/gw/api/3ds/v1/upload-pares-result/1001", /&paRes=eJw&md=m&/],
 ];
 
-test("what the browser posts is uploaded for the shop's own order", async (t) => {
+test("the form that the browser posts is uploaded for the shop's own order", async (t) => {
   for (const [posted, url, sent] of posts) {
     const { endpoint, received } = await makeScene(t, say(acknowledged));
 

@@ -1,6 +1,6 @@
 /**
- * 3-D Secure that the shop drives itself, at one address of its own: `renderStep` makes the page of
- * the pending step, and `takeStep` uploads what the browser posts back to that address.
+ * Helps a shop that drives 3-D Secure itself, at one address of its own: `renderStep` makes the
+ * page of the pending step, and `takeStep` uploads what the browser posts back to that address.
  */
 import type {
   Acknowledgement,
@@ -12,15 +12,15 @@ import type {
 import { toBase64, utf8 } from "./web.ts";
 
 export type StepOptions = {
-  /** The shop's own address for this order. The browser and the issuer's pages post to it. */
+  /** The shop's own address for this order, to which the browser and the issuer's pages post. */
   readonly returnUrl: string;
-  /** Of the Content-Security-Policy, when the shop sends one. */
+  /** The nonce of the shop's Content-Security-Policy, if the shop sends one. */
   readonly nonce?: string;
 };
 
 type Form = { readonly action: string; readonly fields: Readonly<Record<string, string>> };
 
-/** A complete page; undefined when no step waits for the cardholder. */
+/** Returns a complete page, or undefined if no step waits for the cardholder. */
 export function renderStep(status: StatusReply, options: StepOptions): string | undefined {
   const { returnUrl } = options;
   const word = status["tds-status"];
@@ -40,10 +40,13 @@ export function renderStep(status: StatusReply, options: StepOptions): string | 
   return status.html;
 }
 
-/** EMV 3DS allows the issuer's method this long. */
+/** The time that EMV 3DS allows the issuer's method. */
 const methodWaitMs = 10_000;
 
-/** The hidden frame runs the issuer's method; the page reports it with the browser's properties. */
+/**
+ * Returns the page of the method: a hidden frame runs the issuer's method, and the page then posts
+ * the result and the browser's properties.
+ */
 function renderMethod(status: StatusReply, { returnUrl, nonce }: StepOptions): string {
   const threeDSServerTransID = status["tds-method-url-frame-3ds-server-trans-id"] ?? "";
   const data = { threeDSServerTransID, threeDSMethodNotificationURL: returnUrl };
@@ -89,7 +92,7 @@ addEventListener("message", ({ origin, data }) => {
 setTimeout(report, ${methodWaitMs}, "N");
 document.getElementById("start").submit();`;
 
-/** Shown in the hidden frame, at the shop's own address. */
+/** The script of the page that the hidden frame shows at the shop's own address. */
 const noticeScript = `parent.postMessage("3ds-method-done", location.origin);`;
 
 function renderRedirect(form: Form, { nonce }: StepOptions): string {
@@ -130,7 +133,7 @@ function toBase64Url(text: string): string {
     .replace(/(?<!=)=+$/, "");
 }
 
-/** An endpoint or a group of the client is one. */
+/** The uploads, which an endpoint or a group of the client offers. */
 type Uploads = {
   uploadMethodUrlResult(request: UploadMethodUrlResultRequest): Promise<Acknowledgement>;
   uploadCresResult(request: UploadCresResultRequest): Promise<Acknowledgement>;
@@ -138,13 +141,16 @@ type Uploads = {
 };
 
 export type TakenStep = {
-  /** The answer to the issuer's post in the hidden frame: send it, and do nothing else. */
+  /** The answer to the issuer's post in the hidden frame. Send it, and do nothing else. */
   readonly html?: string;
-  /** Uploaded: wait for the result, or for the next step. */
+  /** With "uploaded", wait for the result or for the next step. */
   readonly kind: "notice" | "uploaded" | "nothing";
 };
 
-/** `posted` is the form that came to `returnUrl`; the order is the shop's own record. */
+/**
+ * Uploads a posted form. `posted` is the form that came to `returnUrl`; the order comes from the
+ * shop's own record.
+ */
 export async function takeStep(
   endpoint: Uploads,
   order: { readonly orderid: string; readonly client_orderid: string },

@@ -1,4 +1,4 @@
-/** Callbacks whose fields are not proven: the gateway is asked, and only its answer counts. */
+/** Callbacks whose fields are not proven: the gateway is asked, and only its answer is used. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { makeReceiver } from "./client.ts";
@@ -33,7 +33,7 @@ const told = (changes: Readonly<Record<string, string>> = {}) =>
     ),
   );
 
-test("a result has every field from the gateway, whatever the callback claims", async (t) => {
+test("every field of a result comes from the gateway, and not from the callback", async (t) => {
   const { receiver, received } = await makeAsking(t, told());
   const lies = { ...callback, type: "reversal", amount: "9999.00", "approval-code": "666" };
 
@@ -53,7 +53,7 @@ test("a result has every field from the gateway, whatever the callback claims", 
   });
 });
 
-test("an order's transactions are told apart, each once, and in any spelling", async (t) => {
+test("an order's transactions are distinguished by serial number in any spelling", async (t) => {
   const later = "0195933a-7c48-7000-8000-000000000002";
   const { receiver, received } = await makeAsking(
     t,
@@ -72,7 +72,7 @@ test("an order's transactions are told apart, each once, and in any spelling", a
   assert.equal(received.length, 2, "what is kept need not be asked for again");
 });
 
-test("what the gateway does not know, or tells otherwise, is refused or comes again", async (t) => {
+test("a callback that the gateway does not confirm is refused or comes again", async (t) => {
   // biome-ignore format: a table
   const answers: readonly (readonly [answer: Answer, kind: string])[] = [
     [refuse(200, "ORDER_NOT_FOUND", 6),                            "refused"],
@@ -97,7 +97,7 @@ test("what the gateway does not know, or tells otherwise, is refused or comes ag
   }
 });
 
-test("what cannot be a result is not asked for", async (t) => {
+test("the gateway is not asked about a callback that cannot be a result", async (t) => {
   const { receiver, received } = await makeAsking(t, told());
   const strange = [{ "serial-number": "1" }, { "serial-number": "" }, { type: "" }];
 
@@ -108,7 +108,7 @@ test("what cannot be a result is not asked for", async (t) => {
   assert.equal(received.length, 0);
 });
 
-test("copies at once are asked for once", async (t) => {
+test("the gateway is asked once about simultaneous copies", async (t) => {
   const { receiver, received } = await makeAsking(t, told());
 
   const copies = await Promise.all([receiver.verify(asGet()), receiver.verify(asGet())]);

@@ -1,13 +1,13 @@
 /**
- * What a callback says and what proves it. The signature of a form proves every field. `control`
- * proves three fields, and not even where one ends and the next begins; for the others the gateway
- * can be asked.
+ * Reads a callback and verifies it. The signature of a form proves every field. `control` proves
+ * three fields, but not where one ends and the next begins. For the others the gateway can be
+ * asked.
  */
 import { type Fields, type FinalStatus, isFinalStatus, Refused } from "./call.ts";
 import { resultFields, type StatusReply, type StatusRequest } from "./operations.generated.ts";
 import { fromBase64, hmacSha256, isSame, sha1Hex, toBase64 } from "./web.ts";
 
-/** As any HTTP server has it: `url` with its query, the body as it came. */
+/** The request as any HTTP server has it: `url` with its query, and the unchanged body. */
 export type CallbackRequest = {
   readonly method: string;
   readonly url: string;
@@ -15,12 +15,12 @@ export type CallbackRequest = {
   readonly body?: string;
 };
 
-/** Every field is proven. Names and values are those of the interface. */
+/** A result of which every field is proven. Names and values are those of the interface. */
 export type CallbackResult = {
   readonly status: FinalStatus;
   readonly orderid: string;
   readonly client_orderid: string;
-  /** Of the transaction that has this result. */
+  /** The serial number of the transaction that has this result. */
   readonly "serial-number": string;
   readonly type: string;
   readonly amount?: string;
@@ -33,18 +33,20 @@ export type CallbackResult = {
 };
 
 /**
- * What `control` alone proves: that the gateway once sent these three values, one after the other.
- * It sends them to the cardholder's browser too.
+ * The values that `control` alone proves: that the gateway once sent these three values one after
+ * the other. It also sends them to the cardholder's browser.
  */
 export type ControlledResult = Covered & {
-  /** Any former cardholder can forge these: type, amount, serial number and all others. */
+  /**
+   * The other fields, such as type, amount and serial number. Any former cardholder can forge them.
+   */
   readonly claimed: Fields;
 };
 
 /** The fields that every callback must have. */
 type Covered = Pick<CallbackResult, "status" | "orderid" | "client_orderid">;
 
-/** Returned instead of a result; "later" when there may be one yet. */
+/** Returned instead of a result. "later" means that there may be a result later. */
 export class NoResult {
   readonly kind: "later" | "refused";
   readonly why: string;
@@ -58,7 +60,10 @@ export class NoResult {
 const orderIdForm = /^[1-9]\d{6,18}$/;
 const serialNumberForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The gateway's fields come last, so that parameters of the shop's own URL do not hide them. */
+/**
+ * Reads the fields. The gateway's fields come last, so that parameters of the shop's own URL do not
+ * hide them.
+ */
 export function readFields({ method, url, headers, body = "" }: CallbackRequest): Fields {
   const hasBody = method.toUpperCase() === "POST";
   if (hasBody && /^application\/json\b/i.test(headerOf(headers, "content-type"))) {
@@ -67,7 +72,7 @@ export function readFields({ method, url, headers, body = "" }: CallbackRequest)
   return Object.fromEntries(new URLSearchParams(hasBody ? body : url.replace(/^[^?]*\??/, "")));
 }
 
-/** An object of strings; nothing for any other text. */
+/** Reads an object of texts. Any other text has no fields. */
 function readJson(body: string): Fields {
   try {
     const pairs = Object.entries(JSON.parse(body) ?? {});
@@ -86,7 +91,10 @@ export function isResult(fields: Fields): fields is CallbackResult {
   return isCovered(fields) && serialNumberOf(fields) !== undefined && Boolean(fields["type"]);
 }
 
-/** In lower case, so that another spelling does not pass for another transaction. */
+/**
+ * Returns the serial number in lower case, so that another spelling does not pass for another
+ * transaction.
+ */
 export function serialNumberOf(fields: Fields): string | undefined {
   const given = fields["serial-number"]?.toLowerCase() ?? "";
   return serialNumberForm.test(given) ? given : undefined;
@@ -104,7 +112,10 @@ export function makeHasControl(controlKey: string): (fields: Fields) => Promise<
 
 const toleranceMs = 5 * 60_000;
 
-/** The signature covers the whole body, its id and the time when it was sent. */
+/**
+ * Makes the check of the signature, which covers the whole body, its id and the time when it was
+ * sent.
+ */
 export function makeIsSigned(
   webhookSecret: string | readonly string[],
   now: () => number,
@@ -124,13 +135,13 @@ export function makeIsSigned(
   };
 }
 
-/** Standard Webhooks requires this many; fewer could be guessed. */
+/** The number of bytes that Standard Webhooks requires; a shorter secret could be guessed. */
 const secretBytesMin = 24;
 
 function readSecret(secret: unknown): Uint8Array<ArrayBuffer> {
   const text = typeof secret === "string" ? secret.trim().replace(/^whsec_/, "") : "";
   const bytes = fromBase64(text);
-  // The decoder skips white space and spare bits, and would sign with the rest.
+  // The decoder ignores white space and spare bits, and the client would sign with the rest.
   const padding = /(?<!=)=+$/;
   const isWhole = bytes && toBase64(bytes).replace(padding, "") === text.replace(padding, "");
   if (bytes === undefined || !isWhole || bytes.length < secretBytesMin) {
@@ -145,10 +156,10 @@ function headerOf(headers: CallbackRequest["headers"], name: string): string {
   return typeof found === "string" ? found : found.join(" ");
 }
 
-/** An endpoint or a group of the client is one. */
+/** A source of status responses, such as an endpoint or a group of the client. */
 export type StatusSource = { status(request: StatusRequest): Promise<StatusReply> };
 
-/** The gateway's refusals that mean that there is no such transaction. */
+/** Codes of refusals that mean that the transaction does not exist. */
 const unknownCodes = [5, 6];
 
 /** Asks the gateway for the transaction, and takes every field from its answer. */

@@ -1,6 +1,6 @@
 /**
- * Forms, digests and base64 with what every runtime has: Web Crypto and the text codecs. Nothing
- * here or above needs Node, so that the client runs in edge handlers too.
+ * Forms, digests and base64 with Web Crypto and the text codecs, which every runtime has. No file
+ * of the client needs Node, so the client also runs in edge handlers.
  */
 
 export type Pair = readonly [name: string, value: string];
@@ -8,7 +8,10 @@ export type Pair = readonly [name: string, value: string];
 const encoder = new TextEncoder();
 export const utf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text);
 
-/** RFC 3986: every character but the unreserved ones; `encodeURIComponent` leaves five more. */
+/**
+ * Encodes every character except the unreserved ones of RFC 3986. `encodeURIComponent` leaves five
+ * more.
+ */
 export function encodePercent(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
@@ -21,7 +24,7 @@ export function writeForm(pairs: readonly Pair[]): string {
   return written.join("&").replaceAll("%20", "+");
 }
 
-/** Undefined when an escape is broken, or when the text is not UTF-8. */
+/** Returns undefined if an escape is broken, or if the text is not UTF-8. */
 export function readForm(bytes: Uint8Array): readonly Pair[] | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -45,7 +48,7 @@ export async function hmacSha256(secret: Uint8Array<ArrayBuffer>, text: string):
   return toBase64(await crypto.subtle.sign("HMAC", key, utf8(text)));
 }
 
-/** Compares all of the text, so that the time tells nothing of where it differs. */
+/** Compares the whole text, so that the time does not show where the texts differ. */
 export function isSame(right: string, given: string): boolean {
   if (right.length !== given.length) return false;
   let difference = 0;
@@ -63,7 +66,7 @@ export function toBase64(bytes: ArrayBuffer | Uint8Array): string {
   return btoa(Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/** Undefined for any other text. */
+/** Returns undefined if the text is not base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

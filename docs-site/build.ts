@@ -1,7 +1,7 @@
 /**
- * Builds the documentation site into `docs-site/dist` when a document or a file of this folder has
- * changed: every document as a page and as Markdown, the index of the search, `llms.txt`
- * and the OpenAPI document. The gateway serves the folder at `/docs/`.
+ * Builds the documentation site into `docs-site/dist` if a document or a file of this folder has
+ * changed: every document as a page and as Markdown, the index of the search, `llms.txt` and the
+ * OpenAPI document. The gateway serves the folder at `/docs/`.
  */
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
@@ -18,11 +18,11 @@ import {
 
 const root = import.meta.dirname;
 
-/** Sent as one file each, in this order. */
+/** Files that are joined into one file each, in this order. */
 const styles = ["base.css", "header.css", "frame.css", "text.css", "code.css", "print.css"];
 const scripts = ["site.js", "calculator.js", "explorer.js"];
 
-/** Returns a sentence about a new build; nothing when the last one is up to date. */
+/** Returns a sentence about a new build, or undefined if the last build is up to date. */
 export function buildDocsSite(): Promise<string | undefined> {
   return buildWhenStale({
     name: "Documentation",
@@ -41,7 +41,7 @@ export function buildDocsSite(): Promise<string | undefined> {
 }
 
 async function writeSite(folder: string): Promise<void> {
-  // Loaded when they are needed: most starts find the site built.
+  // These modules are loaded only for a build, because most starts find the site built.
   const { renderMarkdown } = await import("./markdown.ts");
   const { renderPage } = await import("./layout.ts");
   const put = (name: string, content: string | Uint8Array) => {
@@ -49,7 +49,7 @@ async function writeSite(folder: string): Promise<void> {
     fs.mkdirSync(dirname(file), { recursive: true });
     fs.writeFileSync(file, content);
   };
-  /** Under a name with the hash of its content. */
+  /** Writes a file under a name with the hash of its content. */
   const putAsset = (name: string, content: string): string => {
     const [stem, ending] = name.split(".");
     const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
@@ -88,7 +88,7 @@ function fileOf({ place }: Source): string {
   return place === "" ? "index" : place;
 }
 
-/** Another document's address, or the address itself when it is elsewhere in the world. */
+/** Returns the address of another document, or the address itself if it is outside of the site. */
 function resolveLink(
   from: Source,
   href: string,
@@ -97,14 +97,15 @@ function resolveLink(
 ): string | undefined {
   const target = targetOf(from.path, href);
   if (target === undefined) return href;
-  // The repository's front page is for people who have the repository.
+  // A link to the repository's README leads to the quick start, because the README is for readers
+  // of the repository.
   const known = target.path === "README.md" ? "docs/quick-start.md" : target.path;
   const page = sources.get(known);
   if (page === undefined) return undefined;
   return printAddress(page) + (known === target.path ? target.rest : "");
 }
 
-/** The document for programs: links lead to Markdown of this site. */
+/** Returns a document for programs, whose links lead to the Markdown of this site. */
 function withAddresses(source: Source, sources: ReadonlyMap<string, Source>): string {
   return source.text.replaceAll(/\[([^\]]*)\]\(([^)\s]+)\)/g, (_, words, href) => {
     const address = resolveLink(source, href, sources, markdownAddressOf);
@@ -112,7 +113,7 @@ function withAddresses(source: Source, sources: ReadonlyMap<string, Source>): st
   });
 }
 
-/** As llmstxt.org describes it. */
+/** Renders the list of documents in the format of llmstxt.org. */
 function renderList(sources: ReadonlyMap<string, Source>): string {
   const parts = sections.map(({ title, pages }) => {
     const lines = pages.flatMap((path) => {

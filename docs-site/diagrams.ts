@@ -1,6 +1,6 @@
 /**
- * Drawings from the text form that GitHub draws too: `sequenceDiagram` and `stateDiagram-v2` of
- * Mermaid, as far as the documents use them. Colours come from the style sheet.
+ * Draws diagrams from the text form that GitHub also draws: `sequenceDiagram` and `stateDiagram-v2`
+ * of Mermaid, as far as the documents use them. Colours come from the style sheet.
  */
 import * as dagre from "@dagrejs/dagre";
 import { escapeHtml } from "./highlight.ts";
@@ -10,7 +10,7 @@ export function drawDiagram(text: string): string {
   return lines[0] === "sequenceDiagram" ? drawSequence(lines.slice(1)) : drawStates(lines.slice(1));
 }
 
-/** The words of the drawing are its text for readers who do not see it. */
+/** Returns a figure. `words` describes the drawing for readers who cannot see it. */
 function figure(width: number, height: number, content: string, words: string): string {
   const size = `width="${Math.ceil(width)}" height="${Math.ceil(height)}"`;
   return (
@@ -107,7 +107,8 @@ function drawStates(lines: readonly string[]): string {
       const width = isDot ? 14 : name.length * 7.4 + 24;
       graph.setNode(name, { width, height: isDot ? 14 : 30 });
     }
-    // The events are in the table below the drawing: with them it would be three times as wide.
+    // The drawing omits the events, which would make it three times as wide; the table below has
+    // them.
     graph.setEdge(start, end, {});
     told.push(`${start} to ${end}: ${label}`);
   }

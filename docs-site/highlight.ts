@@ -1,4 +1,4 @@
-/** Colours for code: comments, strings, numbers, variables and the words of its language. */
+/** Colours code: comments, strings, numbers, variables and the keywords of its language. */
 
 export function escapeHtml(text: string): string {
   return text

@@ -1,4 +1,7 @@
-/** The frame of every page: head, navigation, the page's headings, and the link to its Markdown. */
+/**
+ * Renders the frame of every page: head, navigation, the page's headings, and the link to its
+ * Markdown.
+ */
 
 import { escapeHtml } from "./highlight.ts";
 import type { Heading } from "./markdown.ts";
@@ -67,7 +70,7 @@ function renderNavigation(current: Source, sources: ReadonlyMap<string, Source>)
         return `<li><a href="${addressOf(page)}"${here}>${escapeHtml(page.name)}</a></li>`;
       });
       const list = `<ul>${items.join("")}</ul>`;
-      // The longest section is for the fewest readers.
+      // The longest section has the fewest readers, so it is closed.
       if (title !== "For operators") return `<p class="group">${escapeHtml(title)}</p>${list}`;
       const open = pages.includes(current.path) ? " open" : "";
       return `<details${open}><summary>${escapeHtml(title)}</summary>${list}</details>`;
@@ -75,7 +78,7 @@ function renderNavigation(current: Source, sources: ReadonlyMap<string, Source>)
     .join("\n");
 }
 
-/** The headings of the page, where there are several. */
+/** Renders the headings of the page, if there are several. */
 function renderContents(headings: readonly Heading[]): string {
   const shown = headings.filter(({ depth }) => depth === 2 || depth === 3);
   if (shown.length < 2) return "";

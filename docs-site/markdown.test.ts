@@ -1,11 +1,11 @@
-/** Documents as pages: what goes beyond Markdown, and that no text of a document becomes markup. */
+/** Documents as pages: the additions to Markdown, and that no text of a document becomes markup. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { renderMarkdown } from "./markdown.ts";
 
 const known = (href: string) => (href === "known.md" ? "/docs/known" : undefined);
 
-test("fences of several languages in a row are tabs; fences with text between them are not", () => {
+test("code blocks of several languages in a row become tabs, and those with text between them do not", () => {
   const fence = (language: string) => `\`\`\`${language}\nx\n\`\`\`\n\n`;
   const { html } = renderMarkdown(
     `${fence("sh")}${fence("php")}${fence("python")}Then:\n\n${fence("sh")}`,
@@ -17,7 +17,7 @@ test("fences of several languages in a row are tabs; fences with text between th
   assert.match(after, /Then:.*data-language="sh"/s);
 });
 
-test("code is shown as it is, in colour and without", () => {
+test("code is shown unchanged, with colours and without", () => {
   for (const language of ["sh", "ts", "php", "python", "json", "sh setup", ""]) {
     const text = `a="<script>" && 'b' # c\n$d = 10`;
     const { html } = renderMarkdown(`\`\`\`${language}\n${text}\n\`\`\``, known);
@@ -35,13 +35,13 @@ test("code is shown as it is, in colour and without", () => {
   }
 });
 
-test("a link to a document that is no page is plain text", () => {
+test("a link to a document that is not a page becomes plain text", () => {
   const { html } = renderMarkdown("[a](known.md), [b](../gateway/main.ts)", known);
 
   assert.equal(html, '<p><a href="/docs/known">a</a>, b</p>\n');
 });
 
-test("headings have the anchors that GitHub gives them, each its own", () => {
+test("headings have the unique anchors that GitHub gives them", () => {
   const { headings, passages } = renderMarkdown(
     "# A `b`, c\n\n## Try it\n\nOne.\n\n## Try it\n",
     known,
@@ -54,7 +54,7 @@ test("headings have the anchors that GitHub gives them, each its own", () => {
   assert.deepEqual(passages[1], { id: "try-it", heading: "Try it", text: "One." });
 });
 
-test("drawings tell in words what they show", () => {
+test("drawings have a description in words", () => {
   const sequence = "sequenceDiagram\n  participant A as Ann\n  participant B as Bob\n  A->>B: hi";
   const states = "stateDiagram-v2\n  [*] --> open : begun\n  open --> approved : paid";
   const drawn = [sequence, states].map((text) =>

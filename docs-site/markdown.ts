@@ -1,13 +1,13 @@
 /**
- * A document as HTML. Beyond Markdown: fences of several languages in a row become one example with
- * tabs, `mermaid` fences become drawings, and a comment `<!-- name values -->` becomes the part of
- * the page with that name, such as the calculator.
+ * Renders a document as HTML. In addition to Markdown, code blocks of several languages in a row
+ * become one example with tabs, `mermaid` blocks become drawings, and a comment `<!-- name values
+ * -->` becomes the part of the page with that name, such as the calculator.
  */
 import { Marked, type Token, type Tokens } from "marked";
 import { drawDiagram } from "./diagrams.ts";
 import { canHighlight, escapeHtml, highlight } from "./highlight.ts";
 
-/** The languages of examples, as readers call them. */
+/** The languages of examples with their names for readers. */
 const languages: Readonly<Record<string, string>> = {
   sh: "curl",
   ts: "TypeScript",
@@ -24,7 +24,10 @@ export type Rendered = {
   readonly passages: readonly Passage[];
 };
 
-/** `resolve` gives the address of a link's target; without one, only the text is shown. */
+/**
+ * Renders a document. `resolve` returns the address of a link's target; a link without an address
+ * is shown as text.
+ */
 export function renderMarkdown(
   text: string,
   resolve: (href: string) => string | undefined,
@@ -72,7 +75,7 @@ export function renderMarkdown(
 
 const space: Token = { type: "text", raw: " ", text: " " };
 
-/** Fences of different languages with nothing between them belong together. */
+/** Groups code blocks of different languages that directly follow each other. */
 function groupFences(tokens: readonly Token[]): readonly (Token | Tokens.Code[])[] {
   const grouped: (Token | Tokens.Code[])[] = [];
   for (const token of tokens) {
@@ -107,7 +110,10 @@ function renderCode({ lang = "", text }: Tokens.Code): string {
   );
 }
 
-/** By the first word of the comment; the rest are values for the script, which shows the part. */
+/**
+ * Parts of a page by the first word of the comment. The other words are values for the script that
+ * shows the part.
+ */
 const parts: Readonly<Record<string, (values: string) => string>> = {
   calculator: (of) => `<div class="calculator" data-formula="${escapeHtml(of)}" hidden></div>\n`,
   explorer: () => '<div id="api-explorer" hidden></div>\n',
@@ -118,7 +124,7 @@ function renderPart(comment: string): string {
   return parts[name]?.(values) ?? "";
 }
 
-/** As GitHub names headings, so that links work in both places. */
+/** Returns an anchor as GitHub makes it, so that links work in both places. */
 function slugOf(title: string): string {
   return title
     .toLowerCase()

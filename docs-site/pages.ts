@@ -1,12 +1,12 @@
 /**
- * Which documents are pages of the site, and in which order they are shown. A document that is in
- * no section is still a page, found by links and by the search. Decisions are for people who change
- * the gateway, and are no pages.
+ * Lists the documents that are pages of the site, in their order. A document in no section is still
+ * a page, found by links and by the search. Decisions are for people who change the gateway, and
+ * are not pages.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path/posix";
 
-/** The repository. */
+/** The folder of the repository. */
 const root = join(import.meta.dirname, "..");
 
 type Section = { readonly title: string; readonly pages: readonly string[] };
@@ -32,7 +32,7 @@ const shortTitles: Readonly<Record<string, string>> = {
 export type Source = {
   /** The document's path in the repository. */
   readonly path: string;
-  /** Behind `/docs/`; empty for the first page. */
+  /** The address after `/docs/`; empty for the first page. */
   readonly place: string;
   readonly title: string;
   /** The title in the navigation. */
@@ -54,12 +54,12 @@ export function addressOf({ place }: Pick<Source, "place">): string {
   return `/docs/${place}`;
 }
 
-/** The same page for programs. */
+/** Returns the address of the page as Markdown, for programs. */
 export function markdownAddressOf({ place }: Pick<Source, "place">): string {
   return `/docs/${place === "" ? "index" : place}.md`;
 }
 
-/** What a link of a document leads to, as a path in the repository and the rest of the link. */
+/** Returns the target of a document's link: a path in the repository, and the rest of the link. */
 export function targetOf(from: string, href: string): { path: string; rest: string } | undefined {
   if (/^[a-z]+:/i.test(href)) return undefined;
   const at = href.indexOf("#");

@@ -1,6 +1,6 @@
 /**
- * The checksum of a request, for the reader's own values: a part of each operation's page. Nothing
- * that is typed here leaves the browser.
+ * Calculates the checksum of a request from the reader's own values, as a part of each operation's
+ * page. Nothing that is typed here leaves the browser.
  */
 async function checksumOf(text) {
   const bytes = new TextEncoder().encode(text);
@@ -8,7 +8,7 @@ async function checksumOf(text) {
   return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Browsers have cryptography on secure addresses and localhost only. */
+/** Browsers offer cryptography only at secure addresses and at localhost. */
 const canCalculate = globalThis.crypto?.subtle !== undefined;
 
 function labelOf(term) {

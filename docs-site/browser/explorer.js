@@ -1,7 +1,8 @@
 /**
- * The explorer: requests to this gateway, made from its OpenAPI document, signed in the browser and
- * sent as a merchant's server sends them. In staging only, because it begins with the demonstration
- * merchant's key. Of a key, only checksums are sent.
+ * The explorer sends requests to this gateway. It makes them from the OpenAPI document, signs them
+ * in the browser, and sends them as a merchant's server does. It is offered in staging only,
+ * because it begins with the demonstration merchant's key. Only checksums made with the key are
+ * sent, never the key.
  */
 const explorer = document.getElementById("api-explorer");
 if (explorer !== null) void startExplorer();
@@ -77,15 +78,21 @@ function freshId() {
   return `explorer-${crypto.randomUUID().slice(0, 8)}`;
 }
 
-/** What names an order or a card is taken from the last reply, and not from the example. */
+/**
+ * Fields that identify an order or a card. Their values come from the last reply instead of the
+ * example.
+ */
 const references = ["client_orderid", "client-order-id", "orderid", "cardrefid", "by-request-sn"];
 
-/** A request that begins an order has an order id of its own. */
+/** Whether the operation begins an order, and so gets a new order id. */
 function begins(operation) {
   return String(operation["x-control"][0]).startsWith("{id");
 }
 
-/** Those that the example has stand in front; `login` and `control` are added when it is sent. */
+/**
+ * Shows the fields, first those of the example. `login` and `control` are added when the request is
+ * sent.
+ */
 function showFields(api, operation, { fields, more }) {
   const [content] = Object.values(operation.requestBody.content);
   const schema = api.components.schemas[content.schema.$ref.split("/").at(-1)];
@@ -104,7 +111,7 @@ function showFields(api, operation, { fields, more }) {
   return own;
 }
 
-/** Of the last reply, for the requests that follow it. */
+/** Values of the last reply, for the requests that follow it. */
 const kept = {};
 
 async function sendRequest(api, operation, { access, inputs }) {

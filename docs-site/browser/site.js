@@ -1,6 +1,6 @@
 /**
- * What a page of the documentation does beyond showing its text: tabs, copy buttons, and the
- * search, whose index is loaded when it is first needed. Without it everything can be read.
+ * The behaviour of a documentation page: tabs, copy buttons, and the search, whose index is loaded
+ * when it is first needed. The text is readable without this script.
  */
 const remembered = "tollgate-docs-language";
 
@@ -40,7 +40,8 @@ function makeTabs(group, number) {
       const before = list.getBoundingClientRect().top;
       choose(language);
       localStorage.setItem(remembered, language);
-      // Examples above this one may have become longer or shorter.
+      // Scrolls back to the same position, because examples above this one may have changed their
+      // height.
       scrollBy(0, list.getBoundingClientRect().top - before);
     });
     return tab;
@@ -122,7 +123,7 @@ function close() {
 async function show() {
   const query = field.value;
   const passages = await load();
-  // The visitor may have typed on meanwhile.
+  // The visitor may have typed more while the index was loading.
   if (query !== field.value) return;
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const found = words.length === 0 ? [] : search(passages, words);
@@ -136,7 +137,10 @@ async function show() {
   field.removeAttribute("aria-activedescendant");
 }
 
-/** Every word must occur; headings and titles count more than text, beginnings of words more. */
+/**
+ * Finds passages that contain every word. Headings and titles count more than text, and beginnings
+ * of words count more than other matches.
+ */
 function search(passages, words) {
   const scored = passages.map((passage) => {
     const places = [
